@@ -1,0 +1,17 @@
+//! What the harness (outside the program under test) and the driver (inside it) say to each other.
+//!
+//! The harness puts [`Orders`] as JSON into the environment variable [`ORDERS_VARIABLE`] and passes
+//! the write end of a pipe, whose descriptor the orders name. The driver answers on it with one
+//! [`Message`] a line, as JSON, each written as it happens, so that what a crashed trial had to say is
+//! not lost. Both sides state [`VERSION`] and refuse another.
+
+mod orders;
+mod report;
+mod site;
+
+pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Space, VERSION};
+pub use report::{
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message,
+    ModuleReport,
+};
+pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};

@@ -1,0 +1,121 @@
+//! Orders to one trial.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::SiteId;
+
+/// Version of the orders and of the report. Raised whenever either changes shape.
+pub const VERSION: u32 = 1;
+
+/// The environment variable that carries the orders.
+pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
+
+/// Which memory behaviour the injector shows (DESIGN part 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// The paper's Algorithm 1 to the letter, quirks included.
+    Bugaroo,
+    /// Sound store buffers.
+    StoreBuffer,
+    /// The operational machine for the PTX memory model (simulator only).
+    Ptx,
+}
+
+/// Which space's stores are delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Space {
+    /// Shared and global.
+    Both,
+    /// Only shared memory.
+    Shared,
+    /// Only global memory.
+    Global,
+}
+
+/// What executes the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// The virtual GPU.
+    Sim,
+    /// A real GPU.
+    Cuda,
+}
+
+/// Everything that a trial depends on besides the program itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Orders {
+    /// [`VERSION`] of the sender.
+    pub version: u32,
+    /// Seed of the coin flips and of the scheduler.
+    pub seed: u64,
+    /// None: run the original PTX without injection (the baseline). The scheduler is seeded all the same.
+    pub model: Option<Model>,
+    /// Probability, 0 to 1, with which a store is delayed.
+    pub pw: f64,
+    /// Entries of each per-thread store buffer, at least 1.
+    pub buffer: u32,
+    /// Which space's stores are delayed.
+    pub space: Space,
+    /// Only kernels whose name matches this regular expression have their stores delayed.
+    pub kernel: Option<String>,
+    /// Fence sites of the program that do nothing in this trial.
+    pub without_fence: BTreeSet<SiteId>,
+    /// Access sites that a `__threadfence()` is executed right after.
+    pub with_fence: BTreeSet<SiteId>,
+    /// What executes the kernels.
+    pub backend: Backend,
+    /// Most warp instructions that one launch may execute (original or instrumented PTX, as it runs).
+    pub step_budget: Option<u64>,
+    /// Report the sites of every module that is loaded.
+    pub report_sites: bool,
+    /// Report a digest of device memory after every launch.
+    pub digest: bool,
+    /// Where instrumented modules are cached by content; None: no cache.
+    pub cache: Option<PathBuf>,
+    /// Descriptor of the pipe's write end.
+    pub report_fd: i32,
+}
+
+impl Orders {
+    /// The form that the environment variable carries.
+    pub fn to_json(&self) -> String {
+        // Plain data with string keys: serialisation cannot fail.
+        serde_json::to_string(self).expect("orders are plain data")
+    }
+
+    /// Reads what [`Self::to_json`] wrote, and refuses another version.
+    ///
+    /// # Errors
+    /// When the text is not such orders, or of another version.
+    pub fn from_json(text: &str) -> Result<Self, OrdersError> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let Versioned { version } = serde_json::from_str(text)?;
+        if version != VERSION {
+            return Err(OrdersError::Version { theirs: version });
+        }
+        Ok(serde_json::from_str(text)?)
+    }
+}
+
+/// Why orders were not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum OrdersError {
+    /// Not orders at all.
+    #[error("{ORDERS_VARIABLE} does not hold orders: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// `bugaroo` and its `libcuda.so.1` are of different versions.
+    #[error("orders of version {theirs}, but this libcuda.so.1 takes version {VERSION}: rebuild both")]
+    Version {
+        /// What the orders say.
+        theirs: u32,
+    },
+}

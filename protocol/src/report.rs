@@ -1,0 +1,154 @@
+//! The report of one trial: messages from the driver, one JSON object a line.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Site, SourceLine};
+
+/// One line of the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "kebab-case")]
+pub enum Message {
+    /// First of all, when the driver has read its orders.
+    Hello {
+        /// [`crate::VERSION`] of the driver.
+        version: u32,
+        /// Process that speaks (a program may fork).
+        pid: u32,
+    },
+    /// A module was loaded.
+    Module(ModuleReport),
+    /// A launch ended, well or not.
+    Launch(Launch),
+    /// The driver cannot do what the program or the orders ask for (exit code 4).
+    Unsupported {
+        /// What, and where.
+        what: String,
+    },
+}
+
+/// A module that the program loaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModuleReport {
+    /// Its number in [`crate::SiteId::module`].
+    pub module: u32,
+    /// Digest of the PTX, hexadecimal.
+    pub digest: String,
+    /// Kernels, as the PTX names them.
+    pub kernels: Vec<String>,
+    /// Its sites, when the orders asked for them.
+    pub sites: Option<Vec<Site>>,
+}
+
+/// One kernel launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// From 0, over the whole process.
+    pub ordinal: u64,
+    /// As the PTX names it.
+    pub kernel: String,
+    /// Grid dimensions in CTAs.
+    pub grid: [u32; 3],
+    /// CTA dimensions in threads.
+    pub block: [u32; 3],
+    /// How it ended.
+    pub end: LaunchEnd,
+    /// What it executed.
+    pub counts: LaunchCounts,
+    /// Digest of device memory afterwards (the program's allocations and module variables, not the
+    /// injector's), chained over launches; hexadecimal.
+    pub digest: Option<String>,
+}
+
+/// Dynamic counts of one launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchCounts {
+    /// Warp instructions executed: what the step budget counts.
+    pub warp_instructions: u64,
+    /// Thread instructions executed.
+    pub thread_instructions: u64,
+    /// Stores that were delayed.
+    pub delayed_stores: u64,
+}
+
+/// How a launch ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "kebab-case")]
+pub enum LaunchEnd {
+    /// All threads exited.
+    Complete,
+    /// No thread can ever run again.
+    Deadlock(Diagnosis),
+    /// The step budget ran out.
+    StepBudget(Diagnosis),
+    /// A thread did something that a GPU faults on.
+    Fault(Fault),
+}
+
+/// Who waits where.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    /// One line for a person.
+    pub summary: String,
+    /// Groups of threads that stand at the same place; the largest first, cut to a readable number.
+    pub waiting: Vec<BlockedThread>,
+}
+
+/// Threads of one CTA that stand at one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockedThread {
+    /// CTA index.
+    pub block: [u32; 3],
+    /// The first such thread's index in its CTA.
+    pub thread: [u32; 3],
+    /// How many threads of that CTA stand there.
+    pub threads: u32,
+    /// Function, as the PTX names it.
+    pub function: String,
+    /// Line in the PTX that ran (the instrumented one's lines are mapped back to the original's).
+    pub ptx_line: Option<u32>,
+    /// CUDA line.
+    pub source: Option<SourceLine>,
+    /// The instruction that they stand at.
+    pub instruction: String,
+}
+
+/// What a faulting access was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Load.
+    Load,
+    /// Store.
+    Store,
+    /// Atomic read-modify-write.
+    Atomic,
+}
+
+/// Kinds of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// Outside every allocation, or freed.
+    IllegalAddress,
+    /// Not a multiple of the access size.
+    MisalignedAddress,
+    /// `trap`.
+    Trap,
+    /// Threads of a CTA at different barriers, or too many at one.
+    BarrierDivergence,
+    /// Anything else that the hardware calls an illegal instruction.
+    IllegalInstruction,
+}
+
+/// A fault, with its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// What kind.
+    pub kind: FaultKind,
+    /// One line for a person, address and size included.
+    pub summary: String,
+    /// Load, store or atomic, where it is one.
+    pub access: Option<Access>,
+    /// Who and where.
+    pub at: BlockedThread,
+}

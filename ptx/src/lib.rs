@@ -1,0 +1,9 @@
+//! The PTX language as Bugaroo needs it: a lexer, a lossless AST with spans, a printer, typed
+//! decoding of instructions and a control-flow graph.
+//!
+//! Reference: NVIDIA "Parallel Thread Execution ISA", version 9.0. What the ISA has and this crate
+//! does not know is kept as it stands ([`op::Op::Other`]) and printed back byte for byte.
+
+pub mod ast;
+pub mod op;
+pub mod types;

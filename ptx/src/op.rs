@@ -1,0 +1,444 @@
+//! Typed decoding: what an instruction means, with its modifiers resolved.
+//!
+//! An [`Op`] says everything but the operands, which stay in [`crate::ast::Instruction::operands`]
+//! in the order of the ISA's syntax line (destination first).
+
+use crate::types::{BoolOp, Compare, Rounding, Scope, Semantics, Space, Type};
+
+/// Which part of a product an integer `mul`/`mad` keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// `.lo`
+    Lo,
+    /// `.hi`
+    Hi,
+    /// `.wide`: the destination is twice as wide as `ty`.
+    Wide,
+}
+
+/// How exact a division, reciprocal or root is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// Integer division.
+    Integer,
+    /// `.approx`
+    Approx,
+    /// `.full` (`div` only)
+    Full,
+    /// IEEE 754, correctly rounded.
+    Rounded(Rounding),
+}
+
+/// The operation of `atom` and `red`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum AtomOp {
+    And,
+    Or,
+    Xor,
+    Cas,
+    Exch,
+    Add,
+    Inc,
+    Dec,
+    Min,
+    Max,
+}
+
+/// Lane selection of `shfl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum ShflMode {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// What `vote` computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum VoteMode {
+    All,
+    Any,
+    Uni,
+    Ballot,
+}
+
+/// The reduction of `bar.red`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum BarRed {
+    Popc,
+    And,
+    Or,
+}
+
+/// What a CTA barrier instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BarrierKind {
+    /// `bar.sync`, `barrier{.cta}.sync`: operands `a{, b}`
+    Sync,
+    /// `bar.arrive`: operands `a, b`
+    Arrive,
+    /// `bar.red.OP`: operands `d, a{, b}, {!}c`
+    Red(BarRed),
+}
+
+/// Byte selection mode of `prmt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum PrmtMode {
+    Index,
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+/// The class that `testp` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum TestpKind {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// The order of a fence (`membar.L` decodes to `ScFence` at its scope: DESIGN part 4, rule 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FenceKind {
+    /// `fence.sc.S`, `membar.cta|gl|sys`
+    Sc,
+    /// `fence.acq_rel.S`, and `fence.S`
+    AcqRel,
+    /// `fence.acquire.*` / `fence.release.*` one-sided forms
+    OneSided,
+    /// `fence.proxy.*`, `fence.mbarrier_init.*`: not a thread fence of the generic proxy
+    Proxy,
+}
+
+/// What an instruction does. Fields are the modifiers, resolved to their defaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "variants and fields carry the ISA's names")]
+pub enum Op {
+    // Integer and floating-point arithmetic (ISA 9.7.1 to 9.7.5).
+    /// `add`, `addc` (`carry_in`), `.cc` (`carry_out`). `rnd` is `Nearest` unless stated.
+    Add {
+        ty: Type,
+        rnd: Rounding,
+        ftz: bool,
+        sat: bool,
+        carry_in: bool,
+        carry_out: bool,
+    },
+    Sub {
+        ty: Type,
+        rnd: Rounding,
+        ftz: bool,
+        sat: bool,
+        carry_in: bool,
+        carry_out: bool,
+    },
+    /// `part` is None for floating point.
+    Mul {
+        ty: Type,
+        part: Option<Part>,
+        rnd: Rounding,
+        ftz: bool,
+        sat: bool,
+    },
+    /// `mad`, `madc`; floating-point `mad` is decoded as [`Op::Fma`].
+    Mad {
+        ty: Type,
+        part: Part,
+        sat: bool,
+        carry_in: bool,
+        carry_out: bool,
+    },
+    Mul24 {
+        ty: Type,
+        hi: bool,
+    },
+    Mad24 {
+        ty: Type,
+        hi: bool,
+        sat: bool,
+    },
+    Fma {
+        ty: Type,
+        rnd: Rounding,
+        ftz: bool,
+        sat: bool,
+        relu: bool,
+    },
+    Div {
+        ty: Type,
+        precision: Precision,
+        ftz: bool,
+    },
+    Rem {
+        ty: Type,
+    },
+    Sad {
+        ty: Type,
+    },
+    Abs {
+        ty: Type,
+        ftz: bool,
+    },
+    Neg {
+        ty: Type,
+        ftz: bool,
+    },
+    Min {
+        ty: Type,
+        ftz: bool,
+        nan: bool,
+    },
+    Max {
+        ty: Type,
+        ftz: bool,
+        nan: bool,
+    },
+    Rcp {
+        ty: Type,
+        precision: Precision,
+        ftz: bool,
+    },
+    Sqrt {
+        ty: Type,
+        precision: Precision,
+        ftz: bool,
+    },
+    Rsqrt {
+        ty: Type,
+        ftz: bool,
+    },
+    Sin {
+        ftz: bool,
+    },
+    Cos {
+        ftz: bool,
+    },
+    Lg2 {
+        ftz: bool,
+    },
+    Ex2 {
+        ty: Type,
+        ftz: bool,
+    },
+    Tanh {
+        ty: Type,
+    },
+    Copysign {
+        ty: Type,
+    },
+    Testp {
+        ty: Type,
+        kind: TestpKind,
+    },
+    // Logic and bits.
+    And {
+        ty: Type,
+    },
+    Or {
+        ty: Type,
+    },
+    Xor {
+        ty: Type,
+    },
+    Not {
+        ty: Type,
+    },
+    Cnot {
+        ty: Type,
+    },
+    Lop3,
+    Shl {
+        ty: Type,
+    },
+    Shr {
+        ty: Type,
+    },
+    Shf {
+        left: bool,
+        wrap: bool,
+    },
+    Bfe {
+        ty: Type,
+    },
+    Bfi {
+        ty: Type,
+    },
+    Bfind {
+        ty: Type,
+        shiftamt: bool,
+    },
+    Brev {
+        ty: Type,
+    },
+    Clz {
+        ty: Type,
+    },
+    Popc {
+        ty: Type,
+    },
+    Bmsk {
+        wrap: bool,
+    },
+    Szext {
+        ty: Type,
+        wrap: bool,
+    },
+    Prmt {
+        mode: PrmtMode,
+    },
+    Dp4a {
+        a: Type,
+        b: Type,
+    },
+    Dp2a {
+        a: Type,
+        b: Type,
+        hi: bool,
+    },
+    // Comparison and selection.
+    /// Operands: `p[|q], a, b[, {!}c]`; `p` and `q` come as one [`crate::ast::Operand::Pair`].
+    Setp {
+        cmp: Compare,
+        ty: Type,
+        ftz: bool,
+        combine: Option<BoolOp>,
+    },
+    Set {
+        cmp: Compare,
+        dst: Type,
+        ty: Type,
+        ftz: bool,
+        combine: Option<BoolOp>,
+    },
+    Selp {
+        ty: Type,
+    },
+    Slct {
+        ty: Type,
+        selector: Type,
+        ftz: bool,
+    },
+    // Movement and conversion.
+    /// Operands may be registers, special registers, immediates, symbol addresses (`symbol`,
+    /// `symbol+off`), vectors (pack and unpack).
+    Mov {
+        ty: Type,
+    },
+    /// `int_rnd` is set for `.rni/.rzi/.rmi/.rpi` (rounding to an integral value), `rnd` then is it.
+    Cvt {
+        dst: Type,
+        src: Type,
+        rnd: Option<Rounding>,
+        int_rnd: bool,
+        ftz: bool,
+        sat: bool,
+        relu: bool,
+    },
+    /// `cvta.SPACE` (`to` = false: SPACE to generic) and `cvta.to.SPACE` (generic to SPACE).
+    Cvta {
+        to: bool,
+        space: Space,
+        ty: Type,
+    },
+    Isspacep {
+        space: Space,
+    },
+    // Memory. Vector width `vec` is 1, 2 or 4 (8 for .v8): the data operand is then a Vector.
+    /// `nc` is the read-only path (`ld.global.nc`).
+    Ld {
+        space: Space,
+        sem: Semantics,
+        nc: bool,
+        vec: u8,
+        ty: Type,
+    },
+    /// `ldu`: as a weak load.
+    Ldu {
+        space: Space,
+        vec: u8,
+        ty: Type,
+    },
+    St {
+        space: Space,
+        sem: Semantics,
+        vec: u8,
+        ty: Type,
+    },
+    /// Semantics default to `Relaxed(Gpu)`.
+    Atom {
+        space: Space,
+        sem: Semantics,
+        op: AtomOp,
+        ty: Type,
+        noftz: bool,
+    },
+    Red {
+        space: Space,
+        sem: Semantics,
+        op: AtomOp,
+        ty: Type,
+        noftz: bool,
+    },
+    /// `prefetch`, `prefetchu`, `discard`, `applypriority`: no effect on values.
+    Prefetch,
+    /// `membar.*` and `fence.*`.
+    Fence {
+        kind: FenceKind,
+        scope: Scope,
+    },
+    // Control.
+    Bra {
+        uni: bool,
+    },
+    /// `brx.idx`: operands `index, table`
+    Brx {
+        uni: bool,
+    },
+    /// Operands: `[(ret),] callee[, (args)][, prototype]`, see [`crate::ast::Operand::List`].
+    Call {
+        uni: bool,
+    },
+    Ret {
+        uni: bool,
+    },
+    Exit,
+    Trap,
+    Brkpt,
+    Nanosleep,
+    // Threads together.
+    Barrier {
+        kind: BarrierKind,
+        aligned: bool,
+    },
+    /// `bar.warp.sync mask`
+    WarpSync,
+    /// `sync` false: the deprecated form without `.sync` (acts on the converged lanes).
+    Shfl {
+        mode: ShflMode,
+        sync: bool,
+    },
+    Vote {
+        mode: VoteMode,
+        sync: bool,
+    },
+    Match {
+        all: bool,
+        ty: Type,
+    },
+    Activemask,
+    /// An instruction that this crate does not decode. It keeps its text and passes through.
+    Other,
+}
