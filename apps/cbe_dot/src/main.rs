@@ -21,7 +21,7 @@ const THREADS_PER_BLOCK: u32 = 256;
 #[command(version)]
 struct Options {
     /// Which fences lock() and unlock() have
-    #[arg(long, value_enum, default_value_t = Variant::Original2Fence)]
+    #[arg(long, value_enum, default_value_t = Variant::Both)]
     variant: Variant,
 
     /// Elements of each vector
@@ -38,21 +38,21 @@ const MAX_ELEMENTS: i64 = 1 << 20;
 enum Variant {
     /// A fence in lock() and one in unlock()
     #[value(name = "original_2_fence")]
-    Original2Fence,
+    Both,
     /// A fence in unlock() only
     #[value(name = "1_fence")]
-    OneFence,
+    InUnlock,
     /// No fence: the bug
     #[value(name = "no_fence")]
-    NoFence,
+    Neither,
 }
 
 impl Variant {
     fn kernel(self) -> &'static str {
         match self {
-            Variant::Original2Fence => "dot_original_2_fence",
-            Variant::OneFence => "dot_1_fence",
-            Variant::NoFence => "dot_no_fence",
+            Variant::Both => "dot_original_2_fence",
+            Variant::InUnlock => "dot_1_fence",
+            Variant::Neither => "dot_no_fence",
         }
     }
 }
