@@ -1,0 +1,73 @@
+//! `layout.h`: this crate's numbers for `handlers.cu`, so that they stand in one place.
+
+use std::fmt::Write;
+use std::mem::offset_of;
+
+use crate::constants::{STRONG_CALLS, choice, entry, event, hash, pending};
+use crate::{BufferSpace, LaunchState, Model, SiteWord, flags};
+
+/// The text of `device-handlers/layout.h`.
+pub fn generate() -> String {
+    let mut text = String::from(
+        "// Generated from this crate's Rust constants (header.rs); a test compares. Do not edit.\n#pragma once\n\n",
+    );
+    let mut define = |name: &str, value: u64| {
+        // Writing to a string cannot fail.
+        let suffix = if value > u64::from(u32::MAX) { "ull" } else { "u" };
+        writeln!(text, "#define BUGAROO_{name} {value:#x}{suffix}").expect("a string takes everything");
+    };
+    define("LAUNCH_BYTES", LaunchState::BYTES as u64);
+    for (field, offset) in [
+        ("model", offset_of!(LaunchState, model)),
+        ("features", offset_of!(LaunchState, features)),
+        ("capacity", offset_of!(LaunchState, capacity)),
+        ("coin_slots", offset_of!(LaunchState, coin_slots)),
+        ("thresholds", offset_of!(LaunchState, thresholds)),
+        ("key", offset_of!(LaunchState, key)),
+        ("threads", offset_of!(LaunchState, threads)),
+        ("pending", offset_of!(LaunchState, pending)),
+        ("addresses", offset_of!(LaunchState, addresses)),
+        ("values", offset_of!(LaunchState, values)),
+        ("coins", offset_of!(LaunchState, coins)),
+        ("flags", offset_of!(LaunchState, flags)),
+        ("delayed", offset_of!(LaunchState, delayed)),
+    ] {
+        define(&format!("OFFSET_{field}"), offset as u64);
+    }
+    define("MODEL_BUGAROO", Model::Bugaroo as u64);
+    define("SPACE_GLOBAL", BufferSpace::Global as u64);
+    define("SPACE_SHARED", BufferSpace::Shared as u64);
+    define("SPACE_GENERIC", BufferSpace::Generic as u64);
+    define("RUN", choice::RUN);
+    define("DELAYED", choice::DELAYED);
+    define("RUN_AND_RESTORE", choice::RUN_AND_RESTORE);
+    define("EVENT_FENCE", event::FENCE.into());
+    define("EVENT_BARRIER", event::BARRIER.into());
+    define("EVENT_EXIT", event::EXIT.into());
+    define("EVENT_COLLECTIVE", event::COLLECTIVE.into());
+    define("FLAG_OMIT", flags::OMIT.into());
+    define("FLAG_INSERT", flags::INSERT.into());
+    define("SITE_WIDTH_SHIFT", SiteWord::WIDTH_SHIFT.into());
+    define("SITE_SPACE_SHIFT", SiteWord::SPACE_SHIFT.into());
+    define("SITE_STRONG_SHIFT", SiteWord::STRONG_SHIFT.into());
+    define("SITE_DRAINS_SHIFT", SiteWord::DRAINS_SHIFT.into());
+    define("SITE_ELEMENTS_SHIFT", SiteWord::ELEMENTS_SHIFT.into());
+    define("SITE_ELEMENT_SHIFT", SiteWord::ELEMENT_SHIFT.into());
+    define("SITE_SLOT_SHIFT", SiteWord::SLOT_SHIFT.into());
+    define("COUNT_BITS", pending::COUNT_BITS.into());
+    define("COUNT_MASK", pending::COUNT_MASK.into());
+    define("STRONG_SHIFT", pending::STRONG_SHIFT.into());
+    define("CALLS_SHIFT", pending::CALLS_SHIFT.into());
+    define("COUNTS_MASK", pending::COUNTS_MASK);
+    define("STRONG_CALLS", STRONG_CALLS);
+    define("ADDRESS_MASK", entry::ADDRESS_MASK);
+    define("WIDTH_SHIFT", entry::WIDTH_SHIFT.into());
+    define("ENTRY_STRONG_SHIFT", entry::STRONG_SHIFT.into());
+    define("GOLDEN", hash::GOLDEN);
+    define("MIX_1", hash::MIX_1);
+    define("MIX_2", hash::MIX_2);
+    text
+}
+
+#[cfg(test)]
+mod tests;

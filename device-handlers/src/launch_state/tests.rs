@@ -1,0 +1,43 @@
+use super::*;
+
+#[test]
+fn bytes_are_the_struct_as_it_lies_in_memory() {
+    let state = LaunchState {
+        model: 1,
+        features: 2,
+        capacity: 3,
+        coin_slots: 4,
+        thresholds: [5, 6],
+        key: 7,
+        threads: 8,
+        pending: 9,
+        addresses: 10,
+        values: 11,
+        coins: 12,
+        flags: 13,
+        delayed: 14,
+    };
+    let bytes = state.to_bytes();
+    let long = |offset: usize| u64::from_le_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"));
+    assert_eq!(long(0), 2 << 32 | 1);
+    assert_eq!(long(std::mem::offset_of!(LaunchState, thresholds) + 8), 6);
+    assert_eq!(long(std::mem::offset_of!(LaunchState, coins)), 12);
+    assert_eq!(long(std::mem::offset_of!(LaunchState, delayed)), 14);
+    assert_eq!(LaunchState::BYTES, std::mem::offset_of!(LaunchState, delayed) + 8);
+}
+
+#[test]
+fn nothing_to_do_is_the_state_that_a_module_starts_with() {
+    let layout = Layout::new(64, 3, 256, 1 << 30);
+    let state = LaunchState::new(Model::Bugaroo, (0.0, 0.0), (1, 2), &layout, 4096, None);
+    assert_eq!(state.to_bytes(), [0; LaunchState::BYTES]);
+}
+
+#[test]
+fn features_follow_from_what_is_asked() {
+    let layout = Layout::new(64, 3, 256, 1 << 30);
+    let features = |model, pw, flags| LaunchState::new(model, pw, (1, 2), &layout, 4096, flags).features;
+    assert_eq!(features(Model::StoreBuffer, (0.5, 0.0), None), Features::ROUTE);
+    assert_eq!(features(Model::Bugaroo, (0.0, 0.5), None), Features::ROUTE | Features::RESTORE);
+    assert_eq!(features(Model::Bugaroo, (0.0, 0.0), Some(512)), Features::FLAGS);
+}

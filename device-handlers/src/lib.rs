@@ -1,0 +1,62 @@
+//! The device code that the injector's passes call, and the layouts that host and device share.
+//!
+//! `handlers.cu` holds the code: per-thread store buffers under two models, DESIGN part 4's sound
+//! store buffers and the Bugaroo paper's Algorithms 1 and 2. Its compiled form is [`PTX`]. This crate
+//! is the one source of the numbers that both sides use: `layout.h` is generated from it
+//! ([`header::generate`]), and `handlers.cu` asserts that its structs agree.
+//!
+//! A launch goes like this: the host makes a [`Layout`] for the launch, allocates and zeroes it, fills a
+//! table of [`flags`] (one word a site), and writes [`LaunchState::to_bytes`] to the module's variable
+//! [`LAUNCH_VARIABLE`]. A module whose variable is never written runs as if it were not instrumented.
+
+pub mod coin;
+pub mod constants;
+pub mod header;
+mod launch_state;
+mod layout;
+mod site_word;
+
+pub use coin::{coin, threshold};
+pub use launch_state::{Features, LaunchState, Model};
+pub use layout::Layout;
+pub use site_word::{BufferSpace, SiteWord};
+
+/// The handlers as nvcc 13.0 compiled them (`-ptx -rdc=true -arch=compute_75`), header and all.
+pub const PTX: &str = include_str!("../handlers.ptx");
+
+/// The variable (in constant memory) that the host writes a [`LaunchState`] to before each launch.
+pub const LAUNCH_VARIABLE: &str = "__bugaroo_launch";
+
+/// Every symbol of the handlers starts so; a program that has such a symbol is instrumented already.
+pub const SYMBOL_PREFIX: &str = "__bugaroo_";
+
+/// Names of the handlers that injected code calls. What each does, takes and answers is said in
+/// `handlers.cu`.
+pub mod symbols {
+    /// `() -> (u64 slot, u64 features << 32 | thread)`
+    pub const ENTER: &str = "__bugaroo_enter";
+    /// `(u32 thread, u64 address, u64 value, u64 site) -> (u64 old, u64 choice)`
+    pub const STORE: &str = "__bugaroo_store";
+    /// `(u32 thread, u64 address, u64 old, u64 site)`
+    pub const RESTORE: &str = "__bugaroo_restore";
+    /// `(u32 thread, u64 address, u64 site) -> (u64 value, u64 found)`
+    pub const LOAD: &str = "__bugaroo_load";
+    /// `(u32 thread, u64 address, u64 site)`
+    pub const ATOMIC: &str = "__bugaroo_atomic";
+    /// `(u32 thread, u32 event)`
+    pub const DRAIN: &str = "__bugaroo_drain";
+    /// `(u32 site id) -> u32`
+    pub const OMITTED: &str = "__bugaroo_omitted";
+    /// `(u32 thread, u32 site id)`
+    pub const INSERTED_FENCE: &str = "__bugaroo_inserted_fence";
+    /// All of them.
+    pub const ALL: [&str; 8] = [ENTER, STORE, RESTORE, LOAD, ATOMIC, DRAIN, OMITTED, INSERTED_FENCE];
+}
+
+/// Bits of a word of the site flags table (`u32` per site, indexed by [`SiteWord::site`]).
+pub mod flags {
+    /// A fence site that does nothing: neither drains nor fences.
+    pub const OMIT: u32 = 1;
+    /// An access site after which both buffers drain and a `membar.gl` runs.
+    pub const INSERT: u32 = 2;
+}
