@@ -1,0 +1,412 @@
+//! Rows: how lanes are read, computed and written back.
+//!
+//! A register is a row of 32 lanes (DESIGN part 5). An operation is a pure function of one lane
+//! ([`LaneOp`]); the single generic body [`run`] applies it to a row and is instantiated twice, for
+//! any x86-64 and for x86-64-v3. Sources are copied out of the frame before anything is written, so
+//! a destination may be the same row as a source.
+
+use super::{Isa, Operands, RowFn, Shape, Width};
+
+/// Lanes of a row.
+pub const LANES: usize = 32;
+
+/// The memory of a vector row. 32-byte alignment lets a row move as whole AVX registers.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub struct Lanes<W>(pub [W; LANES]);
+
+/// The storage type of a lane of a vector row.
+pub trait Word: Copy + Default + 'static {
+    /// Width of the rows that hold it.
+    const WIDTH: Width;
+}
+
+impl Word for u16 {
+    const WIDTH: Width = Width::W16;
+}
+impl Word for u32 {
+    const WIDTH: Width = Width::W32;
+}
+impl Word for u64 {
+    const WIDTH: Width = Width::W64;
+}
+
+/// A lane's value as an operation sees it: some reading of a [`Word`].
+pub trait Value: Copy {
+    /// What a lane is stored as.
+    type Word: Word;
+    /// Reads the stored bits.
+    fn from_word(word: Self::Word) -> Self;
+    /// The bits to store.
+    fn to_word(self) -> Self::Word;
+}
+
+macro_rules! plain_values {
+    ($($t:ty, $w:ty, |$x:ident| $from:expr, $to:expr;)*) => {$(
+        impl Value for $t {
+            type Word = $w;
+            #[inline(always)]
+            fn from_word($x: $w) -> Self { $from }
+            #[inline(always)]
+            fn to_word(self) -> $w { let $x = self; $to }
+        }
+    )*};
+}
+plain_values! {
+    u16, u16, |x| x, x;
+    i16, u16, |x| x as i16, x as u16;
+    u32, u32, |x| x, x;
+    i32, u32, |x| x as i32, x as u32;
+    u64, u64, |x| x, x;
+    i64, u64, |x| x as i64, x as u64;
+    f32, u32, |x| f32::from_bits(x), x.to_bits();
+    f64, u64, |x| f64::from_bits(x), x.to_bits();
+}
+
+/// Something that a lane can be read as: a [`Value`] of a vector row, or a bit of a predicate row.
+pub trait Source: Copy {
+    /// Width of the row.
+    const WIDTH: Width;
+    /// The row, copied out of the frame.
+    type Row: Copy;
+    /// Copies the row at `at`.
+    ///
+    /// # Safety
+    /// `at` points to a readable row of [`Self::WIDTH`], aligned for it.
+    unsafe fn load(at: *const u8) -> Self::Row;
+    /// Lane `i` of the row.
+    fn lane(row: &Self::Row, i: usize) -> Self;
+}
+
+impl<V: Value> Source for V {
+    const WIDTH: Width = V::Word::WIDTH;
+    type Row = Lanes<V::Word>;
+
+    #[inline(always)]
+    unsafe fn load(at: *const u8) -> Self::Row {
+        // SAFETY: the caller says that a row of this width lies there, aligned.
+        unsafe { *at.cast::<Lanes<V::Word>>() }
+    }
+
+    #[inline(always)]
+    fn lane(row: &Self::Row, i: usize) -> Self {
+        V::from_word(row.0[i])
+    }
+}
+
+impl Source for bool {
+    const WIDTH: Width = Width::Pred;
+    type Row = u32;
+
+    #[inline(always)]
+    unsafe fn load(at: *const u8) -> u32 {
+        // SAFETY: the caller says that a predicate row lies there, aligned.
+        unsafe { *at.cast::<u32>() }
+    }
+
+    #[inline(always)]
+    fn lane(row: &u32, i: usize) -> Self {
+        row & (1 << i) != 0
+    }
+}
+
+/// Something that a lane can be written as.
+pub trait Sink: Copy {
+    /// Width of the row.
+    const WIDTH: Width;
+    /// Results of all lanes, before they are stored.
+    type Buffer: Copy;
+    /// A buffer to fill.
+    fn buffer() -> Self::Buffer;
+    /// Sets lane `i` of the buffer.
+    fn put(self, buffer: &mut Self::Buffer, i: usize);
+    /// Writes the lanes in `mask` to the row at `at`; the others keep what they hold.
+    ///
+    /// # Safety
+    /// `at` points to a writable row of [`Self::WIDTH`], aligned for it.
+    unsafe fn store(buffer: &Self::Buffer, at: *mut u8, mask: u32);
+}
+
+impl<V: Value> Sink for V {
+    const WIDTH: Width = V::Word::WIDTH;
+    type Buffer = Lanes<V::Word>;
+
+    #[inline(always)]
+    fn buffer() -> Self::Buffer {
+        Lanes([V::Word::default(); LANES])
+    }
+
+    #[inline(always)]
+    fn put(self, buffer: &mut Self::Buffer, i: usize) {
+        buffer.0[i] = self.to_word();
+    }
+
+    #[inline(always)]
+    unsafe fn store(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
+        let row = at.cast::<Lanes<V::Word>>();
+        if mask == !0 {
+            // SAFETY: the caller says that a row of this width lies there, aligned.
+            unsafe { *row = *buffer };
+        } else {
+            // SAFETY: as above.
+            let mut blended = unsafe { *row };
+            for i in 0..LANES {
+                blended.0[i] = if mask & (1 << i) != 0 { buffer.0[i] } else { blended.0[i] };
+            }
+            // SAFETY: as above.
+            unsafe { *row = blended };
+        }
+    }
+}
+
+impl Sink for bool {
+    const WIDTH: Width = Width::Pred;
+    type Buffer = [bool; LANES];
+
+    #[inline(always)]
+    fn buffer() -> Self::Buffer {
+        [false; LANES]
+    }
+
+    #[inline(always)]
+    fn put(self, buffer: &mut Self::Buffer, i: usize) {
+        buffer[i] = self;
+    }
+
+    #[inline(always)]
+    unsafe fn store(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
+        // SAFETY: the caller says that a predicate row lies there, aligned.
+        unsafe { store_mask(at, pack(buffer), mask) }
+    }
+}
+
+/// Writes the bits in `mask` of `bits` to the predicate row at `at`.
+///
+/// # Safety
+/// `at` points to a writable predicate row, aligned.
+#[inline(always)]
+pub unsafe fn store_mask(at: *mut u8, bits: u32, mask: u32) {
+    let row = at.cast::<u32>();
+    // SAFETY: the caller's promise.
+    unsafe { *row = (*row & !mask) | (bits & mask) };
+}
+
+/// One bit per lane. Eight booleans are eight bytes of 0 or 1; the multiplication brings byte `k`'s
+/// bit to bit `56 + k`.
+#[inline(always)]
+pub fn pack(lanes: &[bool; LANES]) -> u32 {
+    let mut bits = 0;
+    for group in 0..LANES / 8 {
+        let mut eight = [0u8; 8];
+        for k in 0..8 {
+            eight[k] = u8::from(lanes[group * 8 + k]);
+        }
+        let gathered = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        bits |= (gathered as u32) << (group * 8);
+    }
+    bits
+}
+
+/// The sources of an operation: a tuple of one to four [`Source`]s, in the ISA's operand order.
+pub trait Inputs: Copy {
+    /// The rows, copied out of the frame.
+    type Rows: Copy;
+    /// Whether the instruction's operands have the widths that this reads.
+    fn fits(shape: &Shape) -> bool;
+    /// Copies the rows.
+    ///
+    /// # Safety
+    /// Every source of `ops` is a readable row of its width, see [`RowFn`].
+    unsafe fn load(frame: *const u8, consts: *const u8, ops: &Operands) -> Self::Rows;
+    /// Lane `i` of every row.
+    fn lane(rows: &Self::Rows, i: usize) -> Self;
+}
+
+macro_rules! inputs {
+    ($count:literal: $($name:ident $index:tt),*) => {
+        impl<$($name: Source),*> Inputs for ($($name,)*) {
+            type Rows = ($($name::Row,)*);
+
+            fn fits(shape: &Shape) -> bool {
+                $(shape.src[$index] == Some($name::WIDTH) && !shape.negated[$index] &&)*
+                shape.src[$count..].iter().all(Option::is_none)
+            }
+
+            #[inline(always)]
+            unsafe fn load(frame: *const u8, consts: *const u8, ops: &Operands) -> Self::Rows {
+                // SAFETY: the caller's promise.
+                unsafe { ($($name::load(ops.source(frame, consts, $index)),)*) }
+            }
+
+            #[inline(always)]
+            fn lane(rows: &Self::Rows, i: usize) -> Self {
+                ($($name::lane(&rows.$index, i),)*)
+            }
+        }
+    };
+}
+inputs!(1: A 0);
+inputs!(2: A 0, B 1);
+inputs!(3: A 0, B 1, C 2);
+inputs!(4: A 0, B 1, C 2, D 3);
+
+/// The destinations of an operation: one [`Sink`], or a [`Sink`] and a carry.
+pub trait Outputs: Copy {
+    /// Results of all lanes, before they are stored.
+    type Buffer: Copy;
+    /// Whether the instruction's destinations have the widths that this writes.
+    fn fits(shape: &Shape) -> bool;
+    /// A buffer to fill.
+    fn buffer() -> Self::Buffer;
+    /// Sets lane `i` of the buffer.
+    fn put(self, buffer: &mut Self::Buffer, i: usize);
+    /// Writes the lanes in `mask`.
+    ///
+    /// # Safety
+    /// Every destination of `ops` is a writable row of its width, see [`RowFn`].
+    unsafe fn store(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32);
+}
+
+impl<S: Sink> Outputs for S {
+    type Buffer = S::Buffer;
+
+    fn fits(shape: &Shape) -> bool {
+        shape.dst == S::WIDTH && shape.dst2.is_none()
+    }
+
+    #[inline(always)]
+    fn buffer() -> Self::Buffer {
+        S::buffer()
+    }
+
+    #[inline(always)]
+    fn put(self, buffer: &mut Self::Buffer, i: usize) {
+        Sink::put(self, buffer, i);
+    }
+
+    #[inline(always)]
+    unsafe fn store(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { S::store(buffer, frame.add(ops.dst as usize), mask) }
+    }
+}
+
+impl<S: Sink> Outputs for (S, bool) {
+    type Buffer = (S::Buffer, [bool; LANES]);
+
+    fn fits(shape: &Shape) -> bool {
+        shape.dst == S::WIDTH && shape.dst2 == Some(Width::Pred)
+    }
+
+    #[inline(always)]
+    fn buffer() -> Self::Buffer {
+        (S::buffer(), [false; LANES])
+    }
+
+    #[inline(always)]
+    fn put(self, buffer: &mut Self::Buffer, i: usize) {
+        self.0.put(&mut buffer.0, i);
+        buffer.1[i] = self.1;
+    }
+
+    #[inline(always)]
+    unsafe fn store(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            S::store(&buffer.0, frame.add(ops.dst as usize), mask);
+            store_mask(frame.add(ops.dst2 as usize), pack(&buffer.1), mask);
+        }
+    }
+}
+
+/// An operation on one lane. `apply` must be `#[inline(always)]`, so that it is compiled for the
+/// instruction set of the row function around it.
+pub trait LaneOp {
+    /// The sources, as a tuple.
+    type In: Inputs;
+    /// The destination, or destination and carry.
+    type Out: Outputs;
+    /// The operation.
+    fn apply(x: Self::In) -> Self::Out;
+}
+
+/// Computes every lane of a row, the ones outside the mask too (they cost nothing and cannot trap).
+///
+/// # Safety
+/// As for [`RowFn`], and the shape fits `O`.
+#[inline(always)]
+unsafe fn run<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
+    // SAFETY: the caller's promise; rows are copied before any is written.
+    unsafe {
+        let rows = O::In::load(frame, consts, ops);
+        let mut buffer = O::Out::buffer();
+        for i in 0..LANES {
+            O::apply(O::In::lane(&rows, i)).put(&mut buffer, i);
+        }
+        O::Out::store(&buffer, frame, ops, mask);
+    }
+}
+
+/// # Safety
+/// As for [`run`].
+unsafe fn portable<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { run::<O>(frame, consts, ops, mask) }
+}
+
+/// # Safety
+/// As for [`run`]; the processor has x86-64-v3.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+unsafe fn v3<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { run::<O>(frame, consts, ops, mask) }
+}
+
+/// What a row function is chosen for.
+#[derive(Clone, Copy)]
+pub struct Picker<'a> {
+    /// Widths of the operands.
+    pub shape: &'a Shape,
+    /// Which instantiation.
+    pub isa: Isa,
+}
+
+impl Picker<'_> {
+    /// The row function of `O`, or None when the operands' widths are not what `O` works on.
+    pub fn pick<O: LaneOp>(self) -> Option<RowFn> {
+        if !(O::In::fits(self.shape) && O::Out::fits(self.shape)) {
+            return None;
+        }
+        Some(match self.isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::V3 => v3::<O>,
+            _ => portable::<O>,
+        })
+    }
+}
+
+/// Defines operations of one expression: `name<generics>(a: A, …) -> Out { expression }`.
+macro_rules! lane_ops {
+    ($($(#[$doc:meta])* $name:ident<$g:ident: $bound:path $(, const $c:ident: bool)*>($($arg:ident: $t:ty),*) -> $out:ty $body:block)*) => {$(
+        $(#[$doc])*
+        pub struct $name<$g $(, const $c: bool)*>(core::marker::PhantomData<$g>);
+        impl<$g: $bound $(, const $c: bool)*> $crate::alu::row::LaneOp for $name<$g $(, $c)*> {
+            type In = ($($t,)*);
+            type Out = $out;
+            #[inline(always)]
+            fn apply(($($arg,)*): Self::In) -> Self::Out $body
+        }
+    )*};
+    ($($(#[$doc:meta])* $name:ident$(<$(const $c:ident: bool),*>)?($($arg:ident: $t:ty),*) -> $out:ty $body:block)*) => {$(
+        $(#[$doc])*
+        pub struct $name$(<$(const $c: bool),*>)?;
+        impl$(<$(const $c: bool),*>)? $crate::alu::row::LaneOp for $name$(<$($c),*>)? {
+            type In = ($($t,)*);
+            type Out = $out;
+            #[inline(always)]
+            fn apply(($($arg,)*): Self::In) -> Self::Out $body
+        }
+    )*};
+}
+pub(super) use lane_ops;
