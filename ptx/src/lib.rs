@@ -7,3 +7,13 @@
 pub mod ast;
 pub mod op;
 pub mod types;
+
+mod decode;
+mod error;
+mod lexer;
+mod parser;
+mod print;
+mod source_lines;
+
+pub use error::ParseError;
+pub use parser::parse;

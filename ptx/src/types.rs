@@ -57,6 +57,33 @@ impl Type {
         matches!(self, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 | Type::F32 | Type::F64)
     }
 
+    /// The type that is written `.name`.
+    pub fn from_name(name: &str) -> Option<Type> {
+        const ALL: [Type; 20] = [
+            Type::B8,
+            Type::B16,
+            Type::B32,
+            Type::B64,
+            Type::B128,
+            Type::U8,
+            Type::U16,
+            Type::U32,
+            Type::U64,
+            Type::S8,
+            Type::S16,
+            Type::S32,
+            Type::S64,
+            Type::F16,
+            Type::F16x2,
+            Type::BF16,
+            Type::BF16x2,
+            Type::F32,
+            Type::F64,
+            Type::Pred,
+        ];
+        ALL.into_iter().find(|ty| ty.name() == name)
+    }
+
     /// The name after the dot: `u32`, `f16x2`, `pred`.
     pub const fn name(self) -> &'static str {
         match self {

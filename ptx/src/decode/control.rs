@@ -1,0 +1,72 @@
+//! Control flow and what threads do together (PTX ISA 9.7.12, 9.7.13, 9.7.19).
+
+use crate::op::{BarRed, BarrierKind, Op, ShflMode, VoteMode};
+use crate::types::Type;
+
+use super::modifiers::Modifiers;
+
+pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
+    match opcode {
+        "bra" => Some(Op::Bra { uni: m.flag("uni") }),
+        "brx" => {
+            let indexed = m.flag("idx");
+            indexed.then_some(Op::Brx { uni: m.flag("uni") })
+        }
+        "call" => Some(Op::Call { uni: m.flag("uni") }),
+        "ret" => Some(Op::Ret { uni: m.flag("uni") }),
+        "exit" => Some(Op::Exit),
+        "trap" => Some(Op::Trap),
+        "brkpt" => Some(Op::Brkpt),
+        "nanosleep" => m.ty_in(&[Type::U32]).map(|_| Op::Nanosleep),
+        "bar" if m.flag("warp") => m.flag("sync").then_some(Op::WarpSync),
+        "bar" | "barrier" => barrier(opcode == "bar", m),
+        "shfl" => {
+            let sync = m.flag("sync");
+            let mode = m.one_of(&[
+                ("up", ShflMode::Up),
+                ("down", ShflMode::Down),
+                ("bfly", ShflMode::Bfly),
+                ("idx", ShflMode::Idx),
+            ])?;
+            m.ty_in(&[Type::B32])?;
+            Some(Op::Shfl { mode, sync })
+        }
+        "vote" => {
+            let sync = m.flag("sync");
+            let mode = m.one_of(&[
+                ("all", VoteMode::All),
+                ("any", VoteMode::Any),
+                ("uni", VoteMode::Uni),
+                ("ballot", VoteMode::Ballot),
+            ])?;
+            let ty = if mode == VoteMode::Ballot { Type::B32 } else { Type::Pred };
+            m.ty_in(&[ty])?;
+            Some(Op::Vote { mode, sync })
+        }
+        "match" => {
+            let all = m.one_of(&[("all", true), ("any", false)])?;
+            let sync = m.flag("sync");
+            let ty = m.ty_in(&[Type::B32, Type::B64])?;
+            sync.then_some(Op::Match { all, ty })
+        }
+        "activemask" => m.ty_in(&[Type::B32]).map(|_| Op::Activemask),
+        _ => None,
+    }
+}
+
+/// `bar` is `barrier.cta.….aligned`.
+fn barrier(bar: bool, m: &mut Modifiers<'_>) -> Option<Op> {
+    m.flag("cta");
+    let aligned = bar || m.flag("aligned");
+    let kind = m.one_of(&[("sync", "sync"), ("arrive", "arrive"), ("red", "red")])?;
+    let kind = match kind {
+        "sync" => BarrierKind::Sync,
+        "arrive" => BarrierKind::Arrive,
+        _ => {
+            let red = m.one_of(&[("popc", BarRed::Popc), ("and", BarRed::And), ("or", BarRed::Or)])?;
+            m.ty_in(&[if red == BarRed::Popc { Type::U32 } else { Type::Pred }])?;
+            BarrierKind::Red(red)
+        }
+    };
+    Some(Op::Barrier { kind, aligned })
+}
