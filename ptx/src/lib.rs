@@ -5,6 +5,8 @@
 //! does not know is kept as it stands ([`op::Op::Other`]) and printed back byte for byte.
 
 pub mod ast;
+pub mod cfg;
+pub mod edit;
 pub mod op;
 pub mod types;
 
