@@ -1,0 +1,141 @@
+//! The baseline: the program without injection, under a few seeds of the scheduler. It has to pass, or
+//! no failure under injection would say anything; and it measures what a launch takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+
+use bugaroo_protocol::Site;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::oracle::Reference;
+use crate::progress::{Event, Reporter};
+use crate::record::{Failure, Outcome};
+use crate::report::{KernelUse, Report};
+use crate::seeds::Seeds;
+use crate::trial::{Ground, Plan, Ran};
+
+/// Runs of the program without injection, each under a seed of its own.
+pub const RUNS: u64 = 3;
+
+/// A launch's default step budget is so many times what the largest launch of the baseline took…
+///
+/// Instrumented code executes ten to a hundred instructions for an access, and a spinning thread spins
+/// for as long as a store is held back; a budget that ends a launch which would have ended by itself is
+/// a false alarm, one that lets a hang run on costs seconds.
+pub const BUDGET_FACTOR: u64 = 1000;
+
+/// … and so many warp instructions more, for launches that are next to nothing.
+pub const BUDGET_FLOOR: u64 = 50_000_000;
+
+/// What the program does without injection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Exit and output, as the oracle `reference` compares them.
+    pub reference: Reference,
+    /// Most warp instructions of any launch, in any of the runs.
+    pub largest_launch: u64,
+    /// Kernels that the first run launched.
+    pub launched: BTreeMap<String, KernelUse>,
+    /// All kernels of the modules that it loaded.
+    pub kernels: BTreeSet<String>,
+    /// What the first run took.
+    pub duration_ms: f64,
+}
+
+/// The program fails without injection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BaselineFailure {
+    /// The program.
+    pub app: PathBuf,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What is known of it.
+    pub failure: Failure,
+    /// Whether it came so far as to initialise the driver.
+    pub used_driver: bool,
+}
+
+impl fmt::Display for BaselineFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { app, outcome, failure, used_driver } = self;
+        write!(f, "{} fails without injection: {outcome}: {}", app.display(), failure.reason)?;
+        if !used_driver {
+            write!(f, "; it did not get as far as to initialise the CUDA driver")?;
+        }
+        for (name, text) in [("standard output", &failure.stdout), ("standard error", &failure.stderr)] {
+            if !text.is_empty() {
+                write!(f, "\nthe end of its {name}:")?;
+                for line in text.lines() {
+                    write!(f, "\n  | {line}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the baseline. The first run reports the program's sites, too.
+pub(crate) async fn run(
+    ground: &Ground,
+    seeds: Seeds,
+    reporter: &dyn Reporter,
+) -> Result<(Baseline, Vec<Site>), Error> {
+    reporter.report(Event::BaselineStarted { app: ground.target.name() });
+    let first = Plan {
+        seed: seeds.baseline(0),
+        variation: None,
+        report_sites: true,
+        reference: None,
+        step_budget: None,
+    };
+    let ran = passing(ground, first).await?;
+    let mut baseline = Baseline {
+        reference: Reference::from(&ran),
+        largest_launch: ran.report.largest_launch,
+        launched: ran.report.kernels.clone(),
+        kernels: kernels(&ran.report),
+        duration_ms: ran.duration_ms,
+    };
+    let sites = sites(ran.report);
+    for index in 1..RUNS {
+        let plan = Plan {
+            seed: seeds.baseline(index),
+            report_sites: false,
+            reference: Some(&baseline.reference),
+            step_budget: Some(ground.settings.step_budget(&baseline)),
+            ..first
+        };
+        let largest = passing(ground, plan).await?.report.largest_launch;
+        baseline.largest_launch = baseline.largest_launch.max(largest);
+    }
+    reporter.report(Event::BaselineEnded { baseline: &baseline });
+    Ok((baseline, sites))
+}
+
+/// The sites that a report names, module by module.
+pub(crate) fn sites(report: Report) -> Vec<Site> {
+    report.modules.into_iter().flat_map(|module| module.sites.unwrap_or_default()).collect()
+}
+
+fn kernels(report: &Report) -> BTreeSet<String> {
+    report.modules.iter().flat_map(|module| module.kernels.iter().cloned()).collect()
+}
+
+async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
+    let ran = ground.run(plan).await?;
+    let used_driver = ran.report.driver.is_some();
+    if ran.outcome.is_failure() {
+        return Err(Error::Baseline(Box::new(BaselineFailure {
+            app: ground.target.app.clone(),
+            outcome: ran.outcome,
+            failure: ran.failure(),
+            used_driver,
+        })));
+    }
+    if !used_driver {
+        return Err(Error::DriverUnused { app: ground.target.app.clone() });
+    }
+    Ok(ran)
+}

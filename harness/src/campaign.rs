@@ -1,0 +1,299 @@
+//! A campaign: all trials of all cells of one `bugaroo run`, recorded as they end, and summed up.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::digest;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::library::DriverLibrary;
+use crate::progress::{Event, Reporter};
+use crate::record::TrialRecord;
+use crate::rundir::{Configuration, Recorded, RunDir, RunDirError, RunFile, SCHEMA};
+use crate::seeds::random_run_seed;
+use crate::session::{Session, Settings, Stop};
+use crate::summary::CellSummary;
+use crate::target::Target;
+use crate::variation::Variation;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The program.
+    pub target: Target,
+    /// Settings; `seed` is overruled by [`Self::seed`].
+    pub settings: Settings,
+    /// The run's seed; None: that of the run which the directory holds, or else a random one.
+    pub seed: Option<u64>,
+    /// What all cells have in common; `pw` is overruled by [`Self::pw`].
+    pub variation: Variation,
+    /// The cells' probabilities.
+    pub pw: Vec<f64>,
+    /// Trials of each cell.
+    pub trials: u64,
+    /// When to stop before.
+    pub stop: Stop,
+    /// Where to keep the records; None: a new directory under the user's state folder.
+    pub out: Option<PathBuf>,
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug)]
+pub struct RunSummary {
+    /// Where its records are.
+    pub run_dir: PathBuf,
+    /// What was run.
+    pub configuration: Configuration,
+    /// The cells, in the order of their probabilities.
+    pub cells: Vec<CellSummary>,
+    /// Trials that this campaign ran itself, and did not find recorded.
+    pub ran: u64,
+    /// Time that those took, together.
+    pub elapsed: Duration,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+    /// What the user should know, one line each.
+    pub warnings: Vec<String>,
+}
+
+impl RunSummary {
+    /// Failures in all cells.
+    pub fn failures(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.failures).sum()
+    }
+
+    /// Trials per second of wall-clock time; None where none ran.
+    pub fn trials_per_second(&self) -> Option<f64> {
+        (self.ran > 0).then(|| self.ran as f64 / self.elapsed.as_secs_f64())
+    }
+
+    /// The cell with a failure that comes first, with that failure.
+    pub fn first_failure(&self) -> Option<(usize, &TrialRecord)> {
+        self.cells.iter().enumerate().find_map(|(at, cell)| Some((at, cell.first_failure.as_ref()?)))
+    }
+
+    /// How `replay` is told which trial is meant: the index alone where there is but one cell.
+    pub fn address(&self, cell: usize, trial: u64) -> String {
+        if self.cells.len() == 1 { trial.to_string() } else { format!("{cell}:{trial}") }
+    }
+}
+
+impl Campaign {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When the program cannot be run or fails without injection, when the directory cannot be used, or
+    /// when the user stops it before the first trial. When it is stopped later, what was found comes
+    /// back as a summary.
+    pub async fn run(
+        self,
+        library: DriverLibrary,
+        interrupt: Interrupt,
+        reporter: &dyn Reporter,
+    ) -> Result<RunSummary, Error> {
+        let path = match &self.out {
+            Some(path) => path.clone(),
+            None => fresh_path(self.target.name()),
+        };
+        let (directory, recorded) = RunDir::open(&path)?;
+        match recorded {
+            Some(recorded) => self.resume(directory, recorded, library, interrupt, reporter).await,
+            None => self.start(directory, library, interrupt, reporter).await,
+        }
+    }
+
+    async fn start(
+        self,
+        mut directory: RunDir,
+        library: DriverLibrary,
+        interrupt: Interrupt,
+        reporter: &dyn Reporter,
+    ) -> Result<RunSummary, Error> {
+        let configuration = self.configuration(self.seed.unwrap_or_else(random_run_seed));
+        let settings = Settings { seed: configuration.seed, digest: true, ..self.settings.clone() };
+        let ready = async {
+            let session = Session::start(self.target.clone(), settings, library, interrupt, reporter).await?;
+            session.check(&self.variation).await?;
+            Ok(session)
+        };
+        let session = match ready.await {
+            Ok(session) => session,
+            Err(error) => {
+                directory.discard();
+                return Err(error);
+            }
+        };
+        let run = RunFile {
+            schema: SCHEMA,
+            bugaroo: env!("CARGO_PKG_VERSION").to_owned(),
+            configuration,
+            trials: self.trials,
+            baseline: session.baseline().clone(),
+        };
+        directory.state(&run)?;
+        let nothing = Recorded { run, trials: Default::default(), torn: false };
+        self.all_trials(directory, nothing, &session, reporter).await
+    }
+
+    async fn resume(
+        self,
+        mut directory: RunDir,
+        mut recorded: Recorded,
+        library: DriverLibrary,
+        interrupt: Interrupt,
+        reporter: &dyn Reporter,
+    ) -> Result<RunSummary, Error> {
+        let there = &recorded.run.configuration;
+        let configuration = self.configuration(self.seed.unwrap_or(there.seed));
+        if let Some(differences) = configuration.differences(there) {
+            return Err(RunDirError::Differs { path: directory.path().to_owned(), differences }.into());
+        }
+        if recorded.torn {
+            reporter.report(Event::Note("the last line of trials.jsonl was cut off; its trial runs again"));
+        }
+        let note = format!("going on with the run in {}", directory.path().display());
+        reporter.report(Event::Note(&note));
+        if recorded.run.trials != self.trials {
+            recorded.run.trials = self.trials;
+            directory.state(&recorded.run)?;
+        }
+        let settings = Settings { seed: configuration.seed, digest: true, ..self.settings.clone() };
+        let baseline = recorded.run.baseline.clone();
+        let session = Session::resume(self.target.clone(), settings, library, interrupt, baseline);
+        self.all_trials(directory, recorded, &session, reporter).await
+    }
+
+    fn configuration(&self, seed: u64) -> Configuration {
+        let Campaign { target, settings, variation, .. } = self;
+        Configuration {
+            target: target.clone(),
+            app_sha256: digest::of_file(&target.app).ok(),
+            seed,
+            backend: settings.backend,
+            model: variation.model,
+            pw: self.pw.clone(),
+            buffer: variation.buffer,
+            space: variation.space,
+            kernel: variation.kernel.clone(),
+            without_fence: variation.without_fence.clone(),
+            with_fence: variation.with_fence.clone(),
+            oracle: settings.oracle.to_string(),
+            timeout_ms: u64::try_from(settings.timeout.as_millis()).unwrap_or(u64::MAX),
+            step_budget: settings.step_budget,
+        }
+    }
+
+    async fn all_trials(
+        self,
+        mut directory: RunDir,
+        recorded: Recorded,
+        session: &Session,
+        reporter: &dyn Reporter,
+    ) -> Result<RunSummary, Error> {
+        let Recorded { run, mut trials, .. } = recorded;
+        let mut ran = 0;
+        let mut interrupted = false;
+        let started = Instant::now();
+        for (at, variation) in run.configuration.cells().iter().enumerate() {
+            let failed =
+                trials.iter().any(|(&(_, trial), record)| trial < self.trials && record.outcome.is_failure());
+            if interrupted || (self.stop == Stop::AtFirstFailure && failed) {
+                break;
+            }
+            let missing: Vec<u64> =
+                (0..self.trials).filter(|&trial| !trials.contains_key(&(at, trial))).collect();
+            let what = format!("p_w {}", variation.pw);
+            reporter.report(Event::BatchStarted { what: &what, trials: missing.len() as u64 });
+            let on_end = |record: &TrialRecord| {
+                directory.append(at, record)?;
+                trials.insert((at, record.trial), record.clone());
+                ran += 1;
+                Ok(())
+            };
+            let result = session.trials_with(variation, missing, self.stop, reporter, on_end).await;
+            reporter.report(Event::BatchEnded);
+            match result {
+                Ok(_) => {}
+                Err(Error::Interrupted) => interrupted = true,
+                Err(error) => return Err(error),
+            }
+        }
+        let elapsed = started.elapsed();
+        let cell = |(at, &pw): (usize, &f64)| {
+            let records = trials.range((at, 0)..(at, self.trials)).map(|(_, record)| record);
+            CellSummary::new(run.configuration.model, pw, records)
+        };
+        let cells: Vec<CellSummary> = run.configuration.pw.iter().enumerate().map(cell).collect();
+        let warnings = warnings(session, &cells);
+        Ok(RunSummary {
+            run_dir: directory.path().to_owned(),
+            configuration: run.configuration,
+            cells,
+            ran,
+            elapsed,
+            interrupted,
+            warnings,
+        })
+    }
+}
+
+fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let selected: Vec<&CellSummary> = cells.iter().filter(|cell| cell.pw > 0.0 && cell.trials > 0).collect();
+    if session.baseline().launched.is_empty() {
+        warnings.push("the program launches no kernel: there is nothing to inject into".to_owned());
+    } else if !selected.is_empty() && selected.iter().all(|cell| cell.delayed_stores == 0) {
+        warnings.push(
+            "no store was ever delayed, so that these trials say nothing: do --kernel and --space select a \
+             store that the program executes?"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+/// A directory for a new run, named by the time and the program.
+fn fresh_path(app: &str) -> PathBuf {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".local/state")))
+        .unwrap_or_else(env::temp_dir);
+    let runs = state.join("bugaroo/runs");
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    unused(&runs, &format!("{}-{app}", timestamp(seconds)))
+}
+
+fn unused(folder: &Path, name: &str) -> PathBuf {
+    let mut path = folder.join(name);
+    let mut number = 2;
+    while path.exists() {
+        path = folder.join(format!("{name}-{number}"));
+        number += 1;
+    }
+    path
+}
+
+/// A point in time, in seconds since 1970, as `YYYYMMDDThhmmssZ`.
+fn timestamp(seconds: u64) -> String {
+    let (mut days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let leap = |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let mut month = 1;
+    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}{month:02}{:02}T{hour:02}{minute:02}{second:02}Z", days + 1)
+}
+
+#[cfg(test)]
+mod tests;

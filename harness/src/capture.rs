@@ -1,0 +1,107 @@
+//! What is kept of a program's output: never more than stated bounds, however much it prints.
+
+use crate::digest::Digest;
+
+/// Bytes kept of the end of an output, for diagnosis.
+pub const TAIL_BYTES: usize = 64 << 10;
+
+/// Bytes kept of the beginning of an output, for oracles that read it.
+pub const HEAD_BYTES: usize = 16 << 20;
+
+/// What to keep of an output besides its tail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// Its first [`HEAD_BYTES`].
+    pub head: bool,
+    /// Its digest.
+    pub digest: bool,
+}
+
+/// One output of a program, as it comes in.
+#[derive(Debug)]
+pub struct Capture {
+    head: Option<Vec<u8>>,
+    digest: Option<Digest>,
+    /// Holds the tail at its end; cut back whenever it has grown to twice the bound.
+    tail: Vec<u8>,
+    bytes: u64,
+}
+
+impl Capture {
+    /// An output of which nothing has come yet.
+    pub fn new(keep: Keep) -> Self {
+        Self {
+            head: keep.head.then(Vec::new),
+            digest: keep.digest.then(Digest::default),
+            tail: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Takes what came next.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        if let Some(digest) = &mut self.digest {
+            digest.update(bytes);
+        }
+        if let Some(head) = &mut self.head {
+            let room = HEAD_BYTES - head.len();
+            head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
+        if self.tail.len() > 2 * TAIL_BYTES {
+            self.tail.drain(..self.tail.len() - TAIL_BYTES);
+        }
+    }
+
+    /// No more will come.
+    pub fn finish(mut self) -> Output {
+        self.tail.drain(..self.tail.len().saturating_sub(TAIL_BYTES));
+        Output {
+            head: self.head.unwrap_or_default(),
+            digest: self.digest.map(Digest::finish),
+            tail: self.tail,
+            bytes: self.bytes,
+        }
+    }
+}
+
+/// One output of a program that has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Its beginning, at most [`HEAD_BYTES`]; empty unless it was to be kept.
+    pub head: Vec<u8>,
+    /// SHA-256 of all of it, hexadecimal, if it was asked for.
+    pub digest: Option<String>,
+    /// Its end, at most [`TAIL_BYTES`].
+    pub tail: Vec<u8>,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+impl Output {
+    /// Whether the head is not all of it.
+    pub fn head_is_cut(&self) -> bool {
+        self.bytes > self.head.len() as u64
+    }
+
+    /// At most so many of its last lines, cut to at most so many bytes from their end; what is no UTF-8
+    /// and what would move a terminal's cursor is replaced.
+    pub fn last_lines(&self, lines: usize, bytes: usize) -> String {
+        let text = String::from_utf8_lossy(&self.tail);
+        let text = text.trim_end();
+        let mut start = text.rmatch_indices('\n').nth(lines.saturating_sub(1)).map_or(0, |(at, _)| at + 1);
+        start = start.max(text.len().saturating_sub(bytes));
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        text[start..]
+            .chars()
+            .filter(|&c| c != '\r')
+            .map(|c| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! From what a trial did to its outcome.
+//!
+//! What the virtual GPU saw comes first: a deadlock is one whatever the program made of it, since on a
+//! GPU it would still stand there, and so is a launch that ran out of its step budget. Then the process's
+//! own end. The oracle is asked about what ended by itself. A fault of a kernel makes a crash of a failure
+//! but not a failure of a pass: a program may provoke one on purpose.
+
+use std::time::Duration;
+
+use bugaroo_protocol::LaunchEnd;
+
+use crate::oracle::Verdict;
+use crate::record::{Exit, Outcome};
+use crate::report::FailedLaunch;
+
+/// The outcome, with its reason, where no oracle need be asked.
+pub fn without_oracle(
+    exit: Exit,
+    launch: Option<&FailedLaunch>,
+    timeout: Duration,
+) -> Option<(Outcome, String)> {
+    let ended = launch.map(|launch| (&launch.kernel, &launch.end));
+    match (ended, exit) {
+        (Some((kernel, LaunchEnd::Deadlock(diagnosis))), _) => {
+            Some((Outcome::Deadlock, format!("kernel {kernel}: {}", diagnosis.summary)))
+        }
+        (Some((kernel, LaunchEnd::StepBudget(diagnosis))), _) => {
+            let reason = format!("kernel {kernel} ran out of its step budget: {}", diagnosis.summary);
+            Some((Outcome::Timeout, reason))
+        }
+        (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => {
+            Some((Outcome::Crash, format!("kernel {kernel}: {} ({exit})", fault.summary)))
+        }
+        (_, Exit::Killed) => {
+            Some((Outcome::Timeout, format!("killed after {} s of wall-clock time", timeout.as_secs_f64())))
+        }
+        (_, Exit::Signal(_)) => Some((Outcome::Crash, exit.to_string())),
+        (_, Exit::Code(_)) => None,
+    }
+}
+
+/// The outcome, with its reason, by what the oracle says; a pass has no reason.
+pub fn by_oracle(verdict: Verdict, launch: Option<&FailedLaunch>) -> (Outcome, Option<String>) {
+    match (verdict, launch.map(|launch| (&launch.kernel, &launch.end))) {
+        (Verdict::Content, _) => (Outcome::Pass, None),
+        (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => {
+            (Outcome::Crash, Some(format!("kernel {kernel}: {} ({reason})", fault.summary)))
+        }
+        (Verdict::Discontent(reason), _) => (Outcome::WrongResult, Some(reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+use std::time::Duration;
+
+use bugaroo_protocol::{BlockedThread, Diagnosis, Fault, FaultKind, LaunchEnd};
+
+use super::{by_oracle, without_oracle};
+use crate::oracle::Verdict;
+use crate::record::{Exit, Outcome};
+use crate::report::FailedLaunch;
+
+fn launch(end: LaunchEnd) -> FailedLaunch {
+    FailedLaunch { ordinal: 0, kernel: "k".into(), end }
+}
+
+fn deadlock() -> FailedLaunch {
+    launch(LaunchEnd::Deadlock(Diagnosis { summary: "all wait".into(), waiting: vec![] }))
+}
+
+fn step_budget() -> FailedLaunch {
+    launch(LaunchEnd::StepBudget(Diagnosis { summary: "spins".into(), waiting: vec![] }))
+}
+
+fn fault() -> FailedLaunch {
+    let at = BlockedThread {
+        block: [0; 3],
+        thread: [0; 3],
+        threads: 1,
+        function: "k".into(),
+        ptx_line: Some(7),
+        source: None,
+        instruction: "ld.global.u32 %r1, [%rd1];".into(),
+    };
+    let summary = "illegal address 0x10".into();
+    launch(LaunchEnd::Fault(Fault { kind: FaultKind::IllegalAddress, summary, access: None, at }))
+}
+
+fn first(exit: Exit, launch: Option<&FailedLaunch>) -> Option<Outcome> {
+    without_oracle(exit, launch, Duration::from_secs(60)).map(|(outcome, reason)| {
+        assert!(!reason.is_empty());
+        outcome
+    })
+}
+
+#[test]
+fn by_the_process_alone() {
+    assert_eq!(first(Exit::Code(0), None), None);
+    assert_eq!(first(Exit::Code(1), None), None);
+    assert_eq!(first(Exit::Signal(11), None), Some(Outcome::Crash));
+    assert_eq!(first(Exit::Killed, None), Some(Outcome::Timeout));
+}
+
+#[test]
+fn what_the_virtual_gpu_saw_comes_first() {
+    for exit in [Exit::Code(0), Exit::Code(1), Exit::Signal(6), Exit::Killed] {
+        assert_eq!(first(exit, Some(&deadlock())), Some(Outcome::Deadlock));
+        assert_eq!(first(exit, Some(&step_budget())), Some(Outcome::Timeout));
+    }
+    assert_eq!(first(Exit::Killed, Some(&fault())), Some(Outcome::Crash));
+    assert_eq!(first(Exit::Code(1), Some(&fault())), None);
+}
+
+#[test]
+fn by_the_oracle() {
+    let discontent = || Verdict::Discontent("sum is off".into());
+    assert_eq!(by_oracle(Verdict::Content, None), (Outcome::Pass, None));
+    assert_eq!(by_oracle(discontent(), None), (Outcome::WrongResult, Some("sum is off".into())));
+    assert_eq!(by_oracle(Verdict::Content, Some(&fault())), (Outcome::Pass, None));
+    let (outcome, reason) = by_oracle(discontent(), Some(&fault()));
+    assert_eq!(outcome, Outcome::Crash);
+    assert_eq!(reason.unwrap(), "kernel k: illegal address 0x10 (sum is off)");
+}

@@ -1,0 +1,144 @@
+//! Errors, sorted by what the user can do about them.
+
+use std::io;
+use std::path::PathBuf;
+
+use bugaroo_protocol::{SiteId, SiteKind};
+
+use crate::baseline::BaselineFailure;
+use crate::library::LibraryError;
+use crate::rundir::RunDirError;
+use crate::target::TargetError;
+
+/// Whose move it is after an error; the command line gives each an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The command has to be said otherwise.
+    Usage,
+    /// The program fails without injection: it has to be mended, or the oracle.
+    Baseline,
+    /// This version cannot do it.
+    Unsupported,
+    /// The machine or Bugaroo itself is at fault.
+    Internal,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// Why trials could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The program cannot be run at all.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// Bugaroo's driver library cannot be used.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// The run directory cannot be used.
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    /// The program fails without injection.
+    #[error("{0}")]
+    Baseline(Box<BaselineFailure>),
+    /// The program ended well, but never initialised the driver.
+    #[error(
+        "{} ran, but never used Bugaroo's CUDA driver, so that there is nothing to test. Either it makes no CUDA \
+         calls with these arguments; or it, or what it starts, loads another libcuda.so.1 by an absolute path or an \
+         RPATH of its own, or drops LD_LIBRARY_PATH from its environment; or it is set-user-ID", app.display()
+    )]
+    DriverUnused {
+        /// The program.
+        app: PathBuf,
+    },
+    /// The library that the program loaded is of another version than this harness.
+    #[error(
+        "this bugaroo speaks version {ours} of its protocol, but its libcuda.so.1 version {theirs}: rebuild both"
+    )]
+    DriverVersion {
+        /// Ours.
+        ours: u32,
+        /// The library's.
+        theirs: u32,
+    },
+    /// The driver cannot do what the program or the orders ask for.
+    #[error("not supported in this version: {what}")]
+    Unsupported {
+        /// What, and where.
+        what: String,
+    },
+    /// A site that the program does not have.
+    #[error("the program has no site {site}: `bugaroo sites` lists those of the modules that it loads")]
+    UnknownSite {
+        /// The site asked for.
+        site: SiteId,
+    },
+    /// A fence to be omitted at a site that is no fence.
+    #[error("site {site} is no fence but a {}: there is nothing to omit (`--without-fence`)", kind_name(*kind))]
+    NotAFence {
+        /// The site asked for.
+        site: SiteId,
+        /// What stands there.
+        kind: SiteKind,
+    },
+    /// A fence to be inserted at a site that takes none.
+    #[error("site {site} is a {}: a fence can only be inserted after an access (`--with-fence`)", kind_name(*kind))]
+    TakesNoFence {
+        /// The site asked for.
+        site: SiteId,
+        /// What stands there.
+        kind: SiteKind,
+    },
+    /// A selection of kernels that selects none.
+    #[error("no kernel that the program loads matches `--kernel {pattern}`; it loads {}", list(kernels))]
+    UnknownKernel {
+        /// The regular expression.
+        pattern: String,
+        /// What the program loads.
+        kernels: Vec<String>,
+    },
+    /// A process could not be started, or not be watched.
+    #[error("cannot run {what}: {source}")]
+    Process {
+        /// The program.
+        what: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The user stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whose move it is.
+    pub fn class(&self) -> Class {
+        match self {
+            Error::Target(_)
+            | Error::UnknownSite { .. }
+            | Error::NotAFence { .. }
+            | Error::TakesNoFence { .. }
+            | Error::UnknownKernel { .. } => Class::Usage,
+            Error::RunDir(error) if error.is_usage() => Class::Usage,
+            Error::Baseline(_) => Class::Baseline,
+            Error::DriverUnused { .. } | Error::Unsupported { .. } => Class::Unsupported,
+            Error::Library(_) | Error::RunDir(_) | Error::DriverVersion { .. } | Error::Process { .. } => {
+                Class::Internal
+            }
+            Error::Interrupted => Class::Interrupted,
+        }
+    }
+}
+
+fn kind_name(kind: SiteKind) -> &'static str {
+    match kind {
+        SiteKind::Load => "load",
+        SiteKind::Store => "store",
+        SiteKind::Atomic => "atomic",
+        SiteKind::Fence => "fence",
+        SiteKind::Barrier => "barrier",
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

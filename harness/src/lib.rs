@@ -1,0 +1,47 @@
+//! The trial runner: starts the program under test again and again, each time as a process of its
+//! own with Bugaroo's `libcuda.so.1` and a seed of its own, and says how it ended.
+//!
+//! Bottom up: [`process`] runs one program and captures what it says; [`report`] reads what the driver
+//! inside it says; [`oracle`] and [`classify`] turn both into an outcome; [`session`] runs the baseline
+//! and then any trials asked for, many at once; [`rundir`] keeps their records; [`campaign`] is all of
+//! `bugaroo run`. Nothing in here prints but [`progress`].
+//!
+//! A program can escape: a process that moves to a session or process group of its own outlives its
+//! trial. Everything else that a trial starts is killed when the trial ends.
+
+pub mod baseline;
+pub mod campaign;
+pub mod capture;
+pub mod classify;
+mod digest;
+pub mod error;
+pub mod interrupt;
+pub mod interval;
+pub mod library;
+pub mod oracle;
+pub mod process;
+pub mod progress;
+pub mod record;
+pub mod report;
+pub mod rundir;
+pub mod seeds;
+pub mod session;
+pub mod summary;
+pub mod target;
+mod trial;
+pub mod variation;
+
+pub use baseline::Baseline;
+pub use campaign::{Campaign, RunSummary};
+pub use error::Error;
+pub use interrupt::Interrupt;
+pub use interval::clopper_pearson;
+pub use library::DriverLibrary;
+pub use oracle::Oracle;
+pub use progress::{Event, Reporter};
+pub use record::{Exit, Failure, Outcome, TrialRecord};
+pub use rundir::RunDir;
+pub use session::{Session, Settings, Stop};
+pub use summary::CellSummary;
+pub use target::Target;
+pub use variation::Variation;

@@ -1,0 +1,183 @@
+//! Oracles: what says whether a trial that ended by itself did right.
+//!
+//! | oracle | content when |
+//! |---|---|
+//! | `exit` | the exit code is 0 |
+//! | `reference` | standard output and exit code are those of the run without injection |
+//! | `stdout:REGEX` | the expression matches somewhere in standard output (`^` and `$` match at lines) |
+//! | `cmd:CMD` | the shell command CMD, with the standard output on its input and the exit code in `BUGAROO_EXIT_CODE`, exits with 0 |
+//!
+//! `stdout:` reads the first 16 MiB and the last 64 KiB of the output, `cmd:` the first 16 MiB.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Seek, Write};
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use regex::bytes::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::capture::{Keep, Output};
+use crate::process::Program;
+use crate::record::Exit;
+
+/// The variable in which a command finds the trial's exit code.
+pub const EXIT_CODE_VARIABLE: &str = "BUGAROO_EXIT_CODE";
+
+/// Says whether a trial did right.
+#[derive(Clone, Debug)]
+pub enum Oracle {
+    /// Exit code 0.
+    Exit,
+    /// The same standard output and exit code as without injection.
+    Reference,
+    /// Standard output matches.
+    Stdout(Regex),
+    /// A shell command is content.
+    Command(String),
+}
+
+/// The text names no oracle.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseOracleError {
+    /// Not one of the four.
+    #[error("'{0}' is no oracle: exit, reference, stdout:REGEX and cmd:CMD are")]
+    Unknown(String),
+    /// `cmd:` without a command.
+    #[error("cmd: needs a command after the colon")]
+    NoCommand,
+    /// Not a regular expression.
+    #[error("{0}")]
+    Regex(#[from] regex::Error),
+}
+
+impl FromStr for Oracle {
+    type Err = ParseOracleError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':') {
+            None if text == "exit" => Ok(Oracle::Exit),
+            None if text == "reference" => Ok(Oracle::Reference),
+            Some(("stdout", pattern)) => {
+                Ok(Oracle::Stdout(RegexBuilder::new(pattern).multi_line(true).build()?))
+            }
+            Some(("cmd", command)) if command.trim().is_empty() => Err(ParseOracleError::NoCommand),
+            Some(("cmd", command)) => Ok(Oracle::Command(command.to_owned())),
+            _ => Err(ParseOracleError::Unknown(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Oracle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Oracle::Exit => f.write_str("exit"),
+            Oracle::Reference => f.write_str("reference"),
+            Oracle::Stdout(pattern) => write!(f, "stdout:{pattern}"),
+            Oracle::Command(command) => write!(f, "cmd:{command}"),
+        }
+    }
+}
+
+/// What the program does without injection, as far as `reference` compares it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Its exit.
+    pub exit: Exit,
+    /// SHA-256 of its standard output; None where no oracle needed it.
+    pub stdout_sha256: Option<String>,
+}
+
+/// What an oracle says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The trial did right.
+    Content,
+    /// It did not, and why, in one line.
+    Discontent(String),
+}
+
+impl Oracle {
+    /// What it needs of a trial's standard output.
+    pub fn keep(&self) -> Keep {
+        Keep {
+            head: matches!(self, Oracle::Stdout(_) | Oracle::Command(_)),
+            digest: matches!(self, Oracle::Reference),
+        }
+    }
+
+    /// Judges a trial that ended by itself. Without a reference there is nothing to differ from.
+    ///
+    /// A command runs in `directory`, for no longer than `timeout`.
+    ///
+    /// # Errors
+    /// When a command cannot be started.
+    pub async fn judge(
+        &self,
+        exit: Exit,
+        stdout: &Output,
+        reference: Option<&Reference>,
+        directory: &Path,
+        timeout: Duration,
+    ) -> io::Result<Verdict> {
+        Ok(match self {
+            Oracle::Exit => verdict(exit == Exit::Code(0), || exit.to_string()),
+            Oracle::Reference => match reference {
+                Some(reference) if reference.exit != exit => {
+                    Verdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
+                }
+                Some(reference) => verdict(reference.stdout_sha256 == stdout.digest, || {
+                    "standard output differs from that without injection".to_owned()
+                }),
+                None => Verdict::Content,
+            },
+            Oracle::Stdout(pattern) => {
+                let matches = pattern.is_match(&stdout.head)
+                    || (stdout.head_is_cut() && pattern.is_match(&stdout.tail));
+                verdict(matches, || format!("standard output does not match {pattern} ({exit})"))
+            }
+            Oracle::Command(command) => ask(command, exit, stdout, directory, timeout).await?,
+        })
+    }
+}
+
+fn verdict(content: bool, reason: impl FnOnce() -> String) -> Verdict {
+    if content { Verdict::Content } else { Verdict::Discontent(reason()) }
+}
+
+async fn ask(
+    command: &str,
+    exit: Exit,
+    stdout: &Output,
+    directory: &Path,
+    timeout: Duration,
+) -> io::Result<Verdict> {
+    // A file and not a pipe: a command need not read what it is given.
+    let mut input = tempfile::tempfile()?;
+    input.write_all(&stdout.head)?;
+    input.rewind()?;
+    let code = match exit {
+        Exit::Code(code) => code.to_string(),
+        Exit::Signal(_) | Exit::Killed => String::new(),
+    };
+    let arguments = [OsString::from("-c"), command.into()];
+    let program = Program {
+        path: "/bin/sh".into(),
+        arguments: &arguments,
+        directory: directory.to_owned(),
+        input: Some(input),
+        timeout,
+        keep: Keep::default(),
+    };
+    let ended = program.run(&[(EXIT_CODE_VARIABLE, code.into())]).await?;
+    Ok(verdict(ended.exit == Exit::Code(0), || {
+        let said = ended.stderr.last_lines(1, 200);
+        let colon = if said.is_empty() { "" } else { ": " };
+        format!("the oracle's command is not content ({}){colon}{said}", ended.exit)
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The record of one trial.
+
+use std::fmt;
+
+use bugaroo_protocol::{Diagnosis, LaunchEnd};
+use serde::{Deserialize, Serialize};
+
+use crate::report::FailedLaunch;
+
+/// How a trial ended, in the words of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The oracle is content.
+    Pass,
+    /// The program ended by itself, and the oracle is not content.
+    WrongResult,
+    /// A signal ended the program, or a kernel faulted and the program failed.
+    Crash,
+    /// Threads of a kernel wait for each other for ever.
+    Deadlock,
+    /// The program, or a kernel, ran for longer than it may.
+    Timeout,
+}
+
+impl Outcome {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Outcome; 5] =
+        [Outcome::Pass, Outcome::WrongResult, Outcome::Crash, Outcome::Deadlock, Outcome::Timeout];
+
+    /// Anything but a pass.
+    pub fn is_failure(self) -> bool {
+        self != Outcome::Pass
+    }
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Pass => "pass",
+            Outcome::WrongResult => "wrong-result",
+            Outcome::Crash => "crash",
+            Outcome::Deadlock => "deadlock",
+            Outcome::Timeout => "timeout",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// By us, when its time was up.
+    Killed,
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(signal) => match signal_name(signal) {
+                Some(name) => write!(f, "signal {signal} ({name})"),
+                None => write!(f, "signal {signal}"),
+            },
+            Exit::Killed => f.write_str("killed when its time was up"),
+        }
+    }
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGINT => "SIGINT",
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGXCPU => "SIGXCPU",
+        _ => return None,
+    })
+}
+
+/// What is known of a failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// One line for a person.
+    pub reason: String,
+    /// The launch that did not complete, where there was one: deadlock diagnosis, fault.
+    pub launch: Option<FailedLaunch>,
+    /// The last lines of standard output.
+    pub stdout: String,
+    /// The last lines of standard error.
+    pub stderr: String,
+}
+
+impl Failure {
+    /// Who waits where, if the failed launch left threads waiting.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        match &self.launch.as_ref()?.end {
+            LaunchEnd::Deadlock(diagnosis) | LaunchEnd::StepBudget(diagnosis) => Some(diagnosis),
+            LaunchEnd::Fault(_) | LaunchEnd::Complete => None,
+        }
+    }
+
+    /// The last line that the program printed: on standard error, or else on standard output.
+    pub fn last_line(&self) -> Option<&str> {
+        let last = |text: &'_ str| text.lines().next_back().is_some_and(|line| !line.trim().is_empty());
+        let text = if last(&self.stderr) { &self.stderr } else { &self.stdout };
+        text.lines().next_back().filter(|line| !line.trim().is_empty())
+    }
+}
+
+/// One finished trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Its index, from 0.
+    pub trial: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// From the start of its process to the end.
+    pub duration_ms: f64,
+    /// How its process ended.
+    pub exit: Exit,
+    /// Kernel launches.
+    pub launches: u64,
+    /// Stores that were delayed.
+    pub delayed_stores: u64,
+    /// Digest of device memory after its last launch.
+    pub digest: Option<String>,
+    /// What is known of its failure; None for a pass.
+    pub failure: Option<Failure>,
+}
+
+impl TrialRecord {
+    /// Whether both trials ended the same way: same outcome, same exit, and the same device memory.
+    pub fn agrees_with(&self, other: &TrialRecord) -> bool {
+        (self.outcome, self.exit, &self.digest) == (other.outcome, other.exit, &other.digest)
+    }
+}

@@ -1,0 +1,148 @@
+//! What the driver said in one trial, summed up as it comes in: a program may launch millions of
+//! kernels, so nothing is kept per launch.
+//!
+//! A line that is no message is counted and passed over: a program that was killed leaves half a line,
+//! and processes of one program may write across each other.
+
+use std::collections::BTreeMap;
+
+use bugaroo_protocol::{Launch, LaunchEnd, Message, ModuleReport, VERSION};
+use serde::{Deserialize, Serialize};
+
+/// Longest line taken; a longer one is passed over.
+const LONGEST_LINE: usize = 256 << 20;
+
+/// How often a kernel was launched, and what that executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelUse {
+    /// Launches.
+    pub launches: u64,
+    /// Warp instructions over all launches.
+    pub warp_instructions: u64,
+    /// Thread instructions over all launches.
+    pub thread_instructions: u64,
+}
+
+/// A launch that did not complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedLaunch {
+    /// From 0, over the whole process.
+    pub ordinal: u64,
+    /// As the PTX names it.
+    pub kernel: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub end: LaunchEnd,
+}
+
+/// The sum of a trial's messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Version of the driver that spoke; None: the program never initialised it.
+    pub driver: Option<u32>,
+    /// Modules, as they were loaded.
+    pub modules: Vec<ModuleReport>,
+    /// Kernels that were launched.
+    pub kernels: BTreeMap<String, KernelUse>,
+    /// Launches.
+    pub launches: u64,
+    /// Most warp instructions of any launch.
+    pub largest_launch: u64,
+    /// Stores that were delayed, over all launches.
+    pub delayed_stores: u64,
+    /// Digest of device memory after the last launch.
+    pub digest: Option<String>,
+    /// The first launch that did not complete.
+    pub failed_launch: Option<FailedLaunch>,
+    /// The first thing that the driver cannot do.
+    pub unsupported: Option<String>,
+    /// Lines that were no messages.
+    pub unreadable_lines: u64,
+}
+
+impl Report {
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Hello { version, .. } => {
+                // One of another version decides: its other messages cannot be trusted.
+                if self.driver.is_none_or(|seen| seen == VERSION) {
+                    self.driver = Some(version);
+                }
+            }
+            Message::Module(module) => self.modules.push(module),
+            Message::Launch(launch) => self.take_launch(launch),
+            Message::Unsupported { what } => {
+                self.unsupported.get_or_insert(what);
+            }
+        }
+    }
+
+    fn take_launch(&mut self, launch: Launch) {
+        self.launches += 1;
+        self.largest_launch = self.largest_launch.max(launch.counts.warp_instructions);
+        self.delayed_stores += launch.counts.delayed_stores;
+        if launch.digest.is_some() {
+            self.digest = launch.digest;
+        }
+        if launch.end != LaunchEnd::Complete {
+            self.failed_launch.get_or_insert_with(|| FailedLaunch {
+                ordinal: launch.ordinal,
+                kernel: launch.kernel.clone(),
+                end: launch.end,
+            });
+        }
+        let kernel = self.kernels.entry(launch.kernel).or_default();
+        kernel.launches += 1;
+        kernel.warp_instructions += launch.counts.warp_instructions;
+        kernel.thread_instructions += launch.counts.thread_instructions;
+    }
+}
+
+/// Puts the pieces that come out of a pipe together to a report.
+#[derive(Debug, Default)]
+pub struct Reader {
+    line: Vec<u8>,
+    too_long: bool,
+    report: Report,
+}
+
+impl Reader {
+    /// Takes what came next.
+    pub fn push(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
+            self.extend(&bytes[..end]);
+            self.end_line();
+            bytes = &bytes[end + 1..];
+        }
+        self.extend(bytes);
+    }
+
+    /// No more will come.
+    pub fn finish(mut self) -> Report {
+        if !self.line.is_empty() || self.too_long {
+            self.end_line();
+        }
+        self.report
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if self.line.len() + bytes.len() > LONGEST_LINE {
+            self.too_long = true;
+        }
+        if !self.too_long {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    fn end_line(&mut self) {
+        match serde_json::from_slice(&self.line) {
+            Ok(message) if !self.too_long => self.report.take(message),
+            _ => self.report.unreadable_lines += 1,
+        }
+        self.line.clear();
+        self.too_long = false;
+    }
+}
+
+#[cfg(test)]
+mod tests;

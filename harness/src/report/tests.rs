@@ -1,0 +1,88 @@
+use bugaroo_protocol::{Diagnosis, Launch, LaunchCounts, LaunchEnd, Message, VERSION};
+
+use super::{Reader, Report};
+
+fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) -> Message {
+    Message::Launch(Launch {
+        ordinal,
+        kernel: kernel.into(),
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        end,
+        counts: LaunchCounts {
+            warp_instructions,
+            thread_instructions: 32 * warp_instructions,
+            delayed_stores: 2,
+        },
+        digest: Some(format!("d{ordinal}")),
+    })
+}
+
+fn text(messages: &[Message]) -> Vec<u8> {
+    messages.iter().flat_map(|m| [serde_json::to_vec(m).unwrap(), vec![b'\n']].concat()).collect()
+}
+
+fn read(text: &[u8], piece: usize) -> Report {
+    let mut reader = Reader::default();
+    text.chunks(piece).for_each(|bytes| reader.push(bytes));
+    reader.finish()
+}
+
+fn example() -> Vec<Message> {
+    let stuck = LaunchEnd::Deadlock(Diagnosis { summary: "stuck".into(), waiting: vec![] });
+    vec![
+        Message::Hello { version: VERSION, pid: 1 },
+        launch(0, "a", 10, LaunchEnd::Complete),
+        launch(1, "b", 30, LaunchEnd::Complete),
+        launch(2, "a", 20, stuck),
+        launch(3, "a", 5, LaunchEnd::StepBudget(Diagnosis::default())),
+    ]
+}
+
+#[test]
+fn sums_up() {
+    let report = read(&text(&example()), 1 << 20);
+    assert_eq!(report.driver, Some(VERSION));
+    assert_eq!((report.launches, report.largest_launch, report.delayed_stores), (4, 30, 8));
+    assert_eq!(report.kernels["a"].launches, 3);
+    assert_eq!(report.kernels["a"].warp_instructions, 35);
+    assert_eq!(report.kernels["b"].thread_instructions, 960);
+    assert_eq!(report.digest.as_deref(), Some("d3"));
+    let failed = report.failed_launch.unwrap();
+    assert_eq!((failed.ordinal, failed.kernel.as_str()), (2, "a"));
+    assert!(matches!(failed.end, LaunchEnd::Deadlock(_)));
+    assert_eq!(report.unreadable_lines, 0);
+}
+
+/// However the pipe cuts it up, the report is the same; a last line without its end still counts.
+#[test]
+fn any_pieces() {
+    let whole = text(&example());
+    let expected = read(&whole, whole.len());
+    for piece in [1, 2, 3, 7, 100] {
+        assert_eq!(read(&whole, piece), expected);
+    }
+    assert_eq!(read(&whole[..whole.len() - 1], 11), expected);
+}
+
+#[test]
+fn garbage_is_counted_and_passed_over() {
+    let mut garbled = b"not json\n\xff\xfe\n{\"message\":\"later-version\"}\n".to_vec();
+    garbled.extend(text(&example()));
+    garbled.extend(b"{\"message\":\"lau");
+    let report = read(&garbled, 5);
+    assert_eq!(report.unreadable_lines, 4);
+    assert_eq!(report.launches, 4);
+}
+
+#[test]
+fn nothing_said() {
+    assert_eq!(read(b"", 1), Report::default());
+}
+
+#[test]
+fn a_driver_of_another_version_shows() {
+    let hello = |version| Message::Hello { version, pid: 1 };
+    let report = read(&text(&[hello(VERSION), hello(VERSION + 1), hello(VERSION)]), 9);
+    assert_eq!(report.driver, Some(VERSION + 1));
+}

@@ -1,0 +1,299 @@
+//! The run directory: all that is known of a run, on disk as it becomes known.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `run.json` | schema version, configuration, baseline; written once, before the first trial |
+//! | `trials.jsonl` | a line for each finished trial, appended by a single write as it ends |
+//! | `lock` | nothing; locked while a run writes here |
+//!
+//! Killed at any moment, it is readable. A line that a kill or a full disk cut off is dropped, and cut
+//! off the file when the run goes on; its trial runs again.
+
+mod config;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::TrialRecord;
+
+pub use config::{Configuration, RunFile};
+
+/// Version of both files. Raised whenever either changes shape, or seeds their meaning.
+pub const SCHEMA: u32 = 1;
+
+const RUN: &str = "run.json";
+const RUN_NEW: &str = "run.json.new";
+const TRIALS: &str = "trials.jsonl";
+const LOCK: &str = "lock";
+
+/// Why a run directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirError {
+    /// Something else is there.
+    #[error("{} holds files but no run ({RUN} is missing): name a new or empty directory", .0.display())]
+    NotARun(PathBuf),
+    /// There is none.
+    #[error("{} is no run directory: it has no {RUN}", .0.display())]
+    Missing(PathBuf),
+    /// Another run writes there.
+    #[error("another bugaroo is writing to {}", .0.display())]
+    Busy(PathBuf),
+    /// A run of another configuration is there.
+    #[error("{} holds a run of another configuration: {differences}", path.display())]
+    Differs {
+        /// The directory.
+        path: PathBuf,
+        /// What differs, both values each.
+        differences: String,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        what: String,
+    },
+    /// Written by another version.
+    #[error("{} is of schema {found}; this version reads schema {SCHEMA}", path.display())]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// The schema that it states.
+        found: u64,
+    },
+    /// The run has no such cell.
+    #[error("the run in {} has {cells} cells, from 0: there is no cell {cell}", path.display())]
+    NoCell {
+        /// The directory.
+        path: PathBuf,
+        /// The cell asked for.
+        cell: usize,
+        /// How many there are.
+        cells: usize,
+    },
+    /// The trial asked for is not among those that finished.
+    #[error("trial {cell}:{trial} is not among those that finished in {}", path.display())]
+    NoTrial {
+        /// The directory.
+        path: PathBuf,
+        /// Cell.
+        cell: usize,
+        /// Index.
+        trial: u64,
+    },
+    /// The directory cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// What was touched.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl RunDirError {
+    /// Whether another command line is the answer.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, RunDirError::Io { .. })
+    }
+}
+
+/// A line of `trials.jsonl`.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    schema: u32,
+    cell: usize,
+    #[serde(flatten)]
+    record: R,
+}
+
+/// What a run directory holds of a run.
+#[derive(Debug)]
+pub struct Recorded {
+    /// `run.json`.
+    pub run: RunFile,
+    /// The finished trials by cell and index.
+    pub trials: BTreeMap<(usize, u64), TrialRecord>,
+    /// Whether a last line was cut off.
+    pub torn: bool,
+}
+
+/// A run directory that this process alone writes to, as long as this lives.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    created: bool,
+    trials: File,
+    /// Held for its lock, which the system lets go of however we end.
+    _lock: File,
+}
+
+impl RunDir {
+    /// Opens a directory for writing, and reads what it holds of a run; it is made if need be.
+    ///
+    /// # Errors
+    /// When it holds something else, when another process writes there, or when it cannot be used.
+    pub fn open(path: &Path) -> Result<(Self, Option<Recorded>), RunDirError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| RunDirError::Io { path, source }
+        };
+        let created = !path.exists();
+        fs::create_dir_all(path).map_err(at(path))?;
+        let has_run = path.join(RUN).exists();
+        if !has_run {
+            for entry in fs::read_dir(path).map_err(at(path))? {
+                let name = entry.map_err(at(path))?.file_name();
+                if ![LOCK, TRIALS, RUN_NEW].iter().any(|ours| name == *ours) {
+                    return Err(RunDirError::NotARun(path.to_owned()));
+                }
+            }
+        }
+        let lock_path = path.join(LOCK);
+        let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(at(&lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(RunDirError::Busy(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(RunDirError::Io { path: lock_path, source }),
+        }
+        let trials_path = path.join(TRIALS);
+        let recorded = if has_run { Some(Self::read(path)?) } else { None };
+        let trials =
+            OpenOptions::new().create(true).append(true).open(&trials_path).map_err(at(&trials_path))?;
+        let whole = match &recorded {
+            // What stands there without a run is of one that was killed as it began.
+            None => Some(0),
+            Some(recorded) if recorded.torn => Some(whole_lines(&trials_path)?),
+            Some(_) => None,
+        };
+        if let Some(length) = whole {
+            trials.set_len(length).map_err(at(&trials_path))?;
+        }
+        Ok((Self { path: path.to_owned(), created, trials, _lock: lock }, recorded))
+    }
+
+    /// Reads a run, be it finished, killed or still running.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn read(path: &Path) -> Result<Recorded, RunDirError> {
+        let run_path = path.join(RUN);
+        let text = match fs::read(&run_path) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Err(RunDirError::Missing(path.to_owned()));
+            }
+            other => other.map_err(|source| RunDirError::Io { path: run_path.clone(), source })?,
+        };
+        let run: RunFile = read_versioned(&text).map_err(|wrong| wrong.at(&run_path, None))?;
+        let trials_path = path.join(TRIALS);
+        let text = match fs::read(&trials_path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            other => other.map_err(|source| RunDirError::Io { path: trials_path.clone(), source })?,
+        };
+        let mut trials = BTreeMap::new();
+        let mut torn = false;
+        for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            // Only the last can lack its end.
+            let Some(line) = line.strip_suffix(b"\n") else {
+                torn = true;
+                break;
+            };
+            let line: Line<TrialRecord> =
+                read_versioned(line).map_err(|wrong| wrong.at(&trials_path, Some(number + 1)))?;
+            trials.entry((line.cell, line.record.trial)).or_insert(line.record);
+        }
+        Ok(Recorded { run, trials, torn })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// States what the run is; replaces what stands there in one step.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn state(&mut self, run: &RunFile) -> Result<(), RunDirError> {
+        let new = self.path.join(RUN_NEW);
+        let write = || {
+            let mut text = serde_json::to_vec_pretty(run)?;
+            text.push(b'\n');
+            let mut file = File::create(&new)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&new, self.path.join(RUN))
+        };
+        write().map_err(|source| RunDirError::Io { path: new.clone(), source })
+    }
+
+    /// Adds a finished trial.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, cell: usize, record: &TrialRecord) -> Result<(), RunDirError> {
+        let line = Line { schema: SCHEMA, cell, record };
+        let mut write = || {
+            let mut text = serde_json::to_vec(&line)?;
+            text.push(b'\n');
+            self.trials.write_all(&text)
+        };
+        write().map_err(|source| RunDirError::Io { path: self.path.join(TRIALS), source })
+    }
+
+    /// Clears up after a run that came to nothing before its first trial.
+    pub fn discard(self) {
+        // What cannot be removed is merely left behind.
+        for name in [TRIALS, RUN_NEW, LOCK] {
+            let _ = fs::remove_file(self.path.join(name));
+        }
+        if self.created {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// The length of a file up to the end of its last whole line.
+fn whole_lines(path: &Path) -> Result<u64, RunDirError> {
+    let text = fs::read(path).map_err(|source| RunDirError::Io { path: path.to_owned(), source })?;
+    Ok(text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at as u64 + 1))
+}
+
+/// Why a text was not taken.
+enum Wrong {
+    Schema(u64),
+    Json(serde_json::Error),
+}
+
+impl Wrong {
+    fn at(self, path: &Path, line: Option<usize>) -> RunDirError {
+        let path = path.to_owned();
+        match self {
+            Wrong::Schema(found) => RunDirError::Schema { path, found },
+            Wrong::Json(error) => {
+                let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+                RunDirError::Damaged { path, what: format!("{line}{error}") }
+            }
+        }
+    }
+}
+
+fn read_versioned<T: for<'de> Deserialize<'de>>(text: &[u8]) -> Result<T, Wrong> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        schema: u64,
+    }
+    let Versioned { schema } = serde_json::from_slice(text).map_err(Wrong::Json)?;
+    if schema != u64::from(SCHEMA) {
+        return Err(Wrong::Schema(schema));
+    }
+    serde_json::from_slice(text).map_err(Wrong::Json)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! What a run is: `run.json`.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use bugaroo_protocol::{Backend, Model, SiteId, Space};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::baseline::Baseline;
+use crate::oracle::ParseOracleError;
+use crate::session::Settings;
+use crate::target::Target;
+use crate::variation::Variation;
+
+/// All that the outcome of a trial depends on besides its index and the environment's variables. Two
+/// runs that agree in it agree in every trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// The program.
+    #[serde(flatten)]
+    pub target: Target,
+    /// SHA-256 of its file; None where it cannot be read.
+    pub app_sha256: Option<String>,
+    /// The run's seed.
+    pub seed: u64,
+    /// What executes the kernels.
+    pub backend: Backend,
+    /// Which memory behaviour is shown.
+    pub model: Model,
+    /// The cells: the probabilities with which a store is delayed.
+    pub pw: Vec<f64>,
+    /// Entries of each per-thread store buffer.
+    pub buffer: u32,
+    /// Which space's stores are delayed.
+    pub space: Space,
+    /// Which kernels' stores are delayed.
+    pub kernel: Option<String>,
+    /// Fences omitted.
+    pub without_fence: BTreeSet<SiteId>,
+    /// Fences inserted.
+    pub with_fence: BTreeSet<SiteId>,
+    /// The oracle, as it was given.
+    pub oracle: String,
+    /// Wall-clock time that a trial may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// Warp instructions that one launch may execute; None: by the baseline.
+    pub step_budget: Option<u64>,
+}
+
+/// `run.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`super::SCHEMA`].
+    pub schema: u32,
+    /// Version of Bugaroo that began the run.
+    pub bugaroo: String,
+    /// What the run is.
+    #[serde(flatten)]
+    pub configuration: Configuration,
+    /// Trials of each cell. A run can be extended.
+    pub trials: u64,
+    /// What the program did without injection.
+    pub baseline: Baseline,
+}
+
+impl Configuration {
+    /// The cells' variations.
+    pub fn cells(&self) -> Vec<Variation> {
+        self.pw
+            .iter()
+            .map(|&pw| Variation {
+                model: self.model,
+                pw,
+                buffer: self.buffer,
+                space: self.space,
+                kernel: self.kernel.clone(),
+                without_fence: self.without_fence.clone(),
+                with_fence: self.with_fence.clone(),
+            })
+            .collect()
+    }
+
+    /// The settings of a session that runs it.
+    ///
+    /// # Errors
+    /// When its oracle is none, which shows only where the file was written by another hand.
+    pub fn settings(&self, jobs: usize) -> Result<Settings, ParseOracleError> {
+        Ok(Settings {
+            seed: self.seed,
+            jobs,
+            timeout: Duration::from_millis(self.timeout_ms),
+            oracle: self.oracle.parse()?,
+            backend: self.backend,
+            step_budget: self.step_budget,
+            digest: true,
+        })
+    }
+
+    /// What differs from the configuration `there`, in one line; None where nothing does.
+    pub fn differences(&self, there: &Configuration) -> Option<String> {
+        let (Ok(Value::Object(here)), Ok(Value::Object(there))) =
+            (serde_json::to_value(self), serde_json::to_value(there))
+        else {
+            unreachable!("a configuration is a JSON object");
+        };
+        let differences: Vec<String> = here
+            .iter()
+            .filter_map(|(name, here)| {
+                let there = there.get(name).unwrap_or(&Value::Null);
+                (here != there).then(|| format!("{name} is {there} there, {here} here"))
+            })
+            .collect();
+        (!differences.is_empty()).then(|| differences.join("; "))
+    }
+}

@@ -1,0 +1,317 @@
+//! A session: one program under fixed settings, its baseline done, that any trials can be asked of.
+
+use std::collections::BTreeMap;
+use std::panic;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bugaroo_protocol::{Backend, Site, SiteKind};
+use regex::Regex;
+use tokio::sync::OnceCell;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::baseline::{self, BUDGET_FACTOR, BUDGET_FLOOR, Baseline};
+use crate::capture::Output;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::library::DriverLibrary;
+use crate::oracle::Oracle;
+use crate::progress::{Event, Reporter};
+use crate::record::TrialRecord;
+use crate::seeds::Seeds;
+use crate::target::Target;
+use crate::trial::{Ground, Plan};
+use crate::variation::Variation;
+
+/// What all trials of a session have in common.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The run's seed, which all trials' seeds stem from.
+    pub seed: u64,
+    /// Trials that run at the same time, at least 1.
+    pub jobs: usize,
+    /// Wall-clock time that a trial may take.
+    pub timeout: Duration,
+    /// What says whether a trial did right.
+    pub oracle: Oracle,
+    /// What executes the kernels.
+    pub backend: Backend,
+    /// Warp instructions that one launch may execute; None: [`BUDGET_FACTOR`] times what the baseline's
+    /// largest launch took, and [`BUDGET_FLOOR`] more.
+    pub step_budget: Option<u64>,
+    /// Whether trials report a digest of device memory.
+    pub digest: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            timeout: Duration::from_secs(60),
+            oracle: Oracle::Exit,
+            backend: Backend::Sim,
+            step_budget: None,
+            digest: true,
+        }
+    }
+}
+
+impl Settings {
+    /// Warp instructions that one launch of a trial may execute.
+    pub fn step_budget(&self, baseline: &Baseline) -> u64 {
+        let default = || baseline.largest_launch.saturating_mul(BUDGET_FACTOR).saturating_add(BUDGET_FLOOR);
+        self.step_budget.unwrap_or_else(default)
+    }
+}
+
+/// When to stop before all trials are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Not at all.
+    Never,
+    /// When a trial has failed and all before it have passed. Trials after it that run are killed.
+    AtFirstFailure,
+}
+
+/// A trial with all that its program printed, as far as it is kept.
+#[derive(Clone, Debug)]
+pub struct FullTrial {
+    /// Its record.
+    pub record: TrialRecord,
+    /// Standard output.
+    pub stdout: Output,
+    /// Standard error.
+    pub stderr: Output,
+}
+
+/// A program whose trials can be run.
+#[derive(Debug)]
+pub struct Session {
+    shared: Arc<Shared>,
+    sites: OnceCell<Vec<Site>>,
+    interrupt: Interrupt,
+}
+
+#[derive(Debug)]
+struct Shared {
+    ground: Ground,
+    seeds: Seeds,
+    baseline: Baseline,
+}
+
+impl Session {
+    /// Runs the baseline, and is ready for trials.
+    ///
+    /// # Errors
+    /// When the program cannot be run, fails without injection, or never uses the driver.
+    pub async fn start(
+        target: Target,
+        settings: Settings,
+        library: DriverLibrary,
+        interrupt: Interrupt,
+        reporter: &dyn Reporter,
+    ) -> Result<Self, Error> {
+        let seeds = Seeds::new(settings.seed);
+        let ground = Ground { target, settings, library };
+        let mut stop = interrupt.clone();
+        let (baseline, sites) = tokio::select! {
+            done = baseline::run(&ground, seeds, reporter) => done?,
+            () = stop.wait() => return Err(Error::Interrupted),
+        };
+        let shared = Arc::new(Shared { ground, seeds, baseline });
+        Ok(Self { shared, sites: OnceCell::new_with(Some(sites)), interrupt })
+    }
+
+    /// Is ready for trials with a baseline that was run before.
+    pub fn resume(
+        target: Target,
+        settings: Settings,
+        library: DriverLibrary,
+        interrupt: Interrupt,
+        baseline: Baseline,
+    ) -> Self {
+        let seeds = Seeds::new(settings.seed);
+        let shared = Arc::new(Shared { ground: Ground { target, settings, library }, seeds, baseline });
+        Self { shared, sites: OnceCell::new(), interrupt }
+    }
+
+    /// The program.
+    pub fn target(&self) -> &Target {
+        &self.shared.ground.target
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.ground.settings
+    }
+
+    /// What the program does without injection.
+    pub fn baseline(&self) -> &Baseline {
+        &self.shared.baseline
+    }
+
+    /// Seed of the trial with this index.
+    pub fn seed(&self, index: u64) -> u64 {
+        self.shared.seeds.trial(index)
+    }
+
+    /// The sites of all modules that the program loads, in order.
+    ///
+    /// # Errors
+    /// When they are not known yet and the program cannot be run for them.
+    pub async fn sites(&self) -> Result<&[Site], Error> {
+        let ask = || async {
+            let Shared { ground, seeds, .. } = &*self.shared;
+            let seed = seeds.baseline(0);
+            let plan = Plan { seed, variation: None, report_sites: true, reference: None, step_budget: None };
+            Ok::<_, Error>(baseline::sites(ground.run(plan).await?.report))
+        };
+        self.sites.get_or_try_init(ask).await.map(Vec::as_slice)
+    }
+
+    /// Checks that the sites and kernels that a variation names are the program's.
+    ///
+    /// # Errors
+    /// When one is not, or is of the wrong kind.
+    pub async fn check(&self, variation: &Variation) -> Result<(), Error> {
+        if let Some(pattern) = &variation.kernel {
+            let kernels = &self.baseline().kernels;
+            // What is no regular expression selects nothing.
+            let matches = |regex: Regex| kernels.iter().any(|kernel| regex.is_match(kernel));
+            if !Regex::new(pattern).is_ok_and(matches) {
+                let kernels = kernels.iter().cloned().collect();
+                return Err(Error::UnknownKernel { pattern: pattern.clone(), kernels });
+            }
+        }
+        if variation.without_fence.is_empty() && variation.with_fence.is_empty() {
+            return Ok(());
+        }
+        let kinds: BTreeMap<_, _> = self.sites().await?.iter().map(|site| (site.id, site.kind)).collect();
+        let kind = |site| kinds.get(&site).copied().ok_or(Error::UnknownSite { site });
+        for &site in &variation.without_fence {
+            let kind = kind(site)?;
+            if kind != SiteKind::Fence {
+                return Err(Error::NotAFence { site, kind });
+            }
+        }
+        for &site in &variation.with_fence {
+            let kind = kind(site)?;
+            if !kind.takes_fence() {
+                return Err(Error::TakesNoFence { site, kind });
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one trial.
+    ///
+    /// # Errors
+    /// When it cannot be run at all; a failing trial is no error.
+    pub async fn trial(&self, variation: &Variation, index: u64) -> Result<TrialRecord, Error> {
+        Ok(self.full_trial(variation, index).await?.record)
+    }
+
+    /// Runs one trial, and keeps what it printed.
+    ///
+    /// # Errors
+    /// When it cannot be run at all; a failing trial is no error.
+    pub async fn full_trial(&self, variation: &Variation, index: u64) -> Result<FullTrial, Error> {
+        let mut stop = self.interrupt.clone();
+        tokio::select! {
+            done = self.shared.trial(variation, index) => done,
+            () = stop.wait() => Err(Error::Interrupted),
+        }
+    }
+
+    /// Runs the trials of these indices, as many at a time as the settings allow, and returns their
+    /// records in the order of the indices. With [`Stop::AtFirstFailure`] these are, whatever the
+    /// number of jobs, those up to the first failure, included.
+    ///
+    /// # Errors
+    /// When a trial cannot be run at all, or on the user's wish to stop.
+    pub async fn trials(
+        &self,
+        variation: &Variation,
+        indices: impl IntoIterator<Item = u64>,
+        stop: Stop,
+        reporter: &dyn Reporter,
+    ) -> Result<Vec<TrialRecord>, Error> {
+        self.trials_with(variation, indices, stop, reporter, |_| Ok(())).await
+    }
+
+    /// The same, with each trial's record given to `on_end` as the trial ends. Trials after the first
+    /// failure that had ended before it are given to `on_end`, too.
+    ///
+    /// # Errors
+    /// When a trial cannot be run at all, on the user's wish to stop, and when `on_end` fails.
+    pub async fn trials_with(
+        &self,
+        variation: &Variation,
+        indices: impl IntoIterator<Item = u64>,
+        stop: Stop,
+        reporter: &dyn Reporter,
+        mut on_end: impl FnMut(&TrialRecord) -> Result<(), Error>,
+    ) -> Result<Vec<TrialRecord>, Error> {
+        let variation = Arc::new(variation.clone());
+        let mut indices = indices.into_iter().enumerate();
+        let mut interrupt = self.interrupt.clone();
+        let mut records = BTreeMap::new();
+        // No trial at a later place than this is of interest.
+        let mut last = usize::MAX;
+        let mut running: BTreeMap<usize, AbortHandle> = BTreeMap::new();
+        // Dropped, it aborts its tasks, and those kill their processes.
+        let mut tasks = JoinSet::new();
+        loop {
+            if interrupt.is_set() {
+                return Err(Error::Interrupted);
+            }
+            while last == usize::MAX && running.len() < self.settings().jobs.max(1) {
+                let Some((place, index)) = indices.next() else { break };
+                let (shared, variation) = (Arc::clone(&self.shared), Arc::clone(&variation));
+                let task = async move { (place, shared.trial(&variation, index).await) };
+                running.insert(place, tasks.spawn(task));
+            }
+            let ended = tokio::select! {
+                ended = tasks.join_next() => ended,
+                () = interrupt.wait() => continue,
+            };
+            let (place, record) = match ended {
+                None => break,
+                Some(Ok((place, full))) => (place, full?.record),
+                Some(Err(error)) if error.is_cancelled() => continue,
+                Some(Err(error)) => panic::resume_unwind(error.into_panic()),
+            };
+            running.remove(&place);
+            if place > last {
+                continue;
+            }
+            on_end(&record)?;
+            reporter.report(Event::TrialEnded(&record));
+            if stop == Stop::AtFirstFailure && record.outcome.is_failure() {
+                last = place;
+                running.split_off(&place).values().for_each(AbortHandle::abort);
+            }
+            records.insert(place, record);
+        }
+        Ok(records.into_iter().take_while(|&(place, _)| place <= last).map(|(_, record)| record).collect())
+    }
+}
+
+impl Shared {
+    async fn trial(&self, variation: &Variation, index: u64) -> Result<FullTrial, Error> {
+        let seed = self.seeds.trial(index);
+        let plan = Plan {
+            seed,
+            variation: Some(variation),
+            report_sites: false,
+            reference: Some(&self.baseline.reference),
+            step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
+        };
+        let ran = self.ground.run(plan).await?;
+        Ok(FullTrial { record: ran.record(index, seed), stdout: ran.stdout, stderr: ran.stderr })
+    }
+}
+
+#[cfg(test)]
+mod tests;

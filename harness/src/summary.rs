@@ -1,0 +1,99 @@
+//! What a cell's trials come to.
+
+use bugaroo_protocol::Model;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::interval::clopper_pearson;
+use crate::record::{Outcome, TrialRecord};
+
+/// How many trials had which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes([u64; Outcome::ALL.len()]);
+
+impl Outcomes {
+    /// How many had this one.
+    pub fn of(&self, outcome: Outcome) -> u64 {
+        self.0[outcome as usize]
+    }
+
+    /// Trials.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Counts one more.
+    pub fn add(&mut self, outcome: Outcome) {
+        self.0[outcome as usize] += 1;
+    }
+}
+
+impl Serialize for Outcomes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(Outcome::ALL.len()))?;
+        for outcome in Outcome::ALL {
+            map.serialize_entry(outcome.name(), &self.of(outcome))?;
+        }
+        map.end()
+    }
+}
+
+/// The trials of one cell, summed up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellSummary {
+    /// The model.
+    #[serde(skip)]
+    pub model: Model,
+    /// Probability with which a store was delayed.
+    pub pw: f64,
+    /// Trials that have ended.
+    pub trials: u64,
+    /// Those that did not pass.
+    pub failures: u64,
+    /// Their share; None without trials.
+    pub rate: Option<f64>,
+    /// The 95 % Clopper–Pearson interval of the rate.
+    pub ci95: [f64; 2],
+    /// By outcome.
+    pub outcomes: Outcomes,
+    /// Index of the first trial that failed.
+    pub first_failing_trial: Option<u64>,
+    /// Its record.
+    #[serde(skip)]
+    pub first_failure: Option<TrialRecord>,
+    /// Stores that were delayed, over all trials.
+    #[serde(skip)]
+    pub delayed_stores: u64,
+}
+
+impl CellSummary {
+    /// Sums up the trials of a cell.
+    pub fn new<'a>(model: Model, pw: f64, records: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
+        let mut outcomes = Outcomes::default();
+        let mut first: Option<&TrialRecord> = None;
+        let mut delayed_stores = 0;
+        for record in records {
+            outcomes.add(record.outcome);
+            delayed_stores += record.delayed_stores;
+            if record.outcome.is_failure() && first.is_none_or(|first| record.trial < first.trial) {
+                first = Some(record);
+            }
+        }
+        let trials = outcomes.total();
+        let failures = trials - outcomes.of(Outcome::Pass);
+        Self {
+            model,
+            pw,
+            trials,
+            failures,
+            rate: (trials > 0).then(|| failures as f64 / trials as f64),
+            ci95: clopper_pearson(failures, trials),
+            outcomes,
+            first_failing_trial: first.map(|record| record.trial),
+            first_failure: first.cloned(),
+            delayed_stores,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

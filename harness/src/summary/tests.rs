@@ -1,0 +1,50 @@
+use bugaroo_protocol::Model;
+use serde_json::json;
+
+use super::CellSummary;
+use crate::record::{Exit, Failure, Outcome, TrialRecord};
+
+fn record(trial: u64, outcome: Outcome) -> TrialRecord {
+    let failure = Failure { reason: "r".into(), launch: None, stdout: String::new(), stderr: String::new() };
+    TrialRecord {
+        trial,
+        seed: trial,
+        outcome,
+        duration_ms: 1.0,
+        exit: Exit::Code(0),
+        launches: 1,
+        delayed_stores: 5,
+        digest: None,
+        failure: outcome.is_failure().then_some(failure),
+    }
+}
+
+#[test]
+fn counts() {
+    // In the order in which they ended.
+    let records = [
+        record(3, Outcome::Crash),
+        record(0, Outcome::Pass),
+        record(1, Outcome::WrongResult),
+        record(2, Outcome::Pass),
+    ];
+    let cell = CellSummary::new(Model::StoreBuffer, 0.5, &records);
+    assert_eq!(cell.delayed_stores, 20);
+    assert_eq!(cell.first_failure, Some(records[2].clone()));
+    let value = serde_json::to_value(&cell).unwrap();
+    assert_eq!(
+        value,
+        json!({
+            "pw": 0.5, "trials": 4, "failures": 2, "rate": 0.5, "ci95": cell.ci95,
+            "outcomes": {"pass": 2, "wrong-result": 1, "crash": 1, "deadlock": 0, "timeout": 0},
+            "first_failing_trial": 1,
+        })
+    );
+}
+
+#[test]
+fn nothing_yet() {
+    let cell = CellSummary::new(Model::Bugaroo, 1.0, []);
+    assert_eq!((cell.trials, cell.failures, cell.rate, cell.ci95), (0, 0, None, [0.0, 1.0]));
+    assert_eq!(cell.first_failing_trial, None);
+}

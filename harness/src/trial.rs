@@ -1,0 +1,176 @@
+//! One trial: orders out, one process, its report and outcome back.
+
+use std::io;
+
+use bugaroo_protocol::{ORDERS_VARIABLE, Orders, Space, VERSION};
+
+use crate::capture::Output;
+use crate::classify::{by_oracle, without_oracle};
+use crate::error::Error;
+use crate::library::DriverLibrary;
+use crate::oracle::Reference;
+use crate::process::Program;
+use crate::record::{Exit, Failure, Outcome, TrialRecord};
+use crate::report::{Reader, Report};
+use crate::session::Settings;
+use crate::target::{Target, TargetError};
+use crate::variation::Variation;
+
+/// Lines, and bytes, of each output that a failure's record keeps.
+const KEPT_LINES: usize = 10;
+const KEPT_BYTES: usize = 2000;
+
+/// Where trials run: what they have in common.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) target: Target,
+    pub(crate) settings: Settings,
+    pub(crate) library: DriverLibrary,
+}
+
+/// One run of the program to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan<'a> {
+    /// Seed of scheduler and coin flips.
+    pub(crate) seed: u64,
+    /// None: without injection.
+    pub(crate) variation: Option<&'a Variation>,
+    /// Whether to ask for the modules' sites.
+    pub(crate) report_sites: bool,
+    /// What the run without injection did, once it is known.
+    pub(crate) reference: Option<&'a Reference>,
+    /// Warp instructions that one launch may execute, once it is known.
+    pub(crate) step_budget: Option<u64>,
+}
+
+/// A run of the program that was made.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) exit: Exit,
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<String>,
+    pub(crate) report: Report,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
+    pub(crate) duration_ms: f64,
+}
+
+impl Ground {
+    /// Runs the program once.
+    pub(crate) async fn run(&self, plan: Plan<'_>) -> Result<Ran, Error> {
+        let Settings { timeout, oracle, .. } = &self.settings;
+        let arguments: Vec<_> = self.target.args.iter().map(Into::into).collect();
+        let program = Program {
+            path: self.target.app.clone(),
+            arguments: &arguments,
+            directory: self.target.directory.clone(),
+            input: None,
+            timeout: *timeout,
+            keep: oracle.keep(),
+        };
+        let mut reader = Reader::default();
+        let environment = |report_fd| {
+            vec![
+                (ORDERS_VARIABLE, self.orders(plan, report_fd).to_json().into()),
+                ("LD_LIBRARY_PATH", self.library.search_path()),
+            ]
+        };
+        let ended = program
+            .run_with_report(environment, |bytes| reader.push(bytes))
+            .await
+            .map_err(|source| self.cannot_start(source))?;
+        let report = reader.finish();
+        if let Some(theirs) = report.driver.filter(|&version| version != VERSION) {
+            return Err(Error::DriverVersion { ours: VERSION, theirs });
+        }
+        if let Some(what) = report.unsupported {
+            return Err(Error::Unsupported { what });
+        }
+        let launch = report.failed_launch.as_ref();
+        let (outcome, reason) = match without_oracle(ended.exit, launch, *timeout) {
+            Some((outcome, reason)) => (outcome, Some(reason)),
+            None => {
+                let verdict = oracle
+                    .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, *timeout)
+                    .await
+                    .map_err(|source| Error::Process { what: "the oracle's command".into(), source })?;
+                by_oracle(verdict, launch)
+            }
+        };
+        Ok(Ran {
+            exit: ended.exit,
+            outcome,
+            reason,
+            report,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            duration_ms: ended.duration.as_secs_f64() * 1e3,
+        })
+    }
+
+    fn orders(&self, plan: Plan<'_>, report_fd: i32) -> Orders {
+        let variation = plan.variation;
+        Orders {
+            version: VERSION,
+            seed: plan.seed,
+            model: variation.map(|v| v.model),
+            pw: variation.map_or(0.0, |v| v.pw),
+            buffer: variation.map_or(1, |v| v.buffer),
+            space: variation.map_or(Space::Both, |v| v.space),
+            kernel: variation.and_then(|v| v.kernel.clone()),
+            without_fence: variation.map(|v| v.without_fence.clone()).unwrap_or_default(),
+            with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
+            backend: self.settings.backend,
+            step_budget: plan.step_budget,
+            report_sites: plan.report_sites,
+            digest: self.settings.digest,
+            cache: Some(self.library.module_cache()),
+            report_fd,
+        }
+    }
+
+    fn cannot_start(&self, source: io::Error) -> Error {
+        let what = self.target.app.display().to_string();
+        let refused =
+            [io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied, io::ErrorKind::ExecutableFileBusy];
+        if source.raw_os_error() == Some(libc::ENOEXEC) || refused.contains(&source.kind()) {
+            Error::Target(TargetError::Start { app: what, source })
+        } else {
+            Error::Process { what, source }
+        }
+    }
+}
+
+impl Ran {
+    /// What is kept of it in a run's records.
+    pub(crate) fn record(&self, trial: u64, seed: u64) -> TrialRecord {
+        TrialRecord {
+            trial,
+            seed,
+            outcome: self.outcome,
+            duration_ms: (self.duration_ms * 1e3).round() / 1e3,
+            exit: self.exit,
+            launches: self.report.launches,
+            delayed_stores: self.report.delayed_stores,
+            digest: self.report.digest.clone(),
+            failure: self.outcome.is_failure().then(|| self.failure()),
+        }
+    }
+
+    /// What is known of its failure.
+    pub(crate) fn failure(&self) -> Failure {
+        Failure {
+            reason: self.reason.clone().unwrap_or_default(),
+            launch: self.report.failed_launch.clone(),
+            stdout: self.stdout.last_lines(KEPT_LINES, KEPT_BYTES),
+            stderr: self.stderr.last_lines(KEPT_LINES, KEPT_BYTES),
+        }
+    }
+}
+
+/// The first reference of a run: what its first run without injection did.
+impl From<&Ran> for Reference {
+    fn from(ran: &Ran) -> Self {
+        Self { exit: ran.exit, stdout_sha256: ran.stdout.digest.clone() }
+    }
+}

@@ -1,0 +1,39 @@
+//! What differs between trials of one program besides the seed.
+
+use std::collections::BTreeSet;
+
+use bugaroo_protocol::{Model, SiteId, Space};
+use serde::{Deserialize, Serialize};
+
+/// How a program's stores are delayed in a trial. The instrumented module is the same for all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variation {
+    /// Which memory behaviour is shown.
+    pub model: Model,
+    /// Probability, 0 to 1, with which a store is delayed.
+    pub pw: f64,
+    /// Entries of each per-thread store buffer, at least 1.
+    pub buffer: u32,
+    /// Which space's stores are delayed.
+    pub space: Space,
+    /// Only kernels whose name matches this regular expression have their stores delayed.
+    pub kernel: Option<String>,
+    /// Fence sites of the program that do nothing.
+    pub without_fence: BTreeSet<SiteId>,
+    /// Access sites that a fence is executed right after.
+    pub with_fence: BTreeSet<SiteId>,
+}
+
+impl Default for Variation {
+    fn default() -> Self {
+        Self {
+            model: Model::StoreBuffer,
+            pw: 0.75,
+            buffer: 256,
+            space: Space::Both,
+            kernel: None,
+            without_fence: BTreeSet::new(),
+            with_fence: BTreeSet::new(),
+        }
+    }
+}
