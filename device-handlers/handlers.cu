@@ -1,3 +1,5 @@
+// nvcc: -ptx -rdc=true -arch=compute_75
+
 // The device code that instrumented PTX calls: per-thread store buffers.
 //
 // Two models in one text, chosen by launch state, so that one instrumented module serves every
@@ -11,7 +13,7 @@
 // Rules for everything in here: lanes arrive diverged, so no bar, shfl, vote or match; nothing but the
 // thread's own slots of the launch's arrays is written, so no handler can race with another.
 //
-// Compiled with `nvcc -ptx -rdc=true -arch=compute_75` into handlers.ptx, which is checked in. Layouts
+// Compiled with the flags above into handlers.ptx, which is checked in (apps/rebuild-ptx). Layouts
 // and constants come from layout.h, which the Rust crate beside this file generates. Everything that is
 // not inlined is extern "C": the compiler's own names for internal functions hold a hash of the path.
 // Loops stay rolled: most buffers hold few entries, and every module carries this text.
@@ -285,15 +287,13 @@ extern "C" __device__ __noinline__ ulonglong2 __bugaroo_paper_load(u32 thread, u
 
 extern "C" {
 
-// In a function's prologue: the address of the thread's word of counts, and its linear index in the
-// launch (low half) with the launch's features (high half). Zeros when nothing is to be done.
+// In a function's prologue, when the launch has features: the address of the thread's word of counts,
+// and its linear index in the launch.
 __device__ __noinline__ ulonglong2 __bugaroo_enter() {
-    const Launch &launch = __bugaroo_launch;
-    if (launch.features == 0) return make_ulonglong2(0, 0);
     u32 block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     u32 in_block = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     u32 thread = block * (blockDim.x * blockDim.y * blockDim.z) + in_block;
-    return make_ulonglong2((u64)(launch.pending + thread), (u64)launch.features << 32 | thread);
+    return make_ulonglong2((u64)(__bugaroo_launch.pending + thread), thread);
 }
 
 // Before a store (of one element). y: BUGAROO_RUN the original, BUGAROO_DELAYED: it must not run,
@@ -415,7 +415,7 @@ __device__ __noinline__ void __bugaroo_drain(u32 thread, u32 event) {
     if (__bugaroo_launch.model == BUGAROO_MODEL_BUGAROO) {
         if (event == BUGAROO_EVENT_BARRIER) {
             __bugaroo_flush(thread, BUGAROO_SPACE_SHARED, ALL, 0, 0);
-        } else if (event == BUGAROO_EVENT_FENCE || event == BUGAROO_EVENT_EXIT) {
+        } else if (event != BUGAROO_EVENT_WARP_BARRIER && event != BUGAROO_EVENT_COLLECTIVE) {
             __bugaroo_flush_both(thread, ALL);
         }
         return;

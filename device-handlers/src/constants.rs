@@ -20,8 +20,8 @@ pub mod event {
     pub const WARP_BARRIER: u32 = 2;
     /// The thread ends: both buffers, under both models.
     pub const EXIT: u32 = 3;
-    /// An instruction that the injector does not know, or a call out of the module: both; nothing under
-    /// model bugaroo.
+    /// An access or instruction that the injector does not take apart, or a call out of the module: both
+    /// buffers, under both models (the paper does not name them).
     pub const UNKNOWN: u32 = 4;
     /// `shfl`, `vote`, `match`: they order nothing, but they wait, so strong stores must not stay behind;
     /// nothing under model bugaroo.

@@ -41,9 +41,8 @@ pub fn generate() -> String {
     define("RUN", choice::RUN);
     define("DELAYED", choice::DELAYED);
     define("RUN_AND_RESTORE", choice::RUN_AND_RESTORE);
-    define("EVENT_FENCE", event::FENCE.into());
     define("EVENT_BARRIER", event::BARRIER.into());
-    define("EVENT_EXIT", event::EXIT.into());
+    define("EVENT_WARP_BARRIER", event::WARP_BARRIER.into());
     define("EVENT_COLLECTIVE", event::COLLECTIVE.into());
     define("FLAG_OMIT", flags::OMIT.into());
     define("FLAG_INSERT", flags::INSERT.into());

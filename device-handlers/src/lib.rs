@@ -33,7 +33,7 @@ pub const SYMBOL_PREFIX: &str = "__bugaroo_";
 /// Names of the handlers that injected code calls. What each does, takes and answers is said in
 /// `handlers.cu`.
 pub mod symbols {
-    /// `() -> (u64 slot, u64 features << 32 | thread)`
+    /// `() -> (u64 address of the thread's counts, u64 thread)`
     pub const ENTER: &str = "__bugaroo_enter";
     /// `(u32 thread, u64 address, u64 value, u64 site) -> (u64 old, u64 choice)`
     pub const STORE: &str = "__bugaroo_store";

@@ -1,0 +1,199 @@
+//! Pieces of PTX that more than one pass writes, and the names of the registers that they use.
+//!
+//! All registers are declared once a function, by the declare-state pass. Those of [`STATE`] hold from
+//! the prologue on; the others are scratch that one place uses between two instructions of the
+//! program.
+
+use std::fmt::Write;
+
+use bugaroo_device_handlers::SiteWord;
+use bugaroo_ptx::types::Type;
+
+use crate::access::{Access, Address, Base, Element};
+
+/// Every register of ours starts so.
+pub const REGISTER_PREFIX: &str = "%bugaroo_";
+/// Every label of ours starts so.
+pub const LABEL_PREFIX: &str = "$bugaroo_";
+
+/// Address of the thread's word of counts (64 bits).
+pub const SLOT: &str = "%bugaroo_slot";
+/// Linear index of the thread in the launch (32 bits).
+pub const THREAD: &str = "%bugaroo_thread";
+/// Some store may be delayed in this launch (predicate).
+pub const ROUTE: &str = "%bugaroo_route";
+/// Stores may have to be restored (predicate).
+pub const RESTORE: &str = "%bugaroo_restore";
+/// The flags table is not all zero (predicate).
+pub const FLAGGED: &str = "%bugaroo_flagged";
+/// Scratch predicate.
+pub const P: &str = "%bugaroo_p";
+/// Scratch, 16 bits.
+pub const HALF: &str = "%bugaroo_half";
+/// Scratch, 32 bits.
+pub const WORD: &str = "%bugaroo_word";
+/// Generic address of the access at hand.
+pub const ADDRESS: &str = "%bugaroo_address";
+/// Generic address of the element at hand.
+pub const AT: &str = "%bugaroo_at";
+/// A value on its way into or out of a buffer.
+pub const VALUE: &str = "%bugaroo_value";
+/// The thread's word of counts, and what handlers answer with.
+pub const ANSWER: &str = "%bugaroo_answer";
+/// Per element: the value found, or the old value. A family: `%bugaroo_held0` and on.
+pub const HELD: &str = "%bugaroo_held";
+/// Per element: whether one was found, or what to do. A family.
+pub const CHOICE: &str = "%bugaroo_choice";
+
+/// PTX text that grows a line at a time.
+#[derive(Default)]
+pub struct Code(String);
+
+impl Code {
+    /// An instruction, `;` included.
+    pub fn op(&mut self, text: impl AsRef<str>) {
+        let _ = writeln!(self.0, "\t{}", text.as_ref());
+    }
+
+    /// A label.
+    pub fn label(&mut self, name: &str) {
+        let _ = writeln!(self.0, "{name}:");
+    }
+
+    /// Jumps over the program's instruction, or to it, unless the launch delays stores.
+    pub fn unless_routed(&mut self, target: &str) {
+        self.op(format!("@!{ROUTE} bra {target};"));
+    }
+
+    /// Jumps when this thread has no entries.
+    pub fn unless_pending(&mut self, target: &str) {
+        self.unless_routed(target);
+        self.op(format!("ld.global.u64 {ANSWER}, [{SLOT}];"));
+        self.op(format!("setp.eq.u64 {P}, {ANSWER}, 0;"));
+        self.op(format!("@{P} bra {target};"));
+    }
+
+    /// Calls a handler: parameters as (type, operand), results as registers (none, one `.b32`, or two
+    /// `.b64` in a structure). Lanes may be diverged, so the call is not `.uni`.
+    pub fn call(&mut self, handler: &str, parameters: &[(&str, &str)], results: &[&str]) {
+        self.op("{");
+        for (index, (ty, operand)) in parameters.iter().enumerate() {
+            self.op(format!(".param .{ty} bugaroo_in{index};"));
+            self.op(format!("st.param.{ty} [bugaroo_in{index}], {operand};"));
+        }
+        let names: Vec<String> = (0..parameters.len()).map(|index| format!("bugaroo_in{index}")).collect();
+        let arguments = if names.is_empty() { String::new() } else { format!(", ({})", names.join(", ")) };
+        match results {
+            [] => self.op(format!("call {handler}{arguments};")),
+            [single] => {
+                self.op(".param .b32 bugaroo_out;");
+                self.op(format!("call (bugaroo_out), {handler}{arguments};"));
+                self.op(format!("ld.param.b32 {single}, [bugaroo_out];"));
+            }
+            many => {
+                self.op(".param .align 16 .b8 bugaroo_out[16];");
+                self.op(format!("call (bugaroo_out), {handler}{arguments};"));
+                self.op(format!("ld.param.v2.b64 {{{}}}, [bugaroo_out];", many.join(", ")));
+            }
+        }
+        self.op("}");
+    }
+
+    /// Puts the generic address of the access into [`ADDRESS`].
+    ///
+    /// A global address is its own generic address (PTX ISA 5.1.4: what falls into no other window).
+    pub fn address(&mut self, access: &Access) {
+        let Address { base, offset } = &access.address;
+        match base {
+            Base::Register64(name) if *offset == 0 => self.op(format!("mov.b64 {ADDRESS}, {name};")),
+            Base::Register64(name) => self.op(format!("add.s64 {ADDRESS}, {name}, {offset};")),
+            Base::Register32(name) if *offset == 0 => self.op(format!("cvt.u64.u32 {ADDRESS}, {name};")),
+            Base::Register32(name) => {
+                self.op(format!("add.s32 {WORD}, {name}, {offset};"));
+                self.op(format!("cvt.u64.u32 {ADDRESS}, {WORD};"));
+            }
+            Base::Symbol(name) => {
+                self.op(format!("mov.u64 {ADDRESS}, {name};"));
+                if *offset != 0 {
+                    self.op(format!("add.s64 {ADDRESS}, {ADDRESS}, {offset};"));
+                }
+            }
+            Base::Absolute => self.op(format!("mov.u64 {ADDRESS}, {offset};")),
+        }
+        if access.space == bugaroo_device_handlers::BufferSpace::Shared {
+            self.op(format!("cvta.shared.u64 {ADDRESS}, {ADDRESS};"));
+        }
+    }
+
+    /// The register that holds the address of an element: [`ADDRESS`], or [`AT`] for later ones.
+    pub fn element_address(&mut self, access: &Access, element: usize) -> &'static str {
+        if element == 0 {
+            return ADDRESS;
+        }
+        self.op(format!("add.s64 {AT}, {ADDRESS}, {};", element as u32 * access.ty.bytes()));
+        AT
+    }
+
+    /// Puts the bits of a stored element into [`VALUE`].
+    pub fn take(&mut self, element: &Element) {
+        match element {
+            Element::Register { name, bits: 64 } => self.op(format!("mov.b64 {VALUE}, {name};")),
+            Element::Register { name, bits: 32 } => {
+                self.op(format!("mov.b32 {WORD}, {name};"));
+                self.op(format!("cvt.u64.u32 {VALUE}, {WORD};"));
+            }
+            Element::Register { name, .. } => {
+                self.op(format!("mov.b16 {HALF}, {name};"));
+                self.op(format!("cvt.u64.u16 {VALUE}, {HALF};"));
+            }
+            Element::Bits(bits) => self.op(format!("mov.u64 {VALUE}, {bits:#x};")),
+            Element::Sink => {}
+        }
+    }
+
+    /// Puts the raw bits in `from` (which is overwritten) into a loaded element's register as the load
+    /// itself would: extended by sign or with zeros to the register's width. `guard` is empty or a
+    /// guard with a trailing space; it guards the last step alone.
+    pub fn give(&mut self, element: &Element, ty: Type, from: &str, guard: &str) {
+        let Element::Register { name, bits } = element else { return };
+        if *bits > ty.bits() {
+            if ty.is_signed() {
+                self.op(format!("shl.b64 {from}, {from}, {};", 64 - ty.bits()));
+                self.op(format!("shr.s64 {from}, {from}, {};", 64 - ty.bits()));
+            } else {
+                self.op(format!("and.b64 {from}, {from}, {:#x};", u64::MAX >> (64 - ty.bits())));
+            }
+        }
+        match bits {
+            64 => self.op(format!("{guard}mov.b64 {name}, {from};")),
+            32 => {
+                self.op(format!("cvt.u32.u64 {WORD}, {from};"));
+                self.op(format!("{guard}mov.b32 {name}, {WORD};"));
+            }
+            _ => {
+                self.op(format!("cvt.u16.u64 {HALF}, {from};"));
+                self.op(format!("{guard}mov.b16 {name}, {HALF};"));
+            }
+        }
+    }
+
+    /// The text.
+    pub fn finish(self) -> String {
+        self.0
+    }
+}
+
+/// A site's word as an operand.
+pub fn immediate(word: SiteWord) -> String {
+    format!("{:#x}", word.encode())
+}
+
+/// A label of the place with this number.
+pub fn label(point: usize, name: &str) -> String {
+    format!("{LABEL_PREFIX}{point}_{name}")
+}
+
+/// A label of the function with this number.
+pub fn function_label(function: usize, name: &str) -> String {
+    format!("{LABEL_PREFIX}f{function}_{name}")
+}

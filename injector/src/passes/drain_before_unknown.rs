@@ -1,0 +1,11 @@
+//! drain-before-unknown: everything drains before what is not taken apart, as it may read memory, order
+//! it, or leave the module. It stands as it is, byte for byte.
+
+use bugaroo_device_handlers::constants::event;
+
+use crate::collect_sites::{PointKind, SiteTable};
+use crate::plan::Plan;
+
+pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
+    super::drain_before(table, plan, event::UNKNOWN, |kind| *kind == PointKind::Unknown);
+}

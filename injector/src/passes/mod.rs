@@ -1,0 +1,90 @@
+//! The passes, one a file, and the one list that they run in.
+
+mod append_handlers;
+mod close_guards;
+mod declare_state;
+mod drain_at_exit;
+mod drain_before_atomics;
+mod drain_before_barriers;
+mod drain_before_collectives;
+mod drain_before_fences;
+mod drain_before_unknown;
+mod insert_fence_candidates;
+mod open_guards;
+mod route_loads;
+mod route_stores;
+
+use crate::collect_sites::{Point, PointKind, SiteTable};
+use crate::emit::{Code, label};
+use crate::plan::{Around, Plan};
+
+/// A step of the instrumentation: reads the table, adds text to the plan.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    /// Verb and noun.
+    pub name: &'static str,
+    /// What it does.
+    pub run: fn(&SiteTable, &mut Plan),
+}
+
+/// Every pass, in order. The order matters where two write at one place: guards open first and close
+/// last, and a candidate fence stands behind what belongs to the access.
+pub const PASSES: [Pass; 13] = [
+    Pass { name: "declare-state", run: declare_state::run },
+    Pass { name: "open-guards", run: open_guards::run },
+    Pass { name: "route-stores", run: route_stores::run },
+    Pass { name: "route-loads", run: route_loads::run },
+    Pass { name: "drain-before-atomics", run: drain_before_atomics::run },
+    Pass { name: "drain-before-fences", run: drain_before_fences::run },
+    Pass { name: "drain-before-barriers", run: drain_before_barriers::run },
+    Pass { name: "drain-before-collectives", run: drain_before_collectives::run },
+    Pass { name: "drain-before-unknown", run: drain_before_unknown::run },
+    Pass { name: "drain-at-exit", run: drain_at_exit::run },
+    Pass { name: "insert-fence-candidates", run: insert_fence_candidates::run },
+    Pass { name: "close-guards", run: close_guards::run },
+    Pass { name: "append-handlers", run: append_handlers::run },
+];
+
+/// The places with their numbers and their text.
+fn each<'a>(
+    table: &'a SiteTable,
+    plan: &'a mut Plan,
+) -> impl Iterator<Item = (usize, &'a Point, &'a mut Around)> {
+    table
+        .points
+        .iter()
+        .zip(&mut plan.points)
+        .enumerate()
+        .map(|(index, (point, around))| (index, point, around))
+}
+
+/// Where guarded lanes that do not take part go, and those at an omitted fence: behind everything that
+/// belongs to the place. The close-guards pass writes the label.
+fn skip_label(index: usize) -> String {
+    label(index, "skip")
+}
+
+/// Whether a place needs its skip label.
+fn has_skip(point: &Point) -> bool {
+    point.guard.is_some() || point.kind == PointKind::Fence
+}
+
+/// Drains for `event` before the places that are chosen.
+fn drain_before(table: &SiteTable, plan: &mut Plan, event: u32, chosen: impl Fn(&PointKind) -> bool) {
+    for (index, point, around) in each(table, plan) {
+        if chosen(&point.kind) {
+            let mut code = Code::default();
+            drain(&mut code, index, event);
+            around.before.push_str(&code.finish());
+        }
+    }
+}
+
+/// Calls the drain handler when the thread has entries; falls through to what follows.
+fn drain(code: &mut Code, index: usize, event: u32) {
+    use bugaroo_device_handlers::symbols;
+    let run = label(index, "run");
+    code.unless_pending(&run);
+    code.call(symbols::DRAIN, &[("b32", crate::emit::THREAD), ("b32", &event.to_string())], &[]);
+    code.label(&run);
+}

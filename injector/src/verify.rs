@@ -1,0 +1,42 @@
+//! The verifier: every invariant of instrumented text, stated on the text itself.
+//!
+//! It parses the output again and shares nothing with the passes but the site table, so that an error
+//! of theirs does not hide itself. In general ([`general`]): the program's statements all stay, byte for
+//! byte, in order and in their blocks; what is injected writes no register of the program (but a
+//! load's own destinations), jumps only within its place, and waits for nobody. For each pass
+//! ([`invariants`]): each place that it answers for asks the right handler the right question.
+
+mod general;
+mod invariants;
+mod view;
+
+use bugaroo_ptx::ast::Module;
+
+use crate::collect_sites::SiteTable;
+use crate::passes::Pass;
+use view::View;
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{rule}: {what}")]
+pub struct Violation {
+    /// The pass, or the general rule.
+    pub rule: &'static str,
+    /// Where, and what was found.
+    pub what: String,
+}
+
+/// Checks the output of `passes` against the original and its table.
+///
+/// # Errors
+/// The first violation.
+pub fn verify(original: &Module, table: &SiteTable, passes: &[Pass], output: &str) -> Result<(), Violation> {
+    let parsed =
+        bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
+    let view = View::new(original, table, &parsed)?;
+    general::check(&view)?;
+    for pass in passes {
+        invariants::check(pass.name, &view)?;
+    }
+    Ok(())
+}

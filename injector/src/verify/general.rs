@@ -1,0 +1,117 @@
+//! What holds of all injected code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bugaroo_ptx::ast::{AddressBase, Instruction, Operand, Statement, StatementKind};
+use bugaroo_ptx::op::Op;
+use bugaroo_ptx::types::Space;
+
+use super::Violation;
+use super::view::{FunctionView, View, jump_target, owner_of, owners};
+use crate::access::Element;
+use crate::collect_sites::{Point, PointKind};
+use crate::emit::{LABEL_PREFIX, REGISTER_PREFIX, SLOT};
+
+pub(super) fn check(view: &View<'_>) -> Result<(), Violation> {
+    for function in &view.functions {
+        labels(function)?;
+        for gap in &function.gaps {
+            for (owner, statement) in owners(gap) {
+                harmless(view, function, owner, statement)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Labels of ours stand once, every jump of ours ends at one, and none leaves its place.
+fn labels(function: &FunctionView<'_>) -> Result<(), Violation> {
+    let broken = |what: String| Violation { rule: "jumps stay in their place", what };
+    let mut standing: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut wanted: BTreeSet<&str> = BTreeSet::new();
+    // Which gaps each owner has text in: at most the one before an instruction and the one behind it.
+    for (gap, statements) in function.gaps.iter().enumerate() {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Label(name) => {
+                    if standing.insert(name, gap).is_some() {
+                        return Err(broken(format!("{name} stands twice in {}", function.name)));
+                    }
+                }
+                StatementKind::Instruction(instruction) => wanted.extend(jump_target(instruction)),
+                _ => {}
+            }
+        }
+    }
+    for (gap, statements) in function.gaps.iter().enumerate() {
+        for statement in statements {
+            let StatementKind::Instruction(instruction) = &statement.kind else { continue };
+            let Some(target) = jump_target(instruction) else { continue };
+            match standing.get(target) {
+                None => return Err(broken(format!("{target} is nowhere in {}", function.name))),
+                Some(at) if *at < gap || *at > gap + 1 => {
+                    return Err(broken(format!("a jump to {target} leaves its place in {}", function.name)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    match standing.keys().find(|label| owner_of(label).is_none() || !label.starts_with(LABEL_PREFIX)) {
+        Some(label) => Err(broken(format!("{label} belongs to nothing"))),
+        None => Ok(()),
+    }
+}
+
+/// An injected statement computes on our registers, asks a handler, or jumps.
+fn harmless(
+    view: &View<'_>,
+    function: &FunctionView<'_>,
+    owner: Option<&str>,
+    statement: &Statement,
+) -> Result<(), Violation> {
+    let StatementKind::Instruction(instruction) = &statement.kind else { return Ok(()) };
+    let broken = |rule| Violation { rule, what: format!("'{}' in {}", view.text(statement), function.name) };
+    match &instruction.op {
+        Op::Mov { .. }
+        | Op::Add { .. }
+        | Op::And { .. }
+        | Op::Or { .. }
+        | Op::Shl { .. }
+        | Op::Shr { .. }
+        | Op::Cvt { .. }
+        | Op::Cvta { to: false, .. }
+        | Op::Setp { .. }
+        | Op::Ld { space: Space::Param | Space::Const, .. } => {}
+        Op::Ld { space: Space::Global, .. } if reads_own_slot(instruction) => {}
+        Op::St { space: Space::Param, .. } | Op::Bra { uni: false } | Op::Call { uni: false } => {
+            return Ok(());
+        }
+        _ => return Err(broken("injected code only asks and computes")),
+    }
+    let place = owner.and_then(|owner| view.table.points.get(owner.parse::<usize>().ok()?));
+    let writes =
+        |name: &str| name.starts_with(REGISTER_PREFIX) || place.is_some_and(|place| loads_into(place, name));
+    let all_ours = match instruction.operands.first() {
+        Some(Operand::Register(name)) => writes(name),
+        Some(Operand::Vector(names)) => {
+            names.iter().all(|name| matches!(name, Operand::Register(name) if writes(name)))
+        }
+        _ => false,
+    };
+    if all_ours { Ok(()) } else { Err(broken("injected code leaves the program's registers alone")) }
+}
+
+fn reads_own_slot(instruction: &Instruction) -> bool {
+    instruction.operands.iter().any(|operand| match operand {
+        Operand::Address { base: AddressBase::Register(name), offset: 0 } => name == SLOT,
+        _ => false,
+    })
+}
+
+/// Whether a place is a load that writes this register.
+fn loads_into(point: &Point, name: &str) -> bool {
+    let PointKind::Load(access) = &point.kind else { return false };
+    let writes =
+        |element: &Element| matches!(element, Element::Register { name: register, .. } if register == name);
+    access.elements.iter().any(writes)
+}
