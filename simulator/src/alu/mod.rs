@@ -21,12 +21,17 @@
 //! Not here: anything that reads memory, special registers or other lanes; packed `setp`/`set` on
 //! `.f16x2`/`.bf16x2`. [`select`] answers None for those, and for operands whose widths the ISA does not allow.
 
+mod arith;
 mod bits;
+mod float;
+mod half;
 mod integer;
 mod permute;
 mod predicate;
+mod rounding;
 pub mod row;
 mod select;
+mod soft;
 mod types;
 mod wide;
 

@@ -1,0 +1,93 @@
+//! The 16-bit formats and their packed pairs (PTX ISA 5.2.3 and 5.2.5).
+
+use core::marker::PhantomData;
+
+use super::row::{Inputs, LaneOp, Value};
+
+/// The bits of an `.f16`.
+#[derive(Clone, Copy)]
+pub struct F16(pub u16);
+
+/// The bits of a `.bf16`.
+#[derive(Clone, Copy)]
+pub struct Bf16(pub u16);
+
+impl F16 {
+    /// The same number.
+    #[inline(always)]
+    pub fn to_f32(self) -> f32 {
+        let magnitude = u32::from(self.0 & 0x7fff) << 13;
+        // The exponent's bias differs by 112; multiplication sets subnormals right too.
+        let number = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
+        let unsigned = if magnitude >= 0x7c00 << 13 { magnitude | 0x7f80_0000 } else { number };
+        f32::from_bits(unsigned | u32::from(self.0 & 0x8000) << 16)
+    }
+}
+
+impl Bf16 {
+    /// The same number.
+    #[inline(always)]
+    pub fn to_f32(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+}
+
+macro_rules! sixteen_bits {
+    ($($t:ident),*) => {$(
+        impl Value for $t {
+            type Word = u16;
+            #[inline(always)]
+            fn from_word(word: u16) -> Self {
+                $t(word)
+            }
+            #[inline(always)]
+            fn to_word(self) -> u16 {
+                self.0
+            }
+        }
+    )*};
+}
+sixteen_bits!(F16, Bf16);
+
+/// `O` on both halves of a 32-bit lane.
+pub struct Packed<O>(PhantomData<O>);
+
+/// The sources of a packed operation.
+pub trait Halves: Inputs {
+    /// The same number of 32-bit lanes.
+    type Pairs: Inputs;
+    /// The lower halves.
+    fn low(pairs: Self::Pairs) -> Self;
+    /// The upper halves.
+    fn high(pairs: Self::Pairs) -> Self;
+}
+
+macro_rules! halves {
+    ($($half:ident $pair:ty, $index:tt);*) => {
+        impl<H: Value<Word = u16>> Halves for ($($half,)*) {
+            type Pairs = ($($pair,)*);
+            #[inline(always)]
+            fn low(pairs: Self::Pairs) -> Self {
+                ($($half::from_word(pairs.$index as u16),)*)
+            }
+            #[inline(always)]
+            fn high(pairs: Self::Pairs) -> Self {
+                ($($half::from_word((pairs.$index >> 16) as u16),)*)
+            }
+        }
+    };
+}
+halves!(H u32, 0);
+halves!(H u32, 0; H u32, 1);
+halves!(H u32, 0; H u32, 1; H u32, 2);
+
+impl<O: LaneOp<In: Halves, Out: Value<Word = u16>>> LaneOp for Packed<O> {
+    type In = <O::In as Halves>::Pairs;
+    type Out = u32;
+    #[inline(always)]
+    fn apply(pairs: Self::In) -> u32 {
+        let low = O::apply(O::In::low(pairs)).to_word();
+        let high = O::apply(O::In::high(pairs)).to_word();
+        u32::from(low) | u32::from(high) << 16
+    }
+}
