@@ -11,4 +11,4 @@ pub mod trials;
 
 pub use report::{Missing, Redundant, Report, Step, Verified};
 pub use search::{Subject, VERIFYING_TRIALS, search};
-pub use trials::{Configuration, Tally, Trials};
+pub use trials::{SessionTrials, Tally, Trials};

@@ -20,7 +20,10 @@ use std::future::Future;
 ///
 /// # Errors
 /// Whatever `cures` gives.
-pub async fn minimal_cure<T, E, F>(candidates: &[T], mut cures: impl FnMut(Vec<T>) -> F) -> Result<Option<Vec<T>>, E>
+pub async fn minimal_cure<T, E, F>(
+    candidates: &[T],
+    mut cures: impl FnMut(Vec<T>) -> F,
+) -> Result<Option<Vec<T>>, E>
 where
     T: Clone,
     F: Future<Output = Result<bool, E>>,

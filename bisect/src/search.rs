@@ -9,12 +9,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use bugaroo_harness::Variation;
 use bugaroo_protocol::{Model, Site, SiteId, SiteKind, Space};
 
 use crate::confidence::{CONFIDENCE, Passing};
 use crate::locate::minimal_cure;
 use crate::report::{Missing, Redundant, Report, Step, Verified};
-use crate::trials::{Configuration, Tally, Trials};
+use crate::trials::{Tally, Trials};
 
 /// Trials that verify an answer.
 pub const VERIFYING_TRIALS: u64 = 1000;
@@ -32,12 +33,10 @@ pub struct Subject {
     pub sites: Vec<Site>,
     /// The kernels that it launches, without repetition, in order of first launch.
     pub kernels: Vec<String>,
-    /// The model of the trials.
-    pub model: Model,
     /// Most trials that one question may take.
     pub trials: u64,
-    /// What the user limits the search to.
-    pub whole: Configuration,
+    /// How stores are delayed, and what the user limits the search to.
+    pub whole: Variation,
 }
 
 /// Finds the fences that are missing, then those that are redundant. `tell` hears every step as it is
@@ -45,7 +44,11 @@ pub struct Subject {
 ///
 /// # Errors
 /// When trials cannot be run at all.
-pub async fn search<T: Trials>(trials: &T, subject: &Subject, tell: &dyn Fn(&Step)) -> Result<Report, T::Error> {
+pub async fn search<T: Trials>(
+    trials: &T,
+    subject: &Subject,
+    tell: &dyn Fn(&Step),
+) -> Result<Report, T::Error> {
     let search = Search { trials, subject, tell, steps: RefCell::new(Vec::new()) };
     search.run().await
 }
@@ -78,24 +81,25 @@ impl<T: Trials> Search<'_, T> {
             missing.extend(found);
             tally = self.measure(&known, VERIFYING_TRIALS, "does it pass with the fences found?").await?;
         }
-        let redundant = if tally.failing.is_empty() { self.redundant_fences(&known).await? } else { Vec::new() };
+        let redundant =
+            if tally.failing.is_empty() { self.redundant_fences(&known).await? } else { Vec::new() };
         Ok(Report {
             missing,
             redundant,
             steps: self.steps.into_inner(),
             verified: Verified { trials: tally.trials, failures: tally.failures() },
             unresolved,
-            caveats: caveats(self.subject.model),
+            caveats: caveats(self.subject.whole.model),
         })
     }
 
     /// Runs trials until the failure rate is known well enough, `limit` at most.
-    async fn measure(&self, configuration: &Configuration, limit: u64, question: &str) -> Result<Tally, T::Error> {
+    async fn measure(&self, variation: &Variation, limit: u64, question: &str) -> Result<Tally, T::Error> {
         let mut tally = Tally::default();
         let mut next = 0;
         while next < limit && tally.failing.len() < ENOUGH_FAILURES {
             let batch = BATCH.min(limit - next);
-            tally.absorb(self.trials.run(configuration, (next..next + batch).collect(), false).await?);
+            tally.absorb(self.trials.run(variation, (next..next + batch).collect(), false).await?);
             next += batch;
         }
         let answer = if tally.failing.is_empty() { "no trial failed" } else { "it fails" };
@@ -105,7 +109,7 @@ impl<T: Trials> Search<'_, T> {
 
     /// One set of fences that cures the failures of `tally` in one space and one kernel; empty when
     /// none does.
-    async fn missing_fences(&self, known: &Configuration, tally: &Tally) -> Result<Vec<Missing>, T::Error> {
+    async fn missing_fences(&self, known: &Variation, tally: &Tally) -> Result<Vec<Missing>, T::Error> {
         let candidates = self.candidates(known);
         let halvings = usize::BITS - candidates.len().leading_zeros();
         let questions = 2 + self.subject.kernels.len() + 1 + halvings as usize;
@@ -120,7 +124,8 @@ impl<T: Trials> Search<'_, T> {
         let cure = minimal_cure(&candidates, |sites| {
             let mut tried = suspect.clone();
             tried.with_fence.extend(&sites);
-            let question = format!("do fences after {} of {} accesses cure it?", sites.len(), candidates.len());
+            let question =
+                format!("do fences after {} of {} accesses cure it?", sites.len(), candidates.len());
             let asker = &asker;
             async move { Ok(!asker.fails(&tried, question, "it still fails", "cured").await?) }
         })
@@ -131,12 +136,12 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Narrows the space down: the same seeds, one space's stores delayed at a time.
-    async fn which_space(&self, asker: &Asker<'_, '_, T>, known: &Configuration) -> Result<Configuration, T::Error> {
+    async fn which_space(&self, asker: &Asker<'_, '_, T>, known: &Variation) -> Result<Variation, T::Error> {
         if known.space != Space::Both {
             return Ok(known.clone());
         }
         for space in [Space::Shared, Space::Global] {
-            let alone = Configuration { space, ..known.clone() };
+            let alone = Variation { space, ..known.clone() };
             let name = space_name(space);
             let question = format!("does it fail with only {name} stores delayed?");
             if asker.fails(&alone, question, "it fails", "it passes").await? {
@@ -147,19 +152,15 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Narrows the kernel down: one kernel's stores delayed at a time.
-    async fn which_kernel(
-        &self,
-        asker: &Asker<'_, '_, T>,
-        known: Configuration,
-    ) -> Result<Configuration, T::Error> {
+    async fn which_kernel(&self, asker: &Asker<'_, '_, T>, known: Variation) -> Result<Variation, T::Error> {
         if known.kernel.is_some() {
             return Ok(known);
         }
         if let [only] = self.subject.kernels.as_slice() {
-            return Ok(Configuration { kernel: Some(exactly(only)), ..known });
+            return Ok(Variation { kernel: Some(exactly(only)), ..known });
         }
         for kernel in &self.subject.kernels {
-            let alone = Configuration { kernel: Some(exactly(kernel)), ..known.clone() };
+            let alone = Variation { kernel: Some(exactly(kernel)), ..known.clone() };
             let question = format!("does it fail with only {kernel} delayed?");
             if asker.fails(&alone, question, "it fails", "it passes").await? {
                 return Ok(alone);
@@ -170,7 +171,7 @@ impl<T: Trials> Search<'_, T> {
 
     /// The accesses that a fence may be missing after: of the space and in the kernels suspected, or in
     /// a device function, which any kernel may call.
-    fn candidates(&self, suspect: &Configuration) -> Vec<SiteId> {
+    fn candidates(&self, suspect: &Variation) -> Vec<SiteId> {
         let launched = |site: &Site| {
             let suspected = match &suspect.kernel {
                 Some(pattern) => matches_kernel(pattern, &site.function),
@@ -178,10 +179,12 @@ impl<T: Trials> Search<'_, T> {
             };
             !site.in_kernel || suspected
         };
-        let in_space = |site: &Site| match (suspect.space, site.space.as_deref()) {
-            (Space::Shared, Some("global")) | (Space::Global, Some("shared")) => false,
-            _ => true,
+        let elsewhere = match suspect.space {
+            Space::Both => None,
+            Space::Shared => Some("global"),
+            Space::Global => Some("shared"),
         };
+        let in_space = |site: &Site| elsewhere.is_none() || site.space.as_deref() != elsewhere;
         let mut sites: Vec<&Site> = self
             .subject
             .sites
@@ -194,7 +197,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Everything that is known of a missing fence.
-    fn describe(&self, suspect: &Configuration, id: SiteId, trials: u64) -> Missing {
+    fn describe(&self, suspect: &Variation, id: SiteId, trials: u64) -> Missing {
         let access = self
             .subject
             .sites
@@ -227,7 +230,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// The program's own fences that can be omitted, one at a time, with no failure.
-    async fn redundant_fences(&self, known: &Configuration) -> Result<Vec<Redundant>, T::Error> {
+    async fn redundant_fences(&self, known: &Variation) -> Result<Vec<Redundant>, T::Error> {
         let mut redundant = Vec::new();
         let launched = |site: &&Site| !site.in_kernel || self.subject.kernels.contains(&site.function);
         for site in self.subject.sites.iter().filter(|site| site.kind == SiteKind::Fence).filter(launched) {
@@ -240,13 +243,17 @@ impl<T: Trials> Search<'_, T> {
             let tally = self.trials.run(&omitted, (0..self.subject.trials).collect(), true).await?;
             let passes = tally.failing.is_empty();
             let answer = if passes { "it passes: redundant under this model" } else { "it fails: needed" };
-            self.note(format!("does it pass without the fence at PTX line {}?", site.ptx_line), &tally, answer);
+            self.note(
+                format!("does it pass without the fence at PTX line {}?", site.ptx_line),
+                &tally,
+                answer,
+            );
             if passes {
                 redundant.push(Redundant {
                     site: site.id,
                     ptx_line: site.ptx_line,
                     source: site.source.clone(),
-                    model: self.subject.model,
+                    model: self.subject.whole.model,
                     trials: tally.trials,
                     function: site.function.clone(),
                 });
@@ -279,14 +286,14 @@ struct Asker<'a, 'b, T> {
 impl<T: Trials> Asker<'_, '_, T> {
     async fn fails(
         &self,
-        configuration: &Configuration,
+        variation: &Variation,
         question: String,
         yes: &str,
         no: &str,
     ) -> Result<bool, T::Error> {
         let others = (0..).filter(|index| !self.failing.contains(index));
         let indices = self.failing.iter().copied().chain(others).take(self.enough as usize).collect();
-        let tally = self.search.trials.run(configuration, indices, true).await?;
+        let tally = self.search.trials.run(variation, indices, true).await?;
         let fails = !tally.failing.is_empty();
         self.search.note(question, &tally, if fails { yes } else { no });
         Ok(fails)

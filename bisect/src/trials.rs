@@ -1,34 +1,8 @@
-//! What a search asks for: trials of one configuration, and how many of them failed.
+//! What a search asks for: trials of one variation, and how many of them failed.
 
-use std::collections::BTreeSet;
 use std::future::Future;
 
-use bugaroo_protocol::{SiteId, Space};
-
-/// What one step of a search varies. Everything else (model, p_w, seeds, oracle) stays as the run has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Configuration {
-    /// Which space's stores are delayed.
-    pub space: Space,
-    /// Only this kernel's stores are delayed; None: every kernel's.
-    pub kernel: Option<String>,
-    /// Access sites that a fence is executed right after.
-    pub with_fence: BTreeSet<SiteId>,
-    /// Fences of the program that do nothing.
-    pub without_fence: BTreeSet<SiteId>,
-}
-
-impl Configuration {
-    /// The program as it stands, with all its stores delayed.
-    pub fn whole() -> Self {
-        Configuration {
-            space: Space::Both,
-            kernel: None,
-            with_fence: BTreeSet::new(),
-            without_fence: BTreeSet::new(),
-        }
-    }
-}
+use bugaroo_harness::{Reporter, Session, Stop, Variation};
 
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +29,7 @@ impl Tally {
 
 /// Whatever can run trials: the harness, or a model of a program in a test.
 ///
-/// The same index stands for the same seed in every configuration, so that two configurations meet
+/// The same index stands for the same seed in every variation, so that two variations meet
 /// the same coin flips (the paper, III.D, step 1).
 pub trait Trials {
     /// Why trials could not be run at all.
@@ -68,8 +42,34 @@ pub trait Trials {
     /// When trials cannot be run at all; a failing trial is no error.
     fn run(
         &self,
-        configuration: &Configuration,
+        variation: &Variation,
         indices: Vec<u64>,
         until_failure: bool,
     ) -> impl Future<Output = Result<Tally, Self::Error>>;
+}
+
+/// A session of the harness, whose progress goes to a reporter.
+pub struct SessionTrials<'a> {
+    /// The program and its settings.
+    pub session: &'a Session,
+    /// Who hears of trials as they end.
+    pub reporter: &'a dyn Reporter,
+}
+
+impl Trials for SessionTrials<'_> {
+    type Error = bugaroo_harness::Error;
+
+    async fn run(
+        &self,
+        variation: &Variation,
+        indices: Vec<u64>,
+        until_failure: bool,
+    ) -> Result<Tally, Self::Error> {
+        let stop = if until_failure { Stop::AtFirstFailure } else { Stop::Never };
+        let records = self.session.trials(variation, indices, stop, self.reporter).await?;
+        let mut failing: Vec<u64> =
+            records.iter().filter(|record| record.outcome.is_failure()).map(|record| record.trial).collect();
+        failing.sort_unstable();
+        Ok(Tally { trials: records.len() as u64, failing })
+    }
 }

@@ -7,11 +7,12 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
+use bugaroo_harness::Variation;
+use bugaroo_protocol::{Site, SiteId, SiteKind, SourceLine, Space};
 
 use super::{Subject, VERIFYING_TRIALS, search};
 use crate::report::Report;
-use crate::trials::{Configuration, Tally, Trials};
+use crate::trials::{Tally, Trials};
 
 /// A bug: it fails at `rate` as long as stores of its space and kernel are delayed and not all of
 /// its fences are there.
@@ -30,20 +31,21 @@ struct Program {
 }
 
 impl Program {
-    fn fails(&self, configuration: &Configuration, index: u64) -> bool {
-        // A hash of the index alone: the same seed meets the same coin flips in every configuration.
+    fn fails(&self, variation: &Variation, index: u64) -> bool {
+        // A hash of the index alone: the same seed meets the same coin flips in every variation.
         let mut bits = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let coin = (bits >> 11) as f64 / (1u64 << 53) as f64;
-        let has = |fence: &u32| configuration.with_fence.contains(&id(*fence));
+        let has = |fence: &u32| variation.with_fence.contains(&id(*fence));
         let by_bug = self.bugs.iter().any(|bug| {
-            let space = configuration.space == Space::Both || configuration.space == bug.space;
-            let kernel = configuration.kernel.as_ref().is_none_or(|kernel| kernel.contains(bug.kernel));
+            let space = variation.space == Space::Both || variation.space == bug.space;
+            let kernel = variation.kernel.as_ref().is_none_or(|kernel| kernel.contains(bug.kernel));
             space && kernel && !bug.needs.iter().all(has) && coin < bug.rate
         });
-        let by_omission = self.own.iter().any(|(fence, rate)| {
-            configuration.without_fence.contains(&id(*fence)) && coin < *rate
-        });
+        let by_omission = self
+            .own
+            .iter()
+            .any(|(fence, rate)| variation.without_fence.contains(&id(*fence)) && coin < *rate);
         by_bug || by_omission
     }
 }
@@ -51,11 +53,11 @@ impl Program {
 impl Trials for Program {
     type Error = Infallible;
 
-    async fn run(&self, configuration: &Configuration, indices: Vec<u64>, until: bool) -> Result<Tally, Infallible> {
+    async fn run(&self, variation: &Variation, indices: Vec<u64>, until: bool) -> Result<Tally, Infallible> {
         let mut tally = Tally::default();
         for index in indices {
             tally.trials += 1;
-            if self.fails(configuration, index) {
+            if self.fails(variation, index) {
                 tally.failing.push(index);
                 if until {
                     break;
@@ -100,9 +102,8 @@ fn subject() -> Subject {
     Subject {
         sites,
         kernels: vec!["alpha".to_owned(), "beta".to_owned()],
-        model: Model::StoreBuffer,
         trials: 1000,
-        whole: Configuration::whole(),
+        whole: Variation::default(),
     }
 }
 
@@ -116,14 +117,20 @@ fn report(program: &Program) -> Report {
 }
 
 fn found(report: &Report) -> Vec<(u32, &str, Option<&str>)> {
-    report.missing.iter().map(|fence| (fence.site.index, fence.space.as_str(), fence.kernel.as_deref())).collect()
+    report
+        .missing
+        .iter()
+        .map(|fence| (fence.site.index, fence.space.as_str(), fence.kernel.as_deref()))
+        .collect()
 }
 
 #[test]
 fn one_missing_fence_is_placed_and_verified() {
     for rate in [1.0, 0.5, 0.05] {
-        let program =
-            Program { bugs: vec![Bug { space: Space::Global, kernel: "beta", needs: &[26], rate }], own: vec![] };
+        let program = Program {
+            bugs: vec![Bug { space: Space::Global, kernel: "beta", needs: &[26], rate }],
+            own: vec![],
+        };
         let report = report(&program);
         assert_eq!(found(&report), [(26, "global", Some("beta"))], "at rate {rate}");
         assert_eq!(report.verified.trials, VERIFYING_TRIALS);

@@ -57,3 +57,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_lower_bound_is_what_the_tail_says() {
+    // With n of n failures the bound b solves b^n = 1 - confidence.
+    for trials in [1, 5, 20, 300] {
+        let bound = super::lower_bound(trials, trials, 0.99);
+        assert!((bound.powf(trials as f64) - 0.01).abs() < 1e-9, "{bound} for {trials}");
+    }
+    // With 1 of n: 1 - (1 - b)^n = 1 - confidence.
+    let bound = super::lower_bound(1, 1000, 0.99);
+    assert!((1.0 - (1.0 - bound).powi(1000) - 0.01).abs() < 1e-9, "{bound}");
+    assert_eq!(super::lower_bound(0, 1000, 0.99), 0.0);
+}
