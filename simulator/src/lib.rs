@@ -1,3 +1,30 @@
 //! The virtual GPU: runs PTX deterministically on the CPU, one whole warp per dispatch.
+//!
+//! [`Program::load`] decodes a module once; [`launch`] runs a kernel of it against a [`Memory`], a
+//! [`Scheduler`] deciding who runs next. The same seed gives the same run: no wall clock, no host address
+//! and no hash order enters. Device code cannot reach host memory outside its allocations.
+//!
+//! What it models: independent thread scheduling (Volta and later; lockstep on request), CTA and named
+//! barriers, warp-level primitives, sequentially consistent memory that is checked access by access. What it
+//! does not: caches, weak memory by itself (instrumentation adds that), textures, tensor cores, timing.
 
+mod address;
 pub mod alu;
+mod config;
+mod decoded;
+mod exec;
+mod fault;
+mod launch;
+mod load;
+mod memory;
+mod schedule;
+
+pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+pub use config::DeviceConfig;
+pub use fault::{
+    AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, Near, Place, SourcePosition, ThreadId,
+};
+pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, launch};
+pub use load::{KernelInfo, LoadError, ParamInfo, Program};
+pub use memory::{AllocationKind, Memory, MemoryError};
+pub use schedule::{Candidate, RandomScheduler, Rng, Scheduler, Turn};

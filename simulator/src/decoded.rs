@@ -1,0 +1,318 @@
+//! A program as the engine runs it: compact instructions whose operands are byte offsets.
+//!
+//! A register is a row of 32 lanes at a fixed offset in its function's frame; a constant is a broadcast
+//! row in the program's constant area. A *slot* is an `i32`: zero or more is an offset into the frame,
+//! less than zero is the bitwise complement of an offset into the constants (the ALU's convention).
+//! Parameters of device functions, and the `.param` variables of call sequences, are *word rows*: byte `b`
+//! of the variable lives in row `b / 4`, a row being 32 lanes of 4 bytes.
+
+use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
+use bugaroo_ptx::types::{Space, Type};
+
+use crate::alu::{Operands, RowFn, Width};
+
+/// `Inst::guard` of an instruction without one.
+pub(crate) const NO_GUARD: u32 = u32::MAX;
+/// Bytes of a word row.
+pub(crate) const WORD_ROW: u32 = 128;
+
+/// What an instruction does; the meaning of `Inst::extra` stands beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Run the row function.
+    Alu,
+    /// Target instruction.
+    Branch,
+    /// Index into `accesses`.
+    Load,
+    /// Index into `accesses`.
+    Store,
+    /// Index into `atomics`.
+    Atomic,
+    /// A visible operation without effect: a fence, `nanosleep`.
+    Fence,
+    /// Nothing.
+    Nop,
+    /// Index into `accesses`; the address's offset is that of the first word row in the frame, the byte
+    /// within the word being in its high half.
+    ParamLoad,
+    /// As `ParamLoad`.
+    ParamStore,
+    /// Address of a local variable: its offset in the function's local memory. `src[0]` is 1 for a 64-bit
+    /// destination, `src[1]` for a generic address.
+    LocalAddress,
+    /// Index into `specials`.
+    Special,
+    /// Index into `packs`.
+    Pack,
+    /// Index into `packs`.
+    Unpack,
+    /// A window number (see [`crate::address::window`]).
+    IsSpace,
+    /// Index into `calls`.
+    Call,
+    /// –
+    Ret,
+    /// –
+    Exit,
+    /// –
+    Trap,
+    /// Index into `tables`.
+    IndexedBranch,
+    /// Index into `barriers`.
+    Barrier,
+    /// Index into `collectives`.
+    Collective,
+    /// –
+    ActiveMask,
+}
+
+/// One decoded instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct Inst {
+    /// The row function of an `Alu` instruction.
+    pub run: RowFn,
+    /// Operands of the row function; other kinds use `dst` and `src[0]` where they have such.
+    pub ops: Operands,
+    /// Frame offset of the guard predicate, or [`NO_GUARD`].
+    pub guard: u32,
+    /// All ones when the guard is negated.
+    pub guard_flip: u32,
+    /// Depends on `kind`.
+    pub extra: u32,
+    /// What to do.
+    pub kind: Kind,
+}
+
+/// How an address comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// A row of 64-bit addresses at this slot.
+    Row64(i32),
+    /// A row of 32-bit addresses at this slot.
+    Row32(i32),
+    /// No register: the offset is the address.
+    Fixed,
+    /// The offset counts from the frame's local memory.
+    FrameLocal,
+}
+
+/// An address operand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    /// The base.
+    pub base: Base,
+    /// Added, wrapping.
+    pub offset: u64,
+    /// `Const` is folded into `Global`; `Param` means the kernel's.
+    pub space: Space,
+}
+
+/// `ld`, `st` and their `.param` forms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// Where.
+    pub address: Address,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub size: u8,
+    /// Elements: 1, 2, 4 or 8.
+    pub vec: u8,
+    /// Sign-extend on load.
+    pub signed: bool,
+    /// Width of each data row.
+    pub width: [Width; 8],
+    /// Data rows as slots; for loads, sinks point to a scratch row.
+    pub rows: [i32; 8],
+    /// Does it count as a visible operation (global, shared, generic)?
+    pub visible: bool,
+}
+
+/// `atom` and `red`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Atomic {
+    /// Where.
+    pub address: Address,
+    /// What.
+    pub op: AtomOp,
+    /// On what.
+    pub ty: Type,
+    /// Frame offset of the result row; None for `red` and sinks.
+    pub dst: Option<u32>,
+    /// Slots of the operands (`cas` has two).
+    pub src: [i32; 2],
+    /// Width of the rows.
+    pub width: Width,
+}
+
+/// A special register that differs between warps, lanes or moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpecialValue {
+    /// `%tid`, by dimension.
+    Tid(u8),
+    /// `%ctaid`, by dimension.
+    Ctaid(u8),
+    Laneid,
+    Warpid,
+    Smid,
+    LanemaskEq,
+    LanemaskLt,
+    LanemaskLe,
+    LanemaskGt,
+    LanemaskGe,
+    /// Warp instructions executed so far, low half.
+    Clock,
+    /// High half.
+    ClockHi,
+    /// All of it.
+    Clock64,
+}
+
+/// A value that is fixed for a launch: its constant row is written when the launch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LaunchValue {
+    Ntid(u8),
+    Nctaid(u8),
+    Nwarpid,
+    Nsmid,
+    Gridid,
+    DynamicSharedSize,
+    TotalSharedSize,
+    /// Address in shared space of byte so-and-so of the dynamic shared memory; the flag asks for a generic one.
+    DynamicShared(u64, bool),
+}
+
+/// `mov` of a special register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Special {
+    pub value: SpecialValue,
+    pub dst: u32,
+    pub width: Width,
+}
+
+/// `mov` between a register and a vector of its parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Pack {
+    /// Slot of the whole.
+    pub whole: i32,
+    /// Bytes of each part.
+    pub part_bytes: u8,
+    /// The parts' rows, low part first; None is a sink.
+    pub parts: Vec<Option<(i32, Width)>>,
+    /// Bytes of the whole.
+    pub whole_bytes: u8,
+}
+
+/// Rows that a call copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyWidth {
+    /// This many word rows.
+    Words(u32),
+    /// One register row.
+    Row(Width),
+}
+
+/// One argument or result: where it lies in the caller, and how wide it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Argument {
+    pub slot: i32,
+    pub width: CopyWidth,
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callee {
+    /// Index of the function.
+    Function(u32),
+    /// Slot of a 64-bit row of code addresses.
+    Row(i32),
+}
+
+/// `call`.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub callee: Callee,
+    pub args: Vec<Argument>,
+    pub rets: Vec<Argument>,
+}
+
+/// What a CTA barrier instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierAction {
+    Sync,
+    Arrive,
+    /// Reduction, destination row, predicate slot, negated.
+    Reduce(BarRed, u32, i32, bool),
+}
+
+/// `bar`, `barrier`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Barrier {
+    pub action: BarrierAction,
+    pub aligned: bool,
+    /// Slot of the 32-bit barrier number.
+    pub id: i32,
+    /// Slot of the 32-bit thread count.
+    pub count: Option<i32>,
+}
+
+/// What lanes of a warp do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// `bar.warp.sync`
+    Sync,
+    Shfl(ShflMode),
+    Vote(VoteMode),
+    /// `match.any` (`all` = false) and `match.all`; 64-bit values?
+    Match { all: bool, wide: bool },
+}
+
+/// `shfl`, `vote`, `match`, `bar.warp.sync`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Collective {
+    pub what: Together,
+    /// Slot of the member mask; None for the deprecated forms that act on the converged lanes.
+    pub mask: Option<i32>,
+    /// Destination row (32-bit, or a predicate for `vote.all` and the like).
+    pub dst: Option<u32>,
+    /// Predicate destination (`shfl d|p`, `match.all d|p`).
+    pub dst_pred: Option<u32>,
+    /// Source slots: a, b, c.
+    pub src: [i32; 3],
+    /// The source predicate is negated (`vote … !p`).
+    pub negated: bool,
+}
+
+/// A parameter or result of a function, as laid out in its frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Formal {
+    pub offset: u32,
+    pub width: CopyWidth,
+}
+
+/// A loaded function.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadedFunction {
+    pub name: String,
+    /// First instruction.
+    pub entry: u32,
+    /// Bytes of a frame, a multiple of 64.
+    pub frame_bytes: u32,
+    /// Bytes of local variables, a multiple of 16.
+    pub local_bytes: u32,
+    pub rets: Vec<Formal>,
+    pub params: Vec<Formal>,
+    /// It has a body in this program and was translated.
+    pub defined: bool,
+}
+
+/// Where a decoded instruction comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub function: u32,
+    pub line: u32,
+    /// Span of the text.
+    pub text: (usize, usize),
+    /// Range in the program's source positions.
+    pub source: (u32, u32),
+}

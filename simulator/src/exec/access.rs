@@ -1,0 +1,202 @@
+//! Loads and stores of whole rows.
+//!
+//! Consecutive addresses with elements as wide as the register are one block copy; one address for all is a
+//! broadcast; the rest goes lane by lane. Lanes that store to one address store in lane order, so the highest
+//! lane's value stays (the ISA leaves it open which).
+
+use super::data::{lanes, row};
+use super::resolve::{Pattern, Request, Resolved};
+use super::{Machine, Trouble};
+use crate::alu::Width;
+use crate::fault::AccessKind;
+
+/// Moves one element between memory and a register row, for a pair of types.
+///
+/// # Safety
+/// Active lanes' pointers are valid for `T`; the row has 32 `R`s.
+#[inline(always)]
+unsafe fn load_row<T: Copy, R: Copy>(
+    from: &Resolved,
+    to: *mut u8,
+    mask: u32,
+    stride: usize,
+    shift: usize,
+    widen: impl Fn(T) -> R,
+) {
+    let to = to.cast::<R>();
+    // SAFETY: the caller's promise; memory is read unaligned, as host alignment is not the device's.
+    unsafe {
+        let get = |pointer: *mut u8| widen(pointer.wrapping_add(shift).cast::<T>().read_unaligned());
+        match from.pattern {
+            Pattern::Consecutive(first) if mask == !0 => {
+                for lane in 0..32 {
+                    *to.add(lane) = get(first.wrapping_add(lane * stride));
+                }
+            }
+            Pattern::Consecutive(first) => {
+                lanes(mask).for_each(|lane| *to.add(lane) = get(first.wrapping_add(lane * stride)));
+            }
+            Pattern::Same(all) => {
+                let value = get(all);
+                for lane in 0..32 {
+                    let old = *to.add(lane);
+                    *to.add(lane) = if mask >> lane & 1 != 0 { value } else { old };
+                }
+            }
+            Pattern::Each => {
+                lanes(mask).for_each(|lane| *to.add(lane) = get(from.pointers[lane] as *mut u8));
+            }
+        }
+    }
+}
+
+/// The other way round.
+///
+/// # Safety
+/// As for [`load_row`].
+#[inline(always)]
+unsafe fn store_row<T: Copy, R: Copy>(
+    to: &Resolved,
+    from: *const u8,
+    mask: u32,
+    stride: usize,
+    shift: usize,
+    narrow: impl Fn(R) -> T,
+) {
+    let from = from.cast::<R>();
+    // SAFETY: the caller's promise; memory is written unaligned, as host alignment is not the device's.
+    unsafe {
+        let put = |pointer: *mut u8, lane: usize| {
+            pointer.wrapping_add(shift).cast::<T>().write_unaligned(narrow(*from.add(lane)));
+        };
+        match to.pattern {
+            Pattern::Consecutive(first) if mask == !0 => {
+                for lane in 0..32 {
+                    put(first.wrapping_add(lane * stride), lane);
+                }
+            }
+            Pattern::Consecutive(first) => {
+                lanes(mask).for_each(|lane| put(first.wrapping_add(lane * stride), lane));
+            }
+            Pattern::Same(all) => put(all, 31 - mask.leading_zeros() as usize),
+            Pattern::Each => lanes(mask).for_each(|lane| put(to.pointers[lane] as *mut u8, lane)),
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// `ld`: answers whether it was a visible operation.
+    ///
+    /// # Safety
+    /// The access is one of the frame's function; `mask` is not empty.
+    #[inline(always)]
+    pub(super) unsafe fn load(
+        &mut self,
+        w: usize,
+        frame: *mut u8,
+        consts: *const u8,
+        index: u32,
+        mask: u32,
+    ) -> Result<bool, Trouble> {
+        let access = self.program.accesses[index as usize];
+        let bytes = u32::from(access.size) * u32::from(access.vec);
+        let request =
+            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Read };
+        // SAFETY: the loader's rows; pointers are checked by `resolve`.
+        unsafe {
+            let found = self.resolve(w, frame, consts, &request, mask)?;
+            let stride = bytes as usize;
+            if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
+                let to = frame.add(access.rows[0] as usize);
+                if let Pattern::Consecutive(first) = found.pattern
+                    && mask == !0
+                {
+                    std::ptr::copy_nonoverlapping(first, to, 128);
+                } else {
+                    load_row::<u32, u32>(&found, to, mask, 4, 0, |v| v);
+                }
+                return Ok(access.visible && found.visible);
+            }
+            for element in 0..usize::from(access.vec) {
+                let to = frame.add(access.rows[element] as usize);
+                let shift = element * usize::from(access.size);
+                let (signed, width) = (access.signed, access.width[element]);
+                match (access.size, width) {
+                    (4, Width::W32) => load_row::<u32, u32>(&found, to, mask, stride, shift, |v| v),
+                    (8, _) => load_row::<u64, u64>(&found, to, mask, stride, shift, |v| v),
+                    (4, _) if signed => load_row::<i32, i64>(&found, to, mask, stride, shift, i64::from),
+                    (4, _) => load_row::<u32, u64>(&found, to, mask, stride, shift, u64::from),
+                    (2, Width::W16) => load_row::<u16, u16>(&found, to, mask, stride, shift, |v| v),
+                    (2, Width::W32) if signed => {
+                        load_row::<i16, i32>(&found, to, mask, stride, shift, i32::from);
+                    }
+                    (2, Width::W32) => load_row::<u16, u32>(&found, to, mask, stride, shift, u32::from),
+                    (2, _) if signed => load_row::<i16, i64>(&found, to, mask, stride, shift, i64::from),
+                    (2, _) => load_row::<u16, u64>(&found, to, mask, stride, shift, u64::from),
+                    (_, Width::W16) if signed => {
+                        load_row::<i8, i16>(&found, to, mask, stride, shift, i16::from);
+                    }
+                    (_, Width::W16) => load_row::<u8, u16>(&found, to, mask, stride, shift, u16::from),
+                    (_, Width::W32) if signed => {
+                        load_row::<i8, i32>(&found, to, mask, stride, shift, i32::from);
+                    }
+                    (_, Width::W32) => load_row::<u8, u32>(&found, to, mask, stride, shift, u32::from),
+                    (_, _) if signed => load_row::<i8, i64>(&found, to, mask, stride, shift, i64::from),
+                    (_, _) => load_row::<u8, u64>(&found, to, mask, stride, shift, u64::from),
+                }
+            }
+            Ok(access.visible && found.visible)
+        }
+    }
+
+    /// `st`: answers whether it was a visible operation.
+    ///
+    /// # Safety
+    /// The access is one of the frame's function; `mask` is not empty.
+    #[inline(always)]
+    pub(super) unsafe fn store(
+        &mut self,
+        w: usize,
+        frame: *mut u8,
+        consts: *const u8,
+        index: u32,
+        mask: u32,
+    ) -> Result<bool, Trouble> {
+        let access = self.program.accesses[index as usize];
+        let bytes = u32::from(access.size) * u32::from(access.vec);
+        let request =
+            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Write };
+        // SAFETY: the loader's rows; pointers are checked by `resolve`.
+        unsafe {
+            let found = self.resolve(w, frame, consts, &request, mask)?;
+            let stride = bytes as usize;
+            if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
+                let from = row(frame, consts, access.rows[0]);
+                if let Pattern::Consecutive(first) = found.pattern
+                    && mask == !0
+                {
+                    std::ptr::copy_nonoverlapping(from, first, 128);
+                } else {
+                    store_row::<u32, u32>(&found, from, mask, 4, 0, |v| v);
+                }
+                return Ok(access.visible && found.visible);
+            }
+            for element in 0..usize::from(access.vec) {
+                let from = row(frame, consts, access.rows[element]);
+                let shift = element * usize::from(access.size);
+                match (access.size, access.width[element]) {
+                    (4, Width::W32) => store_row::<u32, u32>(&found, from, mask, stride, shift, |v| v),
+                    (8, _) => store_row::<u64, u64>(&found, from, mask, stride, shift, |v| v),
+                    (4, _) => store_row::<u32, u64>(&found, from, mask, stride, shift, |v| v as u32),
+                    (2, Width::W16) => store_row::<u16, u16>(&found, from, mask, stride, shift, |v| v),
+                    (2, Width::W32) => store_row::<u16, u32>(&found, from, mask, stride, shift, |v| v as u16),
+                    (2, _) => store_row::<u16, u64>(&found, from, mask, stride, shift, |v| v as u16),
+                    (_, Width::W16) => store_row::<u8, u16>(&found, from, mask, stride, shift, |v| v as u8),
+                    (_, Width::W32) => store_row::<u8, u32>(&found, from, mask, stride, shift, |v| v as u8),
+                    (_, _) => store_row::<u8, u64>(&found, from, mask, stride, shift, |v| v as u8),
+                }
+            }
+            Ok(access.visible && found.visible)
+        }
+    }
+}

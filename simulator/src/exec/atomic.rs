@@ -1,0 +1,152 @@
+//! `atom` and `red`: lane by lane, in lane order, each read-modify-write whole.
+//!
+//! PTX ISA, "atom": `add.f32` on global memory flushes subnormal inputs and results to zero of the same sign,
+//! on shared memory it does not; the half-precision forms never do.
+
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::types::Type;
+
+use super::data::{lanes, read_lane, row, write_lane};
+use super::half::Format;
+use super::resolve::Request;
+use super::{Machine, Trouble};
+use crate::decoded::Atomic;
+use crate::fault::AccessKind;
+
+impl Machine<'_> {
+    /// Runs one atomic; answers whether it was a visible operation.
+    ///
+    /// # Safety
+    /// The atomic is one of the frame's function; `mask` is not empty.
+    #[inline(never)]
+    pub(super) unsafe fn atomic(
+        &mut self,
+        w: usize,
+        frame: *mut u8,
+        consts: *const u8,
+        index: u32,
+        mask: u32,
+    ) -> Result<bool, Trouble> {
+        let program = self.program;
+        let atomic = &program.atomics[index as usize];
+        let bytes = atomic.ty.bytes();
+        let site = program.accesses.len() + index as usize;
+        let request = Request { address: atomic.address, bytes, site, kind: AccessKind::Atomic };
+        // SAFETY: the loader's rows; pointers are checked by `resolve` for `bytes` bytes.
+        unsafe {
+            let found = self.resolve(w, frame, consts, &request, mask)?;
+            let sources = atomic.src.map(|slot| row(frame, consts, slot));
+            let first = found.lane(mask.trailing_zeros() as usize, bytes);
+            let flush = atomic.ty == Type::F32 && self.is_global(w, first);
+            for lane in lanes(mask) {
+                let pointer = found.lane(lane, bytes);
+                let operand = |i: usize| read_lane(sources[i], atomic.width, lane);
+                let old = read_memory(pointer, bytes);
+                let new = combine(atomic, old, operand(0), || operand(1), flush);
+                write_memory(pointer, bytes, new);
+                if let Some(dst) = atomic.dst {
+                    write_lane(frame.add(dst as usize), atomic.width, lane, old);
+                }
+            }
+            Ok(found.visible)
+        }
+    }
+
+    /// Does the first lane's pointer lie outside the CTA's shared memory?
+    fn is_global(&self, w: usize, pointer: *const u8) -> bool {
+        let shared = self.ctas[self.warps[w].cta as usize].shared as u64;
+        (pointer as u64).wrapping_sub(shared) >= u64::from(self.plan.shared_bytes)
+    }
+}
+
+/// # Safety
+/// `pointer` is valid for so many bytes.
+unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            2 => u64::from(pointer.cast::<u16>().read_unaligned()),
+            4 => u64::from(pointer.cast::<u32>().read_unaligned()),
+            _ => pointer.cast::<u64>().read_unaligned(),
+        }
+    }
+}
+
+/// # Safety
+/// `pointer` is valid for so many bytes.
+unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            2 => pointer.cast::<u16>().write_unaligned(value as u16),
+            4 => pointer.cast::<u32>().write_unaligned(value as u32),
+            _ => pointer.cast::<u64>().write_unaligned(value),
+        }
+    }
+}
+
+/// The new value of memory.
+fn combine(atomic: &Atomic, old: u64, value: u64, second: impl Fn() -> u64, flush: bool) -> u64 {
+    match atomic.op {
+        AtomOp::And => old & value,
+        AtomOp::Or => old | value,
+        AtomOp::Xor => old ^ value,
+        AtomOp::Exch => value,
+        AtomOp::Cas if old == value => second(),
+        AtomOp::Cas => old,
+        AtomOp::Inc => if old >= value { 0 } else { old + 1 },
+        AtomOp::Dec => if old == 0 || old > value { value } else { old - 1 },
+        AtomOp::Add => add(atomic.ty, old, value, flush),
+        AtomOp::Min => extreme(atomic.ty, old, value, true),
+        AtomOp::Max => extreme(atomic.ty, old, value, false),
+    }
+}
+
+fn add(ty: Type, old: u64, value: u64, flush: bool) -> u64 {
+    match ty {
+        Type::F32 => {
+            let read = |bits: u64| {
+                let value = f32::from_bits(bits as u32);
+                if flush && value.is_subnormal() { 0f32.copysign(value) } else { value }
+            };
+            let sum = read(old) + read(value);
+            u64::from(if sum.is_nan() { 0x7fff_ffff } else { read(u64::from(sum.to_bits())).to_bits() })
+        }
+        Type::F64 => {
+            let sum = f64::from_bits(old) + f64::from_bits(value);
+            if sum.is_nan() { 0xfff8_0000_0000_0000 } else { sum.to_bits() }
+        }
+        Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 => halves(ty, old, value, |_, a, b| a + b),
+        _ => old.wrapping_add(value),
+    }
+}
+
+fn extreme(ty: Type, old: u64, value: u64, least: bool) -> u64 {
+    let second = match ty {
+        Type::S32 => (value as i32) < old as i32,
+        Type::S64 => (value as i64) < old as i64,
+        Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 => {
+            // A NaN loses against a number; -0 is less than +0.
+            return halves(ty, old, value, |_, a, b| match (a.is_nan(), b.is_nan()) {
+                (true, _) => b,
+                (_, true) => a,
+                _ => {
+                    let first_less = a < b || a == b && a.is_sign_negative();
+                    if first_less == least { a } else { b }
+                }
+            });
+        }
+        _ => value < old,
+    };
+    if second == least { value } else { old }
+}
+
+/// Each 16-bit half by itself.
+fn halves(ty: Type, old: u64, value: u64, f: impl Fn(Format, f32, f32) -> f32) -> u64 {
+    let format = if matches!(ty, Type::F16 | Type::F16x2) { Format::Half } else { Format::Brain };
+    let half = |shift: u32| {
+        let read = |bits: u64| format.widen((bits >> shift) as u16);
+        u64::from(format.narrow(f(format, read(old), read(value)))) << shift
+    };
+    if ty.bytes() == 4 { half(0) | half(16) } else { half(0) }
+}

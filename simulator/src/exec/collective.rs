@@ -1,0 +1,204 @@
+//! What the lanes of a warp do together: `shfl`, `vote`, `match`, `bar.warp.sync` (PTX ISA, "shfl.sync",
+//! "vote.sync", "match.sync", "bar.warp.sync").
+//!
+//! The `.sync` forms wait until every lane that the member mask names and that has not exited has come to
+//! an instruction of the same kind with the same mask; where in the program does not matter. The deprecated
+//! forms act on the lanes that happen to be converged. A lane that reads from one that takes no part, which
+//! the ISA leaves undefined, reads its own value.
+
+use bugaroo_ptx::op::{ShflMode, VoteMode};
+
+use super::data::{lanes, read_lane, row, write_lane};
+use super::step::Flow;
+use super::warp::State;
+use super::{Machine, Trouble};
+use crate::alu::Width;
+use crate::decoded::{Collective, Together};
+use crate::fault::FaultKind;
+
+/// Lanes that take part from one place in the program.
+#[derive(Clone, Copy)]
+struct Part {
+    lanes: u32,
+    rows: *mut u8,
+    index: u32,
+}
+
+impl Machine<'_> {
+    /// A fragment's active lanes come to such an instruction.
+    pub(super) fn collective(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        index: u32,
+        active: u32,
+    ) -> Result<Flow, Trouble> {
+        let rows = self.frames.get(self.warps[w].fragments[fragment].frame).rows;
+        let Some(slot) = self.program.collectives[index as usize].mask else {
+            self.perform(&[Part { lanes: active, rows, index }]);
+            return Ok(Flow::Next);
+        };
+        let consts = self.constants.base();
+        // SAFETY: the loader's slot, 32 bits wide.
+        let named = |lane| unsafe { read_lane(row(rows, consts, slot), Width::W32, lane) as u32 };
+        if let Some(lane) = lanes(active).find(|l| named(*l) >> l & 1 == 0) {
+            let kind = FaultKind::BadMemberMask { mask: named(lane), lane: lane as u32 };
+            return Err(Box::new((kind, lane as u32)));
+        }
+        // Groups of lanes with the same mask; most often there is one, and it is complete.
+        let alive = self.warps[w].alive;
+        let group_of = |mask: u32| lanes(active).filter(|l| named(*l) == mask).fold(0, |g, l| g | 1 << l);
+        let mut rest = active;
+        let mut complete = 0;
+        while rest != 0 {
+            let mask = named(rest.trailing_zeros() as usize);
+            let group = group_of(mask);
+            if mask & alive == group {
+                self.perform(&[Part { lanes: group, rows, index }]);
+                complete |= group;
+            }
+            rest &= !group;
+        }
+        if complete == active {
+            return Ok(Flow::Next);
+        }
+        let mut waiting = active & !complete;
+        if complete != 0 {
+            let done = self.warps[w].split(fragment, complete);
+            self.warps[w].fragments[done].pc += 1;
+        }
+        while waiting != 0 {
+            let mask = named(waiting.trailing_zeros() as usize);
+            let group = group_of(mask);
+            let at = self.isolate(w, fragment, group, waiting);
+            self.warps[w].fragments[at].state = State::Mask(mask);
+            waiting &= !group;
+        }
+        self.complete_masks(w);
+        Ok(Flow::Select)
+    }
+
+    /// Lets go on whoever waits for lanes that have all come, or exited.
+    pub(super) fn complete_masks(&mut self, w: usize) {
+        let program = self.program;
+        let mut next = 0;
+        while next < self.warps[w].fragments.len() {
+            let fragment = self.warps[w].fragments[next];
+            next += 1;
+            let State::Mask(mask) = fragment.state else { continue };
+            let what = |pc: u32| program.collectives[program.code[pc as usize].extra as usize].what;
+            let kind = what(fragment.pc);
+            let fellows =
+                |f: &super::warp::Fragment| f.state == State::Mask(mask) && what(f.pc) == kind;
+            let warp = &self.warps[w];
+            let here = warp.fragments.iter().filter(|f| fellows(f)).fold(0, |lanes, f| lanes | f.mask);
+            if here != mask & warp.alive {
+                continue;
+            }
+            let mut parts = [Part { lanes: 0, rows: std::ptr::null_mut(), index: 0 }; 32];
+            let mut count = 0;
+            for f in self.warps[w].fragments.iter_mut().filter(|f| fellows(f)) {
+                let rows = self.frames.get(f.frame).rows;
+                parts[count] = Part { lanes: f.mask, rows, index: program.code[f.pc as usize].extra };
+                count += 1;
+                f.state = State::Ready;
+                f.pc += 1;
+            }
+            self.perform(&parts[..count]);
+        }
+    }
+
+    /// Does it, for lanes that are all there.
+    fn perform(&self, parts: &[Part]) {
+        let consts = self.constants.base();
+        let of = |part: &Part| &self.program.collectives[part.index as usize];
+        let everybody = parts.iter().fold(0, |all, part| all | part.lanes);
+        let what = of(&parts[0]).what;
+        // SAFETY (all rows below): the loader's slots and widths.
+        let gather = |source: usize, width: Width| {
+            let mut values = [0; 32];
+            for part in parts {
+                for lane in lanes(part.lanes) {
+                    let slot = of(part).src[source];
+                    // SAFETY: a source row of this width.
+                    values[lane] = unsafe { read_lane(row(part.rows, consts, slot), width, lane) };
+                }
+            }
+            values
+        };
+        let mut results = [0; 32];
+        let mut predicates = 0;
+        let mut width = Width::W32;
+        match what {
+            Together::Sync => return,
+            Together::Shfl(mode) => {
+                let [a, b, c] = [0, 1, 2].map(|i| gather(i, Width::W32));
+                for lane in lanes(everybody) {
+                    let (from, inside) = shuffle_source(mode, lane as i32, b[lane] as u32, c[lane] as u32);
+                    let from = if everybody >> from & 1 != 0 { from } else { lane };
+                    results[lane] = a[from];
+                    predicates |= u32::from(inside) << lane;
+                }
+            }
+            Together::Vote(mode) => {
+                let mut yes = 0;
+                for part in parts {
+                    // SAFETY: a predicate row.
+                    let votes = unsafe { *row(part.rows, consts, of(part).src[0]).cast::<u32>() };
+                    yes |= (votes ^ if of(part).negated { !0 } else { 0 }) & part.lanes;
+                }
+                let answer = match mode {
+                    VoteMode::Ballot => u64::from(yes),
+                    VoteMode::All => u64::from(yes == everybody),
+                    VoteMode::Any => u64::from(yes != 0),
+                    VoteMode::Uni => u64::from(yes == everybody || yes == 0),
+                };
+                width = if mode == VoteMode::Ballot { Width::W32 } else { Width::Pred };
+                results = [answer; 32];
+            }
+            Together::Match { all, wide } => {
+                let values = gather(0, if wide { Width::W64 } else { Width::W32 });
+                let alike = |value| lanes(everybody).filter(|l| values[*l] == value).fold(0u32, |m, l| m | 1 << l);
+                for lane in lanes(everybody) {
+                    let same = alike(values[lane]);
+                    let answer = if !all || same == everybody { same } else { 0 };
+                    results[lane] = u64::from(answer);
+                    predicates |= u32::from(same == everybody) << lane;
+                }
+            }
+        }
+        for part in parts {
+            scatter(part, of(part), &results, predicates, width);
+        }
+    }
+}
+
+fn scatter(part: &Part, collective: &Collective, results: &[u64; 32], predicates: u32, width: Width) {
+    for lane in lanes(part.lanes) {
+        if let Some(dst) = collective.dst {
+            // SAFETY: the loader's destination row of this width.
+            unsafe { write_lane(part.rows.add(dst as usize), width, lane, results[lane]) };
+        }
+        if let Some(dst) = collective.dst_pred {
+            let value = u64::from(predicates >> lane & 1);
+            // SAFETY: the loader's predicate row.
+            unsafe { write_lane(part.rows.add(dst as usize), Width::Pred, lane, value) };
+        }
+    }
+}
+
+/// The lane that `shfl` reads from, and whether it lies in the segment (PTX ISA, "shfl.sync", semantics).
+fn shuffle_source(mode: ShflMode, lane: i32, b: u32, c: u32) -> (usize, bool) {
+    let (offset, clamp, segment) = ((b & 31) as i32, (c & 31) as i32, (c >> 8 & 31) as i32);
+    let max = lane & segment | clamp & !segment;
+    let (from, inside) = match mode {
+        ShflMode::Up => (lane - offset, lane - offset >= max),
+        ShflMode::Down => (lane + offset, lane + offset <= max),
+        ShflMode::Bfly => (lane ^ offset, lane ^ offset <= max),
+        ShflMode::Idx => {
+            let from = lane & segment | offset & !segment;
+            (from, from <= max)
+        }
+    };
+    if inside { ((from & 31) as usize, true) } else { (lane as usize, false) }
+}

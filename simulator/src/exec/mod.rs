@@ -1,0 +1,342 @@
+//! The engine: resident blocks, their warps, and the loop that gives turns.
+//!
+//! All of a launch's state is laid out when it begins: warps and CTAs of the resident blocks in slots, their
+//! register frames, shared and local memory in blocks that do not move. A block that ends gives its slot to
+//! the next one in order of index, as on hardware. Switching to another warp is reading another index.
+
+mod access;
+mod atomic;
+mod barrier;
+mod call;
+mod collective;
+mod data;
+mod diagnose;
+mod frames;
+mod half;
+mod resolve;
+mod step;
+mod warp;
+
+use frames::{Block, Frame, Frames, ROOT};
+use warp::{Fragment, NOBODY, State, Warp};
+
+use crate::alu::Isa;
+use crate::config::DeviceConfig;
+use crate::decoded::LaunchValue;
+use crate::fault::FaultKind;
+use crate::launch::{Counts, End, LaunchError, Plan};
+use crate::load::{Constants, Program};
+use crate::memory::{Memory, Region};
+use crate::schedule::{Candidate, Scheduler};
+
+/// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
+type Trouble = Box<(FaultKind, u32)>;
+
+/// Barriers that a CTA has.
+const BARRIERS: usize = 16;
+
+/// A resident block.
+#[derive(Debug)]
+struct Cta {
+    /// Linear index of the block; `blockIdx` follows from it.
+    block: u64,
+    index: [u32; 3],
+    /// Threads that have not exited.
+    alive: u32,
+    /// Warps that have not ended.
+    warps: u32,
+    first_warp: u32,
+    shared: *mut u8,
+    sm: u32,
+    barriers: [barrier::Barrier; BARRIERS],
+}
+
+/// Why a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// It is over; the warp could go on.
+    Turn,
+    /// No lane of the warp can go on.
+    Blocked,
+    /// All lanes have exited.
+    Finished,
+}
+
+/// A launch in progress.
+pub(crate) struct Machine<'a> {
+    program: &'a Program,
+    memory: &'a mut Memory,
+    config: &'a DeviceConfig,
+    plan: Plan<'a>,
+    constants: Constants,
+    params: Vec<u64>,
+    warps: Vec<Warp>,
+    ctas: Vec<Cta>,
+    frames: Frames,
+    runnable: Vec<Candidate>,
+    /// Where each access found its memory last: by index of access, then of atomic.
+    regions: Vec<Region>,
+    counts: Counts,
+    next_block: u64,
+    /// `%tid` of each warp of a block, by dimension and lane.
+    tids: Vec<[[u32; 32]; 3]>,
+    local_stride: usize,
+    /// Somebody else became runnable: the turn ends.
+    woken: bool,
+    /// Keep the memory behind `shared` and `local` pointers.
+    _blocks: [Block; 2],
+}
+
+impl<'a> Machine<'a> {
+    /// Lays out the state of the resident blocks and starts them.
+    pub fn new(
+        program: &'a Program,
+        memory: &'a mut Memory,
+        config: &'a DeviceConfig,
+        plan: Plan<'a>,
+    ) -> Result<Machine<'a>, LaunchError> {
+        let resident = plan.resident;
+        let warps = u64::from(resident) * u64::from(plan.warps_per_block);
+        let host = LaunchError::Host(warps);
+        let shared_stride = plan.shared_bytes.next_multiple_of(64) as usize;
+        // An odd number of cache lines between lanes, so that equal offsets do not fall into one cache set.
+        let local_stride = plan.local_bytes.next_multiple_of(64) as usize + 64;
+        let local_stride = if plan.local_bytes == 0 { 0 } else { local_stride };
+        let shared = Block::new(shared_stride * resident as usize).ok_or_else(|| host.clone())?;
+        let local = Block::new(local_stride * 32 * warps as usize).ok_or(host)?;
+
+        let mut params = vec![0u64; plan.spec.params.len().div_ceil(8) + 1];
+        for (word, bytes) in params.iter_mut().zip(plan.spec.params.chunks(8)) {
+            let mut full = [0; 8];
+            full[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(full);
+        }
+        let mut machine = Machine {
+            program,
+            config,
+            constants: launch_constants(program, config, &plan),
+            params,
+            warps: Vec::with_capacity(warps as usize),
+            ctas: Vec::with_capacity(resident as usize),
+            frames: Frames::new(program.functions.len()),
+            runnable: Vec::with_capacity(warps as usize),
+            regions: vec![Region::NONE; program.accesses.len() + program.atomics.len()],
+            counts: Counts::default(),
+            next_block: 0,
+            tids: thread_indices(&plan),
+            local_stride,
+            woken: false,
+            _blocks: [shared, local],
+            memory,
+            plan,
+        };
+        for slot in 0..resident {
+            // SAFETY: the block has `shared_stride` bytes for each resident block.
+            let shared = unsafe { machine._blocks[0].base().add(shared_stride * slot as usize) };
+            machine.add_cta(slot, shared);
+        }
+        for slot in 0..resident {
+            machine.start_block(slot);
+        }
+        Ok(machine)
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self, scheduler: &mut dyn Scheduler) -> End {
+        scheduler.begin(self.plan.blocks * u64::from(self.plan.warps_per_block));
+        let budget = self.plan.spec.step_budget.unwrap_or(u64::MAX);
+        loop {
+            if self.runnable.is_empty() {
+                let done = self.ctas.iter().all(|cta| cta.warps == 0);
+                return if done { End::Complete } else { End::Deadlock(self.diagnose()) };
+            }
+            if self.counts.warp_instructions >= budget {
+                return End::StepBudget(self.diagnose());
+            }
+            let turn = scheduler.next(&self.runnable);
+            self.counts.turns += 1;
+            let warp = self.runnable[turn.candidate].slot;
+            self.favour(warp, scheduler);
+            let limit = budget - self.counts.warp_instructions;
+            // SAFETY: V3 is only detected on processors that have it.
+            let stop = match self.program.isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::V3 => unsafe { self.turn_v3(warp as usize, turn.operations.max(1), limit) },
+                _ => self.turn_portable(warp as usize, turn.operations.max(1), limit),
+            };
+            match stop {
+                Ok(Stop::Turn) => {}
+                Ok(Stop::Blocked) => self.dequeue(warp),
+                Ok(Stop::Finished) => {
+                    self.dequeue(warp);
+                    self.finish_warp(warp);
+                }
+                Err(fault) => return End::Fault(fault),
+            }
+        }
+    }
+
+    /// How much has been executed.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// One turn in eight of a diverged warp goes to a random lane.
+    #[inline(always)]
+    fn favour(&mut self, warp: u32, scheduler: &mut dyn Scheduler) {
+        let warp = &mut self.warps[warp as usize];
+        warp.favoured = NOBODY;
+        if warp.fragments.len() > 1 && !self.config.lockstep {
+            let bits = scheduler.random();
+            let ready = warp.ready();
+            if bits & 7 == 0 && ready != 0 {
+                let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
+                warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
+            }
+        }
+    }
+
+    fn add_cta(&mut self, slot: u32, shared: *mut u8) {
+        let first_warp = self.warps.len() as u32;
+        for index in 0..self.plan.warps_per_block {
+            let offset = self.local_stride * 32 * self.warps.len();
+            // SAFETY: the block has `local_stride * 32` bytes for each warp.
+            let local = unsafe { self._blocks[1].base().add(offset) };
+            self.warps.push(Warp {
+                fragments: Vec::with_capacity(32),
+                alive: 0,
+                cta: slot,
+                index,
+                queued: None,
+                local,
+                favoured: NOBODY,
+            });
+        }
+        self.ctas.push(Cta {
+            block: 0,
+            index: [0; 3],
+            alive: 0,
+            warps: 0,
+            first_warp,
+            shared,
+            sm: slot % self.config.sm_count.max(1),
+            barriers: [barrier::Barrier::default(); BARRIERS],
+        });
+    }
+
+    /// Puts the next block into a slot.
+    fn start_block(&mut self, slot: u32) {
+        let block = self.next_block;
+        self.next_block += 1;
+        let [x, y, _] = self.plan.spec.grid.map(u64::from);
+        let cta = &mut self.ctas[slot as usize];
+        cta.block = block;
+        cta.index = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32];
+        cta.alive = self.plan.threads_per_block;
+        cta.warps = self.plan.warps_per_block;
+        cta.barriers = [barrier::Barrier::default(); BARRIERS];
+        // SAFETY: the slot's shared memory has `shared_bytes` bytes.
+        unsafe { cta.shared.write_bytes(0, self.plan.shared_bytes as usize) };
+        let first = cta.first_warp;
+        let function = self.plan.kernel.function;
+        let loaded = &self.program.functions[function as usize];
+        for index in 0..self.plan.warps_per_block {
+            let lanes = (self.plan.threads_per_block - index * 32).min(32);
+            let mask = if lanes == 32 { !0 } else { (1 << lanes) - 1 };
+            let frame = self.frames.enter(
+                loaded.frame_bytes,
+                Frame {
+                    rows: std::ptr::null_mut(),
+                    function,
+                    parent: ROOT,
+                    return_pc: 0,
+                    live: mask,
+                    depth: 0,
+                    local_base: 0,
+                },
+            );
+            let warp = &mut self.warps[(first + index) as usize];
+            warp.alive = mask;
+            warp.fragments.clear();
+            warp.fragments.push(Fragment { mask, pc: loaded.entry, frame, state: State::Ready });
+            self.enqueue(first + index);
+        }
+    }
+
+    fn finish_warp(&mut self, warp: u32) {
+        let slot = self.warps[warp as usize].cta;
+        let cta = &mut self.ctas[slot as usize];
+        cta.warps -= 1;
+        if cta.warps == 0 && self.next_block < self.plan.blocks {
+            self.start_block(slot);
+        }
+    }
+
+    /// Makes a warp a candidate, if it is none.
+    fn enqueue(&mut self, slot: u32) {
+        let warp = &mut self.warps[slot as usize];
+        if warp.queued.is_none() {
+            warp.queued = Some(self.runnable.len() as u32);
+            let block = self.ctas[warp.cta as usize].block;
+            let number = block * u64::from(self.plan.warps_per_block) + u64::from(warp.index);
+            self.runnable.push(Candidate { warp: number, slot });
+        }
+    }
+
+    fn dequeue(&mut self, slot: u32) {
+        if let Some(at) = self.warps[slot as usize].queued.take() {
+            self.runnable.swap_remove(at as usize);
+            if let Some(moved) = self.runnable.get(at as usize) {
+                self.warps[moved.slot as usize].queued = Some(at);
+            }
+        }
+    }
+
+    /// Lanes of a fragment exit: they leave their frames, and barriers no longer wait for them.
+    fn exit_lanes(&mut self, w: usize, fragment: usize, lanes: u32) -> Result<(), Trouble> {
+        let warp = &mut self.warps[w];
+        let mut frame = warp.fragments[fragment].frame;
+        warp.fragments[fragment].mask &= !lanes;
+        if warp.fragments[fragment].mask == 0 {
+            warp.fragments.swap_remove(fragment);
+        }
+        warp.alive &= !lanes;
+        let cta = warp.cta;
+        while frame != ROOT {
+            let parent = self.frames.get(frame).parent;
+            self.frames.leave(frame, lanes);
+            frame = parent;
+        }
+        self.ctas[cta as usize].alive -= lanes.count_ones();
+        self.lanes_exited(w)
+    }
+}
+
+/// The constants, with the launch's own filled in.
+fn launch_constants(program: &Program, config: &DeviceConfig, plan: &Plan<'_>) -> Constants {
+    let mut constants = program.constants.clone();
+    constants.fill(|value| match value {
+        LaunchValue::Ntid(d) => u64::from(plan.spec.block[usize::from(d)]),
+        LaunchValue::Nctaid(d) => u64::from(plan.spec.grid[usize::from(d)]),
+        LaunchValue::Nwarpid => u64::from(config.threads_per_sm / 32),
+        LaunchValue::Nsmid => u64::from(config.sm_count),
+        LaunchValue::Gridid => 0,
+        LaunchValue::DynamicSharedSize => u64::from(plan.spec.dynamic_shared),
+        LaunchValue::TotalSharedSize => u64::from(plan.shared_bytes),
+        LaunchValue::DynamicShared(offset, generic) => {
+            let window = if generic { crate::address::SHARED_WINDOW } else { 0 };
+            (window + u64::from(plan.dynamic_base)).wrapping_add(offset)
+        }
+    });
+    constants
+}
+
+fn thread_indices(plan: &Plan<'_>) -> Vec<[[u32; 32]; 3]> {
+    let [x, y, _] = plan.spec.block;
+    (0..plan.warps_per_block)
+        .map(|warp| {
+            let lane = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(warp * 32 + lane as u32));
+            [lane(&|t| t % x), lane(&|t| t / x % y), lane(&|t| t / x / y)]
+        })
+        .collect()
+}

@@ -1,0 +1,256 @@
+//! The interpreter loop: one warp, one turn.
+
+use super::{Machine, Stop, Trouble};
+use crate::address;
+use crate::decoded::{Inst, Kind, NO_GUARD};
+use crate::fault::{Fault, FaultKind};
+
+/// Instructions without a visible operation after which a warp's turn ends all the same.
+const SLICE: u64 = 1 << 14;
+
+/// How an instruction of the slow kind left the fragment.
+pub(super) enum Flow {
+    /// The fragment goes on behind the instruction.
+    Next,
+    /// Fragments have changed; the next one is to be selected.
+    Select,
+}
+
+impl Machine<'_> {
+    /// As [`Machine::turn_body`], for processors of the x86-64-v3 level.
+    ///
+    /// # Safety
+    /// The processor has these features.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+    pub(super) unsafe fn turn_v3(&mut self, w: usize, operations: u32, limit: u64) -> Result<Stop, Box<Fault>> {
+        self.turn_body(w, operations, limit)
+    }
+
+    /// As [`Machine::turn_body`], for any processor.
+    pub(super) fn turn_portable(&mut self, w: usize, operations: u32, limit: u64) -> Result<Stop, Box<Fault>> {
+        self.turn_body(w, operations, limit)
+    }
+
+    /// Runs warp `w` for `operations` visible operations or `limit` instructions, whichever comes first.
+    #[inline(always)]
+    fn turn_body(&mut self, w: usize, operations: u32, limit: u64) -> Result<Stop, Box<Fault>> {
+        let code = self.program.code.as_ptr();
+        let consts = self.constants.base();
+        let mut left = operations;
+        let mut slice = SLICE.min(limit);
+        'select: loop {
+            let Some(selected) = self.warps[w].select(&self.frames) else {
+                return Ok(if self.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
+            };
+            let fragment = self.warps[w].fragments[selected.index];
+            let mask = fragment.mask;
+            let frame = self.frames.get(fragment.frame).rows;
+            let mut pc = fragment.pc;
+            let mut count = 0u64;
+
+            // Puts the fragment's state back where everybody sees it.
+            macro_rules! save {
+                () => {{
+                    self.warps[w].fragments[selected.index].pc = pc;
+                    self.counts.warp_instructions += count;
+                    self.counts.thread_instructions += count * u64::from(mask.count_ones());
+                    slice = slice.saturating_sub(count);
+                    #[allow(unused_assignments, reason = "some users leave the loop")]
+                    {
+                        count = 0;
+                    }
+                }};
+            }
+            // A visible operation is done and `pc` is behind it.
+            macro_rules! visible {
+                () => {{
+                    left -= 1;
+                    if left == 0 {
+                        save!();
+                        return Ok(Stop::Turn);
+                    }
+                }};
+            }
+
+            loop {
+                if pc == selected.stop {
+                    save!();
+                    continue 'select;
+                }
+                // SAFETY: the loader ends every function with `ret`, and targets are instructions of it.
+                let inst: &Inst = unsafe { &*code.add(pc as usize) };
+                count += 1;
+                let mut active = mask;
+                if inst.guard != NO_GUARD {
+                    // SAFETY: the guard is a predicate row of the frame.
+                    let guard = unsafe { *frame.add(inst.guard as usize).cast::<u32>() };
+                    active &= guard ^ inst.guard_flip;
+                }
+                match inst.kind {
+                    Kind::Alu => {
+                        // SAFETY: the loader chose the function for rows of these widths in this frame, and
+                        // for the processor that we run on.
+                        unsafe { (inst.run)(frame, consts, &inst.ops, active) };
+                        pc += 1;
+                    }
+                    Kind::Branch => {
+                        if active == 0 {
+                            pc += 1;
+                        } else if active == mask {
+                            let backward = inst.extra <= pc;
+                            pc = inst.extra;
+                            if backward && count >= slice {
+                                save!();
+                                return Ok(Stop::Turn);
+                            }
+                            if selected.diverged {
+                                save!();
+                                continue 'select;
+                            }
+                        } else {
+                            pc += 1;
+                            save!();
+                            let warp = &mut self.warps[w];
+                            let taken = warp.split(selected.index, active);
+                            warp.fragments[taken].pc = inst.extra;
+                            if slice == 0 {
+                                return Ok(Stop::Turn);
+                            }
+                            continue 'select;
+                        }
+                    }
+                    Kind::Load => {
+                        pc += 1;
+                        if active != 0 {
+                            // SAFETY: rows are the loader's; addresses are checked there.
+                            let done = unsafe { self.load(w, frame, consts, inst.extra, active) };
+                            match done {
+                                Ok(true) => visible!(),
+                                Ok(false) => {}
+                                Err(trouble) => return Err(self.fault(w, pc - 1, trouble)),
+                            }
+                        }
+                    }
+                    Kind::Store => {
+                        pc += 1;
+                        if active != 0 {
+                            // SAFETY: rows are the loader's; addresses are checked there.
+                            let done = unsafe { self.store(w, frame, consts, inst.extra, active) };
+                            match done {
+                                Ok(true) => visible!(),
+                                Ok(false) => {}
+                                Err(trouble) => return Err(self.fault(w, pc - 1, trouble)),
+                            }
+                        }
+                    }
+                    Kind::Atomic => {
+                        pc += 1;
+                        if active != 0 {
+                            // SAFETY: rows are the loader's; addresses are checked there.
+                            let done = unsafe { self.atomic(w, frame, consts, inst.extra, active) };
+                            match done {
+                                Ok(true) => visible!(),
+                                Ok(false) => {}
+                                Err(trouble) => return Err(self.fault(w, pc - 1, trouble)),
+                            }
+                        }
+                    }
+                    Kind::Fence => {
+                        pc += 1;
+                        visible!();
+                    }
+                    Kind::Nop => pc += 1,
+                    Kind::ParamLoad => {
+                        // SAFETY: word rows of this frame.
+                        unsafe { self.param_load(frame, inst.extra, active) };
+                        pc += 1;
+                    }
+                    Kind::ParamStore => {
+                        // SAFETY: word rows of this frame.
+                        unsafe { self.param_store(frame, consts, inst.extra, active) };
+                        pc += 1;
+                    }
+                    Kind::LocalAddress
+                    | Kind::Special
+                    | Kind::Pack
+                    | Kind::Unpack
+                    | Kind::IsSpace
+                    | Kind::ActiveMask => {
+                        save!();
+                        // SAFETY: rows are the loader's.
+                        unsafe { self.lane_data(w, selected.index, inst, frame, consts, active) };
+                        pc += 1;
+                    }
+                    Kind::Call
+                    | Kind::Ret
+                    | Kind::Exit
+                    | Kind::Trap
+                    | Kind::IndexedBranch
+                    | Kind::Barrier
+                    | Kind::Collective => {
+                        if active == 0 {
+                            pc += 1;
+                            continue;
+                        }
+                        save!();
+                        match self.control(w, selected.index, inst, active) {
+                            Ok(Flow::Next) => pc += 1,
+                            Ok(Flow::Select) => {
+                                if inst.kind == Kind::Barrier {
+                                    left -= 1;
+                                }
+                                if (left == 0 || self.woken || slice == 0)
+                                    && self.warps[w].ready() != 0
+                                {
+                                    self.woken = false;
+                                    return Ok(Stop::Turn);
+                                }
+                                self.woken = false;
+                                left = left.max(1);
+                                continue 'select;
+                            }
+                            Err(trouble) => return Err(self.fault(w, pc, trouble)),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Instructions that change who is where.
+    #[inline(never)]
+    fn control(&mut self, w: usize, fragment: usize, inst: &Inst, active: u32) -> Result<Flow, Trouble> {
+        match inst.kind {
+            Kind::Call => self.call(w, fragment, inst.extra, active),
+            Kind::Ret => self.ret(w, fragment, active),
+            Kind::Exit => {
+                self.warps[w].fragments[fragment].pc += 1;
+                self.exit_lanes(w, fragment, active)?;
+                Ok(Flow::Select)
+            }
+            Kind::Trap => Err(Box::new((FaultKind::Trap, active.trailing_zeros()))),
+            Kind::IndexedBranch => self.indexed_branch(w, fragment, inst, active),
+            Kind::Barrier => self.barrier(w, fragment, inst.extra, active),
+            Kind::Collective => self.collective(w, fragment, inst.extra, active),
+            _ => unreachable!("the loop sends nothing else here"),
+        }
+    }
+
+    /// Dresses a fault with thread and place.
+    #[cold]
+    pub(super) fn fault(&self, w: usize, pc: u32, trouble: Trouble) -> Box<Fault> {
+        let (kind, lane) = *trouble;
+        Box::new(Fault { kind, thread: self.thread(w, lane), place: self.program.place(pc) })
+    }
+
+    /// The window of a generic address, as the number that `isspacep` carries.
+    pub(super) fn window_number(generic: u64) -> u32 {
+        match address::window(generic) {
+            address::Window::Global => 0,
+            address::Window::Shared => 1,
+            address::Window::Local => 2,
+            address::Window::Param => 3,
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Warps and the fragments that their lanes fall into.
+//!
+//! A fragment is a set of lanes at one instruction of one frame. A warp starts as one fragment, splits where
+//! a branch, a call or a wait treats its lanes differently, and regroups when fragments of the same frame
+//! stand at the same instruction. Of several fragments the deepest call goes first, then the lowest
+//! instruction: compilers lay code out so that this lets stragglers catch up. As that alone would let lanes
+//! spin for ever on a sibling, every so often (one turn in eight, by the scheduler's random bits) a turn is
+//! given to a random ready lane's fragment; in lockstep mode it is not.
+
+use super::frames::Frames;
+
+/// What a fragment is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It can run.
+    Ready,
+    /// It waits at the CTA barrier of this number.
+    Barrier(u32),
+    /// It waits for the lanes of this member mask.
+    Mask(u32),
+}
+
+/// Lanes at one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fragment {
+    pub mask: u32,
+    /// The next instruction; of one that waits, the instruction that it waits at.
+    pub pc: u32,
+    pub frame: u32,
+    pub state: State,
+}
+
+/// A warp's lanes.
+#[derive(Debug)]
+pub(super) struct Warp {
+    /// At most 32, so it never grows past its first capacity.
+    pub fragments: Vec<Fragment>,
+    /// Lanes that have not exited.
+    pub alive: u32,
+    /// Slot of the CTA.
+    pub cta: u32,
+    /// Number within the CTA.
+    pub index: u32,
+    /// Where it is among the runnable warps, if it is one.
+    pub queued: Option<u32>,
+    /// First byte of lane 0's local memory.
+    pub local: *mut u8,
+    /// The lane whose fragment has been given this turn.
+    pub favoured: u32,
+}
+
+/// No lane is favoured.
+pub(super) const NOBODY: u32 = 32;
+
+/// A fragment to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected {
+    pub index: usize,
+    /// Instruction at which it meets another fragment and has to stop; `u32::MAX` for none.
+    pub stop: u32,
+    pub diverged: bool,
+}
+
+impl Warp {
+    /// Lanes that could run.
+    pub fn ready(&self) -> u32 {
+        self.fragments.iter().filter(|f| f.state == State::Ready).fold(0, |lanes, f| lanes | f.mask)
+    }
+
+    /// The fragment to run next; None when none is ready.
+    #[inline(always)]
+    pub fn select(&mut self, frames: &Frames) -> Option<Selected> {
+        if let [only] = &self.fragments[..] {
+            return (only.state == State::Ready).then_some(Selected { index: 0, stop: u32::MAX, diverged: false });
+        }
+        self.select_diverged(frames)
+    }
+
+    #[inline(never)]
+    fn select_diverged(&mut self, frames: &Frames) -> Option<Selected> {
+        self.regroup();
+        let favourite = self
+            .fragments
+            .iter()
+            .position(|f| f.state == State::Ready && self.favoured < 32 && f.mask >> self.favoured & 1 != 0);
+        let ready = || self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
+        let index = favourite.or_else(|| {
+            ready().min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, f.pc)).map(|(i, _)| i)
+        })?;
+        let chosen = self.fragments[index];
+        let ahead = ready().filter(|(_, f)| f.frame == chosen.frame && f.pc > chosen.pc).map(|(_, f)| f.pc);
+        let stop = ahead.min().unwrap_or(u32::MAX);
+        Some(Selected { index, stop, diverged: self.fragments.len() > 1 })
+    }
+
+    /// Joins fragments that stand at the same instruction of the same frame.
+    fn regroup(&mut self) {
+        let fragments = &mut self.fragments;
+        let mut i = 0;
+        while i < fragments.len() {
+            let mut j = i + 1;
+            while j < fragments.len() {
+                let (a, b) = (fragments[i], fragments[j]);
+                if a.state == State::Ready && b.state == State::Ready && a.pc == b.pc && a.frame == b.frame {
+                    fragments[i].mask |= b.mask;
+                    fragments.swap_remove(j);
+                } else {
+                    j += 1;
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// Takes `lanes`, some but not all of a fragment's, out of it into a fragment of their own, and answers
+    /// its index.
+    pub fn split(&mut self, from: usize, lanes: u32) -> usize {
+        let mut part = self.fragments[from];
+        debug_assert!(part.mask & lanes == lanes && part.mask != lanes && lanes != 0);
+        self.fragments[from].mask &= !lanes;
+        part.mask = lanes;
+        self.fragments.push(part);
+        self.fragments.len() - 1
+    }
+}

@@ -1,0 +1,264 @@
+//! What goes wrong on the device, and how it is told: faults, and diagnoses of launches that do not end.
+
+use std::fmt;
+
+/// A position in the CUDA source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourcePosition {
+    /// Path as the compiler wrote it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 when unknown.
+    pub column: u32,
+}
+
+/// Where in the program something happened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Name of the function (mangled).
+    pub function: String,
+    /// Line in the PTX text, from 1.
+    pub ptx_line: u32,
+    /// The instruction as it stands there.
+    pub instruction: String,
+    /// CUDA source: innermost first, then the call sites that it was inlined at.
+    pub source: Vec<SourcePosition>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({}, PTX line {}", self.instruction, self.function, self.ptx_line)?;
+        if let Some(source) = self.source.first() {
+            write!(f, ", {}:{}", source.file, source.line)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A thread of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadId {
+    /// `blockIdx`
+    pub block: [u32; 3],
+    /// `threadIdx`
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        write!(f, "block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})")
+    }
+}
+
+/// How memory was touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// `atom` or `red`.
+    Atomic,
+}
+
+/// The allocation that a bad address comes closest to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Near {
+    /// Its first address.
+    pub base: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Bytes from its end to the address when positive or zero; bytes before its start when negative.
+    pub distance: i64,
+}
+
+/// Why a launch was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum FaultKind {
+    /// Address in no live allocation.
+    #[error("{size}-byte {access:?} at {address:#x}, which no allocation holds{}", near_text(.near))]
+    OutOfBounds {
+        /// Address of the bad lane (in the space of the instruction).
+        address: u64,
+        /// Bytes accessed.
+        size: u32,
+        /// Load, store or atomic.
+        access: AccessKind,
+        /// The closest allocation, if one is close.
+        near: Option<Near>,
+    },
+    /// Address in memory that was freed.
+    #[error("{size}-byte {access:?} at {address:#x}, which was freed")]
+    Freed {
+        /// Address of the bad lane.
+        address: u64,
+        /// Bytes accessed.
+        size: u32,
+        /// Load, store or atomic.
+        access: AccessKind,
+    },
+    /// Address that is not a multiple of the access size.
+    #[error("misaligned {size}-byte {access:?} at {address:#x}")]
+    Misaligned {
+        /// Address of the bad lane.
+        address: u64,
+        /// Bytes accessed.
+        size: u32,
+        /// Load, store or atomic.
+        access: AccessKind,
+    },
+    /// Calls nested too deep, or local memory used up.
+    #[error("stack overflow at call depth {depth}")]
+    StackOverflow {
+        /// Calls in progress.
+        depth: u32,
+    },
+    /// `trap`
+    #[error("trap")]
+    Trap,
+    /// Indirect call of something that is no function, or of one with other parameters.
+    #[error("indirect call of {target:#x}, which is not a function with these parameters")]
+    BadCall {
+        /// The value called.
+        target: u64,
+    },
+    /// Index of `brx.idx` past its table.
+    #[error("indexed branch to entry {index} of a table of {entries}")]
+    BadBranch {
+        /// The index.
+        index: u32,
+        /// Entries that there are.
+        entries: u32,
+    },
+    /// Threads of one warp meet an aligned barrier at different instructions.
+    #[error("barrier {barrier} is reached by threads of one warp at different instructions")]
+    BarrierDivergence {
+        /// Barrier number.
+        barrier: u32,
+    },
+    /// Barrier number past 15, or a thread count that is zero, no multiple of the warp size, or not the
+    /// count that other threads gave.
+    #[error("barrier {barrier} with a thread count of {count}, which is not legal here")]
+    BadBarrier {
+        /// Barrier number.
+        barrier: u32,
+        /// Thread count given.
+        count: u32,
+    },
+    /// A thread's member mask does not name the thread itself.
+    #[error("member mask {mask:#010x} does not name the executing lane {lane}")]
+    BadMemberMask {
+        /// The mask.
+        mask: u32,
+        /// The lane.
+        lane: u32,
+    },
+}
+
+fn near_text(near: &Option<Near>) -> String {
+    match near {
+        Some(n) if n.distance >= 0 => {
+            format!(" ({} bytes past the end of the {} bytes at {:#x})", n.distance, n.size, n.base)
+        }
+        Some(n) => format!(" ({} bytes before the {} bytes at {:#x})", -n.distance, n.size, n.base),
+        None => String::new(),
+    }
+}
+
+/// A fault, with the first thread that ran into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// The thread (the lowest lane that failed).
+    pub thread: ThreadId,
+    /// The instruction.
+    pub place: Place,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} at {}", self.thread, self.kind, self.place)
+    }
+}
+
+/// What a group of threads is doing when a launch is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Activity {
+    /// It could go on.
+    Running,
+    /// It waits at a CTA barrier.
+    Barrier {
+        /// Barrier number.
+        barrier: u32,
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads that it takes.
+        expected: u32,
+    },
+    /// It waits for lanes of its own warp.
+    WarpMask {
+        /// The lanes that its member mask names.
+        mask: u32,
+    },
+}
+
+/// Threads of one block that stand at the same instruction, doing the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// `blockIdx`
+    pub block: [u32; 3],
+    /// The lowest thread of the group.
+    pub first_thread: [u32; 3],
+    /// How many there are.
+    pub threads: u32,
+    /// What they do.
+    pub activity: Activity,
+    /// Where they stand.
+    pub place: Place,
+}
+
+/// Who is where in a launch that will not end, or that was not let to.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Diagnosis {
+    /// Groups in order of block and thread, at most [`Diagnosis::MAX_GROUPS`].
+    pub groups: Vec<Group>,
+    /// Groups that did not fit.
+    pub omitted: usize,
+    /// Blocks that had not started.
+    pub blocks_pending: u64,
+}
+
+impl Diagnosis {
+    /// Groups that a diagnosis lists.
+    pub const MAX_GROUPS: usize = 64;
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, group) in self.groups.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            let first = ThreadId { block: group.block, thread: group.first_thread };
+            match group.activity {
+                Activity::Running => write!(f, "{} threads from {first} run", group.threads)?,
+                Activity::Barrier { barrier, arrived, expected } => write!(
+                    f,
+                    "{} threads from {first} wait at barrier {barrier} ({arrived} of {expected} are there)",
+                    group.threads
+                )?,
+                Activity::WarpMask { mask } => {
+                    write!(f, "{} threads from {first} wait for lanes {mask:#010x}", group.threads)?;
+                }
+            }
+            write!(f, ": {}", group.place)?;
+        }
+        if self.omitted > 0 {
+            write!(f, "\nand {} more groups", self.omitted)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Launching a kernel: what is checked before anything runs, and what comes back.
+
+use crate::config::DeviceConfig;
+use crate::exec::Machine;
+use crate::fault::{Diagnosis, Fault};
+use crate::load::{KernelInfo, Program};
+use crate::memory::Memory;
+use crate::schedule::Scheduler;
+
+/// What to launch.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchSpec<'a> {
+    /// Name of the kernel (mangled).
+    pub kernel: &'a str,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// The parameter buffer; [`KernelInfo::params`] says what lies where.
+    pub params: &'a [u8],
+    /// Warp instructions after which the launch is given up; None for no limit.
+    pub step_budget: Option<u64>,
+}
+
+/// A launch that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LaunchError {
+    /// No such kernel in the program.
+    #[error("no kernel `{0}`")]
+    NoKernel(String),
+    /// A grid that is empty or larger than the device's limit.
+    #[error("grid {0:?} is empty or too large")]
+    Grid([u32; 3]),
+    /// A block that is empty, larger than the device's limit, or larger than the kernel allows.
+    #[error("block {block:?} is empty or has more than {limit} threads or too large an extent")]
+    Block {
+        /// The block.
+        block: [u32; 3],
+        /// Threads that it may have.
+        limit: u32,
+    },
+    /// Static and dynamic shared memory together pass the device's limit.
+    #[error("{bytes} bytes of shared memory, of {limit}")]
+    SharedMemory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// Bytes that a block may have.
+        limit: u32,
+    },
+    /// The parameter buffer is shorter than the kernel's parameters.
+    #[error("{given} bytes of parameters, of {needed}")]
+    Params {
+        /// Bytes given.
+        given: usize,
+        /// Bytes that the kernel reads.
+        needed: u32,
+    },
+    /// Threads need more local memory than they can have.
+    #[error("{bytes} bytes of local memory per thread, of {limit}")]
+    LocalMemory {
+        /// Bytes that the kernel declares.
+        bytes: u32,
+        /// Bytes that a thread may have.
+        limit: u32,
+    },
+    /// The host has no room for the resident blocks' registers, shared and local memory.
+    #[error("the host has no room for the state of {0} warps")]
+    Host(u64),
+}
+
+/// How much a launch executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Instructions, each counted once per group of lanes that executed it together.
+    pub warp_instructions: u64,
+    /// Instructions times lanes of the group, whether or not a guard held for the lane.
+    pub thread_instructions: u64,
+    /// Turns that the scheduler gave.
+    pub turns: u64,
+}
+
+/// How a launch ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All threads have exited.
+    Complete,
+    /// Nobody can go on.
+    Deadlock(Diagnosis),
+    /// The step budget is used up.
+    StepBudget(Diagnosis),
+    /// Something illegal was done.
+    Fault(Box<Fault>),
+}
+
+/// What a launch did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchResult {
+    /// How much was executed.
+    pub counts: Counts,
+    /// How it ended.
+    pub end: End,
+}
+
+/// What the checks found out.
+pub(crate) struct Plan<'a> {
+    pub kernel: &'a KernelInfo,
+    pub spec: LaunchSpec<'a>,
+    pub blocks: u64,
+    pub threads_per_block: u32,
+    pub warps_per_block: u32,
+    /// Address in shared space at which dynamic shared memory begins.
+    pub dynamic_base: u32,
+    /// Bytes of shared memory per block.
+    pub shared_bytes: u32,
+    /// Bytes of local memory per thread.
+    pub local_bytes: u32,
+    /// Blocks that are resident at once.
+    pub resident: u32,
+}
+
+/// Runs a kernel to its end.
+///
+/// # Errors
+/// [`LaunchError`] when the launch is not legal; then nothing has run.
+pub fn launch(
+    program: &Program,
+    memory: &mut Memory,
+    config: &DeviceConfig,
+    spec: &LaunchSpec<'_>,
+    scheduler: &mut dyn Scheduler,
+) -> Result<LaunchResult, LaunchError> {
+    let plan = plan(program, config, spec)?;
+    let mut machine = Machine::new(program, memory, config, plan)?;
+    let end = machine.run(scheduler);
+    Ok(LaunchResult { counts: machine.counts(), end })
+}
+
+fn plan<'a>(
+    program: &'a Program,
+    config: &DeviceConfig,
+    spec: &LaunchSpec<'a>,
+) -> Result<Plan<'a>, LaunchError> {
+    let kernel = program.kernel(spec.kernel).ok_or_else(|| LaunchError::NoKernel(spec.kernel.to_string()))?;
+    let inside = |extent: [u32; 3], max: [u32; 3]| (0..3).all(|d| extent[d] >= 1 && extent[d] <= max[d]);
+    if !inside(spec.grid, config.max_grid) {
+        return Err(LaunchError::Grid(spec.grid));
+    }
+    let limit = config.threads_per_block.min(kernel.max_threads).min(config.threads_per_sm).min(1024);
+    let threads = spec.block.iter().map(|n| u64::from(*n)).product::<u64>();
+    if !inside(spec.block, config.max_block) || threads > u64::from(limit) {
+        return Err(LaunchError::Block { block: spec.block, limit });
+    }
+    let dynamic_base = kernel.static_shared.next_multiple_of(kernel.dynamic_align);
+    let shared = u64::from(dynamic_base) + u64::from(spec.dynamic_shared);
+    let shared = if spec.dynamic_shared == 0 { u64::from(kernel.static_shared) } else { shared };
+    let limit = config.shared_per_block_optin.min(config.shared_per_sm);
+    if kernel.static_shared > config.shared_per_block || shared > u64::from(limit) {
+        return Err(LaunchError::SharedMemory { bytes: shared, limit });
+    }
+    if spec.params.len() < kernel.param_bytes as usize {
+        return Err(LaunchError::Params { given: spec.params.len(), needed: kernel.param_bytes });
+    }
+    if kernel.local_bytes > config.local_per_thread {
+        let limit = config.local_per_thread;
+        return Err(LaunchError::LocalMemory { bytes: kernel.local_bytes, limit });
+    }
+    let local_bytes = if kernel.open_stack { config.local_per_thread } else { kernel.local_bytes };
+
+    let threads_per_block = threads as u32;
+    let warps_per_block = threads_per_block.div_ceil(32);
+    let shared_bytes = shared as u32;
+    let by_threads = config.threads_per_sm / (warps_per_block * 32);
+    let by_shared = config.shared_per_sm.checked_div(shared_bytes).unwrap_or(u32::MAX);
+    let per_sm = by_threads.min(config.blocks_per_sm).min(by_shared).max(1);
+    // The product of three 31-, 16- and 16-bit extents fits into 64 bits.
+    let blocks = spec.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+    let resident = blocks.min(u64::from(per_sm) * u64::from(config.sm_count.max(1))) as u32;
+    Ok(Plan {
+        kernel,
+        spec: *spec,
+        blocks,
+        threads_per_block,
+        warps_per_block,
+        dynamic_base,
+        shared_bytes,
+        local_bytes,
+        resident,
+    })
+}

@@ -1,0 +1,248 @@
+//! Loads, stores and atomics.
+
+use bugaroo_ptx::ast::{AddressBase, FunctionKind, Instruction, Operand};
+use bugaroo_ptx::op::{AtomOp, Op};
+use bugaroo_ptx::types::{Space, Type};
+
+use super::error::LoadError;
+use super::function::{Builder, Current, no_operands};
+use super::scope::Name;
+use crate::address::{PARAM_WINDOW, SHARED_WINDOW};
+use crate::alu::Width;
+use crate::decoded::{Access, Address, Atomic, Base, Kind, LaunchValue, WORD_ROW};
+
+/// Where an access goes: memory, or word rows of the frame.
+enum Place {
+    Memory(Address),
+    /// Offset of the variable's rows, its bytes, and the byte accessed.
+    Words(u32, u32, i64),
+}
+
+/// The space as the engine sees it.
+fn engine_space(space: Space) -> Space {
+    if space == Space::Const { Space::Global } else { space }
+}
+
+impl<'m> Builder<'m> {
+    fn place(&mut self, at: &mut Current<'m>, operand: &Operand, space: Space) -> Result<Place, LoadError> {
+        let Operand::Address { base, offset } = operand else {
+            return Err(self.refuse(at, "an address of this form"));
+        };
+        let space = engine_space(space);
+        let generic = space == Space::Generic;
+        let memory = |base, offset, space| Ok(Place::Memory(Address { base, offset, space }));
+        match base {
+            AddressBase::Absolute => memory(Base::Fixed, *offset as u64, space),
+            AddressBase::Register(name) => {
+                let Some(Name::Register(number, ty)) = self.find(at, name) else {
+                    return Err(self.refuse(at, format!("`{name}` is not a register")));
+                };
+                if space == Space::Param && at.function.kind == FunctionKind::Func {
+                    return Err(self.refuse(at, "a computed address of a function's parameter"));
+                }
+                let base = match ty.bytes() {
+                    8 => Base::Row64(at.row(number, Width::W64) as i32),
+                    4 => Base::Row32(at.row(number, Width::W32) as i32),
+                    _ => return Err(self.refuse(at, "an address in a register of this width")),
+                };
+                memory(base, *offset as u64, space)
+            }
+            AddressBase::Symbol(name) => {
+                let found = self.find(at, name);
+                let add = |base: u64| base.wrapping_add_signed(*offset);
+                match (found, space) {
+                    (Some(Name::Words { offset: row, bytes }), Space::Param) => {
+                        Ok(Place::Words(row, bytes, *offset))
+                    }
+                    (Some(Name::KernelParam { offset }), Space::Param) => {
+                        memory(Base::Fixed, add(u64::from(offset)), Space::Param)
+                    }
+                    (Some(Name::KernelParam { offset }), Space::Generic) => {
+                        memory(Base::Fixed, add(PARAM_WINDOW + u64::from(offset)), Space::Generic)
+                    }
+                    (Some(Name::Global { address }), Space::Global | Space::Generic) => {
+                        memory(Base::Fixed, add(address), Space::Global)
+                    }
+                    (Some(Name::Shared { offset }), Space::Shared) => {
+                        memory(Base::Fixed, add(u64::from(offset)), Space::Shared)
+                    }
+                    (Some(Name::Shared { offset }), Space::Generic) => {
+                        memory(Base::Fixed, add(SHARED_WINDOW + u64::from(offset)), Space::Generic)
+                    }
+                    (Some(Name::DynamicShared), Space::Shared | Space::Generic) => {
+                        let value = LaunchValue::DynamicShared(0, generic);
+                        let slot = self.program.constants.launch_slot(Width::W64, value);
+                        memory(Base::Row64(slot), *offset as u64, space)
+                    }
+                    (Some(Name::Local { offset }), Space::Local) => {
+                        memory(Base::FrameLocal, add(u64::from(offset)), Space::Local)
+                    }
+                    (Some(Name::Register(..)), _) => {
+                        let register = AddressBase::Register(name.clone());
+                        self.place(at, &Operand::Address { base: register, offset: *offset }, space)
+                    }
+                    (Some(_), _) => Err(self.refuse(at, format!("`{name}` is not in this state space"))),
+                    (None, _) => Err(self.refuse(at, format!("`{name}` is not declared"))),
+                }
+            }
+        }
+    }
+
+    /// `ld`, `ldu`, `st`.
+    pub fn load_store(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
+        let (store, space, vec, ty) = match inst.op {
+            Op::Ld { space, vec, ty, .. } | Op::Ldu { space, vec, ty } => (false, space, vec, ty),
+            Op::St { space, vec, ty, .. } => (true, space, vec, ty),
+            _ => unreachable!("only loads and stores come here"),
+        };
+        // Loads may carry a cache policy as a last operand; it changes no value.
+        let (data, address) = match &inst.operands[..] {
+            [address, data, ..] if store => (data, address),
+            [data, address, ..] if !store => (data, address),
+            _ => return Err(self.refuse(at, "needs an address and data")),
+        };
+        let elements: &[Operand] = match data {
+            Operand::Vector(elements) => elements,
+            single => std::slice::from_ref(single),
+        };
+        let size = ty.bytes();
+        if elements.len() != usize::from(vec) || !matches!(vec, 1 | 2 | 4 | 8) {
+            return Err(self.refuse(at, "a vector of another length than the instruction's"));
+        }
+        if !matches!(size, 1 | 2 | 4 | 8) {
+            return Err(self.refuse(at, "elements of this size"));
+        }
+        let mut access = Access {
+            address: Address { base: Base::Fixed, offset: 0, space },
+            size: size as u8,
+            vec,
+            signed: ty.is_signed(),
+            width: [Width::W32; 8],
+            rows: [0; 8],
+            visible: matches!(space, Space::Generic | Space::Global | Space::Shared),
+        };
+        for (i, element) in elements.iter().enumerate() {
+            (access.rows[i], access.width[i]) = if store {
+                let source = self.source(at, element, ty)?;
+                (source.slot, source.width)
+            } else {
+                let (row, width) = self.destination(at, element, ty)?;
+                (row as i32, width)
+            };
+            if access.width[i] == Width::Pred || access.width[i].bytes() / 32 < size {
+                return Err(self.refuse(at, "a register narrower than the type"));
+            }
+        }
+        let kind = match self.place(at, address, space)? {
+            Place::Memory(address) => {
+                access.address = address;
+                if store { Kind::Store } else { Kind::Load }
+            }
+            Place::Words(row, bytes, offset) => {
+                let end = offset + i64::from(size) * i64::from(vec);
+                if offset < 0 || end > i64::from(bytes) || offset % i64::from(size) != 0 {
+                    return Err(self.refuse(at, "bytes that the parameter does not have, or misaligned ones"));
+                }
+                // The byte within the word goes along in the address.
+                access.address.offset = u64::from(row) + offset as u64 / 4 * u64::from(WORD_ROW);
+                access.address.offset |= (offset as u64 % 4) << 32;
+                if store { Kind::ParamStore } else { Kind::ParamLoad }
+            }
+        };
+        let index = self.program.accesses.len() as u32;
+        self.program.accesses.push(access);
+        self.emit(at, kind, no_operands(), index);
+        Ok(())
+    }
+
+    /// `atom`, `red`.
+    pub fn atomic(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
+        let (returns, space, op, ty) = match inst.op {
+            Op::Atom { space, op, ty, .. } => (true, space, op, ty),
+            Op::Red { space, op, ty, .. } => (false, space, op, ty),
+            _ => unreachable!("only atomics come here"),
+        };
+        let operands = &inst.operands[..];
+        let (dst, rest) = if returns {
+            let Some((dst, rest)) = operands.split_first() else {
+                return Err(self.refuse(at, "no operands"));
+            };
+            (Some(dst), rest)
+        } else {
+            (None, operands)
+        };
+        let values = if op == AtomOp::Cas { 2 } else { 1 };
+        let Some((address, sources)) = rest.split_first().filter(|(_, s)| s.len() >= values) else {
+            return Err(self.refuse(at, "needs an address and values"));
+        };
+        if !supported(op, ty) {
+            return Err(self.refuse(at, "this operation on this type"));
+        }
+        let width = Current::width(ty).ok_or_else(|| self.refuse(at, "operands of 128 bits"))?;
+        let dst = match dst {
+            None | Some(Operand::Sink) => None,
+            Some(operand) => {
+                let (row, found) = self.destination(at, operand, ty)?;
+                if found != width {
+                    return Err(self.refuse(at, "a register of another width than the type"));
+                }
+                Some(row)
+            }
+        };
+        let mut src = [0; 2];
+        for (slot, operand) in src.iter_mut().zip(&sources[..values]) {
+            let source = self.source(at, operand, ty)?;
+            if source.width != width {
+                return Err(self.refuse(at, "a register of another width than the type"));
+            }
+            *slot = source.slot;
+        }
+        let Place::Memory(address) = self.place(at, address, space)? else {
+            return Err(self.refuse(at, "an atomic on a parameter"));
+        };
+        if !matches!(address.space, Space::Global | Space::Shared | Space::Generic) {
+            return Err(self.refuse(at, "an atomic in this state space"));
+        }
+        let index = self.program.atomics.len() as u32;
+        self.program.atomics.push(Atomic { address, op, ty, dst, src, width });
+        self.emit(at, Kind::Atomic, no_operands(), index);
+        Ok(())
+    }
+}
+
+/// What the atomic unit computes (PTX ISA, `atom`): integers of 32 and 64 bits, floating-point addition and
+/// packed half minimum and maximum, 16-bit compare-and-swap.
+fn supported(op: AtomOp, ty: Type) -> bool {
+    use AtomOp::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
+    match op {
+        And | Or | Xor | Exch => matches!(ty.bytes(), 4 | 8) && !matches!(ty, Type::Pred),
+        Cas => matches!(ty.bytes(), 2 | 4 | 8),
+        Inc | Dec => ty == Type::U32,
+        Add => matches!(
+            ty,
+            Type::U32
+                | Type::S32
+                | Type::B32
+                | Type::U64
+                | Type::S64
+                | Type::B64
+                | Type::F32
+                | Type::F64
+                | Type::F16
+                | Type::F16x2
+                | Type::BF16
+                | Type::BF16x2
+        ),
+        Min | Max => matches!(
+            ty,
+            Type::U32
+                | Type::S32
+                | Type::U64
+                | Type::S64
+                | Type::F16
+                | Type::F16x2
+                | Type::BF16
+                | Type::BF16x2
+        ),
+    }
+}

@@ -1,0 +1,95 @@
+//! The layout of a function's frame: where results, parameters and registers lie.
+
+use bugaroo_ptx::ast::{Function, Param};
+use bugaroo_ptx::types::Type;
+
+use crate::alu::Width;
+use crate::decoded::{CopyWidth, Formal, WORD_ROW};
+
+/// The row that a register of this type takes; None for `.b128`.
+pub(super) fn register_width(ty: Type) -> Option<Width> {
+    Some(match ty.bytes() {
+        0 => Width::Pred,
+        1 | 2 => Width::W16,
+        4 => Width::W32,
+        8 => Width::W64,
+        _ => return None,
+    })
+}
+
+/// A frame as it grows.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    bytes: u32,
+    /// Predicate rows that still fit into the chunk begun last.
+    spare_preds: (u32, u32),
+    scratch: Option<u32>,
+}
+
+impl Frame {
+    /// A new row.
+    pub fn row(&mut self, width: Width) -> u32 {
+        if width == Width::Pred {
+            let (offset, left) = self.spare_preds;
+            if left > 0 {
+                self.spare_preds = (offset + 4, left - 1);
+                return offset;
+            }
+            let offset = self.take(32);
+            self.spare_preds = (offset + 4, 7);
+            return offset;
+        }
+        self.take(width.bytes())
+    }
+
+    /// New word rows for a variable of so many bytes.
+    pub fn words(&mut self, bytes: u64) -> u32 {
+        let rows = u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX / WORD_ROW);
+        self.take(rows.saturating_mul(WORD_ROW))
+    }
+
+    /// A row that results nobody wants go to; wide enough for any.
+    pub fn scratch(&mut self) -> u32 {
+        match self.scratch {
+            Some(offset) => offset,
+            None => {
+                let offset = self.take(Width::W64.bytes());
+                self.scratch = Some(offset);
+                offset
+            }
+        }
+    }
+
+    /// Bytes so far, rounded up to a cache line.
+    pub fn bytes(&self) -> u32 {
+        self.bytes.saturating_add(63) & !63
+    }
+
+    fn take(&mut self, bytes: u32) -> u32 {
+        let offset = self.bytes;
+        self.bytes = self.bytes.saturating_add((bytes + 31) & !31);
+        offset
+    }
+}
+
+/// Results and parameters come first in a device function's frame, in order of declaration, so that callers
+/// know where they lie without having seen the body. A kernel has none there. None when a register parameter
+/// is of a type that has no row.
+pub(super) fn signature(function: &Function, frame: &mut Frame) -> Option<(Vec<Formal>, Vec<Formal>)> {
+    let mut place = |params: &[Param]| {
+        params
+            .iter()
+            .map(|param| {
+                Some(if param.in_register {
+                    let width = register_width(param.variable.ty)?;
+                    Formal { offset: frame.row(width), width: CopyWidth::Row(width) }
+                } else {
+                    let bytes = param.variable.size();
+                    let words = u32::try_from(bytes.div_ceil(4)).ok()?;
+                    Formal { offset: frame.words(bytes), width: CopyWidth::Words(words) }
+                })
+            })
+            .collect::<Option<Vec<_>>>()
+    };
+    Some((place(&function.returns)?, place(&function.params)?))
+}

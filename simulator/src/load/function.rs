@@ -1,0 +1,361 @@
+//! Translates one function: walks its statements, keeps names and rows, emits instructions.
+
+use bugaroo_ptx::ast::{Function, FunctionKind, Instruction, Module, Statement, StatementKind, Variable};
+use bugaroo_ptx::types::{Space, Type};
+use rustc_hash::FxHashMap;
+
+use super::error::LoadError;
+use super::frame::{Frame, register_width, signature};
+use super::reach::is_dynamic_shared;
+use super::scope::{Name, Scopes};
+use super::shared::SharedLayout;
+use super::symbols::Placed;
+use super::{Program, param_offsets};
+use crate::alu::{Isa, Operands, RowFn, Width};
+use crate::decoded::{Inst, Kind, LoadedFunction, NO_GUARD, Origin};
+
+/// What an instruction that is not the ALU's has for a row function; nobody calls it.
+unsafe fn nothing(_: *mut u8, _: *const u8, _: &Operands, _: u32) {}
+
+/// Operands that are all offset 0.
+pub(super) fn no_operands() -> Operands {
+    Operands { dst: 0, dst2: 0, src: [0; 4] }
+}
+
+/// Translates functions into a program.
+pub(super) struct Builder<'m> {
+    functions: &'m [&'m Function],
+    pub names: &'m FxHashMap<&'m str, u32>,
+    pub placed: &'m FxHashMap<&'m str, Placed>,
+    pub shared: &'m SharedLayout,
+    dynamic: Vec<&'m str>,
+    pub program: Program,
+    source: &'m str,
+}
+
+/// The state of the function that is being translated.
+pub(super) struct Current<'m> {
+    pub index: u32,
+    pub function: &'m Function,
+    pub frame: Frame,
+    pub scopes: Scopes<'m>,
+    /// Row of each register by number, given on first use: registers used together lie together.
+    rows: FxHashMap<u32, u32>,
+    labels: Vec<Option<u32>>,
+    /// Branches by instruction, to be pointed at their label's instruction.
+    pub branches: Vec<(u32, u32)>,
+    /// Tables of labels.
+    pub tables: Vec<Vec<u32>>,
+    /// Program tables made from them: (index in the program, labels).
+    pub table_uses: Vec<(u32, u32)>,
+    local: u32,
+    carry: Option<u32>,
+    guard: (u32, u32),
+    pub instruction: Option<&'m Instruction>,
+}
+
+impl<'m> Builder<'m> {
+    pub fn new(
+        module: &'m Module,
+        functions: &'m [&'m Function],
+        names: &'m FxHashMap<&'m str, u32>,
+        placed: &'m FxHashMap<&'m str, Placed>,
+        shared: &'m SharedLayout,
+        isa: Isa,
+    ) -> Result<Builder<'m>, LoadError> {
+        let mut program = Program::empty(isa);
+        for function in functions {
+            let mut frame = Frame::default();
+            let (rets, params) = if function.kind == FunctionKind::Entry {
+                (Vec::new(), Vec::new())
+            } else {
+                signature(function, &mut frame).ok_or_else(|| LoadError::Declaration {
+                    name: function.name.clone(),
+                    reason: "a parameter of a type that the simulator has no register for".to_string(),
+                })?
+            };
+            program.functions.push(LoadedFunction {
+                name: function.name.clone(),
+                entry: 0,
+                frame_bytes: 0,
+                local_bytes: 0,
+                rets,
+                params,
+                defined: false,
+            });
+        }
+        let dynamic = module
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                bugaroo_ptx::ast::Item::Variable(v) if is_dynamic_shared(v) => Some(v.name.as_str()),
+                _ => None,
+            })
+            .collect();
+        Ok(Builder { functions, names, placed, shared, dynamic, program, source: &module.source })
+    }
+
+    /// Translates function `index`, which has a body.
+    pub fn function(&mut self, index: u32) -> Result<(), LoadError> {
+        let function = self.functions[index as usize];
+        let body = function.body.as_ref().expect("only functions with bodies are translated");
+        let mut at = Current {
+            index,
+            function,
+            frame: Frame::default(),
+            scopes: Scopes::default(),
+            rows: FxHashMap::default(),
+            labels: Vec::new(),
+            branches: Vec::new(),
+            tables: Vec::new(),
+            table_uses: Vec::new(),
+            local: 0,
+            carry: None,
+            guard: (NO_GUARD, 0),
+            instruction: None,
+        };
+        at.scopes.push();
+        self.parameters(&mut at)?;
+        let entry = self.program.code.len() as u32;
+        self.block(&mut at, &body.statements)?;
+        // The end of the body returns. The origin is that of the last instruction, or the function's name.
+        at.guard = (NO_GUARD, 0);
+        self.emit(&at, Kind::Ret, no_operands(), 0);
+
+        for (inst, label) in &at.branches {
+            let target = at.labels[*label as usize].expect("every declared label is placed in its block");
+            self.program.code[*inst as usize].extra = target;
+        }
+        for (table, labels) in &at.table_uses {
+            let targets = at.tables[*labels as usize].iter();
+            self.program.tables[*table as usize] = targets
+                .map(|l| at.labels[*l as usize].expect("every declared label is placed in its block"))
+                .collect();
+        }
+        let loaded = &mut self.program.functions[index as usize];
+        loaded.entry = entry;
+        loaded.frame_bytes = at.frame.bytes().max(64);
+        loaded.local_bytes = at.local.next_multiple_of(16);
+        loaded.defined = true;
+        if at.frame.bytes() > 1 << 28 {
+            return Err(LoadError::Declaration {
+                name: function.name.clone(),
+                reason: "more registers than the simulator's frame holds".to_string(),
+            });
+        }
+        Ok(())
+    }
+
+    fn parameters(&mut self, at: &mut Current<'m>) -> Result<(), LoadError> {
+        let function = at.function;
+        if function.kind == FunctionKind::Entry {
+            param_offsets(function, |name, info| {
+                at.scopes.declare(name, Name::KernelParam { offset: info.offset });
+            });
+            return Ok(());
+        }
+        let formals = signature(function, &mut at.frame).expect("the signature was laid out before");
+        let declared = function.returns.iter().chain(&function.params);
+        for (param, formal) in declared.zip(formals.0.iter().chain(&formals.1)) {
+            let name = param.variable.name.as_str();
+            if param.in_register {
+                let number = at.scopes.register(name, param.variable.ty);
+                at.rows.insert(number, formal.offset);
+            } else {
+                let bytes = param.variable.size() as u32;
+                at.scopes.declare(name, Name::Words { offset: formal.offset, bytes });
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, at: &mut Current<'m>, statements: &'m [Statement]) -> Result<(), LoadError> {
+        for statement in statements {
+            if let StatementKind::Label(name) = &statement.kind {
+                let number = at.labels.len() as u32;
+                at.labels.push(None);
+                at.scopes.declare(name, Name::Label(number));
+            }
+        }
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Label(name) => {
+                    if let Some(Name::Label(number)) = at.scopes.find(name) {
+                        at.labels[number as usize] = Some(self.program.code.len() as u32);
+                    }
+                }
+                StatementKind::Instruction(instruction) => self.instruction(at, instruction)?,
+                StatementKind::Registers(decls) => {
+                    for decl in decls {
+                        if decl.vec > 1 {
+                            return Err(LoadError::Declaration {
+                                name: decl.name.clone(),
+                                reason: "a register vector".to_string(),
+                            });
+                        }
+                        at.scopes.registers(decl);
+                    }
+                }
+                StatementKind::Variable(variable) => self.variable(at, variable)?,
+                StatementKind::Block(inner) => {
+                    at.scopes.push();
+                    self.block(at, inner)?;
+                    at.scopes.pop();
+                }
+                StatementKind::Targets { name, targets } => {
+                    let labels = targets.iter().filter_map(|t| match at.scopes.find(t) {
+                        Some(Name::Label(number)) => Some(number),
+                        _ => None,
+                    });
+                    // `.calltargets` lists functions; then the table stays empty and nobody branches by it.
+                    at.tables.push(labels.collect());
+                    at.scopes.declare(name, Name::Targets(at.tables.len() as u32 - 1));
+                }
+                StatementKind::Loc(_) | StatementKind::Prototype(_) | StatementKind::Directive => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, at: &mut Current<'m>, variable: &'m Variable) -> Result<(), LoadError> {
+        let refuse = |reason: &str| {
+            Err(LoadError::Declaration { name: variable.name.clone(), reason: reason.to_string() })
+        };
+        let meaning = match variable.space {
+            Space::Param => match u32::try_from(variable.size()) {
+                Ok(bytes) if bytes <= 1 << 16 => {
+                    Name::Words { offset: at.frame.words(u64::from(bytes)), bytes }
+                }
+                _ => return refuse("a parameter of more than 64 KiB"),
+            },
+            Space::Local => {
+                let offset = at.local.next_multiple_of(variable.align.max(1));
+                match u32::try_from(variable.size()).ok().and_then(|size| offset.checked_add(size)) {
+                    Some(end) if end < 1 << 28 => at.local = end,
+                    _ => return refuse("more local memory than a thread can have"),
+                }
+                Name::Local { offset }
+            }
+            Space::Shared if is_dynamic_shared(variable) => Name::DynamicShared,
+            Space::Shared => Name::Shared {
+                offset: self.shared.offset(at.index, &variable.name).expect("every shared variable was placed"),
+            },
+            Space::Global | Space::Const | Space::Generic => {
+                Name::Global { address: self.placed[variable.name.as_str()].address }
+            }
+        };
+        at.scopes.declare(&variable.name, meaning);
+        Ok(())
+    }
+
+    /// Is function `index` defined in this module?
+    pub fn has_body(&self, index: u32) -> bool {
+        self.functions[index as usize].body.is_some()
+    }
+
+    /// What a name means at this point: the function's scopes first, then the module's.
+    pub fn find(&self, at: &Current<'m>, name: &str) -> Option<Name> {
+        at.scopes.find(name).or_else(|| self.module_name(name))
+    }
+
+    /// What a module variable's name means.
+    pub fn module_name(&self, name: &str) -> Option<Name> {
+        if let Some(placed) = self.placed.get(name) {
+            return Some(Name::Global { address: placed.address });
+        }
+        if self.dynamic.contains(&name) {
+            return Some(Name::DynamicShared);
+        }
+        self.shared.module_offset(name).map(|offset| Name::Shared { offset })
+    }
+
+    fn instruction(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
+        at.instruction = Some(inst);
+        at.guard = match &inst.guard {
+            None => (NO_GUARD, 0),
+            Some(guard) => match self.find(at, &guard.register) {
+                Some(Name::Register(number, Type::Pred)) => {
+                    let row = at.row(number, Width::Pred);
+                    (row, if guard.negated { !0 } else { 0 })
+                }
+                _ => return Err(self.refuse(at, "its guard is no predicate register")),
+            },
+        };
+        self.translate(at, inst)
+    }
+
+    /// Appends an instruction with the current guard and origin.
+    pub fn emit(&mut self, at: &Current<'m>, kind: Kind, ops: Operands, extra: u32) {
+        self.emit_run(at, kind, nothing, ops, extra);
+    }
+
+    /// Appends an instruction that has a row function.
+    pub fn emit_run(&mut self, at: &Current<'m>, kind: Kind, run: RowFn, ops: Operands, extra: u32) {
+        let (guard, guard_flip) = at.guard;
+        self.program.code.push(Inst { run, ops, guard, guard_flip, extra, kind });
+        let origin = match at.instruction {
+            Some(inst) => {
+                let first = self.program.positions.len() as u32;
+                let last_origin = self.program.origins.last();
+                let same = last_origin.filter(|o| {
+                    self.program.positions[o.source.0 as usize..o.source.1 as usize] == inst.source[..]
+                });
+                let source = match same {
+                    Some(origin) => origin.source,
+                    None => {
+                        self.program.positions.extend(inst.source.iter().cloned());
+                        (first, first + inst.source.len() as u32)
+                    }
+                };
+                let text = (inst.span.start, inst.span.end);
+                Origin { function: at.index, line: inst.line, text, source }
+            }
+            None => {
+                let span = at.function.name_span;
+                let line = 1 + self.source[..span.start].bytes().filter(|b| *b == b'\n').count() as u32;
+                Origin { function: at.index, line, text: (span.start, span.end), source: (0, 0) }
+            }
+        };
+        self.program.origins.push(origin);
+    }
+
+    /// The error for the current instruction.
+    pub fn refuse(&self, at: &Current<'m>, reason: impl Into<String>) -> LoadError {
+        let (line, text) = at.instruction.map_or((0, ""), |i| (i.line, &self.source[i.span.start..i.span.end]));
+        LoadError::Unsupported {
+            function: at.function.name.clone(),
+            line,
+            instruction: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl Current<'_> {
+    /// The row of a register.
+    pub fn row(&mut self, number: u32, width: Width) -> u32 {
+        let frame = &mut self.frame;
+        *self.rows.entry(number).or_insert_with(|| frame.row(width))
+    }
+
+    /// The row of CC.CF.
+    pub fn carry(&mut self) -> u32 {
+        let frame = &mut self.frame;
+        *self.carry.get_or_insert_with(|| frame.row(Width::Pred))
+    }
+
+    /// The row width of a register of this type; None for `.b128`.
+    pub fn width(ty: Type) -> Option<Width> {
+        register_width(ty)
+    }
+
+    /// Runs without the guard (for instructions that prepare an operand, which is harmless for all lanes).
+    pub fn unguarded(&mut self) -> (u32, u32) {
+        std::mem::replace(&mut self.guard, (NO_GUARD, 0))
+    }
+
+    /// Puts the guard back.
+    pub fn guarded(&mut self, guard: (u32, u32)) {
+        self.guard = guard;
+    }
+}

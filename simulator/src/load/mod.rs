@@ -1,0 +1,306 @@
+//! From the AST to a program that the engine runs: decode once, refuse what cannot be executed.
+//!
+//! Only functions that some kernel can reach are translated (by direct calls, or because their address is
+//! taken by reached code or by a variable's initialiser); in those, every instruction must be one that the
+//! engine has, or loading fails with the instruction's name and line.
+
+mod access;
+mod constants;
+mod control;
+mod error;
+mod frame;
+mod function;
+mod operand;
+mod reach;
+mod scope;
+mod shared;
+mod symbols;
+mod translate;
+use std::collections::BTreeMap;
+
+use bugaroo_ptx::ast::{self, FunctionKind, Item, Module};
+use rustc_hash::FxHashMap;
+
+pub(crate) use constants::Constants;
+pub(crate) use control::agrees;
+pub use error::LoadError;
+
+use crate::alu::Isa;
+use crate::config::DeviceConfig;
+use crate::decoded::{
+    Access, Atomic, Barrier, Call, Collective, Inst, LoadedFunction, Origin, Pack, Special,
+};
+use crate::fault::{Place, SourcePosition};
+use crate::memory::Memory;
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Byte offset in the parameter buffer.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+}
+
+/// What a launch of a kernel needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Name (mangled).
+    pub name: String,
+    /// Parameters in order.
+    pub params: Vec<ParamInfo>,
+    /// Bytes of the parameter buffer.
+    pub param_bytes: u32,
+    /// Bytes of static shared memory.
+    pub static_shared: u32,
+    /// Bytes of local memory per thread, as far as they are known before the run (recursion and indirect
+    /// calls come on top).
+    pub local_bytes: u32,
+    /// Threads that a block may have: `.maxntid`, `.reqntid`, or the device's limit.
+    pub max_threads: u32,
+    /// 32-bit registers per thread that the engine's frame has, 255 at most.
+    pub registers: u32,
+    /// Alignment of the dynamic shared memory.
+    pub(crate) dynamic_align: u32,
+    /// Recursion or indirect calls: `local_bytes` is no bound.
+    pub(crate) open_stack: bool,
+    pub(crate) function: u32,
+}
+
+/// A loaded module.
+pub struct Program {
+    pub(crate) code: Vec<Inst>,
+    pub(crate) constants: Constants,
+    pub(crate) accesses: Vec<Access>,
+    pub(crate) atomics: Vec<Atomic>,
+    pub(crate) specials: Vec<Special>,
+    pub(crate) packs: Vec<Pack>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) tables: Vec<Vec<u32>>,
+    pub(crate) barriers: Vec<Barrier>,
+    pub(crate) collectives: Vec<Collective>,
+    pub(crate) functions: Vec<LoadedFunction>,
+    pub(crate) isa: Isa,
+    origins: Vec<Origin>,
+    positions: Vec<ast::SourceLine>,
+    files: Vec<(u32, String)>,
+    text: String,
+    kernels: Vec<KernelInfo>,
+    variables: BTreeMap<String, (u64, u64)>,
+    allocations: Vec<u64>,
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program")
+            .field("kernels", &self.kernels)
+            .field("instructions", &self.code.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// Translates a module and places its variables in `memory`.
+    ///
+    /// # Errors
+    /// See [`LoadError`]; nothing stays allocated then.
+    pub fn load(module: &Module, memory: &mut Memory, config: &DeviceConfig) -> Result<Program, LoadError> {
+        Program::load_for(module, memory, config, Isa::detect())
+    }
+
+    /// As [`Program::load`], with a given instantiation of the arithmetic.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn load_for(
+        module: &Module,
+        memory: &mut Memory,
+        config: &DeviceConfig,
+        isa: Isa,
+    ) -> Result<Program, LoadError> {
+        // The processor must have what the row functions need, whoever asks.
+        let isa = if Isa::detect() == Isa::V3 { isa } else { Isa::Portable };
+        let mut allocations = Vec::new();
+        let loaded = build(module, memory, config, isa, &mut allocations);
+        match loaded {
+            Ok(mut program) => {
+                program.allocations = allocations;
+                Ok(program)
+            }
+            Err(error) => {
+                release(memory, &allocations);
+                Err(error)
+            }
+        }
+    }
+
+    /// The kernel of this name.
+    pub fn kernel(&self, name: &str) -> Option<&KernelInfo> {
+        self.kernels.iter().find(|k| k.name == name)
+    }
+
+    /// All kernels, in the order of the text.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    /// Address and size of a module variable in global or constant memory.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        self.variables.get(name).copied()
+    }
+
+    /// Gives the module's variables back.
+    pub fn unload(self, memory: &mut Memory) {
+        release(memory, &self.allocations);
+    }
+
+    /// Where instruction `pc` comes from.
+    pub(crate) fn place(&self, pc: u32) -> Place {
+        let origin = &self.origins[pc as usize];
+        let positions = &self.positions[origin.source.0 as usize..origin.source.1 as usize];
+        let text = &self.text[origin.text.0..origin.text.1];
+        Place {
+            function: self.functions[origin.function as usize].name.clone(),
+            ptx_line: origin.line,
+            instruction: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            source: positions.iter().map(|p| self.position(p)).collect(),
+        }
+    }
+
+    fn position(&self, at: &ast::SourceLine) -> SourcePosition {
+        let file = self.files.iter().find(|(index, _)| *index == at.file);
+        SourcePosition {
+            file: file.map_or_else(|| format!("file {}", at.file), |(_, path)| path.clone()),
+            line: at.line,
+            column: at.column,
+        }
+    }
+}
+
+fn release(memory: &mut Memory, allocations: &[u64]) {
+    for address in allocations {
+        memory.free(*address).expect("a module's variables are freed by the module alone");
+    }
+}
+
+fn build(
+    module: &Module,
+    memory: &mut Memory,
+    config: &DeviceConfig,
+    isa: Isa,
+    allocations: &mut Vec<u64>,
+) -> Result<Program, LoadError> {
+    let functions = reach::definitions(module);
+    let names: FxHashMap<&str, u32> =
+        functions.iter().enumerate().map(|(i, f)| (f.name.as_str(), i as u32)).collect();
+    let reached = reach::Reached::new(module, &functions, &names);
+    let shared = reached.shared_layout(module, &functions).ok_or_else(|| LoadError::Declaration {
+        name: "shared memory".to_string(),
+        reason: "more than 4 GiB".to_string(),
+    })?;
+    let variables =
+        || symbols::variables(module).chain(functions.iter().flat_map(|f| reach::static_variables(f)));
+    let placed = symbols::place(variables(), memory, allocations)?;
+    symbols::initialise(variables(), &placed, &names, &shared, memory)?;
+
+    let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa)?;
+    for (index, function) in functions.iter().enumerate() {
+        if reached.any(index as u32) && function.body.is_some() {
+            builder.function(index as u32)?;
+        }
+    }
+    let kernels = functions
+        .iter()
+        .enumerate()
+        .filter(|(_, f)| f.kind == FunctionKind::Entry && f.body.is_some())
+        .map(|(index, f)| kernel_info(index as u32, f, &builder.program, &reached, &shared, config))
+        .collect();
+    let mut program = builder.program;
+    program.kernels = kernels;
+    program.variables =
+        placed.iter().map(|(name, at)| ((*name).to_string(), (at.address, at.size))).collect();
+    program.text.clone_from(&module.source);
+    program.files.clone_from(&module.files);
+    Ok(program)
+}
+
+fn kernel_info(
+    index: u32,
+    function: &ast::Function,
+    program: &Program,
+    reached: &reach::Reached,
+    shared: &shared::SharedLayout,
+    config: &DeviceConfig,
+) -> KernelInfo {
+    let mut params = Vec::new();
+    let param_bytes = param_offsets(function, |_, info| params.push(info));
+    let limit = function
+        .directives
+        .iter()
+        .filter(|(name, _)| name == "maxntid" || name == "reqntid")
+        .map(|(_, extent)| extent.iter().product::<u64>())
+        .min();
+    let (local_bytes, open_stack) = reached.local_bytes(index, &program.functions);
+    KernelInfo {
+        name: function.name.clone(),
+        params,
+        param_bytes,
+        static_shared: shared.size(index),
+        local_bytes,
+        max_threads: limit.map_or(config.threads_per_block, |l| l.min(u64::from(u32::MAX)) as u32),
+        registers: (program.functions[index as usize].frame_bytes / 128).clamp(1, 255),
+        dynamic_align: reached.dynamic_align(index),
+        open_stack,
+        function: index,
+    }
+}
+
+/// Calls `each` with every kernel parameter's name and place, and answers the size of the buffer.
+fn param_offsets<'f>(function: &'f ast::Function, mut each: impl FnMut(&'f str, ParamInfo)) -> u32 {
+    let mut end = 0u32;
+    for param in &function.params {
+        let align = param.variable.align.max(1);
+        let size = u32::try_from(param.variable.size()).unwrap_or(u32::MAX);
+        let offset = end.next_multiple_of(align);
+        each(&param.variable.name, ParamInfo { offset, size, align });
+        end = offset.saturating_add(size);
+    }
+    end
+}
+
+impl Program {
+    /// An empty program for the builder.
+    fn empty(isa: Isa) -> Program {
+        Program {
+            code: Vec::new(),
+            constants: Constants::default(),
+            accesses: Vec::new(),
+            atomics: Vec::new(),
+            specials: Vec::new(),
+            packs: Vec::new(),
+            calls: Vec::new(),
+            tables: Vec::new(),
+            barriers: Vec::new(),
+            collectives: Vec::new(),
+            functions: Vec::new(),
+            isa,
+            origins: Vec::new(),
+            positions: Vec::new(),
+            files: Vec::new(),
+            text: String::new(),
+            kernels: Vec::new(),
+            variables: BTreeMap::new(),
+            allocations: Vec::new(),
+        }
+    }
+}
+
+/// The functions of a module, for the passes here.
+fn items(module: &Module) -> impl Iterator<Item = &ast::Function> {
+    module.items.iter().filter_map(|item| match item {
+        Item::Function(function) => Some(function),
+        _ => None,
+    })
+}

@@ -1,0 +1,118 @@
+//! The reserved range of host memory that backs global memory.
+
+use std::ptr;
+
+/// A private anonymous mapping: reserved at once, committed page by page when touched, zero at first.
+#[derive(Debug)]
+pub(super) struct Arena {
+    base: *mut u8,
+    len: u64,
+}
+
+// SAFETY: the arena owns its mapping exclusively; the pointer is not shared with anything thread-bound.
+unsafe impl Send for Arena {}
+
+const PAGE: u64 = 4096;
+
+impl Arena {
+    /// Reserves `len` bytes, rounded up to pages; None when the host will not.
+    pub fn reserve(len: u64) -> Option<Arena> {
+        let len = len.checked_next_multiple_of(PAGE)?;
+        let size = usize::try_from(len).ok()?;
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
+        let base = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        (base != libc::MAP_FAILED).then_some(Arena { base: base.cast(), len })
+    }
+
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The host pointer of a range, which must lie inside.
+    fn at(&self, offset: u64, bytes: u64) -> *mut u8 {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.len), "range inside the arena");
+        // SAFETY: the offset is inside the mapping, as just checked.
+        unsafe { self.base.add(offset as usize) }
+    }
+
+    pub fn read(&self, offset: u64, into: &mut [u8]) {
+        let from = self.at(offset, into.len() as u64);
+        // SAFETY: `at` checked the range; a Rust slice never overlaps the private mapping.
+        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) }
+    }
+
+    pub fn write(&mut self, offset: u64, from: &[u8]) {
+        let to = self.at(offset, from.len() as u64);
+        // SAFETY: `at` checked the range; a Rust slice never overlaps the private mapping.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) }
+    }
+
+    pub fn fill(&mut self, offset: u64, bytes: u64, pattern: &[u8]) {
+        let to = self.at(offset, bytes);
+        // SAFETY: `at` checked the range, and `&mut self` makes this the only reference into it.
+        let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
+        match pattern {
+            [] => {}
+            [byte] => to.fill(*byte),
+            _ => {
+                for chunk in to.chunks_mut(pattern.len()) {
+                    chunk.copy_from_slice(&pattern[..chunk.len()]);
+                }
+            }
+        }
+    }
+
+    /// Feeds the range to `step` in 8-byte words, the last one padded with zero.
+    pub fn words(&self, offset: u64, bytes: u64, step: &mut impl FnMut(u64)) {
+        let from = self.at(offset, bytes);
+        // SAFETY: `at` checked the range; `&self` excludes writers.
+        let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
+        let chunks = from.chunks_exact(8);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            step(u64::from_le_bytes(chunk.try_into().expect("chunks of eight")));
+        }
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            step(u64::from_le_bytes(last));
+        }
+    }
+
+    /// Zeroes a range and gives its whole pages back to the host.
+    pub fn clear(&mut self, offset: u64, bytes: u64) {
+        let (start, end) = (offset.next_multiple_of(PAGE), (offset + bytes) / PAGE * PAGE);
+        if start >= end {
+            self.fill(offset, bytes, &[0]);
+            return;
+        }
+        self.fill(offset, start - offset, &[0]);
+        self.fill(end, offset + bytes - end, &[0]);
+        let pages = self.at(start, end - start);
+        // SAFETY: whole pages of our own mapping; afterwards they read as zero.
+        let failed = unsafe { libc::madvise(pages.cast(), (end - start) as usize, libc::MADV_DONTNEED) };
+        if failed != 0 {
+            self.fill(start, end - start, &[0]);
+        }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nothing refers into it once the arena is dropped.
+        unsafe { libc::munmap(self.base.cast(), self.len as usize) };
+    }
+}
