@@ -98,8 +98,8 @@ impl Cfg {
                 leader[*target] = true;
             }
         }
-        for at in 0..count {
-            if leader[at] {
+        for (at, leads) in leader.into_iter().enumerate().take(count) {
+            if leads {
                 self.blocks.push(Block {
                     start: at,
                     end: at,
