@@ -125,17 +125,21 @@ fn kernels(report: &Report) -> BTreeSet<String> {
 
 async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
     let ran = ground.run(plan).await?;
-    let used_driver = ran.report.driver.is_some();
     if ran.outcome.is_failure() {
-        return Err(Error::Baseline(Box::new(BaselineFailure {
-            app: ground.target.app.clone(),
-            outcome: ran.outcome,
-            failure: ran.failure(),
-            used_driver,
-        })));
+        return Err(failure(ground, &ran));
     }
-    if !used_driver {
+    if ran.report.driver.is_none() {
         return Err(Error::DriverUnused { app: ground.target.app.clone() });
     }
     Ok(ran)
+}
+
+/// What is wrong with a program that failed without injection.
+pub(crate) fn failure(ground: &Ground, ran: &Ran) -> Error {
+    Error::Baseline(Box::new(BaselineFailure {
+        app: ground.target.app.clone(),
+        outcome: ran.outcome,
+        failure: ran.failure(),
+        used_driver: ran.report.driver.is_some(),
+    }))
 }

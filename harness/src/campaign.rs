@@ -1,5 +1,6 @@
 //! A campaign: all trials of all cells of one `bugaroo run`, recorded as they end, and summed up.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -201,10 +202,12 @@ impl Campaign {
             if interrupted || (self.stop == Stop::AtFirstFailure && failed) {
                 break;
             }
-            let missing: Vec<u64> =
-                (0..self.trials).filter(|&trial| !trials.contains_key(&(at, trial))).collect();
+            let present: BTreeSet<u64> =
+                trials.range((at, 0)..(at, self.trials)).map(|(&(_, trial), _)| trial).collect();
+            let left = self.trials - present.len() as u64;
+            let missing = (0..self.trials).filter(|trial| !present.contains(trial));
             let what = format!("p_w {}", variation.pw);
-            reporter.report(Event::BatchStarted { what: &what, trials: missing.len() as u64 });
+            reporter.report(Event::BatchStarted { what: &what, trials: left });
             let on_end = |record: &TrialRecord| {
                 directory.append(at, record)?;
                 trials.insert((at, record.trial), record.clone());

@@ -7,6 +7,7 @@ use bugaroo_protocol::{SiteId, SiteKind};
 
 use crate::baseline::BaselineFailure;
 use crate::library::LibraryError;
+use crate::oracle::ParseOracleError;
 use crate::rundir::RunDirError;
 use crate::target::TargetError;
 
@@ -66,6 +67,9 @@ pub enum Error {
         /// What, and where.
         what: String,
     },
+    /// A recorded oracle that is none: the file was written by another hand.
+    #[error("the run's oracle: {0}")]
+    Oracle(#[from] ParseOracleError),
     /// A site that the program does not have.
     #[error("the program has no site {site}: `bugaroo sites` lists those of the modules that it loads")]
     UnknownSite {
@@ -114,6 +118,7 @@ impl Error {
     pub fn class(&self) -> Class {
         match self {
             Error::Target(_)
+            | Error::Oracle(_)
             | Error::UnknownSite { .. }
             | Error::NotAFence { .. }
             | Error::TakesNoFence { .. }

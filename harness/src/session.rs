@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::oracle::Oracle;
 use crate::progress::{Event, Reporter};
-use crate::record::TrialRecord;
+use crate::record::{Exit, TrialRecord};
 use crate::seeds::Seeds;
 use crate::target::Target;
 use crate::trial::{Ground, Plan};
@@ -83,6 +83,46 @@ pub struct FullTrial {
     pub stdout: Output,
     /// Standard error.
     pub stderr: Output,
+}
+
+/// The sites of a program, found by running it once without injection.
+#[derive(Clone, Debug)]
+pub struct SiteList {
+    /// The sites of all modules that it loaded, in order.
+    pub sites: Vec<Site>,
+    /// How the run ended. The list is what was loaded by then.
+    pub exit: Exit,
+}
+
+/// Lists the sites of a program by running it once without injection, whether it passes or not.
+///
+/// # Errors
+/// When it cannot be run, or never uses the driver.
+pub async fn list_sites(
+    target: Target,
+    settings: Settings,
+    library: DriverLibrary,
+    mut interrupt: Interrupt,
+) -> Result<SiteList, Error> {
+    let seeds = Seeds::new(settings.seed);
+    let ground = Ground { target, settings, library };
+    tokio::select! {
+        done = ground.list_sites(seeds) => done,
+        () = interrupt.wait() => Err(Error::Interrupted),
+    }
+}
+
+impl Ground {
+    async fn list_sites(&self, seeds: Seeds) -> Result<SiteList, Error> {
+        let seed = seeds.baseline(0);
+        let plan = Plan { seed, variation: None, report_sites: true, reference: None, step_budget: None };
+        let ran = self.run(plan).await?;
+        match ran.report.driver {
+            None if ran.outcome.is_failure() => Err(baseline::failure(self, &ran)),
+            None => Err(Error::DriverUnused { app: self.target.app.clone() }),
+            Some(_) => Ok(SiteList { exit: ran.exit, sites: baseline::sites(ran.report) }),
+        }
+    }
 }
 
 /// A program whose trials can be run.
@@ -161,12 +201,7 @@ impl Session {
     /// # Errors
     /// When they are not known yet and the program cannot be run for them.
     pub async fn sites(&self) -> Result<&[Site], Error> {
-        let ask = || async {
-            let Shared { ground, seeds, .. } = &*self.shared;
-            let seed = seeds.baseline(0);
-            let plan = Plan { seed, variation: None, report_sites: true, reference: None, step_budget: None };
-            Ok::<_, Error>(baseline::sites(ground.run(plan).await?.report))
-        };
+        let ask = || async { Ok::<_, Error>(self.shared.ground.list_sites(self.shared.seeds).await?.sites) };
         self.sites.get_or_try_init(ask).await.map(Vec::as_slice)
     }
 

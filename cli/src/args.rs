@@ -1,0 +1,349 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bugaroo_harness::Oracle;
+use bugaroo_protocol::SiteId;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Finds memory-model and synchronisation bugs in CUDA programs, without a GPU.
+#[derive(Debug, Parser)]
+#[command(name = "bugaroo", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    nothing found
+  1    findings (--error-exitcode changes it)
+  2    usage
+  3    the program fails without injection
+  4    not supported, or not verifiable
+  5    internal error; of replay: the trial did not go as recorded
+  130  interrupted before anything was found";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Runs trials of a program with its stores held back
+    Run(RunArgs),
+    /// Names missing and redundant fences, with source lines
+    Bisect(RunArgs),
+    /// Counts instructions and measures flush lengths, per kernel
+    Profile(RunArgs),
+    /// Lists fence, store, atomic and barrier sites: id, kernel, PTX line, source line
+    Sites(SitesArgs),
+    /// Runs a recorded trial again, exactly
+    Replay(ReplayArgs),
+    /// Looks for data races
+    Race(RaceArgs),
+    /// Verifies the named barriers of a kernel
+    Verify(VerifyArgs),
+    /// Runs PTX litmus tests
+    Litmus(LitmusArgs),
+    /// Instruments a PTX file
+    Instrument(InstrumentArgs),
+}
+
+/// The program under test. Everything after its name is its own.
+#[derive(Clone, Debug, Args)]
+pub struct Program {
+    /// Program under test, then its arguments
+    #[arg(required = true, trailing_var_arg = true, num_args = 1.., value_name = "APP")]
+    command: Vec<String>,
+}
+
+impl Program {
+    /// The program as it was named, and its arguments.
+    pub fn split(&self) -> (&str, &[String]) {
+        let (app, args) = self.command.split_first().expect("clap requires at least one value");
+        (app, args)
+    }
+}
+
+/// Options of `run` and `bisect`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// Probabilities with which a store is delayed; each makes a cell of trials of its own
+    #[arg(long, value_name = "P[,P…]", value_delimiter = ',', default_value = "0.75", value_parser = probability)]
+    pub pw: Vec<f64>,
+    /// Trials of each cell
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
+    pub trials: u64,
+    /// Seed that all else that is random stems from [default: random, or that of the run in --out]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Trials that run at the same time [default: number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Wall-clock time that a trial may take: 60s, 500ms, 2m
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub timeout: Duration,
+    /// Warp instructions that one launch may execute [default: 1000 times the largest launch without
+    /// injection, and 50 million more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub step_budget: Option<u64>,
+    /// Entries of each thread's store buffers
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    pub buffer: u32,
+    /// Which memory's stores are delayed
+    #[arg(long, value_enum, default_value_t = Space::Both)]
+    pub space: Space,
+    /// Delay the stores of kernels with matching names only
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub kernel: Option<String>,
+    /// Which memory behaviour is shown
+    #[arg(long, value_enum, default_value_t = Model::StoreBuffer)]
+    pub model: Model,
+    /// What executes the kernels
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    pub backend: Backend,
+    /// Omit this fence; may be repeated
+    #[arg(long, value_name = "SITE", value_delimiter = ',')]
+    pub without_fence: Vec<SiteId>,
+    /// Insert a fence after this access; may be repeated
+    #[arg(long, value_name = "SITE", value_delimiter = ',')]
+    pub with_fence: Vec<SiteId>,
+    /// What says whether a trial did right: exit (code 0), reference (prints the same as without
+    /// injection), stdout:REGEX, cmd:CMD (a shell command that gets the output, and the exit code in
+    /// BUGAROO_EXIT_CODE)
+    #[arg(long, value_name = "ORACLE", default_value = "exit")]
+    pub oracle: Oracle,
+    /// Stop at the first failing trial
+    #[arg(long)]
+    pub until_failure: bool,
+    /// Directory for the records; that of an earlier run goes on with it, also with more --trials
+    /// [default: a new one under ~/.local/state/bugaroo/runs]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// What findings exit with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub error_exitcode: u8,
+    #[command(flatten)]
+    pub program: Program,
+}
+
+/// Options of `sites`.
+#[derive(Clone, Debug, Args)]
+pub struct SitesArgs {
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Wall-clock time that the program may take: 60s, 500ms, 2m
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub program: Program,
+}
+
+/// Options of `replay`.
+#[derive(Clone, Debug, Args)]
+pub struct ReplayArgs {
+    /// Directory of the run
+    #[arg(value_name = "RUN_DIR")]
+    pub run_dir: PathBuf,
+    /// Trial, as CELL:INDEX, both from 0; in a run of one cell the index will do
+    #[arg(value_name = "TRIAL")]
+    pub trial: Address,
+}
+
+/// Names a trial of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// None: that of the only cell.
+    pub cell: Option<usize>,
+    /// Index in the cell.
+    pub trial: u64,
+}
+
+impl std::str::FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |_| "a trial is named CELL:INDEX or INDEX, such as 2:17 or 17".to_owned();
+        match text.split_once(':') {
+            None => Ok(Self { cell: None, trial: text.parse().map_err(wrong)? }),
+            Some((cell, trial)) => {
+                Ok(Self { cell: Some(cell.parse().map_err(wrong)?), trial: trial.parse().map_err(wrong)? })
+            }
+        }
+    }
+}
+
+/// Options of `race`.
+#[derive(Clone, Debug, Args)]
+pub struct RaceArgs {
+    /// Which detector
+    #[arg(long, value_enum, default_value_t = Detector::Ptx)]
+    pub detector: Detector,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    #[command(flatten)]
+    pub program: Program,
+}
+
+/// Options of `verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyArgs {
+    /// PTX file
+    #[arg(value_name = "FILE.ptx")]
+    pub file: PathBuf,
+    /// Kernel to verify
+    #[arg(long, value_name = "K")]
+    pub kernel: Option<String>,
+    /// Dimensions of a block
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
+    pub block: Vec<u32>,
+    /// Take warps to run in lockstep
+    #[arg(long)]
+    pub warp_synchronous: bool,
+    /// Value of a kernel parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub param: Vec<String>,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+/// Options of `litmus`.
+#[derive(Clone, Debug, Args)]
+pub struct LitmusArgs {
+    /// Memory model
+    #[arg(long, value_enum, value_name = "M", default_value_t = Model::Ptx)]
+    pub model: Model,
+    /// Trials of each test
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub trials: u64,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Tests, or directories of tests
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// Options of `instrument`.
+#[derive(Clone, Debug, Args)]
+pub struct InstrumentArgs {
+    /// PTX file; - for standard input
+    #[arg(value_name = "FILE.ptx")]
+    pub file: PathBuf,
+    /// Where to write the instrumented PTX [default: standard output]
+    #[arg(short, long, value_name = "OUT.ptx")]
+    pub output: Option<PathBuf>,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Human,
+    /// One JSON object on standard output
+    Json,
+}
+
+/// Which memory's stores are delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Space {
+    /// Shared and global
+    Both,
+    /// Shared only
+    Shared,
+    /// Global only
+    Global,
+}
+
+impl From<Space> for bugaroo_protocol::Space {
+    fn from(space: Space) -> Self {
+        match space {
+            Space::Both => Self::Both,
+            Space::Shared => Self::Shared,
+            Space::Global => Self::Global,
+        }
+    }
+}
+
+/// Which memory behaviour is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Model {
+    /// The paper's algorithm to the letter
+    Bugaroo,
+    /// Sound store buffers
+    StoreBuffer,
+    /// The PTX memory model (virtual GPU only)
+    Ptx,
+}
+
+impl From<Model> for bugaroo_protocol::Model {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Bugaroo => Self::Bugaroo,
+            Model::StoreBuffer => Self::StoreBuffer,
+            Model::Ptx => Self::Ptx,
+        }
+    }
+}
+
+/// What executes the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// What this version has: the virtual GPU
+    Auto,
+    /// The virtual GPU
+    Sim,
+    /// A real GPU
+    Cuda,
+}
+
+/// Race detectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Detector {
+    /// Happens-before, by the PTX memory model
+    Ptx,
+    /// BARRACUDA
+    Barracuda,
+    /// HiRace
+    Hirace,
+    /// ScoRD
+    Scord,
+    /// All of them
+    All,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        Ok(_) => Err("a probability is from 0 to 1".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn pattern(text: &str) -> Result<String, regex::Error> {
+    regex::Regex::new(text).map(|_| text.to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("'{other}' is no unit of time: ms, s, m and h are")),
+    };
+    let number: f64 = digits.trim().parse().map_err(|_| format!("'{digits}' is no number"))?;
+    match Duration::try_from_secs_f64(number * unit) {
+        Ok(time) if time.as_millis() > 0 => Ok(time),
+        _ => Err("a time of at least 1ms is wanted".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

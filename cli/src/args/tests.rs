@@ -1,0 +1,84 @@
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser};
+
+use super::{Address, Cli, Command, RunArgs};
+
+fn run(args: &[&str]) -> Result<RunArgs, clap::Error> {
+    match Cli::try_parse_from([&["bugaroo", "run"], args].concat())?.command {
+        Command::Run(run) => Ok(run),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn is_well_formed() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn defaults_are_the_contracts() {
+    let args = run(&["./app"]).unwrap();
+    assert_eq!(args.pw, [0.75]);
+    assert_eq!((args.trials, args.buffer, args.timeout), (1000, 256, Duration::from_secs(60)));
+    assert_eq!((args.seed, args.error_exitcode, args.until_failure), (None, 1, false));
+    assert_eq!(args.oracle.to_string(), "exit");
+}
+
+/// Whatever follows the program is its own, whatever it looks like.
+#[test]
+fn options_after_the_program_are_its_own() {
+    for rest in [&["--pw", "1", "-x", "--help"][..], &["--", "a"], &["b", "--trials=2"], &["-"]] {
+        let args = run(&[&["--pw", "0.5,1", "./app"], rest].concat()).unwrap();
+        let (app, given) = args.program.split();
+        assert_eq!(
+            (app, given),
+            ("./app", rest.iter().map(|s| s.to_string()).collect::<Vec<_>>().as_slice())
+        );
+        assert_eq!(args.pw, [0.5, 1.0]);
+    }
+    assert_eq!(run(&["--", "--odd-name", "--pw"]).unwrap().program.split().0, "--odd-name");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (args, part) in [
+        (&["--pw", "1.5", "a"][..], "a probability is from 0 to 1"),
+        (&["--pw", "0.5,x", "a"], "'x' for '--pw"),
+        (&["--pw", "NaN", "a"], "a probability is from 0 to 1"),
+        (&["--kernel", "a(", "a"], "unclosed group"),
+        (&["--oracle", "stdout:[", "a"], "unclosed character class"),
+        (&["--oracle", "nothing", "a"], "is no oracle"),
+        (&["--without-fence", "x", "a"], "'x' is not a site"),
+        (&["--timeout", "5y", "a"], "'y' is no unit of time"),
+        (&["--timeout", "0s", "a"], "at least 1ms"),
+        (&["--timeout", "-1s", "a"], "at least 1ms"),
+        (&["--buffer", "0", "a"], "0 is not in 1.."),
+        (&["--trials", "0", "a"], "0 is not in 1.."),
+        (&["--typo", "a"], "unexpected argument '--typo'"),
+        (&["--pw", "0.5"], "required arguments were not provided"),
+    ] {
+        let error = run(args).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{args:?}");
+        assert!(error.to_string().contains(part), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn times() {
+    for (text, milliseconds) in
+        [("500ms", 500), ("60s", 60_000), ("2m", 120_000), ("1.5h", 5_400_000), ("7", 7000)]
+    {
+        assert_eq!(super::duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+    }
+    assert!(super::duration("é").is_err());
+}
+
+#[test]
+fn addresses() {
+    assert_eq!("17".parse(), Ok(Address { cell: None, trial: 17 }));
+    assert_eq!("2:17".parse(), Ok(Address { cell: Some(2), trial: 17 }));
+    for wrong in ["", ":", "1:", ":1", "a", "-1", "1:2:3"] {
+        assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+    }
+}

@@ -1,0 +1,24 @@
+//! Commands whose place is kept: their options are checked, and then they say that they are not there.
+
+use crate::args::{LitmusArgs, RaceArgs, RunArgs, VerifyArgs};
+use crate::exit::{Exit, NotInThisVersion};
+
+/// `bugaroo profile`.
+pub fn profile(_: &RunArgs) -> anyhow::Result<Exit> {
+    Err(NotInThisVersion("profile").into())
+}
+
+/// `bugaroo race`.
+pub fn race(_: &RaceArgs) -> anyhow::Result<Exit> {
+    Err(NotInThisVersion("race").into())
+}
+
+/// `bugaroo verify`.
+pub fn verify(_: &VerifyArgs) -> anyhow::Result<Exit> {
+    Err(NotInThisVersion("verify").into())
+}
+
+/// `bugaroo litmus`.
+pub fn litmus(_: &LitmusArgs) -> anyhow::Result<Exit> {
+    Err(NotInThisVersion("litmus").into())
+}

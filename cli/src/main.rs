@@ -1,0 +1,43 @@
+//! The `bugaroo` command: flags, exit codes, printing. What it does is in `bugaroo-harness` and its
+//! like.
+
+mod args;
+mod bisect;
+mod exit;
+mod failure;
+mod instrument;
+mod later;
+mod output;
+mod replay;
+mod run;
+mod setup;
+mod sites;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Bisect(args) => bisect::bisect(&args),
+        Command::Sites(args) => sites::sites(&args),
+        Command::Replay(args) => replay::replay(&args),
+        Command::Instrument(args) => instrument::instrument(&args),
+        Command::Profile(args) => later::profile(&args),
+        Command::Race(args) => later::race(&args),
+        Command::Verify(args) => later::verify(&args),
+        Command::Litmus(args) => later::litmus(&args),
+    };
+    let exit: Exit = result.unwrap_or_else(|error| {
+        output::note(format_args!(
+            "{}{error:#}",
+            if exit::of_error(&error) == Exit::Interrupted { "" } else { "error: " }
+        ));
+        exit::of_error(&error)
+    });
+    exit.into()
+}

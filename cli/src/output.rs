@@ -1,0 +1,56 @@
+//! Printing: to somebody who may have stopped reading.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use anyhow::Context;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+/// Prints to standard output. That nobody reads it any more (`| head`) is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to standard output"),
+    }
+}
+
+/// Prints one JSON object to standard output.
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Says a line on standard error.
+pub fn note(text: impl fmt::Display) {
+    // Nobody listens: no reason to stop.
+    let _ = writeln!(io::stderr().lock(), "bugaroo: {text}");
+}
+
+/// A plain table: no lines, no colours, one row a line. Columns of these numbers are flush right.
+pub fn table(header: &[&str], right: &[usize], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    table.add_rows(rows);
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A word as a shell reads it back.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Every line behind the same margin.
+pub fn indent(text: &str, margin: &str) -> String {
+    text.lines().map(|line| format!("{margin}{line}\n")).collect()
+}

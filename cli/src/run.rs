@@ -1,0 +1,148 @@
+//! `bugaroo run`.
+
+use std::fmt::Write;
+
+use bugaroo_harness::{
+    Campaign, CellSummary, DriverLibrary, Error, Interrupt, Outcome, RunSummary, Stop, progress, runtime,
+};
+use bugaroo_protocol::{Backend, Model};
+use serde::Serialize;
+
+use crate::args::{Format, RunArgs};
+use crate::exit::Exit;
+use crate::output::{note, print, print_json, shell_word, table};
+use crate::{failure, setup};
+
+/// Runs trials of a program.
+pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    let settings = setup::settings(args)?;
+    let variation = setup::variation(args)?;
+    let campaign = Campaign {
+        target: setup::target(&args.program)?,
+        settings,
+        seed: args.seed,
+        variation,
+        pw: args.pw.clone(),
+        trials: args.trials,
+        stop: if args.until_failure { Stop::AtFirstFailure } else { Stop::Never },
+        out: args.out.clone(),
+    };
+    let library = DriverLibrary::find().map_err(Error::from)?;
+    let reporter = progress::for_standard_error();
+    let summary = runtime::block_on(async {
+        let interrupt = Interrupt::on_signals()?;
+        anyhow::Ok(campaign.run(library, interrupt, reporter.as_ref()).await?)
+    })??;
+    drop(reporter);
+    for warning in &summary.warnings {
+        note(format_args!("warning: {warning}"));
+    }
+    match args.format {
+        Format::Human => print(&human(&summary))?,
+        Format::Json => print_json(&Json::new(&summary))?,
+    }
+    Ok(match summary.failures() {
+        0 if summary.interrupted => Exit::Interrupted,
+        0 => Exit::Clean,
+        _ => Exit::Findings(args.error_exitcode),
+    })
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    schema: u32,
+    app: &'a str,
+    args: &'a [String],
+    seed: u64,
+    model: Model,
+    backend: Backend,
+    trials_per_second: Option<f64>,
+    cells: &'a [CellSummary],
+    run_dir: String,
+    interrupted: bool,
+    warnings: &'a [String],
+}
+
+impl<'a> Json<'a> {
+    fn new(summary: &'a RunSummary) -> Self {
+        let configuration = &summary.configuration;
+        Self {
+            schema: 1,
+            app: configuration.target.app.to_str().unwrap_or_default(),
+            args: &configuration.target.args,
+            seed: configuration.seed,
+            model: configuration.model,
+            backend: configuration.backend,
+            trials_per_second: summary.trials_per_second(),
+            cells: &summary.cells,
+            run_dir: summary.run_dir.display().to_string(),
+            interrupted: summary.interrupted,
+            warnings: &summary.warnings,
+        }
+    }
+}
+
+fn human(summary: &RunSummary) -> String {
+    let configuration = &summary.configuration;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "seed {}, model {}, {}",
+        configuration.seed,
+        model(configuration.model),
+        speed(summary)
+    );
+    let mut header = vec!["p_w", "trials", "failures", "rate", "95 % interval"];
+    header.extend(Outcome::ALL.map(Outcome::name));
+    let right: Vec<usize> = (0..header.len()).collect();
+    text += &table(&header, &right, summary.cells.iter().map(row));
+    if let Some((cell, record)) = summary.first_failure() {
+        let pw = configuration.pw[cell];
+        let address = summary.address(cell, record.trial);
+        let _ = writeln!(text, "\nfirst failing trial: {address} (p_w {pw}): {}", failure::outcome(record));
+        text += &failure::describe(record);
+        let directory = shell_word(&summary.run_dir.display().to_string());
+        let _ = writeln!(text, "replay it:\n  bugaroo replay {directory} {address}");
+    } else {
+        let _ = writeln!(text, "\nno failures; records: {}", summary.run_dir.display());
+    }
+    if summary.interrupted {
+        let out = shell_word(&summary.run_dir.display().to_string());
+        let _ = writeln!(text, "interrupted; the same command with --out {out} goes on");
+    }
+    text
+}
+
+fn row(cell: &CellSummary) -> Vec<String> {
+    let [low, high] = cell.ci95;
+    let mut row = vec![
+        cell.pw.to_string(),
+        cell.trials.to_string(),
+        cell.failures.to_string(),
+        cell.rate.map_or("-".to_owned(), |rate| format!("{rate:.4}")),
+        format!("{low:.4}–{high:.4}"),
+    ];
+    row.extend(Outcome::ALL.map(|outcome| cell.outcomes.of(outcome).to_string()));
+    row
+}
+
+fn speed(summary: &RunSummary) -> String {
+    match summary.trials_per_second() {
+        None => "no trial left to run".to_owned(),
+        Some(rate) => {
+            let seconds = summary.elapsed.as_secs_f64();
+            let trials = if summary.ran == 1 { "trial" } else { "trials" };
+            format!("{} {trials} in {seconds:.1} s ({rate:.1} a second)", summary.ran)
+        }
+    }
+}
+
+/// A model as it is written.
+pub fn model(model: Model) -> &'static str {
+    match model {
+        Model::Bugaroo => "bugaroo",
+        Model::StoreBuffer => "store-buffer",
+        Model::Ptx => "ptx",
+    }
+}

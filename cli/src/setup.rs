@@ -1,0 +1,50 @@
+//! From options to what the harness wants: the same for `run` and `bisect`.
+
+use bugaroo_harness::{Error, Settings, Target, Variation};
+use bugaroo_protocol::Backend as ProtocolBackend;
+
+use crate::args::{Backend, Model, Program, RunArgs};
+use crate::exit::NotInThisVersion;
+
+/// Finds the program.
+pub fn target(program: &Program) -> Result<Target, Error> {
+    let (app, args) = program.split();
+    Ok(Target::resolve(app, args.to_vec())?)
+}
+
+/// The settings of a session; without `--seed`, its seed is 0.
+pub fn settings(args: &RunArgs) -> Result<Settings, NotInThisVersion> {
+    let default = Settings::default();
+    Ok(Settings {
+        seed: args.seed.unwrap_or(0),
+        jobs: args.jobs.map_or(default.jobs, usize::from),
+        timeout: args.timeout,
+        oracle: args.oracle.clone(),
+        backend: backend(args.backend)?,
+        step_budget: args.step_budget,
+        digest: true,
+    })
+}
+
+fn backend(backend: Backend) -> Result<ProtocolBackend, NotInThisVersion> {
+    match backend {
+        Backend::Auto | Backend::Sim => Ok(ProtocolBackend::Sim),
+        Backend::Cuda => Err(NotInThisVersion("--backend cuda")),
+    }
+}
+
+/// How stores are delayed, in the first of the cells.
+pub fn variation(args: &RunArgs) -> Result<Variation, NotInThisVersion> {
+    if args.model == Model::Ptx {
+        return Err(NotInThisVersion("--model ptx"));
+    }
+    Ok(Variation {
+        model: args.model.into(),
+        pw: args.pw[0],
+        buffer: args.buffer,
+        space: args.space.into(),
+        kernel: args.kernel.clone(),
+        without_fence: args.without_fence.iter().copied().collect(),
+        with_fence: args.with_fence.iter().copied().collect(),
+    })
+}

@@ -1,0 +1,68 @@
+//! A recorded trial, run again exactly: same program and arguments, same working directory, same seed,
+//! same settings. What the program reads from its environment and from files is as it is now.
+
+use std::path::Path;
+
+use crate::digest;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::library::DriverLibrary;
+use crate::record::TrialRecord;
+use crate::rundir::{Recorded, RunDirError, RunFile};
+use crate::session::{FullTrial, Session};
+
+/// A trial to be run again.
+#[derive(Debug)]
+pub struct Replay {
+    run: RunFile,
+    cell: usize,
+    record: TrialRecord,
+}
+
+impl Replay {
+    /// Finds a trial among the recorded ones of the run in `directory`.
+    ///
+    /// # Errors
+    /// When it is not there, or its program cannot be run any more.
+    pub fn new(directory: &Path, mut recorded: Recorded, cell: usize, trial: u64) -> Result<Self, Error> {
+        let path = directory.to_owned();
+        let cells = recorded.run.configuration.pw.len();
+        if cell >= cells {
+            return Err(RunDirError::NoCell { path, cell, cells }.into());
+        }
+        let Some(record) = recorded.trials.remove(&(cell, trial)) else {
+            return Err(RunDirError::NoTrial { path, cell, trial }.into());
+        };
+        recorded.run.configuration.target.check()?;
+        Ok(Self { run: recorded.run, cell, record })
+    }
+
+    /// What was recorded.
+    pub fn record(&self) -> &TrialRecord {
+        &self.record
+    }
+
+    /// Probability with which a store is delayed.
+    pub fn pw(&self) -> f64 {
+        self.run.configuration.pw[self.cell]
+    }
+
+    /// Whether the program's file is another than at the time of the run.
+    pub fn app_changed(&self) -> bool {
+        let then = &self.run.configuration.app_sha256;
+        *then != digest::of_file(&self.run.configuration.target.app).ok()
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When it cannot be run at all.
+    pub async fn run(self, library: DriverLibrary, interrupt: Interrupt) -> Result<FullTrial, Error> {
+        let Self { run, cell, record } = self;
+        let configuration = run.configuration;
+        let settings = configuration.settings(1)?;
+        let variation = configuration.cells().swap_remove(cell);
+        let session = Session::resume(configuration.target, settings, library, interrupt, run.baseline);
+        session.full_trial(&variation, record.trial).await
+    }
+}
