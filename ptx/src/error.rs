@@ -38,3 +38,6 @@ impl ParseError {
 fn quoted(text: &str) -> String {
     if text.is_empty() { "the end of the text".to_owned() } else { format!("{text:?}") }
 }
+
+#[cfg(test)]
+mod tests;

@@ -149,3 +149,6 @@ fn block_comment(lexer: &mut Lexer<'_, Kind>) -> Result<logos::Skip, Unterminate
     lexer.bump(length + 2);
     Ok(logos::Skip)
 }
+
+#[cfg(test)]
+mod tests;

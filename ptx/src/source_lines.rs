@@ -49,3 +49,6 @@ impl SourceLines {
 fn line((file, line, column): (u32, u32, u32)) -> Option<SourceLine> {
     (line != 0).then_some(SourceLine { file, line, column })
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
         "add" | "addc" | "sub" | "subc" => sum(opcode, m),
         "mul" => mul(m),
         "mad" | "madc" => mad(opcode == "madc", m),
-        "fma" => fma(m, true),
+        "fma" => fma(m),
         "mul24" | "mad24" => {
             let hi = m.one_of(&[("lo", false), ("hi", true)])?;
             let sat = opcode == "mad24" && m.flag("sat");
@@ -172,7 +172,10 @@ fn mul(m: &mut Modifiers<'_>) -> Option<Op> {
 }
 
 fn mad(carry_in: bool, m: &mut Modifiers<'_>) -> Option<Op> {
-    let Some(part) = part(m) else { return fma(m, carry_in) };
+    let Some(part) = part(m) else {
+        // Floating point; on everything that still exists it rounds once.
+        return fma(m).filter(|op| !carry_in && matches!(op, Op::Fma { ty: F32 | F64, .. }));
+    };
     let (carry_out, sat) = (m.flag("cc"), m.flag("sat"));
     let ty = m.ty_in(&INTEGERS)?;
     let carry = carry_in || carry_out;
@@ -182,12 +185,10 @@ fn mad(carry_in: bool, m: &mut Modifiers<'_>) -> Option<Op> {
     fits.then_some(Op::Mad { ty, part, sat, carry_in, carry_out })
 }
 
-/// `fma`, and the floating-point `mad`, which rounds once on everything that still exists. (`madc`
-/// has no such form; it needs a rounding, which then makes it unknown.)
-fn fma(m: &mut Modifiers<'_>, strict: bool) -> Option<Op> {
+fn fma(m: &mut Modifiers<'_>) -> Option<Op> {
     let rnd = m.rounding().filter(|rnd| *rnd != Rounding::NearestAway)?;
     let (ftz, sat, relu) = (m.flag("ftz"), m.flag("sat"), m.flag("relu"));
-    let ty = if strict { m.ty().filter(|ty| ty.is_float())? } else { m.ty_in(&[F32, F64])? };
+    let ty = m.ty().filter(|ty| ty.is_float())?;
     let half = HALVES.contains(&ty);
     let fits = ftz_fits(ty, ftz)
         && (!sat || ty != F64)

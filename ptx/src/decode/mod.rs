@@ -104,3 +104,6 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::Other => 0..=usize::MAX,
     }
 }
+
+#[cfg(test)]
+mod tests;

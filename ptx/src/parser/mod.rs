@@ -135,3 +135,6 @@ impl<'s> Parser<'s> {
         self.at > 0 && self.tokens[self.at - 1].end == self.token().start
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! What decodes to what, and what must not decode. The forms that compilers write are in
+//! `tests/opcodes.rs`; here are meanings, defaults and the limits.
+
+use crate::ast::Operand;
+use crate::op::{AtomOp, BarRed, BarrierKind, FenceKind, Op, Part, Precision, PrmtMode};
+use crate::types::{BoolOp, Compare, Rounding, Scope, Semantics, Space, Type};
+
+/// Decodes `opcode.modifiers` with so many operands.
+fn decode(form: &str, operands: usize) -> Op {
+    let mut words = form.split('.').map(str::to_owned);
+    let opcode = words.next().expect("split gives one part at least");
+    super::decode(&opcode, &words.collect::<Vec<_>>(), &vec![Operand::Sink; operands])
+}
+
+#[test]
+fn sums_carry_round_and_saturate() {
+    let rnd = Rounding::Nearest;
+    let plain = Op::Add { ty: Type::S32, rnd, ftz: false, sat: false, carry_in: false, carry_out: false };
+    assert_eq!(decode("add.s32", 3), plain);
+    let carry = Op::Add { ty: Type::U32, rnd, ftz: false, sat: false, carry_in: true, carry_out: true };
+    assert_eq!(decode("addc.cc.u32", 3), carry);
+    let up =
+        Op::Sub { ty: Type::F32, rnd: Rounding::Up, ftz: true, sat: true, carry_in: false, carry_out: false };
+    assert_eq!(decode("sub.rp.ftz.sat.f32", 3), up);
+}
+
+#[test]
+fn products() {
+    let wide =
+        Op::Mul { ty: Type::S32, part: Some(Part::Wide), rnd: Rounding::Nearest, ftz: false, sat: false };
+    assert_eq!(decode("mul.wide.s32", 3), wide);
+    let float = Op::Mul { ty: Type::F64, part: None, rnd: Rounding::Down, ftz: false, sat: false };
+    assert_eq!(decode("mul.rm.f64", 3), float);
+    let carry = Op::Mad { ty: Type::U32, part: Part::Hi, sat: false, carry_in: true, carry_out: false };
+    assert_eq!(decode("madc.hi.u32", 4), carry);
+    let fused = Op::Fma { ty: Type::F32, rnd: Rounding::Zero, ftz: false, sat: false, relu: false };
+    assert_eq!(decode("mad.rz.f32", 4), fused);
+    assert_eq!(decode("fma.rz.f32", 4), fused);
+}
+
+#[test]
+fn division_says_how_exact_it_is() {
+    let div = |ty, precision, ftz| Op::Div { ty, precision, ftz };
+    assert_eq!(decode("div.u16", 3), div(Type::U16, Precision::Integer, false));
+    assert_eq!(decode("div.full.ftz.f32", 3), div(Type::F32, Precision::Full, true));
+    assert_eq!(decode("div.rn.f64", 3), div(Type::F64, Precision::Rounded(Rounding::Nearest), false));
+    assert_eq!(decode("div.approx.f64", 3), Op::Other);
+    assert_eq!(
+        decode("rcp.approx.ftz.f64", 2),
+        Op::Rcp { ty: Type::F64, precision: Precision::Approx, ftz: true }
+    );
+    assert_eq!(decode("rcp.approx.f64", 2), Op::Other);
+}
+
+#[test]
+fn unsigned_comparisons_fold_into_the_plain_ones() {
+    let less = Op::Setp { cmp: Compare::Lt, ty: Type::U32, ftz: false, combine: None };
+    assert_eq!(decode("setp.lo.u32", 3), less);
+    assert_eq!(decode("setp.lo.s32", 3), Op::Other);
+    let combined = Op::Setp { cmp: Compare::Geu, ty: Type::F32, ftz: true, combine: Some(BoolOp::Xor) };
+    assert_eq!(decode("setp.geu.xor.ftz.f32", 4), combined);
+    assert_eq!(decode("setp.geu.xor.ftz.f32", 3), Op::Other, "the third predicate is missing");
+    let set = Op::Set { cmp: Compare::Num, dst: Type::U32, ty: Type::F64, ftz: false, combine: None };
+    assert_eq!(decode("set.num.u32.f64", 3), set);
+    for bad in ["setp.lt.b32", "setp.equ.u32", "setp.eq.pred", "setp.eq.u8"] {
+        assert_eq!(decode(bad, 3), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn conversions_keep_the_order_of_their_types() {
+    let to_integer = Op::Cvt {
+        dst: Type::S32,
+        src: Type::F64,
+        rnd: Some(Rounding::Zero),
+        int_rnd: true,
+        ftz: false,
+        sat: false,
+        relu: false,
+    };
+    assert_eq!(decode("cvt.rzi.s32.f64", 2), to_integer);
+    let Op::Cvt { rnd, int_rnd, .. } = decode("cvt.rn.f32.s64", 2) else { panic!("a conversion") };
+    assert_eq!((rnd, int_rnd), (Some(Rounding::Nearest), false));
+    assert!(matches!(decode("cvt.rn.relu.f16x2.f32", 3), Op::Cvt { relu: true, .. }));
+    for (bad, operands) in
+        [("cvt.s32", 2), ("cvt.rn.s32.f32", 2), ("cvt.rn.f16x2.f32", 2), ("cvt.rn.satfinite.f32.f32", 2)]
+    {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn loads_and_stores_say_how_strong_they_are() {
+    let ld = |space, sem, nc, vec, ty| Op::Ld { space, sem, nc, vec, ty };
+    let weak = Semantics::Weak;
+    assert_eq!(decode("ld.weak.global.u8", 2), ld(Space::Global, weak, false, 1, Type::U8));
+    assert_eq!(decode("ld.global.nc.L1::no_allocate.v4.f32", 2), ld(Space::Global, weak, true, 4, Type::F32));
+    let acquire = Semantics::Acquire(Scope::Gpu);
+    assert_eq!(decode("ld.acquire.gpu.shared::cta.b64", 2), ld(Space::Shared, acquire, false, 1, Type::B64));
+    assert_eq!(decode("ld.volatile.b32", 2), ld(Space::Generic, Semantics::Volatile, false, 1, Type::B32));
+    assert_eq!(
+        decode("ld.mmio.relaxed.sys.global.u32", 2),
+        ld(Space::Global, Semantics::Mmio, false, 1, Type::U32)
+    );
+    let release = Semantics::Release(Scope::Cluster);
+    let st = Op::St { space: Space::Global, sem: release, vec: 2, ty: Type::U64 };
+    assert_eq!(decode("st.release.cluster.global.v2.u64", 2), st);
+    for bad in [
+        "ld.acquire.b32",
+        "ld.volatile.gpu.b32",
+        "ld.release.gpu.b32",
+        "ld.shared.nc.b32",
+        "ld.global.pred",
+        "ld.global",
+        "st.acquire.gpu.b32",
+        "st.const.b32",
+        "st.async.b32",
+        "ld.shared::cluster.b32",
+    ] {
+        assert_eq!(decode(bad, 2), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn atomics_default_to_relaxed_at_gpu_scope() {
+    let atom = |space, sem, op, ty, noftz| Op::Atom { space, sem, op, ty, noftz };
+    let relaxed = Semantics::Relaxed(Scope::Gpu);
+    assert_eq!(decode("atom.global.add.u32", 3), atom(Space::Global, relaxed, AtomOp::Add, Type::U32, false));
+    let block = Semantics::Relaxed(Scope::Cta);
+    assert_eq!(decode("atom.cta.cas.b64", 4), atom(Space::Generic, block, AtomOp::Cas, Type::B64, false));
+    let both = Semantics::AcqRel(Scope::Sys);
+    assert_eq!(
+        decode("atom.acq_rel.sys.shared.max.s64", 3),
+        atom(Space::Shared, both, AtomOp::Max, Type::S64, false)
+    );
+    assert_eq!(
+        decode("atom.add.noftz.f16x2", 3),
+        atom(Space::Generic, relaxed, AtomOp::Add, Type::F16x2, true)
+    );
+    let red = Op::Red { space: Space::Global, sem: relaxed, op: AtomOp::Or, ty: Type::B32, noftz: false };
+    assert_eq!(decode("red.global.or.b32", 2), red);
+    for (bad, operands) in [
+        ("atom.global.inc.s32", 3),
+        ("atom.global.add.s64", 3),
+        ("atom.local.add.u32", 3),
+        ("atom.add.v2.f32", 3),
+        ("atom.global.cas.b32", 3),
+        ("red.exch.b32", 2),
+        ("red.async.add.u32", 2),
+    ] {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn fences() {
+    let fence = |kind, scope| Op::Fence { kind, scope };
+    assert_eq!(decode("membar.gl", 0), fence(FenceKind::Sc, Scope::Gpu));
+    assert_eq!(decode("fence.sc.cta", 0), fence(FenceKind::Sc, Scope::Cta));
+    assert_eq!(decode("fence.sys", 0), fence(FenceKind::AcqRel, Scope::Sys));
+    assert_eq!(decode("fence.acquire.gpu", 0), fence(FenceKind::OneSided, Scope::Gpu));
+    let restricted = "fence.acquire.sync_restrict::shared::cluster.cluster";
+    assert_eq!(decode(restricted, 0), fence(FenceKind::OneSided, Scope::Cluster));
+    assert_eq!(decode("fence.proxy.async", 0), fence(FenceKind::Proxy, Scope::Sys));
+    assert_eq!(decode("fence.mbarrier_init.release.cluster", 0), fence(FenceKind::Proxy, Scope::Sys));
+    for bad in ["membar", "fence", "fence.sc", "membar.gpu", "fence.sc.gl"] {
+        assert_eq!(decode(bad, 0), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn barriers() {
+    let barrier = |kind, aligned| Op::Barrier { kind, aligned };
+    assert_eq!(decode("bar.sync", 1), barrier(BarrierKind::Sync, true));
+    assert_eq!(decode("barrier.cta.sync", 2), barrier(BarrierKind::Sync, false));
+    assert_eq!(decode("barrier.sync.aligned", 1), barrier(BarrierKind::Sync, true));
+    assert_eq!(decode("bar.cta.arrive", 2), barrier(BarrierKind::Arrive, true));
+    assert_eq!(decode("bar.red.popc.u32", 3), barrier(BarrierKind::Red(BarRed::Popc), true));
+    assert_eq!(decode("bar.red.and.pred", 4), barrier(BarrierKind::Red(BarRed::And), true));
+    assert_eq!(decode("bar.warp.sync", 1), Op::WarpSync);
+    for (bad, operands) in [
+        ("barrier.cluster.arrive", 0),
+        ("bar.arrive", 1),
+        ("bar.sync", 0),
+        ("bar.red.and.u32", 3),
+        ("bar.warp", 1),
+    ] {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn bits() {
+    assert_eq!(decode("prmt.b32", 4), Op::Prmt { mode: PrmtMode::Index });
+    assert_eq!(decode("prmt.b32.rc16", 4), Op::Prmt { mode: PrmtMode::Rc16 });
+    assert_eq!(decode("shf.l.wrap.b32", 4), Op::Shf { left: true, wrap: true });
+    assert_eq!(decode("lop3.b32", 5), Op::Lop3);
+    assert_eq!(decode("dp4a.s32.u32", 4), Op::Dp4a { a: Type::S32, b: Type::U32 });
+    assert_eq!(decode("dp2a.hi.u32.s32", 4), Op::Dp2a { a: Type::U32, b: Type::S32, hi: true });
+    assert_eq!(decode("szext.clamp.s32", 3), Op::Szext { ty: Type::S32, wrap: false });
+    assert_eq!(decode("slct.ftz.f64.f32", 4), Op::Slct { ty: Type::F64, selector: Type::F32, ftz: true });
+    for (bad, operands) in
+        [("lop3.or.b32", 6), ("shl.u32", 3), ("and.s32", 3), ("popc.b16", 2), ("shf.l.b32", 4)]
+    {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn what_is_not_known_for_certain_stays_other() {
+    let many = format!("ld{}", ".global".repeat(40));
+    for bad in [
+        "add",
+        "add.s32.s32",
+        "add.b32",
+        "add.sat.u32",
+        "add.rn.s32",
+        "add.cc.u16",
+        "mul.s32",
+        "mul.wide.u64",
+        "madc.wide.u32",
+        "madc.rn.f32",
+        "mad.rn.f16",
+        "fma.f32",
+        "fma.rna.f32",
+        "min.nan.f32",
+        "sin.f32",
+        "nosuch.u32",
+        "mbarrier.init",
+        &many,
+    ] {
+        for operands in 0..6 {
+            assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+        }
+    }
+    // The right form with the wrong number of operands.
+    for (form, right) in
+        [("add.s32", 3), ("ret", 0), ("bra", 1), ("shfl.sync.up.b32", 5), ("mov.u32", 2), ("bfi.b32", 5)]
+    {
+        for operands in 0..8 {
+            assert_eq!(decode(form, operands) == Op::Other, operands != right, "{form} with {operands}");
+        }
+    }
+}
