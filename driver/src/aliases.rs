@@ -1,0 +1,235 @@
+//! Second names of functions: those that programs compiled for per-thread default streams ask for
+//! (`_ptsz`, `_ptds`), and old names of functions that only got stricter.
+//!
+//! The calling thread's default stream and the legacy one order work alike here ([`crate::stream`]), so each is its
+//! namesake.
+
+use std::ffi::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+
+use crate::error::Status;
+use crate::types::{
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn, CUlaunchConfig,
+    CUmemoryPool, CUstream, CUstreamCallback,
+};
+use crate::{context, copy, copy2d, event, fill, launch, memory, pool, primary, stream};
+
+macro_rules! aliases {
+    ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
+        #[doc = concat!("[`", stringify!($module), "::", stringify!($name), "`] by another name.")]
+        ///
+        /// # Safety
+        /// As that one.
+        #[unsafe(no_mangle)]
+        #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+        #[allow(unused_unsafe, reason = "some of the functions are safe")]
+        pub unsafe extern "C" fn $alias($($argument: $type),*) -> Status {
+            // SAFETY: the same contract.
+            unsafe { $module::$name($($argument),*) }
+        }
+    )*};
+}
+
+// Per-thread default streams.
+aliases! {
+    cuEventRecordWithFlags_ptsz = event::cuEventRecordWithFlags(
+        event: CUevent,
+        stream: CUstream,
+        flags: c_uint,
+    );
+    cuEventRecord_ptsz = event::cuEventRecord(event: CUevent, stream: CUstream);
+    cuLaunchCooperativeKernel_ptsz = launch::cuLaunchCooperativeKernel(
+        function: CUfunction,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        dynamic_shared: c_uint,
+        stream: CUstream,
+        each: *const *const c_void,
+    );
+    cuLaunchHostFunc_ptsz = stream::cuLaunchHostFunc(
+        stream: CUstream,
+        function: CUhostFn,
+        user_data: *mut c_void,
+    );
+    cuLaunchKernelEx_ptsz = launch::cuLaunchKernelEx(
+        config: *const CUlaunchConfig,
+        function: CUfunction,
+        each: *const *const c_void,
+        extra: *const *mut c_void,
+    );
+    cuLaunchKernel_ptsz = launch::cuLaunchKernel(
+        function: CUfunction,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        dynamic_shared: c_uint,
+        stream: CUstream,
+        each: *const *const c_void,
+        extra: *const *mut c_void,
+    );
+    cuMemAllocAsync_ptsz = memory::cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream);
+    cuMemAllocFromPoolAsync_ptsz = pool::cuMemAllocFromPoolAsync(
+        place: *mut CUdeviceptr,
+        bytes: usize,
+        pool: CUmemoryPool,
+        stream: CUstream,
+    );
+    cuMemFreeAsync_ptsz = memory::cuMemFreeAsync(address: CUdeviceptr, stream: CUstream);
+    cuMemcpy2DAsync_v2_ptsz = copy2d::cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream);
+    cuMemcpy2DUnaligned_v2_ptds = copy2d::cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D);
+    cuMemcpy2D_v2_ptds = copy2d::cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D);
+    cuMemcpyAsync_ptsz = copy::cuMemcpyAsync(
+        to: CUdeviceptr,
+        from: CUdeviceptr,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyDtoDAsync_v2_ptsz = copy::cuMemcpyDtoDAsync_v2(
+        to: CUdeviceptr,
+        from: CUdeviceptr,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyDtoD_v2_ptds = copy::cuMemcpyDtoD_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize);
+    cuMemcpyDtoHAsync_v2_ptsz = copy::cuMemcpyDtoHAsync_v2(
+        to: *mut c_void,
+        from: CUdeviceptr,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyDtoH_v2_ptds = copy::cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize);
+    cuMemcpyHtoDAsync_v2_ptsz = copy::cuMemcpyHtoDAsync_v2(
+        to: CUdeviceptr,
+        from: *const c_void,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyHtoD_v2_ptds = copy::cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, bytes: usize);
+    cuMemcpyPeerAsync_ptsz = copy::cuMemcpyPeerAsync(
+        to: CUdeviceptr,
+        to_context: CUcontext,
+        from: CUdeviceptr,
+        from_context: CUcontext,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyPeer_ptds = copy::cuMemcpyPeer(
+        to: CUdeviceptr,
+        to_context: CUcontext,
+        from: CUdeviceptr,
+        from_context: CUcontext,
+        bytes: usize,
+    );
+    cuMemcpy_ptds = copy::cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, bytes: usize);
+    cuMemsetD16Async_ptsz = fill::cuMemsetD16Async(
+        to: CUdeviceptr,
+        item: c_ushort,
+        items: usize,
+        stream: CUstream,
+    );
+    cuMemsetD16_v2_ptds = fill::cuMemsetD16_v2(to: CUdeviceptr, item: c_ushort, items: usize);
+    cuMemsetD2D16Async_ptsz = fill::cuMemsetD2D16Async(
+        to: CUdeviceptr,
+        pitch: usize,
+        item: c_ushort,
+        width: usize,
+        height: usize,
+        stream: CUstream,
+    );
+    cuMemsetD2D16_v2_ptds = fill::cuMemsetD2D16_v2(
+        to: CUdeviceptr,
+        pitch: usize,
+        item: c_ushort,
+        width: usize,
+        height: usize,
+    );
+    cuMemsetD2D32Async_ptsz = fill::cuMemsetD2D32Async(
+        to: CUdeviceptr,
+        pitch: usize,
+        item: c_uint,
+        width: usize,
+        height: usize,
+        stream: CUstream,
+    );
+    cuMemsetD2D32_v2_ptds = fill::cuMemsetD2D32_v2(
+        to: CUdeviceptr,
+        pitch: usize,
+        item: c_uint,
+        width: usize,
+        height: usize,
+    );
+    cuMemsetD2D8Async_ptsz = fill::cuMemsetD2D8Async(
+        to: CUdeviceptr,
+        pitch: usize,
+        item: c_uchar,
+        width: usize,
+        height: usize,
+        stream: CUstream,
+    );
+    cuMemsetD2D8_v2_ptds = fill::cuMemsetD2D8_v2(
+        to: CUdeviceptr,
+        pitch: usize,
+        item: c_uchar,
+        width: usize,
+        height: usize,
+    );
+    cuMemsetD32Async_ptsz = fill::cuMemsetD32Async(
+        to: CUdeviceptr,
+        item: c_uint,
+        items: usize,
+        stream: CUstream,
+    );
+    cuMemsetD32_v2_ptds = fill::cuMemsetD32_v2(to: CUdeviceptr, item: c_uint, items: usize);
+    cuMemsetD8Async_ptsz = fill::cuMemsetD8Async(
+        to: CUdeviceptr,
+        item: c_uchar,
+        items: usize,
+        stream: CUstream,
+    );
+    cuMemsetD8_v2_ptds = fill::cuMemsetD8_v2(to: CUdeviceptr, item: c_uchar, items: usize);
+    cuStreamAddCallback_ptsz = stream::cuStreamAddCallback(
+        stream: CUstream,
+        callback: CUstreamCallback,
+        user_data: *mut c_void,
+        flags: c_uint,
+    );
+    cuStreamAttachMemAsync_ptsz = stream::cuStreamAttachMemAsync(
+        stream: CUstream,
+        address: u64,
+        length: usize,
+        flags: c_uint,
+    );
+    cuStreamEndCapture_ptsz = stream::cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+    cuStreamGetCtx_ptsz = stream::cuStreamGetCtx(stream: CUstream, place: *mut CUcontext);
+    cuStreamGetCtx_v2_ptsz = stream::cuStreamGetCtx_v2(
+        stream: CUstream,
+        place: *mut CUcontext,
+        green: *mut CUcontext,
+    );
+    cuStreamGetDevice_ptsz = stream::cuStreamGetDevice(stream: CUstream, place: *mut CUdevice);
+    cuStreamGetFlags_ptsz = stream::cuStreamGetFlags(stream: CUstream, place: *mut c_uint);
+    cuStreamGetId_ptsz = stream::cuStreamGetId(stream: CUstream, place: *mut c_ulonglong);
+    cuStreamGetPriority_ptsz = stream::cuStreamGetPriority(stream: CUstream, place: *mut c_int);
+    cuStreamIsCapturing_ptsz = stream::cuStreamIsCapturing(stream: CUstream, place: *mut c_uint);
+    cuStreamQuery_ptsz = stream::cuStreamQuery(stream: CUstream);
+    cuStreamSynchronize_ptsz = stream::cuStreamSynchronize(stream: CUstream);
+    cuStreamWaitEvent_ptsz = stream::cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+}
+
+// Old names.
+aliases! {
+    cuCtxDestroy = context::cuCtxDestroy_v2(context: CUcontext);
+    cuCtxPopCurrent = context::cuCtxPopCurrent_v2(place: *mut CUcontext);
+    cuCtxPushCurrent = context::cuCtxPushCurrent_v2(context: CUcontext);
+    cuDevicePrimaryCtxRelease = primary::cuDevicePrimaryCtxRelease_v2(device: CUdevice);
+    cuDevicePrimaryCtxReset = primary::cuDevicePrimaryCtxReset_v2(device: CUdevice);
+    cuDevicePrimaryCtxSetFlags = primary::cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint);
+    cuEventDestroy = event::cuEventDestroy_v2(event: CUevent);
+    cuStreamDestroy = stream::cuStreamDestroy_v2(stream: CUstream);
+}

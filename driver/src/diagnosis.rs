@@ -1,0 +1,145 @@
+//! What the simulator says of a launch that went wrong, in the words of the report and of CUDA.
+//!
+//! Lines of an instrumented text are mapped back to the program's own; what runs inside the injected
+//! handlers is told as such.
+
+use bugaroo_device_handlers::SYMBOL_PREFIX;
+use bugaroo_injector::is_toolkit_header;
+use bugaroo_protocol::{Access, BlockedThread, Diagnosis, Fault, FaultKind, SourceLine};
+use bugaroo_simulator as device;
+
+use crate::error::Status;
+use crate::injection::Injected;
+
+/// Most groups of threads that a report lists.
+const GROUPS: usize = 16;
+
+/// How lines of the running text are told.
+pub struct Lines<'a>(Option<&'a Injected>);
+
+impl<'a> Lines<'a> {
+    /// As the injector's map says, if the module is instrumented; as they are otherwise.
+    pub fn of(injected: Option<&'a Injected>) -> Self {
+        Lines(injected)
+    }
+
+    fn original(&self, line: u32) -> Option<u32> {
+        self.0.map_or(Some(line), |injected| injected.original_line(line))
+    }
+}
+
+/// What a program sees of a fault.
+///
+/// `trap` is an unspecified launch failure, as on hardware; so are barriers used wrongly, whose effect
+/// there is not defined.
+pub fn status(kind: &device::FaultKind) -> Status {
+    use device::FaultKind as Kind;
+    match kind {
+        Kind::OutOfBounds { .. } | Kind::Freed { .. } => Status::IllegalAddress,
+        Kind::Misaligned { .. } => Status::MisalignedAddress,
+        Kind::StackOverflow { .. } => Status::HardwareStackError,
+        Kind::Trap | Kind::BarrierDivergence { .. } => Status::LaunchFailed,
+        Kind::BadCall { .. } | Kind::BadBranch { .. } => Status::InvalidPc,
+        Kind::BadBarrier { .. } | Kind::BadMemberMask { .. } => Status::IllegalInstruction,
+    }
+}
+
+/// A fault, for the report.
+pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
+    use device::FaultKind as Kind;
+    let kind = match fault.kind {
+        Kind::OutOfBounds { .. } | Kind::Freed { .. } => FaultKind::IllegalAddress,
+        Kind::Misaligned { .. } => FaultKind::MisalignedAddress,
+        Kind::Trap => FaultKind::Trap,
+        Kind::BarrierDivergence { .. } => FaultKind::BarrierDivergence,
+        Kind::StackOverflow { .. }
+        | Kind::BadCall { .. }
+        | Kind::BadBranch { .. }
+        | Kind::BadBarrier { .. }
+        | Kind::BadMemberMask { .. } => FaultKind::IllegalInstruction,
+    };
+    let access = match fault.kind {
+        Kind::OutOfBounds { access, .. } | Kind::Freed { access, .. } | Kind::Misaligned { access, .. } => {
+            Some(match access {
+                device::AccessKind::Read => Access::Load,
+                device::AccessKind::Write => Access::Store,
+                device::AccessKind::Atomic => Access::Atomic,
+            })
+        }
+        _ => None,
+    };
+    let at = blocked(fault.thread.block, fault.thread.thread, 1, &fault.place, lines);
+    let summary = format!("{}: {} at {}", fault.thread, fault.kind, place(&at));
+    Fault { kind, summary, access, at }
+}
+
+/// Who waits where, for the report; `what` says why the launch was given up.
+pub fn diagnosis(what: &str, found: &device::Diagnosis, lines: &Lines<'_>) -> Diagnosis {
+    let mut groups: Vec<&device::Group> = found.groups.iter().collect();
+    // Stable: groups of one size stay in order of block and thread.
+    groups.sort_by_key(|group| std::cmp::Reverse(group.threads));
+    let blocked_group =
+        |group: &&device::Group| blocked(group.block, group.first_thread, group.threads, &group.place, lines);
+    let waiting: Vec<BlockedThread> = groups.iter().take(GROUPS).map(blocked_group).collect();
+    let summary = match (groups.first(), waiting.first()) {
+        (Some(group), Some(at)) => {
+            let first = device::ThreadId { block: group.block, thread: group.first_thread };
+            let does = activity(group.activity);
+            let others = groups.len() - 1 + found.omitted;
+            let others = match others {
+                0 => String::new(),
+                1 => "; 1 more group of threads".to_owned(),
+                _ => format!("; {others} more groups of threads"),
+            };
+            format!("{what}: {} threads from {first} {does} {}{others}", group.threads, place(at))
+        }
+        _ => what.to_owned(),
+    };
+    Diagnosis { summary, waiting }
+}
+
+fn activity(activity: device::Activity) -> String {
+    match activity {
+        device::Activity::Running => "run at".to_owned(),
+        device::Activity::Barrier { barrier, arrived, expected } => {
+            format!("wait at barrier {barrier} ({arrived} of {expected} threads have arrived),")
+        }
+        device::Activity::WarpMask { mask } => format!("wait for lanes {mask:#010x} of their warp at"),
+    }
+}
+
+fn blocked(
+    block: [u32; 3],
+    thread: [u32; 3],
+    threads: u32,
+    place: &device::Place,
+    lines: &Lines<'_>,
+) -> BlockedThread {
+    // The user's line: the innermost that is not the toolkit's own.
+    let user = place.source.iter().find(|position| !is_toolkit_header(&position.file));
+    let source = user.or(place.source.first());
+    BlockedThread {
+        block,
+        thread,
+        threads,
+        function: place.function.clone(),
+        ptx_line: lines.original(place.ptx_line),
+        source: source.map(|position| SourceLine { file: position.file.clone(), line: position.line }),
+        instruction: place.instruction.clone(),
+    }
+}
+
+/// A place in one line.
+fn place(at: &BlockedThread) -> String {
+    let mut text = format!("`{}` in {}", at.instruction, at.function);
+    if at.function.starts_with(SYMBOL_PREFIX) {
+        text.push_str(" (the tester's own code, on behalf of the program)");
+    }
+    if let Some(line) = at.ptx_line {
+        text.push_str(&format!(", PTX line {line}"));
+    }
+    if let Some(source) = &at.source {
+        text.push_str(&format!(", {}:{}", source.file, source.line));
+    }
+    text
+}

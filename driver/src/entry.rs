@@ -1,0 +1,161 @@
+//! What every function of the API does first: catch panics, take the lock, and refuse to work
+//! before `cuInit`, without a current context, or after a fault.
+//!
+//! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`] and
+//! [`synchronising`], in order of what they demand. One lock guards the whole driver; the current
+//! context is the calling thread's own ([`crate::current`]).
+//!
+//! **Faults.** Kernels run at their launch, but as on hardware the launch itself succeeds: a fault
+//! stays pending in its context until a call that waits for the device ([`synchronising`]) reports it.
+//! Until then further work in that context is accepted and dropped, as it would queue behind the
+//! broken kernel. From the report on, every call through [`with_context`] gives the same error.
+//! Functions that only look up, set the current context or destroy things stay usable.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::current;
+use crate::error::{Outcome, Status};
+use crate::state::Driver;
+use crate::types::CUcontext;
+
+static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
+
+/// Process that initialised the driver; 0 before. A forked child finds its parent's number here: it
+/// has no device (as with the real driver), and its lock may be held for ever.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// Whether, and where, the driver was initialised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initialised {
+    /// Not yet.
+    Not,
+    /// By this process.
+    Here,
+    /// By the process that this one was forked from.
+    ByParent,
+}
+
+/// See [`Initialised`].
+pub fn initialised() -> Initialised {
+    match OWNER.load(Ordering::Acquire) {
+        0 => Initialised::Not,
+        owner if owner == process::id() => Initialised::Here,
+        _ => Initialised::ByParent,
+    }
+}
+
+/// Runs `make` and keeps the driver that it gives, unless one is there.
+pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
+    if initialised() == Initialised::ByParent {
+        return Err(Status::NotInitialized);
+    }
+    let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+    if driver.is_none() {
+        *driver = Some(make()?);
+        OWNER.store(process::id(), Ordering::Release);
+    }
+    Ok(())
+}
+
+/// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN` and a line on stderr.
+pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
+    // What a panic may leave half-done is behind the lock, whose poison says so; later calls go on
+    // with what there is rather than taking the program down.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(outcome) => outcome.into(),
+        Err(_) => {
+            eprintln!("bugaroo: internal error in {name} (see above): please report it");
+            Status::Unknown
+        }
+    }
+}
+
+/// Runs a body that needs an initialised driver, under the lock.
+pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Status {
+    anytime(name, || {
+        if initialised() != Initialised::Here {
+            return Err(Status::NotInitialized);
+        }
+        let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+        body(driver.as_mut().ok_or(Status::NotInitialized)?)
+    })
+}
+
+/// Runs a body that needs a current context, not broken by a fault that was already reported.
+pub fn with_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    with_driver(name, |driver| {
+        let context = current_context(driver)?;
+        match driver.context(context)?.fault {
+            Some(fault) if fault.reported => Err(fault.status),
+            _ => body(driver, context),
+        }
+    })
+}
+
+/// Runs a body that waits for the device's work: a pending fault of the context is reported instead.
+pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    with_context(name, |driver, context| {
+        driver.surface(context)?;
+        body(driver, context)
+    })
+}
+
+/// The calling thread's context.
+///
+/// # Errors
+/// `InvalidContext` without one, `ContextIsDestroyed` when it was destroyed by another thread.
+pub fn current_context(driver: &Driver) -> Outcome<CUcontext> {
+    let context = current::top().ok_or(Status::InvalidContext)?;
+    driver.context(context).map(|_| context).map_err(|_| Status::ContextIsDestroyed)
+}
+
+/// Stores a result where the program wants it.
+///
+/// # Errors
+/// `InvalidValue` when the place is null.
+///
+/// # Safety
+/// `place` is null or points to memory for a `T` (it need not be aligned).
+pub unsafe fn write<T>(place: *mut T, value: T) -> Outcome {
+    if place.is_null() {
+        return Err(Status::InvalidValue);
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// Stores a result unless the program does not want it (null).
+///
+/// # Safety
+/// As for [`write`].
+pub unsafe fn write_if_wanted<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: not null, and the caller vouches for the rest.
+        unsafe { place.write_unaligned(value) };
+    }
+}
+
+/// Refuses null: for pointers whose target is only used on the way.
+///
+/// # Errors
+/// `InvalidValue` when it is null.
+pub fn not_null<T>(pointer: *const T) -> Outcome {
+    if pointer.is_null() { Err(Status::InvalidValue) } else { Ok(()) }
+}
+
+/// A program's C string.
+///
+/// # Errors
+/// `InvalidValue` when it is null or not UTF-8 (no name that we hand out is anything else).
+///
+/// # Safety
+/// `text` is null or points to a NUL-terminated string that outlives `'a`.
+pub unsafe fn text<'a>(text: *const std::ffi::c_char) -> Outcome<&'a str> {
+    not_null(text)?;
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_str().map_err(|_| Status::InvalidValue)
+}

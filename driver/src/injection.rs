@@ -1,0 +1,307 @@
+//! What the orders want done to kernels: instrumentation at the load of a module, and the launch state
+//! before each launch (DESIGN parts 1 and 4).
+//!
+//! One instrumented module serves every configuration. Probability, seed, spaces, kernels and fence
+//! sites are data: a flags table that is written once, when a module is loaded, and the state that each
+//! launch reads. Kernels that the orders do not name run the same code with probability 0.
+//!
+//! **Seeds.** Everything random stems from the orders' seed and the launch's ordinal in the process
+//! (0 without orders): coins are a hash of both (see `bugaroo_device_handlers::coin`), and the
+//! scheduler of a launch starts from [`scheduler_seed`]. So a launch does not depend on how long the
+//! ones before it ran.
+
+use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags};
+use bugaroo_injector::Instrumented;
+use bugaroo_protocol::{Model, Orders, Site, SiteId, Space};
+use bugaroo_simulator::{AllocationKind, Memory, Program};
+use regex::Regex;
+
+use crate::cache;
+use crate::digest::Digest;
+use crate::error::{Outcome, Status};
+use crate::module::Refusal;
+
+/// The orders, as far as they concern kernels.
+#[derive(Debug)]
+pub struct Injection {
+    orders: Option<Orders>,
+    /// Which kernels have their stores delayed; None: all.
+    kernels: Option<Regex>,
+    /// Device memory for store buffers, kept from launch to launch: address and size.
+    buffers: Option<(u64, u64)>,
+    /// Whether the user was told that buffers are smaller than asked for.
+    told_of_small_buffers: bool,
+}
+
+/// A module's text, ready to be decoded.
+#[derive(Debug)]
+pub struct Prepared {
+    instrumented: Option<Instrumented>,
+    /// Whether the instrumented text runs, or was only made for its sites.
+    runs: bool,
+}
+
+/// What a launch has to know of an instrumented module.
+#[derive(Debug)]
+pub struct Injected {
+    instrumented: Instrumented,
+    /// Address of the launch state.
+    variable: u64,
+    /// Address of the site flags table, where one is set.
+    flags: Option<u64>,
+}
+
+/// A launch that may delay stores.
+#[derive(Clone, Copy, Debug)]
+pub struct Armed {
+    /// Address of the launch state.
+    variable: u64,
+    /// Address of the count of delayed stores, if the launch counts.
+    delayed: Option<u64>,
+}
+
+impl Injection {
+    /// What these orders want.
+    ///
+    /// # Errors
+    /// When the kernels' regular expression is none.
+    pub fn new(orders: Option<Orders>) -> Result<Self, regex::Error> {
+        let kernels = orders.as_ref().and_then(|orders| orders.kernel.as_deref());
+        let kernels = kernels.map(Regex::new).transpose()?;
+        Ok(Injection { orders, kernels, buffers: None, told_of_small_buffers: false })
+    }
+
+    /// The trial's seed.
+    pub fn seed(&self) -> u64 {
+        self.orders.as_ref().map_or(0, |orders| orders.seed)
+    }
+
+    /// Most warp instructions of a launch.
+    pub fn step_budget(&self) -> Option<u64> {
+        self.orders.as_ref().and_then(|orders| orders.step_budget)
+    }
+
+    /// Whether modules are reported with their sites.
+    pub fn report_sites(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.report_sites)
+    }
+
+    /// Whether launches are reported with a digest of memory.
+    pub fn digest(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.digest)
+    }
+
+    /// Instruments a module, if the orders have a model or want its sites; from the cache, if it is there.
+    ///
+    /// # Errors
+    /// When the text is not PTX, or cannot be instrumented.
+    pub fn prepare(&self, source: &str, digest: Digest) -> Result<Prepared, Refusal> {
+        let Some(orders) =
+            self.orders.as_ref().filter(|orders| orders.model.is_some() || orders.report_sites)
+        else {
+            return Ok(Prepared { instrumented: None, runs: false });
+        };
+        let instrumented = cache::instrument(orders.cache.as_deref(), source, digest)?;
+        Ok(Prepared { instrumented: Some(instrumented), runs: orders.model.is_some() })
+    }
+
+    /// Writes the flags of a loaded module's sites into device memory.
+    ///
+    /// # Errors
+    /// When there is no memory left for them.
+    pub fn install(
+        &self,
+        prepared: Prepared,
+        module: u32,
+        program: &Program,
+        memory: &mut Memory,
+    ) -> Result<Option<Injected>, Refusal> {
+        let (Some(orders), true, Some(instrumented)) = (&self.orders, prepared.runs, prepared.instrumented)
+        else {
+            return Ok(None);
+        };
+        let Some((variable, _)) = program.variable(LAUNCH_VARIABLE) else {
+            // The injector leaves a module without any site alone.
+            return Ok(None);
+        };
+        let table = site_flags(orders, module, instrumented.sites.len());
+        let flags = if table.iter().all(|word| *word == 0) {
+            None
+        } else {
+            let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+            Some(place(memory, &bytes).map_err(|status| Refusal {
+                status,
+                text: "no device memory left for the table of sites".to_owned(),
+                unsupported: false,
+            })?)
+        };
+        Ok(Some(Injected { instrumented, variable, flags }))
+    }
+
+    /// Writes the state of a launch, with buffers for its threads.
+    ///
+    /// # Errors
+    /// `OutOfMemory` when not even the smallest buffers fit.
+    pub fn arm(
+        &mut self,
+        injected: &Injected,
+        kernel: &str,
+        threads: u64,
+        ordinal: u64,
+        memory: &mut Memory,
+    ) -> Outcome<Armed> {
+        let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model?)))
+        else {
+            return Ok(Armed { variable: injected.variable, delayed: None });
+        };
+        let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
+        let pw = if selected { orders.pw } else { 0.0 };
+        let probabilities = match orders.space {
+            Space::Both => (pw, pw),
+            Space::Global => (pw, 0.0),
+            Space::Shared => (0.0, pw),
+        };
+        let idle = probabilities == (0.0, 0.0) && injected.flags.is_none();
+        let wanted = orders.buffer;
+        let (model, seed) = (device_model(model), orders.seed);
+        // Half of what is left: the program may go on allocating.
+        let present = self.buffers.map_or(0, |(_, size)| size);
+        let budget = ((memory.available() + present) / 2).max(present);
+        let layout = Layout::new(threads, injected.instrumented.store_sites, wanted, budget);
+        let base = if idle { 0 } else { self.buffers_for(&layout, budget, wanted, memory)? };
+        let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, injected.flags);
+        memory.write(injected.variable, &state.to_bytes()).map_err(|_| Status::Unknown)?;
+        let delayed = (!idle).then_some(base + layout.delayed);
+        Ok(Armed { variable: injected.variable, delayed })
+    }
+
+    /// Buffers for a launch, zero where they have to be.
+    fn buffers_for(
+        &mut self,
+        layout: &Layout,
+        budget: u64,
+        wanted: u32,
+        memory: &mut Memory,
+    ) -> Outcome<u64> {
+        if layout.capacity < wanted && !self.told_of_small_buffers {
+            self.told_of_small_buffers = true;
+            eprintln!(
+                "bugaroo: {} threads: store buffers of {} entries instead of {wanted} (device memory)",
+                layout.threads, layout.capacity
+            );
+        }
+        if layout.total_bytes > budget {
+            return Err(Status::OutOfMemory);
+        }
+        if let Some((address, size)) = self.buffers {
+            if layout.total_bytes <= size {
+                memory.fill(address, layout.zeroed_bytes, &[0]).map_err(|_| Status::Unknown)?;
+                return Ok(address);
+            }
+            self.buffers = None;
+            memory.free(address).map_err(|_| Status::Unknown)?;
+        }
+        let address = memory
+            .alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool)
+            .map_err(|_| Status::OutOfMemory)?;
+        self.buffers = Some((address, layout.total_bytes));
+        Ok(address)
+    }
+}
+
+impl Armed {
+    /// Takes the launch state back, so that memory holds nothing of the tester's; tells how many stores
+    /// were delayed.
+    pub fn disarm(self, memory: &mut Memory) -> u64 {
+        let mut count = [0; 8];
+        if let Some(delayed) = self.delayed {
+            // The buffers were allocated for this launch and are still there.
+            let _ = memory.read(delayed, &mut count);
+        }
+        // The variable lives as long as its module.
+        let _ = memory.write(self.variable, &LaunchState::off().to_bytes());
+        u64::from_le_bytes(count)
+    }
+}
+
+impl Prepared {
+    /// The text to run.
+    pub fn text<'a>(&'a self, source: &'a str) -> &'a str {
+        match &self.instrumented {
+            Some(instrumented) if self.runs => &instrumented.ptx,
+            _ => source,
+        }
+    }
+
+    /// The line of the program's own text that a line of [`Self::text`] stems from.
+    pub fn original_line(&self, line: u32) -> Option<u32> {
+        match &self.instrumented {
+            Some(instrumented) if self.runs => instrumented.lines.original(line),
+            _ => Some(line),
+        }
+    }
+
+    /// The sites, named for the module of this number.
+    pub fn sites(&self, module: u32) -> Vec<Site> {
+        let sites = self.instrumented.iter().flat_map(|instrumented| &instrumented.sites);
+        sites.map(|site| Site { id: SiteId { module, ..site.id }, ..site.clone() }).collect()
+    }
+}
+
+impl Injected {
+    /// Gives the module's own device memory back, at its unloading.
+    pub fn remove(&self, memory: &mut Memory) {
+        if let Some(flags) = self.flags {
+            // It was allocated in `install` and nowhere freed.
+            let _ = memory.free(flags);
+        }
+    }
+
+    /// The line of the program's own text that a line of the running one stems from.
+    pub fn original_line(&self, line: u32) -> Option<u32> {
+        self.instrumented.lines.original(line)
+    }
+}
+
+/// The words of a module's site flags table.
+fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
+    let mut table = vec![0; sites];
+    let without = orders.without_fence.iter().map(|site| (site, flags::OMIT));
+    let with = orders.with_fence.iter().map(|site| (site, flags::INSERT));
+    for (site, flag) in without.chain(with).filter(|(site, _)| site.module == module) {
+        match table.get_mut(site.index as usize) {
+            Some(word) => *word |= flag,
+            None => eprintln!("bugaroo: there is no site {site}: the module has {sites}"),
+        }
+    }
+    table
+}
+
+/// Puts bytes into fresh device memory.
+fn place(memory: &mut Memory, bytes: &[u8]) -> Outcome<u64> {
+    let allocated = memory.alloc(bytes.len() as u64, Layout::ALIGN, AllocationKind::Tool);
+    let address = allocated.map_err(|_| Status::OutOfMemory)?;
+    memory.write(address, bytes).map_err(|_| Status::Unknown)?;
+    Ok(address)
+}
+
+/// The handlers' word for a model. `ptx` never gets here: `cuInit` refuses it.
+fn device_model(model: Model) -> DeviceModel {
+    match model {
+        Model::Bugaroo => DeviceModel::Bugaroo,
+        Model::StoreBuffer | Model::Ptx => DeviceModel::StoreBuffer,
+    }
+}
+
+/// The scheduler's seed for a launch, such that neighbouring seeds and launches have unrelated schedules.
+pub fn scheduler_seed(seed: u64, ordinal: u64) -> u64 {
+    mix(seed, ordinal.wrapping_add(1))
+}
+
+/// Two numbers in one: a step of SplitMix64 (Steele, Lea and Flood) from `a`, `b` steps on.
+pub fn mix(a: u64, b: u64) -> u64 {
+    let mut z = a.wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,53 @@
+//! `libcuda.so.1`: the CUDA Driver API over the virtual GPU.
+//!
+//! A program that is linked or loaded against the driver finds this library in its place and runs its
+//! kernels on the simulator, in its own process. With a trial's orders in the environment
+//! ([`bugaroo_protocol::Orders`]) modules are instrumented on the way and everything is reported; without, it is a plain
+//! virtual GPU.
+//!
+//! The functions bear the names of CUDA 13.0's `cuda.h` and do what its documentation says, errors
+//! included; each module's head tells where it departs. What is missing altogether is exported too
+//! ([`missing`]): it says its name and answers `CUDA_ERROR_NOT_SUPPORTED`. No panic crosses the C boundary.
+
+#![allow(non_snake_case, non_camel_case_types, reason = "cuda.h's own names")]
+
+pub mod aliases;
+mod attributes;
+mod cache;
+mod clock;
+pub mod context;
+pub mod copy;
+pub mod copy2d;
+mod current;
+pub mod device;
+mod diagnosis;
+mod digest;
+mod entry;
+pub mod error;
+pub mod event;
+mod execute;
+pub mod fill;
+pub mod function;
+mod handles;
+pub mod host;
+mod image;
+pub mod init;
+mod injection;
+mod jit;
+pub mod launch;
+pub mod library;
+pub mod memory;
+pub mod missing;
+pub mod module;
+pub mod occupancy;
+pub mod pointer;
+pub mod pool;
+pub mod primary;
+pub mod procaddr;
+pub mod profiler;
+mod report;
+mod state;
+pub mod stream;
+pub mod types;
+
+pub use error::Status;

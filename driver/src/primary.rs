@@ -1,0 +1,121 @@
+//! The device's primary context (CUDA Driver API, "Primary Context Management"): one for the whole
+//! process, alive while anybody retains it. Its handle stays the same all the while.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::context::{Context, check_flags};
+use crate::entry::{not_null, with_driver, write};
+use crate::error::{Outcome, Status};
+use crate::handles::Handles;
+use crate::state::Driver;
+use crate::types::{CUcontext, CUdevice};
+
+/// The primary context's state.
+#[derive(Debug)]
+pub struct Primary {
+    /// Its handle, alive or not.
+    pub handle: CUcontext,
+    /// How often it was retained more than released.
+    retained: u32,
+    /// Flags that it has, or will have when it comes to life.
+    flags: c_uint,
+}
+
+impl Primary {
+    /// Not alive; takes its place among the contexts.
+    pub fn new(contexts: &mut Handles<Context>) -> Self {
+        Primary { handle: contexts.insert(Context::default()), retained: 0, flags: 0 }
+    }
+
+    /// Whether it is alive.
+    pub fn active(&self) -> bool {
+        self.retained > 0
+    }
+}
+
+/// Refuses every device but the one there is.
+pub fn check_device(device: CUdevice) -> Outcome {
+    if device == 0 { Ok(()) } else { Err(Status::InvalidDevice) }
+}
+
+/// Frees what the primary context owns, so that it starts afresh, without its fault.
+fn start_afresh(driver: &mut Driver) -> Outcome {
+    let handle = driver.primary.handle;
+    driver.clear(handle);
+    *driver.contexts.get_mut(handle)? = Context::new(driver.primary.flags);
+    Ok(())
+}
+
+/// Retains the primary context.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device: CUdevice) -> Status {
+    with_driver("cuDevicePrimaryCtxRetain", |driver| {
+        check_device(device)?;
+        not_null(place)?;
+        driver.primary.retained += 1;
+        if driver.primary.retained == 1 {
+            start_afresh(driver)?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(place, driver.primary.handle) }
+    })
+}
+
+/// Releases the primary context; the last release destroys it.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
+    with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
+        check_device(device)?;
+        if !driver.primary.active() {
+            return Err(Status::InvalidContext);
+        }
+        driver.primary.retained -= 1;
+        if driver.primary.active() { Ok(()) } else { start_afresh(driver) }
+    })
+}
+
+/// Destroys what the primary context owns, and its fault; it stays as often retained as it was.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
+    with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
+        check_device(device)?;
+        start_afresh(driver)
+    })
+}
+
+/// The primary context's flags, and whether it is alive.
+///
+/// # Safety
+/// Each is null, which is refused, or points to a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
+    device: CUdevice,
+    flags: *mut c_uint,
+    active: *mut c_int,
+) -> Status {
+    with_driver("cuDevicePrimaryCtxGetState", |driver| {
+        check_device(device)?;
+        not_null(flags)?;
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write(active, c_int::from(driver.primary.active()))?;
+            write(flags, driver.primary.flags)
+        }
+    })
+}
+
+/// Sets the primary context's flags.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint) -> Status {
+    with_driver("cuDevicePrimaryCtxSetFlags_v2", |driver| {
+        check_device(device)?;
+        check_flags(flags)?;
+        driver.primary.flags = flags;
+        let handle = driver.primary.handle;
+        driver.contexts.get_mut(handle)?.flags = flags;
+        Ok(())
+    })
+}

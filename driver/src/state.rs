@@ -1,0 +1,224 @@
+//! What the driver knows: the device's memory, and every object that the program made.
+
+use std::collections::BTreeMap;
+
+use bugaroo_simulator::{DeviceConfig, Memory};
+
+use crate::clock::Clock;
+use crate::context::Context;
+use crate::error::{Outcome, Status};
+use crate::event::Event;
+use crate::function::Function;
+use crate::handles::{Handles, Kind};
+use crate::injection::Injection;
+use crate::library::Library;
+use crate::module::{Module, ModuleNumbers};
+use crate::pool::Pools;
+use crate::primary::Primary;
+use crate::report::Report;
+use crate::stream::Stream;
+use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
+
+/// Memory of the virtual GPU, in bytes. Host memory is only used for what the program allocates.
+pub const DEVICE_MEMORY: u64 = 16 << 30;
+
+/// A fault of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// What calls give.
+    pub status: Status,
+    /// Whether the program was told.
+    pub reported: bool,
+}
+
+/// Memory that the program allocated on the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    /// Whose it is.
+    pub context: CUcontext,
+    /// As asked for, in bytes.
+    pub size: u64,
+}
+
+/// Memory of the host that the driver allocated for the program.
+#[derive(Clone, Copy, Debug)]
+pub struct HostBlock {
+    /// Whose it is.
+    pub context: CUcontext,
+    /// In bytes.
+    pub size: usize,
+    /// As passed to `cuMemHostAlloc`.
+    pub flags: u32,
+}
+
+/// Everything; see the modules of the parts.
+#[derive(Debug)]
+pub struct Driver {
+    /// The virtual GPU's shape.
+    pub config: DeviceConfig,
+    /// Its memory, shared by all contexts.
+    pub memory: Memory,
+    /// What the orders want done to kernels.
+    pub injection: Injection,
+    /// The pipe to the harness.
+    pub report: Report,
+    /// Device time.
+    pub clock: Clock,
+    /// Launches so far, over the whole process.
+    pub launches: u64,
+    /// Digest of device memory, chained over launches.
+    pub digest: u64,
+    /// The device's primary context.
+    pub primary: Primary,
+    /// Contexts, the primary one among them.
+    pub contexts: Handles<Context>,
+    /// Loaded modules.
+    pub modules: Handles<Module>,
+    /// Numbers of distinct modules.
+    pub module_numbers: ModuleNumbers,
+    /// Libraries (modules of no context).
+    pub libraries: Handles<Library>,
+    /// Kernels of the loaded modules.
+    pub functions: Handles<Function>,
+    /// Streams that the program made.
+    pub streams: Handles<Stream>,
+    /// Events that the program made.
+    pub events: Handles<Event>,
+    /// Memory pools.
+    pub pools: Pools,
+    /// Device memory of the program by its first address.
+    pub allocations: BTreeMap<CUdeviceptr, Allocation>,
+    /// Host memory of the program by its first address.
+    pub host_blocks: BTreeMap<usize, HostBlock>,
+}
+
+// SAFETY: the raw pointers inside are handles, numbers in truth, which are never followed.
+unsafe impl Send for Driver {}
+
+impl Driver {
+    /// A driver on a fresh virtual GPU.
+    ///
+    /// # Errors
+    /// `OutOfMemory` when the host refuses the address space.
+    pub fn new(injection: Injection, report: Report) -> Outcome<Box<Self>> {
+        let mut contexts = Handles::new(Kind::Context);
+        let primary = Primary::new(&mut contexts);
+        let memory = Memory::new(DEVICE_MEMORY).map_err(|error| {
+            eprintln!("bugaroo: {error}");
+            Status::OutOfMemory
+        })?;
+        Ok(Box::new(Driver {
+            config: DeviceConfig::default(),
+            memory,
+            injection,
+            report,
+            clock: Clock::default(),
+            launches: 0,
+            digest: 0,
+            primary,
+            contexts,
+            modules: Handles::new(Kind::Module),
+            module_numbers: ModuleNumbers::default(),
+            libraries: Handles::new(Kind::Library),
+            functions: Handles::new(Kind::Function),
+            streams: Handles::new(Kind::Stream),
+            events: Handles::new(Kind::Event),
+            pools: Pools::new(),
+            allocations: BTreeMap::new(),
+            host_blocks: BTreeMap::new(),
+        }))
+    }
+
+    /// A live context.
+    ///
+    /// # Errors
+    /// `InvalidContext` when there is none of that handle, or it was destroyed.
+    pub fn context(&self, context: CUcontext) -> Outcome<&Context> {
+        let found = self.contexts.get(context).map_err(|_| Status::InvalidContext)?;
+        if context == self.primary.handle && !self.primary.active() {
+            return Err(Status::InvalidContext);
+        }
+        Ok(found)
+    }
+
+    /// A live context, to change it.
+    ///
+    /// # Errors
+    /// As [`Self::context`].
+    pub fn context_mut(&mut self, context: CUcontext) -> Outcome<&mut Context> {
+        self.context(context)?;
+        self.contexts.get_mut(context)
+    }
+
+    /// Reports the context's fault, now and from now on, if it has one.
+    ///
+    /// # Errors
+    /// The fault.
+    pub fn surface(&mut self, context: CUcontext) -> Outcome {
+        match &mut self.context_mut(context)?.fault {
+            None => Ok(()),
+            Some(fault) => {
+                fault.reported = true;
+                Err(fault.status)
+            }
+        }
+    }
+
+    /// Whether the context's work is dropped because of a fault before.
+    pub fn is_broken(&self, context: CUcontext) -> bool {
+        self.context(context).is_ok_and(|context| context.fault.is_some())
+    }
+
+    /// A function with the module that it belongs to.
+    ///
+    /// # Errors
+    /// `InvalidHandle`.
+    pub fn function(&self, function: CUfunction) -> Outcome<(&Function, &Module)> {
+        let function = self.functions.get(function)?;
+        Ok((function, self.modules.get(function.module)?))
+    }
+
+    /// Takes a module with its functions and variables away.
+    ///
+    /// # Errors
+    /// `InvalidHandle`.
+    pub fn unload(&mut self, module: CUmodule) -> Outcome {
+        let module = self.modules.remove(module)?;
+        for function in module.functions {
+            // Functions live exactly as long as their module.
+            let _ = self.functions.remove(function);
+        }
+        if let Some(injected) = &module.injected {
+            injected.remove(&mut self.memory);
+        }
+        module.program.unload(&mut self.memory);
+        Ok(())
+    }
+
+    /// Frees everything that belongs to a context, as at its destruction.
+    pub fn clear(&mut self, context: CUcontext) {
+        for module in self.modules.find(|module| module.context == Some(context)) {
+            // Just found, hence there.
+            let _ = self.unload(module);
+        }
+        for stream in self.streams.find(|stream| stream.context == context) {
+            let _ = self.streams.remove(stream);
+        }
+        for event in self.events.find(|event| event.context == context) {
+            let _ = self.events.remove(event);
+        }
+        let owned =
+            |(address, allocation): (&u64, &Allocation)| (allocation.context == context).then_some(*address);
+        let addresses: Vec<u64> = self.allocations.iter().filter_map(owned).collect();
+        for address in addresses {
+            self.allocations.remove(&address);
+            // It was allocated and not freed since, or it would not be in the map.
+            let _ = self.memory.free(address);
+        }
+        let owned = |(address, block): (&usize, &HostBlock)| (block.context == context).then_some(*address);
+        let addresses: Vec<usize> = self.host_blocks.iter().filter_map(owned).collect();
+        for address in addresses {
+            crate::host::release(self, address);
+        }
+    }
+}
