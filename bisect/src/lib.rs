@@ -7,8 +7,10 @@ pub mod confidence;
 pub mod locate;
 pub mod report;
 pub mod search;
+pub mod session;
 pub mod trials;
 
 pub use report::{Missing, Redundant, Report, Step, Verified};
 pub use search::{Subject, VERIFYING_TRIALS, search};
-pub use trials::{SessionTrials, Tally, Trials};
+pub use session::{SessionTrials, search_session};
+pub use trials::{Tally, Trials};

@@ -31,7 +31,7 @@ const BATCH: u64 = 32;
 pub struct Subject {
     /// Its sites.
     pub sites: Vec<Site>,
-    /// The kernels that it launches, without repetition, in order of first launch.
+    /// The kernels that it launches and that are searched, without repetition.
     pub kernels: Vec<String>,
     /// Most trials that one question may take.
     pub trials: u64,
@@ -306,7 +306,7 @@ fn exactly(kernel: &str) -> String {
 }
 
 /// Whether a kernel is among those that the pattern chooses. Patterns were checked when they were read.
-fn matches_kernel(pattern: &str, kernel: &str) -> bool {
+pub(crate) fn matches_kernel(pattern: &str, kernel: &str) -> bool {
     regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(kernel))
 }
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use bugaroo_harness::{Reporter, Session, Stop, Variation};
+use bugaroo_harness::Variation;
 
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,30 +46,4 @@ pub trait Trials {
         indices: Vec<u64>,
         until_failure: bool,
     ) -> impl Future<Output = Result<Tally, Self::Error>>;
-}
-
-/// A session of the harness, whose progress goes to a reporter.
-pub struct SessionTrials<'a> {
-    /// The program and its settings.
-    pub session: &'a Session,
-    /// Who hears of trials as they end.
-    pub reporter: &'a dyn Reporter,
-}
-
-impl Trials for SessionTrials<'_> {
-    type Error = bugaroo_harness::Error;
-
-    async fn run(
-        &self,
-        variation: &Variation,
-        indices: Vec<u64>,
-        until_failure: bool,
-    ) -> Result<Tally, Self::Error> {
-        let stop = if until_failure { Stop::AtFirstFailure } else { Stop::Never };
-        let records = self.session.trials(variation, indices, stop, self.reporter).await?;
-        let mut failing: Vec<u64> =
-            records.iter().filter(|record| record.outcome.is_failure()).map(|record| record.trial).collect();
-        failing.sort_unstable();
-        Ok(Tally { trials: records.len() as u64, failing })
-    }
 }
