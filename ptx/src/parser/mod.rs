@@ -130,6 +130,12 @@ impl<'s> Parser<'s> {
         self.lines.partition_point(|start| *start as usize <= offset) as u32
     }
 
+    /// Whether the current token stands on a later line than the one before it ends.
+    fn on_new_line(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].end as usize);
+        self.source[before..self.start()].contains('\n')
+    }
+
     /// Whether the token before the cursor and the current one touch.
     fn touches(&self) -> bool {
         self.at > 0 && self.tokens[self.at - 1].end == self.token().start

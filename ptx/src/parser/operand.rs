@@ -49,6 +49,8 @@ impl Parser<'_> {
                 // A brace that closes nothing of the operand's closes the block.
                 Kind::BraceClose if depth == 0 => return None,
                 Kind::ParenClose | Kind::BracketClose | Kind::BraceClose => depth = depth.saturating_sub(1),
+                // A dot that opens a line is a directive's: the `;` is missing.
+                Kind::Dotted if depth == 0 && self.on_new_line() => return None,
                 Kind::End => return None,
                 _ => {}
             }

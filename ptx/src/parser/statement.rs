@@ -137,7 +137,8 @@ impl Parser<'_> {
             return Err(self.error("expected an opcode"));
         }
         let mut modifiers = Vec::new();
-        while let Some(modifier) = self.dotted() {
+        // A dot on the next line starts a directive: a `;` is missing here.
+        while let Some(modifier) = self.dotted().filter(|_| !self.on_new_line()) {
             modifiers.push(modifier.to_owned());
             self.advance();
         }

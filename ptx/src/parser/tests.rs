@@ -312,6 +312,7 @@ fn errors_name_their_place() {
     assert_eq!(error(".func f() {\n\tret;"), (5, 6, String::new()));
     assert_eq!(error(".func f() {\n  %r1 = 3;\n}"), (5, 3, "%r1".to_owned()));
     assert_eq!(error(".func f() {\n  = ;\n}"), (5, 3, "=".to_owned()));
+    assert_eq!(error(".func f() {\n\tret\n\t.loc 1 2 3\n\tret;\n}"), (6, 2, ".loc".to_owned()));
     assert_eq!(error(".func 9() {}"), (4, 7, "9".to_owned()));
     assert_eq!(error(".func f(.param .b32) {}"), (4, 20, ")".to_owned()));
     assert_eq!(error(".visble .entry k() { }"), (4, 1, ".visble".to_owned()));
