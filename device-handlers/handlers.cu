@@ -122,7 +122,8 @@ static __device__ __forceinline__ void thread_fence() { asm volatile("membar.gl;
 
 enum What { ALL, STRONG, OVERLAPPING };
 
-// Writes the selected entries of one space out, oldest first, and closes the gaps. Returns the
+// Writes the selected entries of one space out, oldest first, and closes the gaps. (The paper's flush of
+// everything is this one; __bugaroo_empty is ours.) Returns the
 // thread's new word of counts, which is also stored.
 extern "C" __device__ __noinline__ u64 __bugaroo_flush(u32 thread, u32 space, u32 what, u64 address, u32 bytes) {
     const Launch &launch = __bugaroo_launch;
@@ -155,6 +156,33 @@ extern "C" __device__ __noinline__ u64 __bugaroo_flush(u32 thread, u32 space, u3
     if (strong_of(pending) == 0) pending &= BUGAROO_COUNTS_MASK;
     launch.pending[thread] = pending;
     return pending;
+}
+
+// Writes all entries of one space out, newest first: they are to different bytes and nothing orders them
+// yet, so any order is allowed, and the newest is the likeliest to be a flag for the others.
+extern "C" __device__ __noinline__ void __bugaroo_empty(u32 thread, u32 space) {
+    const Launch &launch = __bugaroo_launch;
+    u64 pending = launch.pending[thread];
+    u64 stride = launch.threads;
+    u32 count = entries_of(pending, space);
+    u64 index = entry_index(thread, space, count);
+    u64 gone = (u64)count << (space * BUGAROO_COUNT_BITS);
+#pragma unroll 1
+    for (u32 entry = count; entry != 0; entry--) {
+        index -= stride;
+        u64 tagged = launch.addresses[index];
+        gone += is_strong(tagged) << BUGAROO_STRONG_SHIFT;
+        __bugaroo_write(tagged, launch.values[index]);
+    }
+    pending -= gone;
+    if (strong_of(pending) == 0) pending &= BUGAROO_COUNTS_MASK;
+    launch.pending[thread] = pending;
+}
+
+extern "C" __device__ __noinline__ void __bugaroo_empty_both(u32 thread) {
+    u64 pending = __bugaroo_launch.pending[thread];
+    if (entries_of(pending, BUGAROO_SPACE_GLOBAL) != 0) __bugaroo_empty(thread, BUGAROO_SPACE_GLOBAL);
+    if (entries_of(pending, BUGAROO_SPACE_SHARED) != 0) __bugaroo_empty(thread, BUGAROO_SPACE_SHARED);
 }
 
 extern "C" __device__ __noinline__ u64 __bugaroo_flush_both(u32 thread, u32 what) {
@@ -310,7 +338,7 @@ __device__ __noinline__ ulonglong2 __bugaroo_store(u32 thread, u64 address, u64 
     }
     u64 pending = tick(thread);
     if (field(site, BUGAROO_SITE_DRAINS_SHIFT, 1)) {
-        if (pending != 0) __bugaroo_flush_both(thread, ALL);
+        __bugaroo_empty_both(thread);
         return make_ulonglong2(0, BUGAROO_RUN);
     }
     if (space == BUGAROO_SPACE_GENERIC) return make_ulonglong2(0, BUGAROO_RUN);
@@ -337,7 +365,10 @@ __device__ __noinline__ ulonglong2 __bugaroo_store(u32 thread, u64 address, u64 
         break;
     }
     if (coin) {
-        if (entries_of(pending, space) >= launch.capacity) pending = __bugaroo_flush(thread, space, ALL, 0, 0);
+        if (entries_of(pending, space) >= launch.capacity) {
+            __bugaroo_empty(thread, space);
+            pending = launch.pending[thread];
+        }
         append(thread, space, tag(address, width, strong), value, pending);
         return make_ulonglong2(0, BUGAROO_DELAYED);
     }
@@ -402,7 +433,7 @@ __device__ __noinline__ void __bugaroo_atomic(u32 thread, u64 address, u64 site)
     if (__bugaroo_launch.model == BUGAROO_MODEL_BUGAROO) return;
     u64 pending = tick(thread);
     if (field(site, BUGAROO_SITE_DRAINS_SHIFT, 1)) {
-        if (pending != 0) __bugaroo_flush_both(thread, ALL);
+        __bugaroo_empty_both(thread);
         return;
     }
     u32 space = buffer_of(site, address);
@@ -420,7 +451,11 @@ __device__ __noinline__ void __bugaroo_drain(u32 thread, u32 event) {
         }
         return;
     }
-    __bugaroo_flush_both(thread, event == BUGAROO_EVENT_COLLECTIVE ? STRONG : ALL);
+    if (event != BUGAROO_EVENT_COLLECTIVE) {
+        __bugaroo_empty_both(thread);
+    } else if (strong_of(__bugaroo_launch.pending[thread]) != 0) {
+        __bugaroo_flush_both(thread, STRONG);
+    }
 }
 
 // Whether the fence at this site is to do nothing.
@@ -432,7 +467,8 @@ __device__ __noinline__ u32 __bugaroo_omitted(u32 site) {
 __device__ __noinline__ void __bugaroo_inserted_fence(u32 thread, u32 site) {
     const Launch &launch = __bugaroo_launch;
     if ((launch.flags[site] & BUGAROO_FLAG_INSERT) == 0) return;
-    if (launch.pending[thread] != 0) __bugaroo_flush_both(thread, ALL);
+    if (launch.model == BUGAROO_MODEL_BUGAROO) __bugaroo_flush_both(thread, ALL);
+    else if (launch.model != 0) __bugaroo_empty_both(thread);
     thread_fence();
 }
 

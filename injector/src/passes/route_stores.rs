@@ -1,5 +1,8 @@
 //! route-stores: every store asks its handler whether it is delayed, and runs only if it is not.
 //!
+//! A delayed store touches its address with a load, so that a bad address faults here, at the program's
+//! own line, and not in the handler that would write it out later.
+//!
 //! A vector asks element by element; the handler sees to it that all elements agree on whether the
 //! original runs. Under model bugaroo the original runs, and elements that are delayed are restored
 //! afterwards.
@@ -8,7 +11,7 @@ use bugaroo_device_handlers::constants::choice;
 use bugaroo_device_handlers::symbols;
 
 use crate::collect_sites::{PointKind, SiteTable};
-use crate::emit::{CHOICE, Code, HELD, P, RESTORE, THREAD, VALUE, immediate, label};
+use crate::emit::{ADDRESS, CHOICE, Code, HALF, HELD, P, RESTORE, THREAD, VALUE, immediate, label};
 use crate::plan::Plan;
 
 use super::each;
@@ -31,6 +34,7 @@ pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
             code.call(symbols::STORE, &parameters, &[&results[0], &results[1]]);
         }
         code.op(format!("setp.eq.u64 {P}, {CHOICE}{last}, {};", choice::DELAYED));
+        code.op(format!("@{P} ld.volatile.u8 {HALF}, [{ADDRESS}];"));
         code.op(format!("@{P} bra {done};"));
         code.label(&run);
         around.before.push_str(&code.finish());

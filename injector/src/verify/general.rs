@@ -1,20 +1,21 @@
 //! What holds of all injected code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bugaroo_ptx::ast::{AddressBase, Instruction, Operand, Statement, StatementKind};
 use bugaroo_ptx::op::Op;
-use bugaroo_ptx::types::Space;
+use bugaroo_ptx::types::{Semantics, Space, Type};
 
 use super::Violation;
 use super::view::{FunctionView, View, jump_target, owner_of, owners};
 use crate::access::Element;
 use crate::collect_sites::{Point, PointKind};
-use crate::emit::{LABEL_PREFIX, REGISTER_PREFIX, SLOT};
+use crate::emit::{ADDRESS, LABEL_PREFIX, REGISTER_PREFIX, SLOT};
 
-pub(super) fn check(view: &View<'_>) -> Result<(), Violation> {
+/// `closed` says that every label has been written.
+pub(super) fn check(view: &View<'_>, closed: bool) -> Result<(), Violation> {
     for function in &view.functions {
-        labels(function)?;
+        labels(function, closed)?;
         for gap in &function.gaps {
             for (owner, statement) in owners(gap) {
                 harmless(view, function, owner, statement)?;
@@ -25,21 +26,15 @@ pub(super) fn check(view: &View<'_>) -> Result<(), Violation> {
 }
 
 /// Labels of ours stand once, every jump of ours ends at one, and none leaves its place.
-fn labels(function: &FunctionView<'_>) -> Result<(), Violation> {
+fn labels(function: &FunctionView<'_>, closed: bool) -> Result<(), Violation> {
     let broken = |what: String| Violation { rule: "jumps stay in their place", what };
     let mut standing: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut wanted: BTreeSet<&str> = BTreeSet::new();
-    // Which gaps each owner has text in: at most the one before an instruction and the one behind it.
     for (gap, statements) in function.gaps.iter().enumerate() {
         for statement in statements {
-            match &statement.kind {
-                StatementKind::Label(name) => {
-                    if standing.insert(name, gap).is_some() {
-                        return Err(broken(format!("{name} stands twice in {}", function.name)));
-                    }
-                }
-                StatementKind::Instruction(instruction) => wanted.extend(jump_target(instruction)),
-                _ => {}
+            if let StatementKind::Label(name) = &statement.kind
+                && standing.insert(name, gap).is_some()
+            {
+                return Err(broken(format!("{name} stands twice in {}", function.name)));
             }
         }
     }
@@ -48,6 +43,7 @@ fn labels(function: &FunctionView<'_>) -> Result<(), Violation> {
             let StatementKind::Instruction(instruction) = &statement.kind else { continue };
             let Some(target) = jump_target(instruction) else { continue };
             match standing.get(target) {
+                None if !closed => {}
                 None => return Err(broken(format!("{target} is nowhere in {}", function.name))),
                 Some(at) if *at < gap || *at > gap + 1 => {
                     return Err(broken(format!("a jump to {target} leaves its place in {}", function.name)));
@@ -82,7 +78,9 @@ fn harmless(
         | Op::Cvta { to: false, .. }
         | Op::Setp { .. }
         | Op::Ld { space: Space::Param | Space::Const, .. } => {}
-        Op::Ld { space: Space::Global, .. } if reads_own_slot(instruction) => {}
+        Op::Ld { space: Space::Global, .. } if reads(instruction, SLOT) => {}
+        // A delayed store's touch of its address.
+        Op::Ld { space: Space::Generic, sem: Semantics::Volatile, ty: Type::U8, .. } if reads(instruction, ADDRESS) => {}
         Op::St { space: Space::Param, .. } | Op::Bra { uni: false } | Op::Call { uni: false } => {
             return Ok(());
         }
@@ -101,9 +99,9 @@ fn harmless(
     if all_ours { Ok(()) } else { Err(broken("injected code leaves the program's registers alone")) }
 }
 
-fn reads_own_slot(instruction: &Instruction) -> bool {
+fn reads(instruction: &Instruction, address: &str) -> bool {
     instruction.operands.iter().any(|operand| match operand {
-        Operand::Address { base: AddressBase::Register(name), offset: 0 } => name == SLOT,
+        Operand::Address { base: AddressBase::Register(name), offset: 0 } => name == address,
         _ => false,
     })
 }
