@@ -21,8 +21,10 @@
 //! Not here: anything that reads memory, special registers or other lanes; packed `setp`/`set` on
 //! `.f16x2`/`.bf16x2`. [`select`] answers None for those, and for operands whose widths the ISA does not allow.
 
+mod approx;
 mod arith;
 mod bits;
+mod compare;
 mod float;
 mod half;
 mod integer;
