@@ -246,7 +246,9 @@ fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
     let selected: Vec<&CellSummary> = cells.iter().filter(|cell| cell.pw > 0.0 && cell.trials > 0).collect();
     if session.baseline().launched.is_empty() {
         warnings.push("the program launches no kernel: there is nothing to inject into".to_owned());
-    } else if !selected.is_empty() && selected.iter().all(|cell| cell.delayed_stores == 0) {
+    } else if !selected.is_empty()
+        && selected.iter().all(|cell| cell.delayed_stores == 0 && cell.failures == 0)
+    {
         warnings.push(
             "no store was ever delayed, so that these trials say nothing: do --kernel and --space select a \
              store that the program executes?"

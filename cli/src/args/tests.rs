@@ -52,7 +52,7 @@ fn what_is_wrong_is_named() {
         (&["--without-fence", "x", "a"], "'x' is not a site"),
         (&["--timeout", "5y", "a"], "'y' is no unit of time"),
         (&["--timeout", "0s", "a"], "at least 1ms"),
-        (&["--timeout", "-1s", "a"], "at least 1ms"),
+        (&["--timeout=-1s", "a"], "at least 1ms"),
         (&["--buffer", "0", "a"], "0 is not in 1.."),
         (&["--trials", "0", "a"], "0 is not in 1.."),
         (&["--typo", "a"], "unexpected argument '--typo'"),

@@ -1,0 +1,64 @@
+#!/bin/sh
+# A program under test without CUDA: speaks the driver's side of the protocol, and behaves as its first
+# argument says. What it does is a function of its orders alone.
+orders=$BUGAROO_ORDERS
+field() { value=${orders#*\"$1\":}; value=${value%%[,\}]*}; }
+field seed; seed=$value
+field model; model=$value
+field pw; pw=$value
+field report_fd; fd=$value
+field report_sites; sites=$value
+
+say() { printf '%s\n' "$1" > "/dev/fd/$fd"; }
+hello() { say "{\"message\":\"hello\",\"version\":${VERSION:-1},\"pid\":$$}"; }
+site() {
+  printf '{"id":"%s","kind":"%s","function":"dot","in_kernel":true,"space":"global","scope":"gpu","ptx_line":%s,' "$1" "$2" "$3"
+  printf '"instruction":"%s","source":{"file":"kernel.cu","line":%s},"inlined_at":[]}' "$4" "$5"
+}
+module() {
+  list=null
+  if [ "$sites" = true ]; then
+    list="[$(site 0 store 10 'st.global.u32 [%rd1], %r1;' 4),$(site 1 fence 12 'membar.gl;' 5),$(site 2 barrier 14 'bar.sync 0;' 6)]"
+  fi
+  say "{\"message\":\"module\",\"module\":0,\"digest\":\"00\",\"kernels\":[\"dot\"],\"sites\":$list}"
+}
+# launch END: one launch of kernel dot that ends so; its digest depends on seed and p_w.
+launch() {
+  delayed=0
+  if [ "$model" != null ] && [ "$pw" != 0.0 ] && [ -z "$NOTHING_DELAYED" ]; then delayed=3; fi
+  say "{\"message\":\"launch\",\"ordinal\":0,\"kernel\":\"dot\",\"grid\":[1,1,1],\"block\":[32,1,1],\"end\":$1,\"counts\":{\"warp_instructions\":1000,\"thread_instructions\":32000,\"delayed_stores\":$delayed},\"digest\":\"d$seed-$pw\"}"
+}
+complete() { launch '{"end":"complete"}'; }
+waiting='{"block":[0,0,0],"thread":[1,0,0],"threads":31,"function":"dot","ptx_line":12,"source":{"file":"kernel.cu","line":5},"instruction":"bar.sync 0;"}'
+injected() { [ "$model" != null ]; }
+
+behaviour=$1
+[ "$behaviour" = silent ] || { hello; module; }
+case $behaviour in
+  pass) complete; echo "sum 42" ;;
+  # Fails under injection where the seed is odd: about half the trials.
+  odd) complete
+    case $seed in *[13579]) if injected; then echo "sum 41"; echo "wrong sum" >&2; exit 1; fi ;; esac
+    echo "sum 42" ;;
+  # The same, by its output alone.
+  prints) complete
+    case $seed in *[13579]) if injected; then echo "sum 41"; exit 0; fi ;; esac
+    echo "sum 42" ;;
+  fails) complete; echo "always wrong"; exit 7 ;;
+  silent) echo "no CUDA here"; exit "${2:-0}" ;;
+  unsupported) injected && say '{"message":"unsupported","what":"tex.2d, PTX line 7"}'; complete ;;
+  deadlock) if injected; then launch "{\"end\":\"deadlock\",\"summary\":\"31 threads wait at a barrier\",\"waiting\":[$waiting]}"; exit 1; fi; complete ;;
+  budget) if injected; then launch "{\"end\":\"step-budget\",\"summary\":\"31 threads spin\",\"waiting\":[$waiting]}"; exit 1; fi; complete ;;
+  fault) if injected; then launch "{\"end\":\"fault\",\"kind\":\"illegal-address\",\"summary\":\"store of 4 bytes to 0x10\",\"access\":\"store\",\"at\":$waiting}"; exit 1; fi; complete ;;
+  segfault) injected && kill -SEGV $$; complete ;;
+  loop) if injected; then [ -z "$2" ] || echo $$ >> "$2"; while :; do :; done; fi; complete ;;
+  # Wrong where the seed is odd, and for ever where it is even.
+  odd-or-loop) if injected; then case $seed in *[13579]) complete; exit 1 ;; esac; while :; do :; done; fi; complete ;;
+  sleeps) complete; : > "$3"; sleep "$2" ;;
+  gigabyte) complete; injected && head -c 1073741824 /dev/zero; echo "sum 42" ;;
+  forks) complete; (sleep 100000; echo late) & echo "sum 42" ;;
+  # Ends at odds with itself: passes and fails in turn, whatever the seed.
+  fickle) complete; if injected; then if [ -e "$2" ]; then rm "$2"; else : > "$2"; exit 1; fi; fi ;;
+  echo) complete; shift; printf '%s\n' "$@" ;;
+  *) echo "unknown behaviour $behaviour" >&2; exit 99 ;;
+esac
