@@ -1,6 +1,4 @@
-// Device functions: called by diverged lanes, through pointers, recursively, and out of the module.
-#include <cassert>
-#include <cstdio>
+// Device functions: called by diverged lanes, through pointers, recursively.
 
 __device__ __noinline__ void put(unsigned *out, unsigned value) {
     if (value & 1) out[0] = value;
@@ -33,12 +31,4 @@ extern "C" __global__ void pointers(unsigned *data) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     data[i] = i + 1;
     operations[i & 1](data + i);
-}
-
-extern "C" __global__ void leaves(unsigned *data) {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    data[i] = i;
-    assert(data[i] == i);
-    printf("%u %u\n", i, data[i]);
-    data[i] += 1;
 }

@@ -1,0 +1,213 @@
+//! Runs a kernel with and without instrumentation: what the injector's behaviour tests share.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model, flags};
+use bugaroo_injector::{Instrumented, instrument};
+use bugaroo_ptx::ast::Module;
+use bugaroo_simulator::{
+    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, RandomScheduler, launch,
+};
+
+/// A module in both forms, parsed once.
+pub struct Prepared {
+    pub original: Module,
+    pub instrumented: Module,
+    pub info: Instrumented,
+}
+
+impl Prepared {
+    pub fn new(ptx: &str) -> Prepared {
+        let info = instrument(ptx).expect("the module instruments");
+        let original = bugaroo_ptx::parse(ptx).expect("the module parses");
+        let instrumented = bugaroo_ptx::parse(&info.ptx).expect("the output parses");
+        Prepared { original, instrumented, info }
+    }
+
+    /// Numbers of the sites of a kernel whose instruction contains this text.
+    pub fn sites(&self, function: &str, instruction: &str) -> Vec<u32> {
+        let here = self.info.sites.iter().filter(|site| site.function == function);
+        here.filter(|site| site.instruction.contains(instruction)).map(|site| site.id.index).collect()
+    }
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// An allocation with this content; its address is passed.
+    Buffer(Vec<u8>),
+    U32(u32),
+    U64(u64),
+}
+
+/// A buffer of words.
+pub fn words(values: &[u32]) -> Argument {
+    Argument::Buffer(values.iter().flat_map(|value| value.to_le_bytes()).collect())
+}
+
+/// The words of a buffer.
+pub fn as_words(bytes: &[u8]) -> Vec<u32> {
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+    bytes.chunks_exact(4).map(word).collect()
+}
+
+/// What to launch.
+#[derive(Clone, Debug)]
+pub struct Work<'a> {
+    pub kernel: &'a str,
+    pub grid: u32,
+    pub block: u32,
+    pub dynamic_shared: u32,
+    pub arguments: Vec<Argument>,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(kernel: &'a str, grid: u32, block: u32, arguments: &[Argument]) -> Work<'a> {
+        Work { kernel, grid, block, dynamic_shared: 0, arguments: arguments.to_vec() }
+    }
+}
+
+/// What is injected.
+#[derive(Clone, Debug)]
+pub struct Injection {
+    pub model: Model,
+    pub pw_global: f64,
+    pub pw_shared: f64,
+    pub capacity: u32,
+    /// Sites and their flags.
+    pub flags: Vec<(u32, u32)>,
+}
+
+impl Injection {
+    /// Both spaces, 256 entries.
+    pub fn new(model: Model, pw: f64) -> Injection {
+        Injection { model, pw_global: pw, pw_shared: pw, capacity: 256, flags: Vec::new() }
+    }
+
+    pub fn omitting(mut self, sites: &[u32]) -> Injection {
+        self.flags.extend(sites.iter().map(|site| (*site, flags::OMIT)));
+        self
+    }
+
+    pub fn inserting(mut self, sites: &[u32]) -> Injection {
+        self.flags.extend(sites.iter().map(|site| (*site, flags::INSERT)));
+        self
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The buffers, in the order of the arguments.
+    pub buffers: Vec<Vec<u8>>,
+    pub end: End,
+    /// Stores that were delayed.
+    pub delayed: u64,
+    pub thread_instructions: u64,
+}
+
+impl Outcome {
+    pub fn complete(self) -> Outcome {
+        assert_eq!(self.end, End::Complete);
+        self
+    }
+
+    pub fn words(&self, buffer: usize) -> Vec<u32> {
+        as_words(&self.buffers[buffer])
+    }
+}
+
+/// Warp instructions that no test's kernel comes near.
+const BUDGET: u64 = 20_000_000;
+
+/// Runs the original.
+pub fn run_original(prepared: &Prepared, work: &Work<'_>, seed: u64) -> Outcome {
+    run_module(&prepared.original, None, work, seed)
+}
+
+/// Runs the instrumented module; without an injection, its launch state stays as the module has it.
+pub fn run(prepared: &Prepared, work: &Work<'_>, injection: Option<&Injection>, seed: u64) -> Outcome {
+    run_module(&prepared.instrumented, injection.map(|injection| (injection, &prepared.info)), work, seed)
+}
+
+fn run_module(
+    module: &Module,
+    injection: Option<(&Injection, &Instrumented)>,
+    work: &Work<'_>,
+    seed: u64,
+) -> Outcome {
+    let mut memory = Memory::new(1 << 30).expect("a host gives a test a gigabyte of addresses");
+    let program = match Program::load(module, &mut memory, &DeviceConfig::default()) {
+        Ok(program) => program,
+        Err(error) => panic!("{error}"),
+    };
+    let mut parameters = Vec::new();
+    let mut buffers = Vec::new();
+    for argument in &work.arguments {
+        let size = if matches!(argument, Argument::U32(_)) { 4 } else { 8 };
+        parameters.resize(parameters.len().next_multiple_of(size), 0);
+        match argument {
+            Argument::U32(value) => parameters.extend(value.to_le_bytes()),
+            Argument::U64(value) => parameters.extend(value.to_le_bytes()),
+            Argument::Buffer(content) => {
+                let size = content.len().max(1) as u64;
+                let address = memory.alloc(size, 256, AllocationKind::Program).expect("room for a buffer");
+                memory.write(address, content).expect("it was just allocated");
+                buffers.push((address, content.len()));
+                parameters.extend(address.to_le_bytes());
+            }
+        }
+    }
+    let delayed =
+        injection.map(|(injection, info)| arrange(&program, &mut memory, injection, info, work, seed));
+    let spec = LaunchSpec {
+        kernel: work.kernel,
+        grid: [work.grid, 1, 1],
+        block: [work.block, 1, 1],
+        dynamic_shared: work.dynamic_shared,
+        params: &parameters,
+        step_budget: Some(BUDGET),
+    };
+    let mut scheduler = RandomScheduler::new(seed);
+    let result = launch(&program, &mut memory, &DeviceConfig::default(), &spec, &mut scheduler);
+    let result = result.expect("the test's launch is legal");
+    let read = |(address, size): (u64, usize)| {
+        let mut bytes = vec![0; size];
+        memory.read(address, &mut bytes).expect("it is still allocated");
+        bytes
+    };
+    Outcome {
+        delayed: delayed.map_or(0, |at| u64::from_le_bytes(read((at, 8)).try_into().expect("eight bytes"))),
+        buffers: buffers.iter().copied().map(read).collect(),
+        end: result.end,
+        thread_instructions: result.counts.thread_instructions,
+    }
+}
+
+/// Puts a launch state in place; the address of its count of delayed stores.
+fn arrange(
+    program: &Program,
+    memory: &mut Memory,
+    injection: &Injection,
+    info: &Instrumented,
+    work: &Work<'_>,
+    seed: u64,
+) -> u64 {
+    let threads = u64::from(work.grid) * u64::from(work.block);
+    let layout = Layout::new(threads, info.store_sites, injection.capacity, 256 << 20);
+    let base =
+        memory.alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool).expect("room for buffers");
+    let flags = (!injection.flags.is_empty()).then(|| {
+        let mut table = vec![0u32; info.sites.len()];
+        injection.flags.iter().for_each(|(site, flag)| table[*site as usize] |= flag);
+        let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let at = memory.alloc(bytes.len() as u64, 256, AllocationKind::Tool).expect("room for a flags table");
+        memory.write(at, &bytes).expect("it was just allocated");
+        at
+    });
+    let pw = (injection.pw_global, injection.pw_shared);
+    let state = LaunchState::new(injection.model, pw, (seed, 0), &layout, base, flags);
+    let (variable, size) = program.variable(LAUNCH_VARIABLE).expect("an instrumented module has it");
+    assert_eq!(size, LaunchState::BYTES as u64);
+    memory.write(variable, &state.to_bytes()).expect("a module variable can be written");
+    base + layout.delayed
+}
