@@ -1,0 +1,289 @@
+//! The engine as a whole: determinism, what schedules show, waves, limits.
+
+mod support;
+
+use bugaroo_simulator::{
+    Activity, DeviceConfig, End, FaultKind, LaunchError, LaunchSpec, LoadError, Memory, Program,
+    RandomScheduler, launch,
+};
+use support::Device;
+
+const HEAD: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";
+
+/// Every thread increments one word, with a load and a store.
+const RACE: &str = "
+.visible .entry race(.param .u64 pointer)
+{
+    .reg .b32 x, tid;
+    .reg .b64 out;
+    .reg .pred p;
+    ld.param.u64 out, [pointer];
+    mov.u32 tid, %tid.x;
+    setp.ne.u32 p, tid, 0;
+    @p ret;
+    ld.global.u32 x, [out];
+    add.u32 x, x, 1;
+    st.global.u32 [out], x;
+    ret;
+}";
+
+#[test]
+fn a_seed_is_a_run() {
+    let run = |seed| {
+        let mut device = Device::new(&format!("{HEAD}{RACE}"));
+        let out = device.buffer(4);
+        let result = device.launch("race", 40, 64, &[out], seed);
+        assert_eq!(result.end, End::Complete);
+        (result.counts, device.memory.digest())
+    };
+    let runs: Vec<_> = (0..20).map(run).collect();
+    assert_eq!(runs, (0..20).map(run).collect::<Vec<_>>());
+    let mut digests: Vec<_> = runs.iter().map(|r| r.1).collect();
+    digests.sort_unstable();
+    digests.dedup();
+    assert!(digests.len() > 5, "schedules differ: {digests:?}");
+}
+
+#[test]
+fn two_blocks_lose_an_update_about_every_second_time() {
+    let mut device = Device::new(&format!("{HEAD}{RACE}"));
+    let out = device.buffer(4);
+    let mut lost = 0;
+    for seed in 0..400 {
+        device.memory.fill(out, 4, &[0]).expect("allocated");
+        device.launch("race", 2, 32, &[out], seed);
+        lost += u32::from(device.words(out, 1)[0] == 1);
+    }
+    assert!((80..320).contains(&lost), "lost {lost} of 400");
+}
+
+#[test]
+fn a_released_lock_can_be_taken_before_the_releasing_thread_goes_on() {
+    // Block 0 publishes and then stores 1; block 1 waits for it and copies what it sees.
+    let ptx = format!(
+        "{HEAD}
+.visible .entry handover(.param .u64 pointer)
+{{
+    .reg .b32 x, block;
+    .reg .b64 out;
+    .reg .pred p;
+    ld.param.u64 out, [pointer];
+    mov.u32 block, %ctaid.x;
+    setp.ne.u32 p, block, 0;
+    @p bra wait;
+    atom.global.exch.b32 x, [out], 1;
+    st.global.u32 [out+4], 1;
+    ret;
+wait:
+    ld.global.u32 x, [out];
+    setp.eq.u32 p, x, 0;
+    @p bra wait;
+    ld.global.u32 x, [out+4];
+    st.global.u32 [out+8], x;
+    ret;
+}}"
+    );
+    let mut device = Device::new(&ptx);
+    let out = device.buffer(12);
+    let mut overtaken = 0;
+    for seed in 0..400 {
+        device.memory.fill(out, 12, &[0]).expect("allocated");
+        assert_eq!(device.launch("handover", 2, 1, &[out], seed).end, End::Complete);
+        overtaken += u32::from(device.words(out, 3)[2] == 0);
+    }
+    assert!(overtaken > 40, "overtaken {overtaken} of 400");
+}
+
+#[test]
+fn blocks_start_in_waves() {
+    // Every block notes how many had started before it ended: with room for 2 × 3 blocks, the first to end
+    // has seen 6 at most.
+    let ptx = format!(
+        "{HEAD}
+.visible .entry wave(.param .u64 pointer)
+{{
+    .reg .b32 x, y;
+    .reg .b64 out;
+    ld.param.u64 out, [pointer];
+    atom.global.add.u32 x, [out], 1;
+    ld.global.u32 y, [out];
+    atom.global.min.u32 x, [out+4], y;
+    red.global.add.u32 [out+8], 1;
+    ret;
+}}"
+    );
+    let config = DeviceConfig { sm_count: 2, blocks_per_sm: 3, ..DeviceConfig::default() };
+    let mut device = Device::with(&ptx, config);
+    let out = device.buffer(12);
+    device.memory.fill(out + 4, 4, &[255]).expect("allocated");
+    assert_eq!(device.launch("wave", 50, 1, &[out], 1).end, End::Complete);
+    let words = device.words(out, 3);
+    assert_eq!((words[0], words[2]), (50, 50));
+    assert!(words[1] <= 6, "{words:?}");
+}
+
+#[test]
+fn spinning_on_a_block_that_is_not_resident_uses_the_budget_up() {
+    let ptx = format!(
+        "{HEAD}
+.visible .entry wait(.param .u64 pointer)
+{{
+    .reg .b32 x, last;
+    .reg .b64 out;
+    .reg .pred p;
+    ld.param.u64 out, [pointer];
+    mov.u32 x, %ctaid.x;
+    setp.eq.u32 p, x, 2;
+    @p st.global.u32 [out], 1;
+again:
+    ld.global.u32 x, [out];
+    setp.eq.u32 p, x, 0;
+    @p bra again;
+    ret;
+}}"
+    );
+    let config = DeviceConfig { sm_count: 1, blocks_per_sm: 2, ..DeviceConfig::default() };
+    let mut device = Device::with(&ptx, config);
+    let out = device.buffer(4);
+    let params = out.to_le_bytes();
+    let spec = LaunchSpec {
+        kernel: "wait",
+        grid: [3, 1, 1],
+        block: [1, 1, 1],
+        dynamic_shared: 0,
+        params: &params,
+        step_budget: Some(10_000),
+    };
+    let mut scheduler = RandomScheduler::new(0);
+    let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
+    let End::StepBudget(diagnosis) = result.expect("a legal launch").end else { panic!("the budget ends it") };
+    assert_eq!(diagnosis.blocks_pending, 1);
+    assert!(diagnosis.groups.iter().all(|g| g.activity == Activity::Running));
+}
+
+#[test]
+fn a_deadlock_names_threads_places_and_counts() {
+    let ptx = format!(
+        "{HEAD}
+.visible .entry stuck()
+{{
+    .reg .b32 tid;
+    .reg .pred p;
+    .loc 1 12 3
+    mov.u32 tid, %tid.x;
+    setp.lt.u32 p, tid, 32;
+    @p bra other;
+    .loc 1 14 5
+    bar.sync 1;
+    ret;
+other:
+    .loc 1 16 5
+    bar.sync 2;
+    ret;
+}}
+.file 1 \"stuck.cu\""
+    );
+    let mut device = Device::new(&ptx);
+    let End::Deadlock(diagnosis) = device.launch("stuck", 1, 96, &[], 0).end else { panic!("it is stuck") };
+    let seen: Vec<_> = diagnosis
+        .groups
+        .iter()
+        .map(|g| (g.first_thread[0], g.threads, g.activity, g.place.source[0].line))
+        .collect();
+    let waits = |barrier, arrived| Activity::Barrier { barrier, arrived, expected: 96 };
+    assert_eq!(seen, [(0, 32, waits(2, 32), 16), (32, 64, waits(1, 64), 14)]);
+    assert_eq!(diagnosis.groups[0].place.source[0].file, "stuck.cu");
+    assert_eq!(diagnosis.groups[0].place.instruction, "bar.sync 2;");
+}
+
+#[test]
+fn freed_memory_faults_and_the_fault_names_it() {
+    let mut device = Device::new(&format!("{HEAD}{RACE}"));
+    let out = device.buffer(4);
+    device.memory.free(out).expect("allocated");
+    let End::Fault(fault) = device.launch("race", 1, 32, &[out], 0).end else { panic!("it faults") };
+    assert!(matches!(fault.kind, FaultKind::Freed { address, size: 4, .. } if address == out), "{fault}");
+    assert_eq!(fault.place.instruction, "ld.global.u32 x, [out];");
+}
+
+#[test]
+fn illegal_launches_run_nothing() {
+    let mut device = Device::new(&format!("{HEAD}.visible .entry k(.param .u64 p)\n.maxntid 64, 1, 1\n{{ ret; }}"));
+    let params = [0; 8];
+    let good = LaunchSpec {
+        kernel: "k",
+        grid: [1, 1, 1],
+        block: [64, 1, 1],
+        dynamic_shared: 0,
+        params: &params,
+        step_budget: None,
+    };
+    let mut run = |spec: LaunchSpec<'_>| {
+        let mut scheduler = RandomScheduler::new(0);
+        launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler)
+    };
+    assert!(run(good).is_ok());
+    assert_eq!(run(LaunchSpec { kernel: "x", ..good }), Err(LaunchError::NoKernel("x".to_string())));
+    assert_eq!(run(LaunchSpec { grid: [0, 1, 1], ..good }), Err(LaunchError::Grid([0, 1, 1])));
+    assert_eq!(run(LaunchSpec { grid: [1, 70_000, 1], ..good }), Err(LaunchError::Grid([1, 70_000, 1])));
+    let block = [65, 1, 1];
+    assert_eq!(run(LaunchSpec { block, ..good }), Err(LaunchError::Block { block, limit: 64 }));
+    let shared = LaunchSpec { dynamic_shared: 200_000, ..good };
+    assert_eq!(run(shared), Err(LaunchError::SharedMemory { bytes: 200_000, limit: 101_376 }));
+    let short = LaunchSpec { params: &params[..4], ..good };
+    assert_eq!(run(short), Err(LaunchError::Params { given: 4, needed: 8 }));
+}
+
+#[test]
+fn a_refused_module_leaves_no_allocation() {
+    let ptx = format!("{HEAD}.global .b32 x;\n.visible .entry k() {{ wibble; ret; }}");
+    let module = bugaroo_ptx::parse(&ptx).expect("unknown instructions parse");
+    let mut memory = Memory::new(1 << 20).expect("address space");
+    let error = Program::load(&module, &mut memory, &DeviceConfig::default()).expect_err("it is refused");
+    assert!(matches!(&error, LoadError::Unsupported { line: 5, .. }), "{error}");
+    assert_eq!(memory.allocations().count(), 0);
+}
+
+#[test]
+fn kernels_tell_their_parameters_and_needs() {
+    let ptx = format!(
+        "{HEAD}
+.shared .align 16 .b8 both[100];
+.global .align 8 .f64 factor = 0d4000000000000000;
+.func helper() {{ .reg .b32 x; .local .b8 buffer[40]; ld.shared.u32 x, [both]; ret; }}
+.visible .entry small(.param .u32 a, .param .u64 b, .param .align 4 .b8 c[12])
+{{ .shared .b32 own[3]; .local .b8 mine[10]; call helper, (); ret; }}
+.visible .entry none() .reqntid 32, 2, 1 {{ ret; }}"
+    );
+    let device = Device::new(&ptx);
+    let small = device.program.kernel("small").expect("it is there");
+    let places: Vec<_> = small.params.iter().map(|p| (p.offset, p.size, p.align)).collect();
+    assert_eq!(places, [(0, 4, 4), (8, 8, 8), (16, 12, 4)]);
+    assert_eq!((small.param_bytes, small.static_shared, small.local_bytes), (28, 112, 64));
+    let none = device.program.kernel("none").expect("it is there");
+    assert_eq!((none.static_shared, none.max_threads), (0, 64));
+    let (address, size) = device.program.variable("factor").expect("it is there");
+    let mut value = [0; 8];
+    device.memory.read(address, &mut value).expect("allocated");
+    assert_eq!((size, f64::from_le_bytes(value)), (8, 2.0));
+}
+
+#[test]
+fn lockstep_warps_regroup_and_spin_for_ever_on_a_sibling() {
+    let ptx = include_str!("ptx/spin_in_warp.ptx");
+    let config = DeviceConfig { lockstep: true, ..DeviceConfig::default() };
+    let mut device = Device::with(ptx, config);
+    let (mutex, out) = (device.buffer(4), device.buffer(4));
+    let params: Vec<u8> = [mutex, out].iter().flat_map(|p| p.to_le_bytes()).collect();
+    let spec = LaunchSpec {
+        kernel: "spin",
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        dynamic_shared: 0,
+        params: &params,
+        step_budget: Some(100_000),
+    };
+    let mut scheduler = RandomScheduler::new(0);
+    let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
+    assert!(matches!(result.expect("a legal launch").end, End::StepBudget(_)));
+}
