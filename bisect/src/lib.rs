@@ -8,9 +8,11 @@ pub mod locate;
 pub mod report;
 pub mod search;
 pub mod session;
+pub mod source;
 pub mod trials;
 
 pub use report::{Missing, Redundant, Report, Step, Verified};
 pub use search::{Subject, VERIFYING_TRIALS, search};
 pub use session::{SessionTrials, search_session};
+pub use source::SourceText;
 pub use trials::{Tally, Trials};
