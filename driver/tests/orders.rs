@@ -1,0 +1,278 @@
+//! Orders and the report: what a harness tells a trial, and hears from it.
+
+mod support;
+
+use std::fs;
+
+use bugaroo_protocol::{Backend, FaultKind, LaunchEnd, Message, Model, Orders, SiteId, SiteKind, Space};
+use cuda::Status;
+use cuda::context::cuCtxSynchronize;
+use support::{
+    Device, KERNELS, Trial, baseline, download, launch, load, parameter, store_buffers, trial, upload,
+};
+
+/// Runs the two-block message and prints what block 1 saw.
+fn pass_message() {
+    let device = Device::new();
+    let (data, flag, seen) = (upload(&[0_u32]), upload(&[0_u32]), upload(&[9_u32]));
+    let parameters = [parameter(&data), parameter(&flag), parameter(&seen)];
+    assert_eq!(launch(device.kernel("unfenced_message"), 2, 1, &parameters), Status::Success);
+    let seen: Vec<u32> = download(seen, 1).expect("the kernel ends");
+    println!("seen: {}", seen[0]);
+}
+
+/// What block 1 saw.
+fn seen(trial: &Trial) -> u32 {
+    let stdout = String::from_utf8_lossy(&trial.output.stdout);
+    let line = stdout.lines().find_map(|line| line.split_once("seen: ")).expect("the trial says it");
+    line.1.parse().expect("it is a number")
+}
+
+#[test]
+fn a_baseline_reports_hello_modules_and_launches() {
+    let orders = Orders { digest: true, ..baseline() };
+    let trial = trial("a_baseline_reports_hello_modules_and_launches", &orders, || {
+        let device = Device::new();
+        assert_eq!(launch(device.kernel("count"), 2, 1, &[]), Status::Success);
+        assert_eq!(launch(device.kernel("bounded"), 1, 64, &[]), Status::Success);
+    });
+    let [
+        Message::Hello { version, pid },
+        Message::Module(module),
+        Message::Launch(first),
+        Message::Launch(second),
+    ] = trial.messages.as_slice()
+    else {
+        panic!("{:?}", trial.messages)
+    };
+    assert_eq!((*version, *pid == 0), (bugaroo_protocol::VERSION, false));
+    assert_eq!((module.module, module.digest.len(), &module.sites), (0, 32, &None));
+    assert_eq!(module.kernels.len(), 10);
+    assert_eq!(
+        (first.ordinal, first.kernel.as_str(), first.grid, first.block),
+        (0, "count", [2, 1, 1], [1, 1, 1])
+    );
+    assert_eq!((&first.end, first.counts.delayed_stores), (&LaunchEnd::Complete, 0));
+    assert_eq!(first.counts.warp_instructions, 8);
+    assert_eq!(first.counts.thread_instructions, 8);
+    assert_eq!((second.ordinal, second.kernel.as_str()), (1, "bounded"));
+    assert_eq!(second.counts.warp_instructions, 2);
+    assert_eq!(second.counts.thread_instructions, 64);
+    assert!(first.digest.is_some() && first.digest != second.digest, "digests are chained");
+}
+
+#[test]
+fn modules_are_numbered_by_content() {
+    let trial = trial("modules_are_numbered_by_content", &baseline(), || {
+        let _device = Device::new();
+        load(&KERNELS.replace("counter = 41", "counter = 42")).expect("it loads");
+        load(KERNELS).expect("it loads");
+    });
+    let number = |message: &Message| match message {
+        Message::Module(module) => Some((module.module, module.digest.clone())),
+        _ => None,
+    };
+    let numbers: Vec<_> = trial.messages.iter().filter_map(number).collect();
+    assert_eq!([numbers[0].0, numbers[1].0, numbers[2].0], [0, 1, 0]);
+    assert!(numbers[0].1 == numbers[2].1 && numbers[0].1 != numbers[1].1);
+}
+
+#[test]
+fn sites_are_reported_when_asked_for() {
+    let orders = Orders { report_sites: true, ..baseline() };
+    let trial = trial("sites_are_reported_when_asked_for", &orders, || {
+        let _device = Device::new();
+        load(&KERNELS.replace("counter = 41", "counter = 42")).expect("it loads");
+    });
+    let Message::Module(second) = &trial.messages[2] else { panic!("{:?}", trial.messages) };
+    let sites = second.sites.as_ref().expect("they were asked for");
+    assert!(sites.iter().enumerate().all(|(index, site)| {
+        site.id == SiteId { module: 1, index: u32::try_from(index).expect("there are few") }
+    }));
+    let in_message =
+        |kind| sites.iter().filter(|site| site.function == "unfenced_message" && site.kind == kind).count();
+    assert_eq!((in_message(SiteKind::Store), in_message(SiteKind::Atomic)), (2, 1));
+    let line = 1 + KERNELS.lines().position(|line| line.contains("[%rd1], 7;")).expect("it is there");
+    let store = sites.iter().find(|site| site.function == "store_at").expect("it stores");
+    assert_eq!(store.ptx_line as usize, line);
+}
+
+#[test]
+fn delayed_stores_show_and_replay() {
+    let mut outcomes = Vec::new();
+    for seed in 0..12 {
+        let orders = Orders { seed, digest: true, ..store_buffers(1.0) };
+        let first = trial("delayed_stores_show_and_replay", &orders, pass_message);
+        let again = trial("delayed_stores_show_and_replay", &orders, pass_message);
+        assert_eq!(seen(&first), seen(&again), "seed {seed}");
+        assert_eq!(first.launches(), again.launches(), "seed {seed}");
+        assert!(first.launches()[0].counts.delayed_stores >= 1);
+        outcomes.push(seen(&first));
+    }
+    assert!(outcomes.contains(&0), "block 1 overtakes the delayed store: {outcomes:?}");
+    let undelayed = trial("delayed_stores_show_and_replay", &store_buffers(0.0), pass_message);
+    assert_eq!((seen(&undelayed), undelayed.launches()[0].counts.delayed_stores), (1, 0));
+}
+
+#[test]
+fn the_kernel_and_the_space_select() {
+    let delayed = |orders: Orders| {
+        let trial = trial("the_kernel_and_the_space_select", &orders, pass_message);
+        trial.launches()[0].counts.delayed_stores
+    };
+    assert!(delayed(store_buffers(1.0)) > 0);
+    assert!(delayed(Orders { space: Space::Global, ..store_buffers(1.0) }) > 0);
+    assert_eq!(delayed(Orders { space: Space::Shared, ..store_buffers(1.0) }), 0);
+    assert!(delayed(Orders { kernel: Some("^unfenced".to_owned()), ..store_buffers(1.0) }) > 0);
+    assert_eq!(delayed(Orders { kernel: Some("^fenced".to_owned()), ..store_buffers(1.0) }), 0);
+}
+
+#[test]
+fn an_inserted_fence_repairs() {
+    let sites = Orders { report_sites: true, ..store_buffers(1.0) };
+    let found = trial("an_inserted_fence_repairs", &sites, pass_message);
+    let Message::Module(module) = &found.messages[1] else { panic!("{:?}", found.messages) };
+    let is_data_store =
+        |site: &&bugaroo_protocol::Site| site.function == "unfenced_message" && site.kind == SiteKind::Store;
+    let sites = module.sites.as_ref().expect("they were asked for");
+    let site = sites.iter().find(is_data_store).expect("block 0 stores the data").id;
+    for seed in 0..12 {
+        let orders = Orders { seed, with_fence: [site].into(), ..store_buffers(1.0) };
+        let trial = trial("an_inserted_fence_repairs", &orders, pass_message);
+        assert_eq!(seen(&trial), 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_paper_s_model_runs_too() {
+    let orders = Orders { model: Some(Model::Bugaroo), ..store_buffers(1.0) };
+    let trial = trial("the_paper_s_model_runs_too", &orders, pass_message);
+    assert_eq!(trial.launches()[0].end, LaunchEnd::Complete);
+}
+
+#[test]
+fn a_cached_module_is_taken_and_a_damaged_one_made_again() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let cache = folder.path().join("new").join("cache");
+    let orders = Orders { cache: Some(cache.clone()), ..store_buffers(1.0) };
+    let run = || trial("a_cached_module_is_taken_and_a_damaged_one_made_again", &orders, pass_message);
+    let first = run();
+    let entries = || -> Vec<_> {
+        let entries = fs::read_dir(&cache).expect("it was made");
+        entries.map(|entry| entry.expect("it can be read").path()).collect()
+    };
+    let [entry] = entries().try_into().expect("one module, one entry");
+    let content = fs::read(&entry).expect("it can be read");
+    assert_eq!(run().launches(), first.launches());
+    for damaged in [&content[..content.len() / 2], b"", &content[1..]] {
+        fs::write(&entry, damaged).expect("it can be written");
+        assert_eq!(run().launches(), first.launches());
+        assert_eq!(fs::read(&entry).expect("it can be read"), content, "made again");
+    }
+    // Whole, but of other content: it is the entry that runs, so it was read.
+    assert_eq!(entries(), [entry], "nothing is left beside it");
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_no_error() {
+    let file = tempfile::NamedTempFile::new().expect("there is room");
+    let orders = Orders { cache: Some(file.path().join("below")), ..store_buffers(0.0) };
+    let trial = trial("a_cache_that_cannot_be_written_is_no_error", &orders, pass_message);
+    assert_eq!(seen(&trial), 1);
+}
+
+#[test]
+fn faults_are_reported_with_the_programs_own_lines() {
+    let line = 1 + KERNELS.lines().position(|line| line.contains("[%rd1], 7;")).expect("it is there");
+    for orders in [baseline(), store_buffers(0.0)] {
+        let trial = trial("faults_are_reported_with_the_programs_own_lines", &orders, || {
+            let device = Device::new();
+            let nowhere = 0x1234_5678_u64;
+            assert_eq!(launch(device.kernel("store_at"), 1, 1, &[parameter(&nowhere)]), Status::Success);
+            assert_eq!(cuCtxSynchronize(), Status::IllegalAddress);
+        });
+        let LaunchEnd::Fault(fault) = &trial.launches()[0].end else { panic!("{:?}", trial.messages) };
+        assert_eq!(fault.kind, FaultKind::IllegalAddress);
+        assert_eq!(fault.access, Some(bugaroo_protocol::Access::Store));
+        assert_eq!(fault.at.ptx_line.map(|line| line as usize), Some(line));
+        assert_eq!(fault.at.function, "store_at");
+        assert!(fault.summary.contains("0x12345678"), "{}", fault.summary);
+    }
+}
+
+#[test]
+fn deadlocks_and_runaways_are_diagnosed() {
+    let orders = Orders { step_budget: Some(10_000), ..baseline() };
+    let trial = trial("deadlocks_and_runaways_are_diagnosed", &orders, || {
+        let device = Device::new();
+        assert_eq!(launch(device.kernel("deadlocked"), 1, 64, &[]), Status::Success);
+        assert_eq!(cuCtxSynchronize(), Status::LaunchTimeout);
+        let device = Device::new();
+        assert_eq!(launch(device.kernel("endless"), 1, 32, &[]), Status::Success);
+        assert_eq!(cuCtxSynchronize(), Status::LaunchTimeout);
+    });
+    let launches = trial.launches();
+    let LaunchEnd::Deadlock(deadlock) = &launches[0].end else { panic!("{:?}", launches[0]) };
+    assert_eq!(deadlock.waiting[0].instruction, "bar.sync 0, 64;");
+    assert_eq!(deadlock.waiting[0].threads, 32);
+    assert!(deadlock.summary.contains("barrier 0"), "{}", deadlock.summary);
+    let LaunchEnd::StepBudget(runaway) = &launches[1].end else { panic!("{:?}", launches[1]) };
+    assert_eq!(runaway.waiting[0].function, "endless");
+    assert!(launches[1].counts.warp_instructions >= 10_000);
+}
+
+#[test]
+fn what_cannot_be_done_is_told_at_once() {
+    for (orders, word) in [
+        (Orders { backend: Backend::Cuda, ..baseline() }, "backend cuda"),
+        (Orders { model: Some(Model::Ptx), ..baseline() }, "model ptx"),
+    ] {
+        let trial = trial("what_cannot_be_done_is_told_at_once", &orders, || {
+            assert_eq!(cuda::init::cuInit(0), Status::NotSupported);
+            assert_eq!(cuCtxSynchronize(), Status::NotInitialized);
+        });
+        let [Message::Hello { .. }, Message::Unsupported { what }] = trial.messages.as_slice() else {
+            panic!("{:?}", trial.messages)
+        };
+        assert!(what.contains(word), "{what}");
+        assert!(trial.stderr().contains(word), "{}", trial.stderr());
+    }
+}
+
+#[test]
+fn unsupported_instructions_are_told_with_their_line() {
+    for orders in [baseline(), store_buffers(0.5)] {
+        let trial = trial("unsupported_instructions_are_told_with_their_line", &orders, || {
+            let _device = Device::new();
+            let unknown = KERNELS.replace("trap;", "frobnicate.u32 %r0;");
+            assert_eq!(load(&unknown), Err(Status::NotSupported));
+        });
+        let line = 1 + KERNELS.lines().position(|line| line.contains("trap;")).expect("it is there");
+        let Some(Message::Unsupported { what }) = trial.messages.last() else {
+            panic!("{:?}", trial.messages)
+        };
+        assert!(what.contains("frobnicate") && what.contains(&format!("line {line}:")), "{what}");
+    }
+}
+
+#[test]
+fn a_harness_that_went_away_does_not_matter() {
+    let trial = trial("a_harness_that_went_away_does_not_matter", &baseline(), || {
+        // A C program would have the signal's default in place.
+        // SAFETY: sets a disposition; the descriptor is the report's, which the trial gives up here.
+        unsafe {
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            let mut ends = [0; 2];
+            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+            let orders = std::env::var(bugaroo_protocol::ORDERS_VARIABLE).expect("a trial has orders");
+            let report = Orders::from_json(&orders).expect("they are orders").report_fd;
+            assert_eq!(libc::dup2(ends[1], report), report);
+            libc::close(ends[0]);
+            libc::close(ends[1]);
+        }
+        let device = Device::new();
+        assert_eq!(launch(device.kernel("count"), 1, 1, &[]), Status::Success);
+        assert_eq!(cuCtxSynchronize(), Status::Success);
+    });
+    assert!(trial.messages.is_empty());
+}
