@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +132,7 @@ pub struct RunDir {
     created: bool,
     trials: File,
     /// Held for its lock, which the system lets go of however we end.
-    _lock: File,
+    lock: File,
 }
 
 impl RunDir {
@@ -156,7 +158,7 @@ impl RunDir {
         }
         let lock_path = path.join(LOCK);
         let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(at(&lock_path))?;
-        match lock.try_lock() {
+        match take(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(RunDirError::Busy(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(RunDirError::Io { path: lock_path, source }),
@@ -174,7 +176,7 @@ impl RunDir {
         if let Some(length) = whole {
             trials.set_len(length).map_err(at(&trials_path))?;
         }
-        Ok((Self { path: path.to_owned(), created, trials, _lock: lock }, recorded))
+        Ok((Self { path: path.to_owned(), created, trials, lock }, recorded))
     }
 
     /// Reads a run, be it finished, killed or still running.
@@ -256,6 +258,24 @@ impl RunDir {
             let _ = fs::remove_dir(&self.path);
         }
     }
+}
+
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        // Closing alone would not do while a program that is just being started still shares the file.
+        let _ = self.lock.unlock();
+    }
+}
+
+/// Takes a lock. A run that was killed as it started a program holds it for a moment longer.
+fn take(lock: &File) -> Result<(), TryLockError> {
+    for _ in 0..10 {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(20)),
+            other => return other,
+        }
+    }
+    lock.try_lock()
 }
 
 /// The length of a file up to the end of its last whole line.

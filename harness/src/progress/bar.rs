@@ -1,9 +1,10 @@
 //! Progress as a bar: for people at a terminal. It has no colours.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Event, Reporter, baseline_ended, baseline_started, say};
 
@@ -13,14 +14,27 @@ pub struct Bar {
     state: Mutex<Option<(ProgressBar, u64)>>,
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the templates below are well formed").progress_chars("=> ")
-}
+/// Runs without injection: how many there are to wait for is soon said.
+const BASELINE: &str = "bugaroo: {prefix} {spinner}";
 
-fn draw(length: Option<u64>, template: &str, message: String) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr_with_hz(10));
-    bar.set_style(style(template));
+/// Trials.
+const BATCH: &str = "{prefix} [{wide_bar}] {pos}/{len}  {rate}  {msg}  {elapsed}, {eta} left";
+
+fn draw(length: Option<u64>, template: &str, prefix: String, message: &'static str) -> ProgressBar {
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // The bar is drawn without it.
+        let _ = write!(out, "{:.1} trials/s", state.per_sec());
+    };
+    let style = ProgressStyle::with_template(template)
+        .expect("the templates above are well formed")
+        .progress_chars("=> ")
+        .with_key("rate", rate);
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+    bar.set_style(style);
+    bar.set_prefix(prefix);
     bar.set_message(message);
+    // Shown only now, so that it is never seen half made.
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
@@ -30,18 +44,14 @@ impl Reporter for Bar {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::BaselineStarted { app } => {
-                *state = Some((draw(None, "bugaroo: {msg} {spinner}", baseline_started(app)), 0));
+                *state = Some((draw(None, BASELINE, baseline_started(app), ""), 0));
             }
             Event::BaselineEnded { baseline } => {
                 finish(&mut state);
                 say(&baseline_ended(baseline));
             }
             Event::BatchStarted { what, trials } => {
-                let template =
-                    "{prefix} [{bar:30}] {pos}/{len}  {per_sec:.1}  {msg}  {elapsed} gone, {eta} left";
-                let bar = draw(Some(trials), template, "0 failures".to_owned());
-                bar.set_prefix(what.to_owned());
-                *state = Some((bar, 0));
+                *state = Some((draw(Some(trials), BATCH, what.to_owned(), "0 failures"), 0));
             }
             Event::TrialEnded(record) => {
                 if let Some((bar, failures)) = &mut *state {
