@@ -120,7 +120,7 @@ unsafe fn outcome<O: LaneOp<Out = bool>>(frame: *const u8, consts: *const u8, op
     for (i, lane) in lanes.iter_mut().enumerate() {
         *lane = O::apply(O::In::lane(&rows, i));
     }
-    pack(&lanes)
+    pack::<false>(&lanes)
 }
 
 /// The third operand's use where there is none.
@@ -214,7 +214,7 @@ unsafe fn store_truth<T: Truth>(bits: u32, at: *mut u8, mask: u32) {
         Sink::put(if bits & (1 << i) != 0 { T::TRUE } else { T::FALSE }, &mut buffer, i);
     }
     // SAFETY: the caller's promise.
-    unsafe { <T::Out as Sink>::store(&buffer, at, mask) }
+    unsafe { <T::Out as Sink>::store::<false>(&buffer, at, mask) }
 }
 
 /// `set`

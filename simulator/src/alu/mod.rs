@@ -25,6 +25,8 @@ mod approx;
 mod arith;
 mod bits;
 mod compare;
+mod convert;
+mod convert_any;
 mod float;
 mod half;
 mod integer;

@@ -2,7 +2,7 @@
 //! so these need no lanes at all.
 
 use bugaroo_ptx::op::Op;
-use bugaroo_ptx::types::{BoolOp, Type};
+use bugaroo_ptx::types::Type;
 
 use super::row::{Picker, store_mask};
 use super::{Operands, RowFn, Width};
@@ -13,15 +13,6 @@ pub const AND: u8 = 0;
 pub const OR: u8 = 1;
 /// See [`AND`].
 pub const XOR: u8 = 2;
-
-/// The code of a boolean operator.
-pub fn code(op: BoolOp) -> u8 {
-    match op {
-        BoolOp::And => AND,
-        BoolOp::Or => OR,
-        BoolOp::Xor => XOR,
-    }
-}
 
 /// `a OP b` on all lanes.
 #[inline(always)]

@@ -120,11 +120,11 @@ pub trait Sink: Copy {
     fn buffer() -> Self::Buffer;
     /// Sets lane `i` of the buffer.
     fn put(self, buffer: &mut Self::Buffer, i: usize);
-    /// Writes the lanes in `mask` to the row at `at`; the others keep what they hold.
+    /// Writes the lanes in `mask` to the row at `at`; the others keep what they hold. `V3`: see [`pack`].
     ///
     /// # Safety
     /// `at` points to a writable row of [`Self::WIDTH`], aligned for it.
-    unsafe fn store(buffer: &Self::Buffer, at: *mut u8, mask: u32);
+    unsafe fn store<const V3: bool>(buffer: &Self::Buffer, at: *mut u8, mask: u32);
 }
 
 impl<V: Value> Sink for V {
@@ -142,7 +142,7 @@ impl<V: Value> Sink for V {
     }
 
     #[inline(always)]
-    unsafe fn store(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
+    unsafe fn store<const V3: bool>(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
         let row = at.cast::<Lanes<V::Word>>();
         if mask == !0 {
             // SAFETY: the caller says that a row of this width lies there, aligned.
@@ -174,9 +174,9 @@ impl Sink for bool {
     }
 
     #[inline(always)]
-    unsafe fn store(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
+    unsafe fn store<const V3: bool>(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
         // SAFETY: the caller says that a predicate row lies there, aligned.
-        unsafe { store_mask(at, pack(buffer), mask) }
+        unsafe { store_mask(at, pack::<V3>(buffer), mask) }
     }
 }
 
@@ -191,16 +191,26 @@ pub unsafe fn store_mask(at: *mut u8, bits: u32, mask: u32) {
     unsafe { *row = (*row & !mask) | (bits & mask) };
 }
 
-/// One bit per lane. Eight booleans are eight bytes of 0 or 1; the multiplication brings byte `k`'s
-/// bit to bit `56 + k`.
+/// One bit per lane.
 #[inline(always)]
-pub fn pack(lanes: &[bool; LANES]) -> u32 {
+pub fn pack<const V3: bool>(lanes: &[bool; LANES]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if V3 {
+        use core::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_slli_epi16};
+        // SAFETY: 32 booleans are 32 bytes of 0 or 1; `V3` is set in functions compiled for AVX2 only.
+        // The shift brings each byte's lowest bit to its highest.
+        return unsafe {
+            let bytes = _mm256_loadu_si256(lanes.as_ptr().cast::<__m256i>());
+            _mm256_movemask_epi8(_mm256_slli_epi16::<7>(bytes)) as u32
+        };
+    }
     let mut bits = 0;
     for group in 0..LANES / 8 {
         let mut eight = [0u8; 8];
         for k in 0..8 {
             eight[k] = u8::from(lanes[group * 8 + k]);
         }
+        // Eight bytes of 0 or 1; the multiplication brings byte k's bit to bit 56 + k.
         let gathered = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= (gathered as u32) << (group * 8);
     }
@@ -260,11 +270,11 @@ pub trait Outputs: Copy {
     fn buffer() -> Self::Buffer;
     /// Sets lane `i` of the buffer.
     fn put(self, buffer: &mut Self::Buffer, i: usize);
-    /// Writes the lanes in `mask`.
+    /// Writes the lanes in `mask`. `V3`: see [`pack`].
     ///
     /// # Safety
     /// Every destination of `ops` is a writable row of its width, see [`RowFn`].
-    unsafe fn store(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32);
+    unsafe fn store<const V3: bool>(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32);
 }
 
 impl<S: Sink> Outputs for S {
@@ -285,9 +295,9 @@ impl<S: Sink> Outputs for S {
     }
 
     #[inline(always)]
-    unsafe fn store(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32) {
+    unsafe fn store<const V3: bool>(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32) {
         // SAFETY: the caller's promise.
-        unsafe { S::store(buffer, frame.add(ops.dst as usize), mask) }
+        unsafe { S::store::<V3>(buffer, frame.add(ops.dst as usize), mask) }
     }
 }
 
@@ -310,11 +320,11 @@ impl<S: Sink> Outputs for (S, bool) {
     }
 
     #[inline(always)]
-    unsafe fn store(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32) {
+    unsafe fn store<const V3: bool>(buffer: &Self::Buffer, frame: *mut u8, ops: &Operands, mask: u32) {
         // SAFETY: the caller's promise.
         unsafe {
-            S::store(&buffer.0, frame.add(ops.dst as usize), mask);
-            store_mask(frame.add(ops.dst2 as usize), pack(&buffer.1), mask);
+            S::store::<V3>(&buffer.0, frame.add(ops.dst as usize), mask);
+            store_mask(frame.add(ops.dst2 as usize), pack::<V3>(&buffer.1), mask);
         }
     }
 }
@@ -330,12 +340,12 @@ pub trait LaneOp {
     fn apply(x: Self::In) -> Self::Out;
 }
 
-/// Computes every lane of a row, the ones outside the mask too (they cost nothing and cannot trap).
+/// Computes every lane of a row (`V3`: in a function compiled for x86-64-v3), the ones outside the mask too (they cost nothing and cannot trap).
 ///
 /// # Safety
 /// As for [`RowFn`], and the shape fits `O`.
 #[inline(always)]
-unsafe fn run<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
+unsafe fn run<O: LaneOp, const V3: bool>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
     // SAFETY: the caller's promise; rows are copied before any is written.
     unsafe {
         let rows = O::In::load(frame, consts, ops);
@@ -343,7 +353,7 @@ unsafe fn run<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask
         for i in 0..LANES {
             O::apply(O::In::lane(&rows, i)).put(&mut buffer, i);
         }
-        O::Out::store(&buffer, frame, ops, mask);
+        O::Out::store::<V3>(&buffer, frame, ops, mask);
     }
 }
 
@@ -351,7 +361,7 @@ unsafe fn run<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask
 /// As for [`run`].
 unsafe fn portable<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
     // SAFETY: the caller's promise.
-    unsafe { run::<O>(frame, consts, ops, mask) }
+    unsafe { run::<O, false>(frame, consts, ops, mask) }
 }
 
 /// # Safety
@@ -360,7 +370,7 @@ unsafe fn portable<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands,
 #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 unsafe fn v3<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
     // SAFETY: the caller's promise.
-    unsafe { run::<O>(frame, consts, ops, mask) }
+    unsafe { run::<O, true>(frame, consts, ops, mask) }
 }
 
 /// What a row function is chosen for.

@@ -4,7 +4,7 @@ use bugaroo_ptx::op::Op;
 
 use super::row::Picker;
 use super::{Isa, RowFn, Shape};
-use super::{approx, arith, bits, compare, integer, permute, predicate, wide};
+use super::{approx, arith, bits, compare, convert, integer, permute, predicate, wide};
 
 /// The row function of an instruction whose operands have the widths of `shape`; None when the ALU has
 /// none for it: it is not arithmetic, or the widths are not the ISA's.
@@ -17,6 +17,7 @@ pub fn select(op: &Op, shape: &Shape, isa: Isa) -> Option<RowFn> {
         bits::select,
         permute::select,
         compare::select,
+        convert::select,
         arith::select,
         approx::select,
     ];
