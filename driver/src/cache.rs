@@ -74,3 +74,6 @@ fn write_file(path: &Path, body: &[u8]) -> io::Result<()> {
     writeln!(file, "{}", header(body))?;
     file.write_all(body)
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,9 +61,16 @@ unsafe fn copy_rows(name: &str, copy: &CUDA_MEMCPY2D, stream: CUstream) -> Statu
         if narrow(to) || narrow(from) { Err(Status::InvalidValue) } else { Ok((to, from)) }
     };
     let rows = |driver: &mut Driver, to: Side, from: Side| -> Outcome {
+        for side in [to, from] {
+            // Refused as a whole, before a row is copied.
+            if let (Place::Device(start), 1..) = (side.start, height.min(width)) {
+                let gaps = (height - 1).checked_mul(side.pitch).ok_or(Status::InvalidValue)?;
+                driver.check_range(start, gaps.checked_add(width).ok_or(Status::InvalidValue)?)?;
+            }
+        }
         for row in 0..height {
-            let to = to.start.offset(row * to.pitch);
-            let from = from.start.offset(row * from.pitch);
+            let to = to.start.offset(row.wrapping_mul(to.pitch));
+            let from = from.start.offset(row.wrapping_mul(from.pitch));
             // SAFETY: the caller's promise.
             unsafe { driver.copy(to, from, width) }?;
         }

@@ -123,7 +123,8 @@ fn blocked(
         thread,
         threads,
         function: place.function.clone(),
-        ptx_line: lines.original(place.ptx_line),
+        // The handlers stand behind the program's text and have no line in it.
+        ptx_line: lines.original(place.ptx_line).filter(|_| !place.function.starts_with(SYMBOL_PREFIX)),
         source: source.map(|position| SourceLine { file: position.file.clone(), line: position.line }),
         instruction: place.instruction.clone(),
     }

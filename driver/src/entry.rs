@@ -2,8 +2,8 @@
 //! before `cuInit`, without a current context, or after a fault.
 //!
 //! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`] and
-//! [`synchronising`], in order of what they demand. One lock guards the whole driver; the current
-//! context is the calling thread's own ([`crate::current`]).
+//! [`synchronising`], in order of what they demand. One lock guards the whole driver,
+//! also while a kernel runs; the current context is the calling thread's own ([`crate::current`]).
 //!
 //! **Faults.** Kernels run at their launch, but as on hardware the launch itself succeeds: a fault
 //! stays pending in its context until a call that waits for the device ([`synchronising`]) reports it.

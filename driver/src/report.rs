@@ -14,14 +14,38 @@ use crate::error::Status;
 /// The pipe, if there are orders.
 #[derive(Debug)]
 pub struct Report {
-    pipe: Option<RawFd>,
+    pipe: Option<Pipe>,
+}
+
+/// A descriptor, and the pipe that it stood for when the driver was initialised. A program may close
+/// descriptors that it does not know and open files of its own under their numbers; and what it
+/// executes inherits the orders, but not the pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pipe {
+    descriptor: RawFd,
+    device: libc::dev_t,
+    inode: libc::ino_t,
+}
+
+impl Pipe {
+    /// What a descriptor stands for, if it is a pipe.
+    fn of(descriptor: RawFd) -> Option<Self> {
+        // SAFETY: plain data, which `fstat` fills in when it answers 0.
+        let status = unsafe {
+            let mut status: libc::stat = std::mem::zeroed();
+            (libc::fstat(descriptor, &mut status) == 0).then_some(status)?
+        };
+        let is_pipe = status.st_mode & libc::S_IFMT == libc::S_IFIFO;
+        is_pipe.then_some(Pipe { descriptor, device: status.st_dev, inode: status.st_ino })
+    }
 }
 
 impl Report {
     /// Reports to this descriptor. It is closed in programs that this one executes: they would keep
     /// the harness waiting for the pipe's end.
-    pub fn new(pipe: Option<RawFd>) -> Self {
-        if let Some(descriptor) = pipe {
+    pub fn new(descriptor: Option<RawFd>) -> Self {
+        let pipe = descriptor.and_then(Pipe::of);
+        if let Some(Pipe { descriptor, .. }) = pipe {
             // SAFETY: `fcntl` touches no memory of ours; a descriptor that is not open is an error.
             let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFD) };
             if flags >= 0 {
@@ -39,11 +63,11 @@ impl Report {
 
     /// Sends a message.
     pub fn send(&self, message: &Message) {
-        let Some(pipe) = self.pipe else { return };
+        let Some(pipe) = self.pipe.filter(|pipe| Pipe::of(pipe.descriptor) == Some(*pipe)) else { return };
         // Plain data with string keys: serialisation cannot fail.
         let mut line = serde_json::to_vec(message).expect("messages are plain data");
         line.push(b'\n');
-        write_all(pipe, &line);
+        write_all(pipe.descriptor, &line);
     }
 
     /// Tells the harness and the user what cannot be done.

@@ -53,7 +53,10 @@ pub fn with_stream(
 ) -> Status {
     with_context(name, |driver, context| {
         let stream = driver.stream(stream, context)?;
-        body(driver, stream)
+        match driver.context(stream.context)?.fault {
+            Some(fault) if fault.reported => Err(fault.status),
+            _ => body(driver, stream),
+        }
     })
 }
 

@@ -229,7 +229,8 @@ fn host_memory_is_the_hosts_alone() {
 fn addresses_are_known() {
     let device = Device::new();
     let address = upload(&[0_u32; 4]);
-    let (mut kind, mut start, mut context, mut ordinal): (c_uint, u64, *mut c_void, c_int) = (0, 0, null_mut(), 9);
+    let (mut kind, mut start, mut context, mut ordinal): (c_uint, u64, *mut c_void, c_int) =
+        (0, 0, null_mut(), 9);
     // SAFETY: the places are of the attributes' types.
     unsafe {
         let kind_place = (&raw mut kind).cast();

@@ -309,7 +309,7 @@ fn modules() {
 #[test]
 fn images_that_are_no_modules() {
     let _device = Device::new();
-    let broken = KERNELS.replace(".reg .f32 %f<4>;", ".reg .f32 %f<4;");
+    let broken = KERNELS.replace(".param .u64 address", ".param u64 address");
     assert_eq!(load(&broken), Err(Status::InvalidPtx));
     assert_eq!(load(&KERNELS[..KERNELS.len() / 2]), Err(Status::InvalidPtx), "cut in the middle");
     assert_eq!(load("this is no PTX at all"), Err(Status::InvalidImage));
@@ -327,7 +327,7 @@ fn images_that_are_no_modules() {
 #[test]
 fn the_compiler_log_tells_line_and_column() {
     let _device = Device::new();
-    let broken = c".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { .reg .b32 ?; }\n";
+    let broken = c".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param u64 a) { }\n";
     let mut log = [b'?' as c_char; 200];
     let mut small = [b'?' as c_char; 4];
     for (buffer, size) in [(log.as_mut_ptr(), 200_usize), (small.as_mut_ptr(), 4)] {
@@ -345,7 +345,7 @@ fn the_compiler_log_tells_line_and_column() {
     }
     // SAFETY: as above.
     let text = unsafe { CStr::from_ptr(log.as_ptr()) }.to_str().expect("it is text");
-    assert!(text.starts_with("PTX line 4:"), "{text}");
+    assert!(text.starts_with("PTX line 4:26: expected a parameter's type"), "{text}");
     // SAFETY: as above.
     assert_eq!(unsafe { CStr::from_ptr(small.as_ptr()) }, c"PTX");
     let (options, mut values) = ([99], [null_mut()]);

@@ -169,7 +169,6 @@ fn a_cached_module_is_taken_and_a_damaged_one_made_again() {
         assert_eq!(run().launches(), first.launches());
         assert_eq!(fs::read(&entry).expect("it can be read"), content, "made again");
     }
-    // Whole, but of other content: it is the entry that runs, so it was read.
     assert_eq!(entries(), [entry], "nothing is left beside it");
 }
 
@@ -256,6 +255,26 @@ fn unsupported_instructions_are_told_with_their_line() {
 }
 
 #[test]
+fn nothing_is_written_to_what_took_the_pipes_number() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let own = folder.path().join("the program's own");
+    let orders = Orders { cache: Some(folder.path().join("cache")), ..baseline() };
+    let trial = trial("nothing_is_written_to_what_took_the_pipes_number", &orders, || {
+        let device = Device::new();
+        let orders = std::env::var(bugaroo_protocol::ORDERS_VARIABLE).expect("a trial has orders");
+        let orders = Orders::from_json(&orders).expect("they are orders");
+        let folder = orders.cache.as_deref().and_then(std::path::Path::parent).expect("it names one");
+        let file = fs::File::create(folder.join("the program's own")).expect("there is room");
+        // SAFETY: both are descriptors; the report's is what the program takes over here.
+        let taken = unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&file), orders.report_fd) };
+        assert_eq!(taken, orders.report_fd);
+        assert_eq!(launch(device.kernel("count"), 1, 1, &[]), Status::Success);
+    });
+    assert_eq!(trial.messages.len(), 2, "hello and the module");
+    assert_eq!(fs::read(own).expect("it was made"), b"");
+}
+
+#[test]
 fn a_harness_that_went_away_does_not_matter() {
     let trial = trial("a_harness_that_went_away_does_not_matter", &baseline(), || {
         // A C program would have the signal's default in place.
@@ -266,6 +285,7 @@ fn a_harness_that_went_away_does_not_matter() {
             assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
             let orders = std::env::var(bugaroo_protocol::ORDERS_VARIABLE).expect("a trial has orders");
             let report = Orders::from_json(&orders).expect("they are orders").report_fd;
+            // A pipe that nobody reads, before the driver has looked at it.
             assert_eq!(libc::dup2(ends[1], report), report);
             libc::close(ends[0]);
             libc::close(ends[1]);
