@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_ptx::ast::{Function, Item, Module, RegisterDecl, Variable};
+use bugaroo_ptx::ast::{Function, Item, Module, Param, RegisterDecl, Variable};
 use bugaroo_ptx::types::Space;
 
 /// The scopes around a place in a function, outermost first.
 pub(crate) struct Scopes<'m> {
     module: &'m BTreeMap<String, Space>,
-    parameters: Vec<(&'m str, Space)>,
+    parameters: &'m [Param],
+    returns: &'m [Param],
     stack: Vec<Scope<'m>>,
 }
 
@@ -33,9 +34,11 @@ pub(crate) fn module_variables(module: &Module) -> BTreeMap<String, Space> {
 impl<'m> Scopes<'m> {
     /// The scopes at a function's signature.
     pub(crate) fn new(module: &'m BTreeMap<String, Space>, function: &'m Function) -> Self {
-        let all = function.returns.iter().chain(&function.params).filter(|param| !param.in_register);
-        let parameters = all.map(|param| (param.variable.name.as_str(), Space::Param)).collect();
-        Scopes { module, parameters, stack: Vec::new() }
+        Scopes { module, parameters: &function.params, returns: &function.returns, stack: Vec::new() }
+    }
+
+    fn signature(&self) -> impl Iterator<Item = &'m Param> {
+        self.parameters.iter().chain(self.returns)
     }
 
     /// Enters `{`.
@@ -66,15 +69,22 @@ impl<'m> Scopes<'m> {
     pub(crate) fn register_bits(&self, name: &str) -> Option<u32> {
         let declarations = self.stack.iter().rev().flat_map(|scope| scope.registers.iter().rev());
         let mut found = declarations.filter(|declaration| declares(declaration, name));
-        found.next().filter(|declaration| declaration.vec == 1).map(|declaration| declaration.ty.bits())
+        let Some(declaration) = found.next() else {
+            let mut signature = self.signature().filter(|param| param.in_register);
+            let param = signature.find(|param| param.variable.name == name)?;
+            return Some(param.variable.ty.bits());
+        };
+        (declaration.vec == 1).then(|| declaration.ty.bits())
     }
 
     /// The space of a variable or parameter.
     pub(crate) fn variable_space(&self, name: &str) -> Option<Space> {
         let inner = self.stack.iter().rev().flat_map(|scope| scope.variables.iter().rev());
         let mut found = inner.filter(|variable| variable.name == name).map(|variable| variable.space);
-        let parameter =
-            || self.parameters.iter().find(|(parameter, _)| *parameter == name).map(|(_, space)| *space);
+        let parameter = || {
+            let mut memory = self.signature().filter(|param| !param.in_register);
+            memory.any(|param| param.variable.name == name).then_some(Space::Param)
+        };
         found.next().or_else(parameter).or_else(|| self.module.get(name).copied())
     }
 }

@@ -4,10 +4,13 @@
 //! of theirs does not hide itself. In general ([`general`]): the program's statements all stay, byte for
 //! byte, in order and in their blocks; what is injected writes no register of the program (but a
 //! load's own destinations), jumps only within its place, and waits for nobody. For each pass
-//! ([`invariants`]): each place that it answers for asks the right handler the right question.
+//! ([`invariants`]): each place that it answers for asks the right handler the right question, and
+//! takes the answer to the right register.
 
 mod general;
 mod invariants;
+mod places;
+mod questions;
 mod view;
 
 use bugaroo_ptx::ast::Module;

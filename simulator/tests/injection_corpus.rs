@@ -81,7 +81,7 @@ fn vectors() {
 #[test]
 fn every_width() {
     let prepared = corpus!("widths");
-    let bytes = |size| noise(size * 3 * 64);
+    let bytes = |size: usize| noise(size * 3 * 64);
     let arguments = [
         bytes(1),
         bytes(1),

@@ -80,7 +80,8 @@ fn harmless(
         | Op::Ld { space: Space::Param | Space::Const, .. } => {}
         Op::Ld { space: Space::Global, .. } if reads(instruction, SLOT) => {}
         // A delayed store's touch of its address.
-        Op::Ld { space: Space::Generic, sem: Semantics::Volatile, ty: Type::U8, .. } if reads(instruction, ADDRESS) => {}
+        Op::Ld { space: Space::Generic, sem: Semantics::Volatile, ty: Type::U8, .. }
+            if reads(instruction, ADDRESS) => {}
         Op::St { space: Space::Param, .. } | Op::Bra { uni: false } | Op::Call { uni: false } => {
             return Ok(());
         }

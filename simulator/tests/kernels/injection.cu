@@ -171,7 +171,10 @@ extern "C" __global__ void coins(int *out, int rounds) {
 #pragma unroll 1
     for (int k = 0; k < rounds; k++) out[t * rounds + k] = k;
 #pragma unroll 1
-    for (int k = 0; k < rounds; k++) box[(threadIdx.x + k) & 63] = k;
+    for (int k = 0; k < rounds; k++) {
+        unsigned at = (unsigned)__cvta_generic_to_shared(box + ((threadIdx.x + k) & 63));
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(k) : "memory");
+    }
 }
 
 // Element by element.
