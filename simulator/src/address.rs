@@ -10,10 +10,8 @@
 pub const SHARED_WINDOW: u64 = 0x1_0000_0000;
 /// Generic addresses of the executing thread's local memory start here.
 pub const LOCAL_WINDOW: u64 = 0x2_0000_0000;
-/// Generic addresses of the kernel's parameters start here.
+/// Generic addresses of the kernel's parameters start here. Each of the windows has 4 GiB.
 pub const PARAM_WINDOW: u64 = 0x3_0000_0000;
-/// Size of each of the three windows.
-pub const WINDOW_SIZE: u64 = 0x1_0000_0000;
 /// "Addresses" of functions, as indirect calls use them: not memory, an access faults.
 pub const CODE_BASE: u64 = 0x4_0000_0000;
 /// Distance between two functions' addresses.

@@ -264,7 +264,10 @@ pub(crate) enum Together {
     Shfl(ShflMode),
     Vote(VoteMode),
     /// `match.any` (`all` = false) and `match.all`; 64-bit values?
-    Match { all: bool, wide: bool },
+    Match {
+        all: bool,
+        wide: bool,
+    },
 }
 
 /// `shfl`, `vote`, `match`, `bar.warp.sync`.

@@ -156,7 +156,9 @@ again:
     };
     let mut scheduler = RandomScheduler::new(0);
     let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
-    let End::StepBudget(diagnosis) = result.expect("a legal launch").end else { panic!("the budget ends it") };
+    let End::StepBudget(diagnosis) = result.expect("a legal launch").end else {
+        panic!("the budget ends it")
+    };
     assert_eq!(diagnosis.blocks_pending, 1);
     assert!(diagnosis.groups.iter().all(|g| g.activity == Activity::Running));
 }
@@ -208,7 +210,8 @@ fn freed_memory_faults_and_the_fault_names_it() {
 
 #[test]
 fn illegal_launches_run_nothing() {
-    let mut device = Device::new(&format!("{HEAD}.visible .entry k(.param .u64 p)\n.maxntid 64, 1, 1\n{{ ret; }}"));
+    let mut device =
+        Device::new(&format!("{HEAD}.visible .entry k(.param .u64 p)\n.maxntid 64, 1, 1\n{{ ret; }}"));
     let params = [0; 8];
     let good = LaunchSpec {
         kernel: "k",
@@ -266,6 +269,48 @@ fn kernels_tell_their_parameters_and_needs() {
     let mut value = [0; 8];
     device.memory.read(address, &mut value).expect("allocated");
     assert_eq!((size, f64::from_le_bytes(value)), (8, 2.0));
+}
+
+#[test]
+fn lanes_that_lean_on_convergence_are_found_out() {
+    // Each lane writes its number to shared memory and reads its neighbour's, with or without bar.warp.sync.
+    let ptx = |sync: &str| {
+        format!(
+            "{HEAD}
+.visible .entry neighbour(.param .u64 pointer)
+{{
+    .shared .align 4 .b8 box[256];
+    .reg .b32 tid, at, x;
+    .reg .b64 out, to;
+    .reg .pred p;
+    ld.param.u64 out, [pointer];
+    mov.u32 tid, %tid.x;
+    mul.wide.u32 to, tid, 4;
+    add.s64 to, out, to;
+    shl.b32 at, tid, 2;
+    mov.u32 x, box;
+    add.u32 at, at, x;
+    add.u32 x, tid, 1;
+    st.shared.u32 [at], x;
+    {sync}
+    xor.b32 at, at, 4;
+    ld.shared.u32 x, [at];
+    st.global.u32 [to], x;
+    ret;
+}}"
+        )
+    };
+    let mut wrong = [0, 0];
+    for (sync, wrong) in ["", "bar.warp.sync -1;"].iter().zip(&mut wrong) {
+        let mut device = Device::new(&ptx(sync));
+        let out = device.buffer(128);
+        let expected: Vec<u32> = (0..32).map(|lane| (lane ^ 1) + 1).collect();
+        for seed in 0..3000 {
+            assert_eq!(device.launch("neighbour", 1, 32, &[out], seed).end, End::Complete);
+            *wrong += u32::from(device.words(out, 32) != expected);
+        }
+    }
+    assert!(wrong[0] > 5 && wrong[1] == 0, "{wrong:?}");
 }
 
 #[test]

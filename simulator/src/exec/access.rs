@@ -98,7 +98,8 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let access = self.program.accesses[index as usize];
+        let program = self.program;
+        let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
             Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Read };
@@ -162,7 +163,8 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let access = self.program.accesses[index as usize];
+        let program = self.program;
+        let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
             Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Write };

@@ -94,8 +94,20 @@ fn combine(atomic: &Atomic, old: u64, value: u64, second: impl Fn() -> u64, flus
         AtomOp::Exch => value,
         AtomOp::Cas if old == value => second(),
         AtomOp::Cas => old,
-        AtomOp::Inc => if old >= value { 0 } else { old + 1 },
-        AtomOp::Dec => if old == 0 || old > value { value } else { old - 1 },
+        AtomOp::Inc => {
+            if old >= value {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomOp::Dec => {
+            if old == 0 || old > value {
+                value
+            } else {
+                old - 1
+            }
+        }
         AtomOp::Add => add(atomic.ty, old, value, flush),
         AtomOp::Min => extreme(atomic.ty, old, value, true),
         AtomOp::Max => extreme(atomic.ty, old, value, false),

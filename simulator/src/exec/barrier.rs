@@ -35,7 +35,13 @@ pub(super) struct Barrier {
 
 impl Machine<'_> {
     /// A fragment's active lanes come to a barrier.
-    pub(super) fn barrier(&mut self, w: usize, fragment: usize, index: u32, active: u32) -> Result<Flow, Trouble> {
+    pub(super) fn barrier(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        index: u32,
+        active: u32,
+    ) -> Result<Flow, Trouble> {
         let program = self.program;
         let barrier = &program.barriers[index as usize];
         let consts = self.constants.base();

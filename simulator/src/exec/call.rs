@@ -51,7 +51,13 @@ impl Machine<'_> {
     }
 
     /// `call`
-    pub(super) fn call(&mut self, w: usize, fragment: usize, index: u32, active: u32) -> Result<Flow, Trouble> {
+    pub(super) fn call(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        index: u32,
+        active: u32,
+    ) -> Result<Flow, Trouble> {
         let program = self.program;
         let call = &program.calls[index as usize];
         let consts = self.constants.base();
@@ -66,7 +72,9 @@ impl Machine<'_> {
                 let first = target(lane as usize);
                 let fits = |f: &u32| {
                     program.functions.get(*f as usize).is_some_and(|loaded| {
-                        loaded.defined && agrees(&call.args, &loaded.params) && agrees(&call.rets, &loaded.rets)
+                        loaded.defined
+                            && agrees(&call.args, &loaded.params)
+                            && agrees(&call.rets, &loaded.rets)
                     })
                 };
                 let Some(function) = function_index(first).filter(fits) else {
@@ -97,7 +105,12 @@ impl Machine<'_> {
         for (argument, formal) in call.args.iter().zip(&callee.params) {
             // SAFETY: arguments and parameters agree in width, as the loader or `fits` checked.
             unsafe {
-                copy(row(head.rows, consts, argument.slot), rows.add(formal.offset as usize), formal.width, group);
+                copy(
+                    row(head.rows, consts, argument.slot),
+                    rows.add(formal.offset as usize),
+                    formal.width,
+                    group,
+                );
             }
         }
         let fragment = &mut self.warps[w].fragments[at];

@@ -88,8 +88,7 @@ impl Machine<'_> {
             let State::Mask(mask) = fragment.state else { continue };
             let what = |pc: u32| program.collectives[program.code[pc as usize].extra as usize].what;
             let kind = what(fragment.pc);
-            let fellows =
-                |f: &super::warp::Fragment| f.state == State::Mask(mask) && what(f.pc) == kind;
+            let fellows = |f: &super::warp::Fragment| f.state == State::Mask(mask) && what(f.pc) == kind;
             let warp = &self.warps[w];
             let here = warp.fragments.iter().filter(|f| fellows(f)).fold(0, |lanes, f| lanes | f.mask);
             if here != mask & warp.alive {
@@ -158,7 +157,8 @@ impl Machine<'_> {
             }
             Together::Match { all, wide } => {
                 let values = gather(0, if wide { Width::W64 } else { Width::W32 });
-                let alike = |value| lanes(everybody).filter(|l| values[*l] == value).fold(0u32, |m, l| m | 1 << l);
+                let alike =
+                    |value| lanes(everybody).filter(|l| values[*l] == value).fold(0u32, |m, l| m | 1 << l);
                 for lane in lanes(everybody) {
                     let same = alike(values[lane]);
                     let answer = if !all || same == everybody { same } else { 0 };

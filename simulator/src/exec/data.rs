@@ -160,7 +160,8 @@ impl Machine<'_> {
         let bits = u32::from(pack.part_bytes) * 8;
         for lane in lanes(active) {
             // SAFETY: the loader recorded each row with its width.
-            let whole = unsafe { read_lane(row(frame, consts, pack.whole), row_width(pack.whole_bytes), lane) };
+            let whole =
+                unsafe { read_lane(row(frame, consts, pack.whole), row_width(pack.whole_bytes), lane) };
             for (i, part) in pack.parts.iter().enumerate() {
                 if let Some((slot, width)) = part {
                     let value = whole >> (bits * i as u32) & (!0 >> (64 - bits));

@@ -18,7 +18,8 @@ impl Machine<'_> {
     pub(super) fn diagnose(&self) -> Diagnosis {
         let mut order: Vec<usize> = (0..self.ctas.len()).collect();
         order.sort_by_key(|slot| self.ctas[*slot].block);
-        let mut diagnosis = Diagnosis { blocks_pending: self.plan.blocks - self.next_block, ..Diagnosis::default() };
+        let mut diagnosis =
+            Diagnosis { blocks_pending: self.plan.blocks - self.next_block, ..Diagnosis::default() };
         for slot in order {
             let cta = &self.ctas[slot];
             // By instruction and activity, in order of the first thread.

@@ -85,11 +85,6 @@ impl Frames {
         &self.frames[frame as usize]
     }
 
-    #[inline(always)]
-    pub fn get_mut(&mut self, frame: u32) -> &mut Frame {
-        &mut self.frames[frame as usize]
-    }
-
     /// A frame for a call of `head.function`, with rows of `bytes` bytes (`head.rows` is set here). The rows
     /// hold whatever an earlier call left there.
     pub fn enter(&mut self, bytes: u32, mut head: Frame) -> u32 {

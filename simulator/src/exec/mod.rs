@@ -76,6 +76,8 @@ pub(crate) struct Machine<'a> {
     runnable: Vec<Candidate>,
     /// Where each access found its memory last: by index of access, then of atomic.
     regions: Vec<Region>,
+    /// Where each warp's accesses went last: see [`resolve::STRIDES`].
+    strides: Vec<u64>,
     counts: Counts,
     next_block: u64,
     /// `%tid` of each warp of a block, by dimension and lane.
@@ -121,6 +123,7 @@ impl<'a> Machine<'a> {
             frames: Frames::new(program.functions.len()),
             runnable: Vec::with_capacity(warps as usize),
             regions: vec![Region::NONE; program.accesses.len() + program.atomics.len()],
+            strides: vec![0; warps as usize * resolve::STRIDES],
             counts: Counts::default(),
             next_block: 0,
             tids: thread_indices(&plan),
@@ -158,11 +161,12 @@ impl<'a> Machine<'a> {
             let warp = self.runnable[turn.candidate].slot;
             self.favour(warp, scheduler);
             let limit = budget - self.counts.warp_instructions;
-            // SAFETY: V3 is only detected on processors that have it.
+            let operations = turn.operations.max(1);
             let stop = match self.program.isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::V3 => unsafe { self.turn_v3(warp as usize, turn.operations.max(1), limit) },
-                _ => self.turn_portable(warp as usize, turn.operations.max(1), limit),
+                // SAFETY: the loader takes V3 only on processors that have it.
+                Isa::V3 => unsafe { self.turn_v3(warp as usize, operations, limit) },
+                _ => self.turn_portable(warp as usize, operations, limit),
             };
             match stop {
                 Ok(Stop::Turn) => {}
@@ -181,15 +185,22 @@ impl<'a> Machine<'a> {
         self.counts
     }
 
-    /// One turn in eight of a diverged warp goes to a random lane.
+    /// Decides who of a warp goes first this turn, see [`warp`].
     #[inline(always)]
     fn favour(&mut self, warp: u32, scheduler: &mut dyn Scheduler) {
         let warp = &mut self.warps[warp as usize];
         warp.favoured = NOBODY;
-        if warp.fragments.len() > 1 && !self.config.lockstep {
-            let bits = scheduler.random();
+        if self.config.lockstep {
+            return;
+        }
+        let bits = scheduler.random();
+        if warp.fragments.len() == 1 {
+            if bits & 63 == 0 && !self.program.leans_on_convergence {
+                warp.part(bits >> 32);
+            }
+        } else if bits & 7 == 0 {
             let ready = warp.ready();
-            if bits & 7 == 0 && ready != 0 {
+            if ready != 0 {
                 let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
                 warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
             }
@@ -210,6 +221,7 @@ impl<'a> Machine<'a> {
                 queued: None,
                 local,
                 favoured: NOBODY,
+                parted: false,
             });
         }
         self.ctas.push(Cta {

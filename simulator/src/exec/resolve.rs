@@ -15,6 +15,9 @@ use crate::decoded::{Address, Base};
 use crate::fault::{AccessKind, FaultKind};
 use crate::memory::Region;
 
+/// Instructions per warp whose last address is kept for prefetching (by index, modulo this).
+pub(super) const STRIDES: usize = 8;
+
 /// What an access asks for.
 #[derive(Clone, Copy)]
 pub(super) struct Request {
@@ -65,7 +68,13 @@ fn live(mask: u32, lane: usize) -> u64 {
 impl Machine<'_> {
     /// The addresses of all lanes, in the space of the instruction.
     #[inline(always)]
-    unsafe fn addresses(&self, w: usize, frame: *const u8, consts: *const u8, address: &Address) -> [u64; 32] {
+    unsafe fn addresses(
+        &self,
+        w: usize,
+        frame: *const u8,
+        consts: *const u8,
+        address: &Address,
+    ) -> [u64; 32] {
         let offset = address.offset;
         let mut out = [0; 32];
         // SAFETY: slots are the loader's.
@@ -181,6 +190,7 @@ impl Machine<'_> {
             if region.len >= bytes && offset <= room {
                 let host = |address: u64| address.wrapping_add(region.bias) as *mut u8;
                 if consecutive == 0 && offset + (last - first) as u64 * bytes <= room {
+                    self.anticipate(w, request.site, lane0, region.bias);
                     return Ok(Resolved { pattern: Pattern::Consecutive(host(lane0)), pointers, visible });
                 }
                 if same == 0 {
@@ -200,6 +210,26 @@ impl Machine<'_> {
             }
         }
         self.resolve_each(w, request, mask, pointers)
+    }
+
+    /// Prefetches where this warp's next access here will be, if it strides: with hundreds of warps taking
+    /// turns at random the processor sees no pattern, but each warp has one.
+    #[inline(always)]
+    fn anticipate(&mut self, w: usize, site: usize, address: u64, bias: u64) {
+        let last = &mut self.strides[w * STRIDES + site % STRIDES];
+        let next = address.wrapping_add(address.wrapping_sub(*last)).wrapping_add(bias);
+        *last = address;
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            // SAFETY: prefetching is a hint; it never faults, whatever the address.
+            unsafe {
+                _mm_prefetch(next as *const i8, _MM_HINT_T1);
+                _mm_prefetch(next.wrapping_add(64) as *const i8, _MM_HINT_T1);
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = next;
     }
 
     /// Lane by lane: local memory, lanes in different allocations or windows, and faults.

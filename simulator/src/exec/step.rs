@@ -23,12 +23,22 @@ impl Machine<'_> {
     /// The processor has these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    pub(super) unsafe fn turn_v3(&mut self, w: usize, operations: u32, limit: u64) -> Result<Stop, Box<Fault>> {
+    pub(super) unsafe fn turn_v3(
+        &mut self,
+        w: usize,
+        operations: u32,
+        limit: u64,
+    ) -> Result<Stop, Box<Fault>> {
         self.turn_body(w, operations, limit)
     }
 
     /// As [`Machine::turn_body`], for any processor.
-    pub(super) fn turn_portable(&mut self, w: usize, operations: u32, limit: u64) -> Result<Stop, Box<Fault>> {
+    pub(super) fn turn_portable(
+        &mut self,
+        w: usize,
+        operations: u32,
+        limit: u64,
+    ) -> Result<Stop, Box<Fault>> {
         self.turn_body(w, operations, limit)
     }
 
@@ -55,9 +65,9 @@ impl Machine<'_> {
                     self.warps[w].fragments[selected.index].pc = pc;
                     self.counts.warp_instructions += count;
                     self.counts.thread_instructions += count * u64::from(mask.count_ones());
-                    slice = slice.saturating_sub(count);
                     #[allow(unused_assignments, reason = "some users leave the loop")]
                     {
+                        slice = slice.saturating_sub(count);
                         count = 0;
                     }
                 }};
@@ -128,7 +138,7 @@ impl Machine<'_> {
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}
-                                Err(trouble) => return Err(self.fault(w, pc - 1, trouble)),
+                                Err(trouble) => return Err(self.fault(w, pc - 1, *trouble)),
                             }
                         }
                     }
@@ -140,7 +150,7 @@ impl Machine<'_> {
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}
-                                Err(trouble) => return Err(self.fault(w, pc - 1, trouble)),
+                                Err(trouble) => return Err(self.fault(w, pc - 1, *trouble)),
                             }
                         }
                     }
@@ -152,7 +162,7 @@ impl Machine<'_> {
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}
-                                Err(trouble) => return Err(self.fault(w, pc - 1, trouble)),
+                                Err(trouble) => return Err(self.fault(w, pc - 1, *trouble)),
                             }
                         }
                     }
@@ -200,9 +210,7 @@ impl Machine<'_> {
                                 if inst.kind == Kind::Barrier {
                                     left -= 1;
                                 }
-                                if (left == 0 || self.woken || slice == 0)
-                                    && self.warps[w].ready() != 0
-                                {
+                                if (left == 0 || self.woken || slice == 0) && self.warps[w].ready() != 0 {
                                     self.woken = false;
                                     return Ok(Stop::Turn);
                                 }
@@ -210,7 +218,7 @@ impl Machine<'_> {
                                 left = left.max(1);
                                 continue 'select;
                             }
-                            Err(trouble) => return Err(self.fault(w, pc, trouble)),
+                            Err(trouble) => return Err(self.fault(w, pc, *trouble)),
                         }
                     }
                 }
@@ -239,8 +247,7 @@ impl Machine<'_> {
 
     /// Dresses a fault with thread and place.
     #[cold]
-    pub(super) fn fault(&self, w: usize, pc: u32, trouble: Trouble) -> Box<Fault> {
-        let (kind, lane) = *trouble;
+    pub(super) fn fault(&self, w: usize, pc: u32, (kind, lane): (FaultKind, u32)) -> Box<Fault> {
         Box::new(Fault { kind, thread: self.thread(w, lane), place: self.program.place(pc) })
     }
 

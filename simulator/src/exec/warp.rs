@@ -5,7 +5,10 @@
 //! stand at the same instruction. Of several fragments the deepest call goes first, then the lowest
 //! instruction: compilers lay code out so that this lets stragglers catch up. As that alone would let lanes
 //! spin for ever on a sibling, every so often (one turn in eight, by the scheduler's random bits) a turn is
-//! given to a random ready lane's fragment; in lockstep mode it is not.
+//! given to a random ready lane's fragment. And as nothing promises that lanes which could run together do
+//! run together, one turn in 64 of a converged warp is given to a random part of its lanes alone; the rest
+//! catches up afterwards. A program that leans on convergence without asking for it (`__syncwarp`) is thereby
+//! found out. In lockstep mode neither happens.
 
 use super::frames::Frames;
 
@@ -47,6 +50,8 @@ pub(super) struct Warp {
     pub local: *mut u8,
     /// The lane whose fragment has been given this turn.
     pub favoured: u32,
+    /// The turn has just been given to a part of a fragment, which is not to be joined at once.
+    pub parted: bool,
 }
 
 /// No lane is favoured.
@@ -67,18 +72,35 @@ impl Warp {
         self.fragments.iter().filter(|f| f.state == State::Ready).fold(0, |lanes, f| lanes | f.mask)
     }
 
+    /// Gives the turn to some lanes of a converged warp, the rest being left where it is.
+    pub fn part(&mut self, bits: u64) {
+        let mask = self.fragments[0].mask;
+        let lanes = mask & bits as u32;
+        if self.fragments[0].state == State::Ready && lanes != 0 && lanes != mask {
+            self.split(0, lanes);
+            self.favoured = lanes.trailing_zeros();
+            self.parted = true;
+        }
+    }
+
     /// The fragment to run next; None when none is ready.
     #[inline(always)]
     pub fn select(&mut self, frames: &Frames) -> Option<Selected> {
         if let [only] = &self.fragments[..] {
-            return (only.state == State::Ready).then_some(Selected { index: 0, stop: u32::MAX, diverged: false });
+            return (only.state == State::Ready).then_some(Selected {
+                index: 0,
+                stop: u32::MAX,
+                diverged: false,
+            });
         }
         self.select_diverged(frames)
     }
 
     #[inline(never)]
     fn select_diverged(&mut self, frames: &Frames) -> Option<Selected> {
-        self.regroup();
+        if !std::mem::take(&mut self.parted) {
+            self.regroup();
+        }
         let favourite = self
             .fragments
             .iter()

@@ -134,9 +134,7 @@ impl<'m> Builder<'m> {
                 Some(Name::Words { offset, bytes }) => {
                     Ok(Argument { slot: offset as i32, width: CopyWidth::Words(bytes.div_ceil(4)) })
                 }
-                Some(Name::Register(..)) => {
-                    self.argument(at, &Operand::Register(name.clone()), formal)
-                }
+                Some(Name::Register(..)) => self.argument(at, &Operand::Register(name.clone()), formal),
                 _ => Err(self.refuse(at, format!("`{name}` as an argument"))),
             },
             Operand::Sink => Err(self.refuse(at, "an argument left out")),
@@ -241,6 +239,7 @@ impl<'m> Builder<'m> {
             }
             _ => return Err(self.refuse(at, "operands of this form")),
         }
+        self.program.leans_on_convergence |= found.mask.is_none();
         let index = self.program.collectives.len() as u32;
         self.program.collectives.push(found);
         self.emit(at, Kind::Collective, no_operands(), index);
@@ -280,7 +279,12 @@ impl<'m> Builder<'m> {
     }
 
     /// The row of a destination that must be as wide as `ty`.
-    fn typed_destination(&mut self, at: &mut Current<'m>, operand: &Operand, ty: Type) -> Result<u32, LoadError> {
+    fn typed_destination(
+        &mut self,
+        at: &mut Current<'m>,
+        operand: &Operand,
+        ty: Type,
+    ) -> Result<u32, LoadError> {
         let (row, width) = self.destination(at, operand, ty)?;
         if Some(width) != Current::width(ty) {
             return Err(self.refuse(at, "a register of another width than the instruction's"));

@@ -238,7 +238,10 @@ impl<'m> Builder<'m> {
             }
             Space::Shared if is_dynamic_shared(variable) => Name::DynamicShared,
             Space::Shared => Name::Shared {
-                offset: self.shared.offset(at.index, &variable.name).expect("every shared variable was placed"),
+                offset: self
+                    .shared
+                    .offset(at.index, &variable.name)
+                    .expect("every shared variable was placed"),
             },
             Space::Global | Space::Const | Space::Generic => {
                 Name::Global { address: self.placed[variable.name.as_str()].address }
@@ -321,7 +324,8 @@ impl<'m> Builder<'m> {
 
     /// The error for the current instruction.
     pub fn refuse(&self, at: &Current<'m>, reason: impl Into<String>) -> LoadError {
-        let (line, text) = at.instruction.map_or((0, ""), |i| (i.line, &self.source[i.span.start..i.span.end]));
+        let (line, text) =
+            at.instruction.map_or((0, ""), |i| (i.line, &self.source[i.span.start..i.span.end]));
         LoadError::Unsupported {
             function: at.function.name.clone(),
             line,

@@ -83,6 +83,9 @@ pub struct Program {
     pub(crate) collectives: Vec<Collective>,
     pub(crate) functions: Vec<LoadedFunction>,
     pub(crate) isa: Isa,
+    /// It has deprecated shuffles or votes, which act on the lanes that happen to be together: those that can
+    /// are kept together then, as hardware mostly does.
+    pub(crate) leans_on_convergence: bool,
     origins: Vec<Origin>,
     positions: Vec<ast::SourceLine>,
     files: Vec<(u32, String)>,
@@ -286,6 +289,7 @@ impl Program {
             collectives: Vec::new(),
             functions: Vec::new(),
             isa,
+            leans_on_convergence: false,
             origins: Vec::new(),
             positions: Vec::new(),
             files: Vec::new(),

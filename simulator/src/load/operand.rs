@@ -119,7 +119,12 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn register_source(&mut self, at: &mut Current<'m>, name: &str, width: Width) -> Result<Source, LoadError> {
+    fn register_source(
+        &mut self,
+        at: &mut Current<'m>,
+        name: &str,
+        width: Width,
+    ) -> Result<Source, LoadError> {
         if let Some(Name::Register(number, ty)) = self.find(at, name) {
             let width = Current::width(ty).ok_or_else(|| self.refuse(at, "a register of 128 bits"))?;
             return Ok(Source { slot: at.row(number, width) as i32, width, negated: false });
@@ -225,7 +230,8 @@ impl<'m> Builder<'m> {
             }
             Operand::Register(name) => match self.find(at, name) {
                 Some(Name::Register(number, ty)) => {
-                    let width = Current::width(ty).ok_or_else(|| self.refuse(at, "a register of 128 bits"))?;
+                    let width =
+                        Current::width(ty).ok_or_else(|| self.refuse(at, "a register of 128 bits"))?;
                     Ok((at.row(number, width), width))
                 }
                 _ => Err(self.refuse(at, format!("`{name}` is not a register that can be written"))),

@@ -203,7 +203,8 @@ impl Reached {
     /// Local memory on the deepest path of calls from a kernel, and whether that is no bound: a cycle
     /// counts once, and functions that are called through variables count as called by the kernel itself.
     pub fn local_bytes(&self, kernel: u32, functions: &[LoadedFunction]) -> (u32, bool) {
-        let mut walk = Depth { calls: &self.calls, functions, known: vec![None; functions.len()], open: false };
+        let mut walk =
+            Depth { calls: &self.calls, functions, known: vec![None; functions.len()], open: false };
         let mut bytes = walk.from(kernel);
         for function in &self.in_tables {
             walk.open = true;

@@ -162,7 +162,7 @@ impl<'m> Builder<'m> {
         unpack: bool,
     ) -> Result<(), LoadError> {
         let count = parts.len() as u32;
-        if !matches!(count, 2 | 4 | 8) || ty.bytes() % count != 0 {
+        if !matches!(count, 2 | 4 | 8) || !ty.bytes().is_multiple_of(count) {
             return Err(self.refuse(at, "a vector that does not fill the register"));
         }
         let part_bytes = ty.bytes() / count;
@@ -247,7 +247,12 @@ impl<'m> Builder<'m> {
         self.arithmetic(at, &op, &[dst.clone(), src.clone(), Operand::Integer(base as i64)])
     }
 
-    fn isspacep(&mut self, at: &mut Current<'m>, inst: &'m Instruction, space: Space) -> Result<(), LoadError> {
+    fn isspacep(
+        &mut self,
+        at: &mut Current<'m>,
+        inst: &'m Instruction,
+        space: Space,
+    ) -> Result<(), LoadError> {
         let [dst, src] = &inst.operands[..] else {
             return Err(self.refuse(at, "needs two operands"));
         };

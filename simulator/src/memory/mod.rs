@@ -18,6 +18,9 @@ use table::Table;
 use crate::address::GLOBAL_BASE;
 use crate::fault::Near;
 
+/// Allocations from this size on ask for huge pages: smaller ones would commit more than they use.
+const HUGE: u64 = 4 << 20;
+
 /// Whose an allocation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AllocationKind {
@@ -110,6 +113,9 @@ impl Memory {
         }
         let offset = self.table.insert(bytes, align.max(256).next_power_of_two(), kind).ok_or(full)?;
         self.used += bytes;
+        if bytes >= HUGE {
+            self.arena.prefer_huge_pages(offset, bytes);
+        }
         Ok(GLOBAL_BASE + offset)
     }
 

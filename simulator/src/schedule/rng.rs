@@ -16,7 +16,10 @@ impl Rng {
 
     /// The next 64 uniform bits.
     #[inline]
-    #[allow(clippy::should_implement_trait, reason = "an endless sequence; an iterator's Option would be noise")]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "an endless sequence; an iterator's Option would be noise"
+    )]
     pub fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
