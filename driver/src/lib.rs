@@ -10,6 +10,7 @@
 //! ([`missing`]): it says its name and answers `CUDA_ERROR_NOT_SUPPORTED`. No panic crosses the C boundary.
 
 #![allow(non_snake_case, non_camel_case_types, reason = "cuda.h's own names")]
+#![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
 
 pub mod aliases;
 mod attributes;

@@ -9,7 +9,7 @@ use cuda::Status;
 use cuda::context::cuCtxSynchronize;
 use cuda::launch::{cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx};
 use cuda::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
-use support::{Device, download, launch, load, parameter, upload};
+use support::{Device, download, launch, load, number, parameter, upload};
 
 #[test]
 fn adds_vectors() {
@@ -39,7 +39,7 @@ fn takes_parameters_from_a_list_or_a_buffer() {
     buffer[16..20].copy_from_slice(&6_u32.to_le_bytes());
     buffer[24..32].copy_from_slice(&out.to_le_bytes());
     let run = |size: usize| {
-        let extra = [1 as *mut c_void, buffer.as_ptr().cast_mut().cast(), 2 as *mut c_void]
+        let extra = [number(1), buffer.as_ptr().cast_mut().cast(), number(2)]
             .into_iter()
             .chain([std::ptr::from_ref(&size).cast_mut().cast(), null_mut()]);
         let extra: Vec<*mut c_void> = extra.collect();
@@ -58,7 +58,7 @@ fn parameters_have_to_be_there() {
     assert_eq!(launch(kernel, 1, 1, &[]), Status::InvalidValue);
     assert_eq!(launch(kernel, 1, 1, &[null()]), Status::InvalidValue);
     let (address, size) = (upload(&[0_u32]), 8_usize);
-    let (each, extra) = ([parameter(&address)], [2 as *mut c_void, parameter(&size).cast_mut(), null_mut()]);
+    let (each, extra) = ([parameter(&address)], [number(2), parameter(&size).cast_mut(), null_mut()]);
     // SAFETY: both lists are whole; that there are two is what is wrong.
     let both =
         unsafe { cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, null_mut(), each.as_ptr(), extra.as_ptr()) };
@@ -94,7 +94,7 @@ fn shapes_are_checked() {
     assert_eq!(run([2, 3, 4], [4, 2, 8], 0), Status::Success);
     assert_eq!(launch(device.kernel("bounded"), 1, 64, &[]), Status::Success);
     assert_eq!(launch(device.kernel("bounded"), 1, 65, &[]), Status::InvalidValue);
-    assert_eq!(launch(1_usize as *mut c_void, 1, 1, &[]), Status::InvalidHandle);
+    assert_eq!(launch(number(1), 1, 1, &[]), Status::InvalidHandle);
     assert_eq!(launch(device.module, 1, 1, &[]), Status::InvalidHandle);
     assert_eq!(cuCtxSynchronize(), Status::Success);
 }
@@ -196,7 +196,8 @@ fn deadlocks_stick() {
 fn a_fault_shows_at_whatever_waits_first() {
     use cuda::event::{cuEventCreate, cuEventQuery, cuEventRecord, cuEventSynchronize};
     use cuda::stream::{cuStreamQuery, cuStreamSynchronize};
-    let waits: [(&str, fn(*mut c_void) -> Status); 5] = [
+    type Wait = fn(*mut c_void) -> Status;
+    let waits: [(&str, Wait); 5] = [
         ("stream synchronize", |_| cuStreamSynchronize(null_mut())),
         ("stream query", |_| cuStreamQuery(null_mut())),
         ("event synchronize", |event| cuEventSynchronize(event)),
@@ -271,4 +272,27 @@ fn extended_launches_take_advice_and_refuse_the_rest() {
     let cooperative =
         unsafe { cuLaunchCooperativeKernel(device.kernel("count"), 1, 1, 1, 1, 1, 1, 0, null_mut(), null()) };
     assert_eq!(cooperative, Status::NotSupported);
+}
+
+#[test]
+fn threads_may_launch_at_the_same_time() {
+    let device = Device::new();
+    let (context, kernel) = (device.context as usize, device.kernel("vector_add") as usize);
+    std::thread::scope(|scope| {
+        for thread in 0..4_u32 {
+            scope.spawn(move || {
+                let context = context as *mut c_void;
+                assert_eq!(cuda::context::cuCtxSetCurrent(context), Status::Success);
+                for round in 0..20 {
+                    let (value, n) = ((thread * 100 + round) as f32, 64_u32);
+                    let (a, b) = (upload(&[value; 64]), upload(&[1.0_f32; 64]));
+                    let parameters = [parameter(&a), parameter(&b), parameter(&b), parameter(&n)];
+                    assert_eq!(launch(kernel as *mut c_void, 1, 64, &parameters), Status::Success);
+                    assert_eq!(download(b, 64), Ok(vec![value + 1.0; 64]));
+                    assert_eq!(cuda::memory::cuMemFree_v2(a), Status::Success);
+                    assert_eq!(cuda::memory::cuMemFree_v2(b), Status::Success);
+                }
+            });
+        }
+    });
 }

@@ -57,7 +57,7 @@ fn bad_ranges_are_refused() {
         assert_eq!(cuMemcpyDtoH_v2(null_mut(), address, 1), Status::InvalidValue);
         assert_eq!(cuMemcpyDtoH_v2(to, address, usize::MAX), Status::InvalidValue);
         assert_eq!(cuMemcpyHtoD_v2(address, null(), 0), Status::Success, "nothing to copy");
-        assert_eq!(cuMemcpyDtoHAsync_v2(to, address, 8, 77 as *mut c_void), Status::InvalidHandle);
+        assert_eq!(cuMemcpyDtoHAsync_v2(to, address, 8, support::number(77)), Status::InvalidHandle);
     }
     assert_eq!(cuMemcpyDtoD_v2(address, address + 24, 9), Status::InvalidValue);
     assert_eq!(cuMemcpyDtoD_v2(address, 0x1000, 1), Status::InvalidValue);

@@ -128,6 +128,23 @@ fn the_kernel_and_the_space_select() {
 }
 
 #[test]
+fn buffers_shrink_to_what_memory_holds() {
+    let orders = Orders { buffer: 65_535, step_budget: None, ..store_buffers(1.0) };
+    let trial = trial("buffers_shrink_to_what_memory_holds", &orders, || {
+        let device = Device::new();
+        for _ in 0..2 {
+            assert_eq!(launch(device.kernel("bounded"), 256, 64, &[]), Status::Success);
+        }
+        assert_eq!(cuCtxSynchronize(), Status::Success);
+        // What the driver itself took is not the program's to count on, but there is memory left.
+        let address = upload(&[0_u8; 1 << 20]);
+        assert_eq!(cuda::memory::cuMemFree_v2(address), Status::Success);
+    });
+    assert_eq!(trial.launches().len(), 2);
+    assert_eq!(trial.stderr().matches("instead of 65535 (device memory)").count(), 1, "{}", trial.stderr());
+}
+
+#[test]
 fn an_inserted_fence_repairs() {
     let sites = Orders { report_sites: true, ..store_buffers(1.0) };
     let found = trial("an_inserted_fence_repairs", &sites, pass_message);

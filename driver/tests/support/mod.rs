@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::process::{Command, Output, Stdio};
 use std::ptr::{null, null_mut};
 
-use bugaroo_protocol::{Backend, Message, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
+use bugaroo_protocol::{Backend, Launch, Message, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
 use cuda::Status;
 use cuda::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 
@@ -97,6 +97,11 @@ pub fn parameter<T>(value: &T) -> *const c_void {
     std::ptr::from_ref(value).cast()
 }
 
+/// A number in a pointer's place: a constant of the API, or a handle that was never given out.
+pub fn number(number: usize) -> *mut c_void {
+    std::ptr::without_provenance_mut(number)
+}
+
 /// Orders without injection.
 pub fn baseline() -> Orders {
     Orders {
@@ -134,11 +139,10 @@ impl Trial {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
 
-    pub fn launches(&self) -> Vec<&bugaroo_protocol::Launch> {
-        let launch = |message| match message {
-            &Message::Launch(ref launch) => Some(launch),
-            _ => None,
-        };
+    pub fn launches(&self) -> Vec<&Launch> {
+        fn launch(message: &Message) -> Option<&Launch> {
+            if let Message::Launch(launch) = message { Some(launch) } else { None }
+        }
         self.messages.iter().filter_map(launch).collect()
     }
 }
