@@ -5,7 +5,7 @@
 //! lane has left it. Rows lie in blocks that never move; a free list per function makes calls cost no
 //! allocation once the depth has been reached before.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, handle_alloc_error};
 
 /// No parent: the kernel's own frame.
 pub(super) const ROOT: u32 = u32::MAX;
@@ -29,20 +29,33 @@ pub(super) struct Frame {
     pub local_base: u32,
 }
 
-/// Zeroed bytes on a 64-byte boundary.
+/// Zeroed bytes on a page boundary, committed as they are touched.
 #[derive(Debug)]
 pub(super) struct Block {
     base: *mut u8,
-    layout: Layout,
+    bytes: usize,
 }
 
 impl Block {
-    /// None when the size is past what the host can address.
+    /// None when the host has no room for it.
     pub fn new(bytes: usize) -> Option<Block> {
-        let layout = Layout::from_size_align(bytes.max(64), 64).ok()?;
-        // SAFETY: the size is not zero.
-        let base = unsafe { alloc_zeroed(layout) };
-        (!base.is_null()).then_some(Block { base, layout })
+        let bytes = bytes.max(64);
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh mapping that overlaps nothing.
+        let base = unsafe {
+            libc::mmap(std::ptr::null_mut(), bytes, protection, flags | libc::MAP_NORESERVE, -1, 0)
+        };
+        (base != libc::MAP_FAILED).then_some(Block { base: base.cast(), bytes })
+    }
+
+    /// As [`Block::new`], for memory that will be used densely: asks the host for huge pages, so that touching
+    /// it faults a few times instead of once in 4 KiB.
+    pub fn dense(bytes: usize) -> Option<Block> {
+        let block = Block::new(bytes)?;
+        // SAFETY: our own mapping; the advice does not change what it holds, and refusal changes nothing.
+        unsafe { libc::madvise(block.base.cast(), block.bytes, libc::MADV_HUGEPAGE) };
+        Some(block)
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -50,14 +63,14 @@ impl Block {
     }
 
     pub fn bytes(&self) -> usize {
-        self.layout.size()
+        self.bytes
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, and freed here only.
-        unsafe { dealloc(self.base, self.layout) };
+        // SAFETY: mapped in `new` with this length, and unmapped here only.
+        unsafe { libc::munmap(self.base.cast(), self.bytes) };
     }
 }
 
@@ -70,14 +83,32 @@ pub(super) struct Frames {
     blocks: Vec<Block>,
     /// Bytes of the last block that are taken.
     taken: usize,
+    /// Size of the next block.
+    next_bytes: usize,
 }
 
-const BLOCK_BYTES: usize = 1 << 20;
+/// Size of a block of frames where nothing larger is expected.
+const SMALL_BLOCK: usize = 1 << 18;
+
+/// From here on, blocks are whole huge pages.
+const HUGE_PAGE: usize = 1 << 21;
 
 impl Frames {
-    /// For a program of so many functions.
-    pub fn new(functions: usize) -> Frames {
-        Frames { frames: Vec::new(), free: vec![Vec::new(); functions], blocks: Vec::new(), taken: 0 }
+    /// For a program of so many functions, whose kernel frames alone will take `expected` bytes.
+    pub fn new(functions: usize, expected: usize) -> Frames {
+        let next_bytes = if expected < HUGE_PAGE / 2 {
+            SMALL_BLOCK
+        } else {
+            // A quarter more, for the functions that the kernel calls.
+            (expected + expected / 4).next_multiple_of(HUGE_PAGE)
+        };
+        Frames {
+            frames: Vec::new(),
+            free: vec![Vec::new(); functions],
+            blocks: Vec::new(),
+            taken: 0,
+            next_bytes,
+        }
     }
 
     #[inline(always)]
@@ -110,8 +141,10 @@ impl Frames {
     fn take(&mut self, bytes: usize) -> *mut u8 {
         let room = self.blocks.last().map_or(0, |b| b.bytes() - self.taken);
         if room < bytes {
-            let size = bytes.max(BLOCK_BYTES);
-            let Some(block) = Block::new(size) else {
+            let size = bytes.max(self.next_bytes);
+            self.next_bytes = self.next_bytes.min(HUGE_PAGE);
+            let block = if size < HUGE_PAGE { Block::new(size) } else { Block::dense(size) };
+            let Some(block) = block else {
                 handle_alloc_error(Layout::new::<u8>());
             };
             self.blocks.push(block);

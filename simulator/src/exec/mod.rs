@@ -113,6 +113,8 @@ impl<'a> Machine<'a> {
             full[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_le_bytes(full);
         }
+        let frame_bytes = program.functions[plan.kernel.function as usize].frame_bytes;
+        let kernel_frames = frame_bytes as usize * warps as usize;
         let mut machine = Machine {
             program,
             config,
@@ -120,7 +122,7 @@ impl<'a> Machine<'a> {
             params,
             warps: Vec::with_capacity(warps as usize),
             ctas: Vec::with_capacity(resident as usize),
-            frames: Frames::new(program.functions.len()),
+            frames: Frames::new(program.functions.len(), kernel_frames),
             runnable: Vec::with_capacity(warps as usize),
             regions: vec![Region::NONE; program.accesses.len() + program.atomics.len()],
             strides: vec![0; warps as usize * resolve::STRIDES],
@@ -198,7 +200,13 @@ impl<'a> Machine<'a> {
             if bits & 63 == 0 && !self.program.leans_on_convergence {
                 warp.part(bits >> 32);
             }
-        } else if bits & 7 == 0 {
+            return;
+        }
+        // A part that took another way than the one ahead may never catch up: that is forgotten in time.
+        if bits & 15 == 1 {
+            warp.ahead = NOBODY;
+        }
+        if bits & 7 == 0 {
             let ready = warp.ready();
             if ready != 0 {
                 let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
@@ -222,6 +230,7 @@ impl<'a> Machine<'a> {
                 local,
                 favoured: NOBODY,
                 parted: false,
+                ahead: NOBODY,
             });
         }
         self.ctas.push(Cta {

@@ -110,7 +110,8 @@ impl Machine<'_> {
 
     /// The region of an address in global memory, shared memory or the parameters, with its window.
     #[inline(always)]
-    fn region(&mut self, w: usize, space: Space, site: usize, address: u64) -> Option<Region> {
+    fn region(&mut self, w: usize, request: &Request, address: u64) -> Option<Region> {
+        let (space, site) = (request.address.space, request.site);
         let at = match space {
             Space::Shared => Window::Shared,
             Space::Param => Window::Param,
@@ -134,6 +135,8 @@ impl Machine<'_> {
                 let len = u64::from(self.plan.shared_bytes);
                 Some(Region { base, len, bias: shared.wrapping_sub(base), tool: false })
             }
+            // Nobody writes to a kernel's parameters.
+            Window::Param if request.kind != AccessKind::Read => None,
             Window::Param => {
                 let base = if generic { PARAM_WINDOW } else { 0 };
                 let len = u64::from(self.plan.kernel.param_bytes);
@@ -182,7 +185,7 @@ impl Machine<'_> {
         let space = request.address.space;
         if low & (bytes - 1) == 0
             && space != Space::Local
-            && let Some(region) = self.region(w, space, request.site, start)
+            && let Some(region) = self.region(w, request, start)
         {
             let visible = !region.tool;
             let room = region.len.wrapping_sub(bytes);
@@ -282,7 +285,7 @@ impl Machine<'_> {
             }
             return Err(FaultKind::OutOfBounds { address, size, access, near: None });
         }
-        let region = self.region(w, space, request.site, address);
+        let region = self.region(w, request, address);
         if let Some(region) = region
             && region.len >= bytes
             && address.wrapping_sub(region.base) <= region.len - bytes

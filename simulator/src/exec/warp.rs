@@ -6,8 +6,9 @@
 //! instruction: compilers lay code out so that this lets stragglers catch up. As that alone would let lanes
 //! spin for ever on a sibling, every so often (one turn in eight, by the scheduler's random bits) a turn is
 //! given to a random ready lane's fragment. And as nothing promises that lanes which could run together do
-//! run together, one turn in 64 of a converged warp is given to a random part of its lanes alone; the rest
-//! catches up afterwards. A program that leans on convergence without asking for it (`__syncwarp`) is thereby
+//! run together, one turn in 64 of a converged warp is given to a random part of its lanes alone; afterwards
+//! the rest goes first until it has caught up (in a loop the lowest instruction would not be the straggler's).
+//! A program that leans on convergence without asking for it (`__syncwarp`) is thereby
 //! found out. In lockstep mode neither happens.
 
 use super::frames::Frames;
@@ -52,6 +53,8 @@ pub(super) struct Warp {
     pub favoured: u32,
     /// The turn has just been given to a part of a fragment, which is not to be joined at once.
     pub parted: bool,
+    /// A lane of the part that has run ahead, until the rest has caught up.
+    pub ahead: u32,
 }
 
 /// No lane is favoured.
@@ -80,6 +83,7 @@ impl Warp {
             self.split(0, lanes);
             self.favoured = lanes.trailing_zeros();
             self.parted = true;
+            self.ahead = self.favoured;
         }
     }
 
@@ -105,6 +109,11 @@ impl Warp {
             .fragments
             .iter()
             .position(|f| f.state == State::Ready && self.favoured < 32 && f.mask >> self.favoured & 1 != 0);
+        if favourite.is_none()
+            && let Some(straggler) = self.straggler()
+        {
+            return Some(straggler);
+        }
         let ready = || self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
         let index = favourite.or_else(|| {
             ready().min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, f.pc)).map(|(i, _)| i)
@@ -113,6 +122,25 @@ impl Warp {
         let ahead = ready().filter(|(_, f)| f.frame == chosen.frame && f.pc > chosen.pc).map(|(_, f)| f.pc);
         let stop = ahead.min().unwrap_or(u32::MAX);
         Some(Selected { index, stop, diverged: self.fragments.len() > 1 })
+    }
+
+    /// The part that was left behind, while there are two parts of one fragment.
+    fn straggler(&mut self) -> Option<Selected> {
+        let [a, b] = self.fragments[..] else {
+            self.ahead = NOBODY;
+            return None;
+        };
+        if self.ahead == NOBODY || a.frame != b.frame {
+            return None;
+        }
+        let a_is_ahead = a.mask >> self.ahead & 1 != 0;
+        let (behind, first) = if a_is_ahead { (b, a) } else { (a, b) };
+        let stop = if first.state == State::Ready { first.pc } else { u32::MAX };
+        (behind.state == State::Ready).then_some(Selected {
+            index: usize::from(a_is_ahead),
+            stop,
+            diverged: true,
+        })
     }
 
     /// Joins fragments that stand at the same instruction of the same frame.

@@ -24,6 +24,8 @@ pub(super) struct Frame {
     /// Predicate rows that still fit into the chunk begun last.
     spare_preds: (u32, u32),
     scratch: Option<u32>,
+    /// Word rows given back, as (rows, offset).
+    spare_words: Vec<(u32, u32)>,
 }
 
 impl Frame {
@@ -42,10 +44,20 @@ impl Frame {
         self.take(width.bytes())
     }
 
-    /// New word rows for a variable of so many bytes.
+    /// Word rows for a variable of so many bytes.
     pub fn words(&mut self, bytes: u64) -> u32 {
         let rows = u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX / WORD_ROW);
-        self.take(rows.saturating_mul(WORD_ROW))
+        match self.spare_words.iter().rposition(|(spare, _)| *spare == rows) {
+            Some(at) => self.spare_words.swap_remove(at).1,
+            None => self.take(rows.saturating_mul(WORD_ROW)),
+        }
+    }
+
+    /// Gives the word rows of a variable back whose block has ended: the next call sequence takes them again,
+    /// so that a frame's size does not grow with the number of its calls. Lanes that are still in the block
+    /// are not disturbed: every lane has its own column of a row.
+    pub fn release_words(&mut self, offset: u32, bytes: u32) {
+        self.spare_words.push((bytes.div_ceil(4), offset));
     }
 
     /// A row that results nobody wants go to; wide enough for any.

@@ -200,7 +200,9 @@ impl<'m> Builder<'m> {
                 StatementKind::Block(inner) => {
                     at.scopes.push();
                     self.block(at, inner)?;
-                    at.scopes.pop();
+                    for (offset, bytes) in at.scopes.pop() {
+                        at.frame.release_words(offset, bytes);
+                    }
                 }
                 StatementKind::Targets { name, targets } => {
                     let labels = targets.iter().filter_map(|t| match at.scopes.find(t) {

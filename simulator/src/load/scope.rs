@@ -46,8 +46,17 @@ impl<'f> Scopes<'f> {
         self.open.push(Scope::default());
     }
 
-    pub fn pop(&mut self) {
-        self.open.pop();
+    /// Closes the innermost scope; answers the word rows that were declared in it as (offset, bytes), in
+    /// order of offset.
+    pub fn pop(&mut self) -> Vec<(u32, u32)> {
+        let names = self.open.pop().map(|scope| scope.names).unwrap_or_default();
+        let words = names.into_values().filter_map(|name| match name {
+            Name::Words { offset, bytes } => Some((offset, bytes)),
+            _ => None,
+        });
+        let mut words: Vec<_> = words.collect();
+        words.sort_unstable();
+        words
     }
 
     fn innermost(&mut self) -> &mut Scope<'f> {
