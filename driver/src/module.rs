@@ -141,7 +141,14 @@ impl Driver {
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         let sites = self.injection.report_sites().then(|| prepared.sites(number));
-        let injected = self.injection.install(prepared, number, &program, &mut self.memory)?;
+        let installed = self.injection.install(prepared, number, &program, &mut self.memory);
+        let injected = match installed {
+            Ok(injected) => injected,
+            Err(refusal) => {
+                program.unload(&mut self.memory);
+                return Err(refusal);
+            }
+        };
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let module = self.modules.insert(Module { context, program, injected, functions: Vec::new() });
         let mut functions = Vec::with_capacity(kernels.len());
