@@ -33,6 +33,9 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
         initialise(|| {
             let orders = read_orders()?;
             let report = Report::new(orders.as_ref().map(|orders| orders.report_fd));
+            if report.wanted() {
+                end_with_parent();
+            }
             report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
             if let Some(what) = orders.as_ref().and_then(unsupported) {
                 return Err(report.unsupported(what));
@@ -44,6 +47,13 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
             Driver::new(injection, report)
         })
     })
+}
+
+/// A harness that is killed cannot end its trials any more: the kernel then does, as far as the trial is
+/// a child of the harness itself.
+fn end_with_parent() {
+    // SAFETY: the call touches no memory of ours. Where it fails, a trial outlives a killed harness, no more.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
 /// The orders in the environment, if there are any.
