@@ -16,7 +16,7 @@ use crate::fault::AccessKind;
 /// Active lanes' pointers are valid for `T`; the row has 32 `R`s.
 #[inline(always)]
 unsafe fn load_row<T: Copy, R: Copy>(
-    from: &Resolved,
+    from: &(Resolved, &[u64; 32]),
     to: *mut u8,
     mask: u32,
     stride: usize,
@@ -27,7 +27,7 @@ unsafe fn load_row<T: Copy, R: Copy>(
     // SAFETY: the caller's promise; memory is read unaligned, as host alignment is not the device's.
     unsafe {
         let get = |pointer: *mut u8| widen(pointer.wrapping_add(shift).cast::<T>().read_unaligned());
-        match from.pattern {
+        match from.0.pattern {
             Pattern::Consecutive(first) if mask == !0 => {
                 for lane in 0..32 {
                     *to.add(lane) = get(first.wrapping_add(lane * stride));
@@ -44,7 +44,7 @@ unsafe fn load_row<T: Copy, R: Copy>(
                 }
             }
             Pattern::Each => {
-                lanes(mask).for_each(|lane| *to.add(lane) = get(from.pointers[lane] as *mut u8));
+                lanes(mask).for_each(|lane| *to.add(lane) = get(from.1[lane] as *mut u8));
             }
         }
     }
@@ -56,7 +56,7 @@ unsafe fn load_row<T: Copy, R: Copy>(
 /// As for [`load_row`].
 #[inline(always)]
 unsafe fn store_row<T: Copy, R: Copy>(
-    to: &Resolved,
+    to: &(Resolved, &[u64; 32]),
     from: *const u8,
     mask: u32,
     stride: usize,
@@ -69,7 +69,7 @@ unsafe fn store_row<T: Copy, R: Copy>(
         let put = |pointer: *mut u8, lane: usize| {
             pointer.wrapping_add(shift).cast::<T>().write_unaligned(narrow(*from.add(lane)));
         };
-        match to.pattern {
+        match to.0.pattern {
             Pattern::Consecutive(first) if mask == !0 => {
                 for lane in 0..32 {
                     put(first.wrapping_add(lane * stride), lane);
@@ -79,7 +79,7 @@ unsafe fn store_row<T: Copy, R: Copy>(
                 lanes(mask).for_each(|lane| put(first.wrapping_add(lane * stride), lane));
             }
             Pattern::Same(all) => put(all, 31 - mask.leading_zeros() as usize),
-            Pattern::Each => lanes(mask).for_each(|lane| put(to.pointers[lane] as *mut u8, lane)),
+            Pattern::Each => lanes(mask).for_each(|lane| put(to.1[lane] as *mut u8, lane)),
         }
     }
 }
@@ -106,17 +106,19 @@ impl Machine<'_> {
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
+            let visible = access.visible && found.visible;
+            let found = (found, &self.pointers);
             let stride = bytes as usize;
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let to = frame.add(access.rows[0] as usize);
-                if let Pattern::Consecutive(first) = found.pattern
+                if let Pattern::Consecutive(first) = found.0.pattern
                     && mask == !0
                 {
                     std::ptr::copy_nonoverlapping(first, to, 128);
                 } else {
                     load_row::<u32, u32>(&found, to, mask, 4, 0, |v| v);
                 }
-                return Ok(access.visible && found.visible);
+                return Ok(visible);
             }
             for element in 0..usize::from(access.vec) {
                 let to = frame.add(access.rows[element] as usize);
@@ -146,7 +148,7 @@ impl Machine<'_> {
                     (_, _) => load_row::<u8, u64>(&found, to, mask, stride, shift, u64::from),
                 }
             }
-            Ok(access.visible && found.visible)
+            Ok(visible)
         }
     }
 
@@ -171,17 +173,19 @@ impl Machine<'_> {
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
+            let visible = access.visible && found.visible;
+            let found = (found, &self.pointers);
             let stride = bytes as usize;
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let from = row(frame, consts, access.rows[0]);
-                if let Pattern::Consecutive(first) = found.pattern
+                if let Pattern::Consecutive(first) = found.0.pattern
                     && mask == !0
                 {
                     std::ptr::copy_nonoverlapping(from, first, 128);
                 } else {
                     store_row::<u32, u32>(&found, from, mask, 4, 0, |v| v);
                 }
-                return Ok(access.visible && found.visible);
+                return Ok(visible);
             }
             for element in 0..usize::from(access.vec) {
                 let from = row(frame, consts, access.rows[element]);
@@ -198,7 +202,7 @@ impl Machine<'_> {
                     (_, _) => store_row::<u8, u64>(&found, from, mask, stride, shift, |v| v as u8),
                 }
             }
-            Ok(access.visible && found.visible)
+            Ok(visible)
         }
     }
 }

@@ -36,10 +36,10 @@ impl Machine<'_> {
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
             let sources = atomic.src.map(|slot| row(frame, consts, slot));
-            let first = found.lane(mask.trailing_zeros() as usize, bytes);
+            let first = found.lane(&self.pointers, mask.trailing_zeros() as usize, bytes);
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
             for lane in lanes(mask) {
-                let pointer = found.lane(lane, bytes);
+                let pointer = found.lane(&self.pointers, lane, bytes);
                 let operand = |i: usize| read_lane(sources[i], atomic.width, lane);
                 let old = read_memory(pointer, bytes);
                 let new = combine(atomic, old, operand(0), || operand(1), flush);

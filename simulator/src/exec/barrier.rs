@@ -45,7 +45,7 @@ impl Machine<'_> {
         let program = self.program;
         let barrier = &program.barriers[index as usize];
         let consts = self.constants.base();
-        let frame = self.frames.get(self.warps[w].fragments[fragment].frame).rows;
+        let frame = self.warps[w].fragments[fragment].rows;
         let lane = active.trailing_zeros();
         // SAFETY: the loader's slots, 32 bits wide.
         let value = |slot, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
@@ -148,7 +148,7 @@ impl Machine<'_> {
                         BarRed::And => (u32::from(state.yes == state.votes), Width::Pred),
                         BarRed::Or => (u32::from(state.yes != 0), Width::Pred),
                     };
-                    let dst = self.frames.get(fragment.frame).rows.wrapping_add(dst as usize);
+                    let dst = fragment.rows.wrapping_add(dst as usize);
                     for lane in lanes(fragment.mask) {
                         // SAFETY: the loader's destination row.
                         unsafe { write_lane(dst, width, lane, u64::from(value)) };

@@ -115,6 +115,7 @@ impl Machine<'_> {
         }
         let fragment = &mut self.warps[w].fragments[at];
         fragment.frame = frame;
+        fragment.rows = rows;
         fragment.pc = callee.entry;
         Ok(Flow::Select)
     }
@@ -141,7 +142,13 @@ impl Machine<'_> {
         }
         self.frames.leave(from.frame, active);
         let warp = &mut self.warps[w];
-        let back = Fragment { mask: active, pc: head.return_pc, frame: head.parent, state: State::Ready };
+        let back = Fragment {
+            rows: parent,
+            mask: active,
+            pc: head.return_pc,
+            frame: head.parent,
+            state: State::Ready,
+        };
         if active == from.mask {
             warp.fragments[fragment] = back;
         } else {
@@ -162,7 +169,7 @@ impl Machine<'_> {
     ) -> Result<Flow, Trouble> {
         let table = &self.program.tables[inst.extra as usize];
         let consts = self.constants.base();
-        let frame = self.frames.get(self.warps[w].fragments[fragment].frame).rows;
+        let frame = self.warps[w].fragments[fragment].rows;
         // SAFETY: the loader's slot, 32 bits wide.
         let index = |lane| unsafe { read_lane(row(frame, consts, inst.ops.src[0]), Width::W32, lane) as u32 };
         if let Some(lane) = lanes(active).find(|l| index(*l) as usize >= table.len()) {

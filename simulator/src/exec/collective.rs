@@ -33,7 +33,7 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let rows = self.frames.get(self.warps[w].fragments[fragment].frame).rows;
+        let rows = self.warps[w].fragments[fragment].rows;
         let Some(slot) = self.program.collectives[index as usize].mask else {
             self.perform(&[Part { lanes: active, rows, index }]);
             return Ok(Flow::Next);
@@ -97,8 +97,7 @@ impl Machine<'_> {
             let mut parts = [Part { lanes: 0, rows: std::ptr::null_mut(), index: 0 }; 32];
             let mut count = 0;
             for f in self.warps[w].fragments.iter_mut().filter(|f| fellows(f)) {
-                let rows = self.frames.get(f.frame).rows;
-                parts[count] = Part { lanes: f.mask, rows, index: program.code[f.pc as usize].extra };
+                parts[count] = Part { lanes: f.mask, rows: f.rows, index: program.code[f.pc as usize].extra };
                 count += 1;
                 f.state = State::Ready;
                 f.pc += 1;

@@ -18,7 +18,7 @@ mod step;
 mod warp;
 
 use frames::{Block, Frame, Frames, ROOT};
-use warp::{Fragment, NOBODY, State, Warp};
+use warp::{Fragment, Fragments, NOBODY, State, Warp};
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -78,7 +78,11 @@ pub(crate) struct Machine<'a> {
     regions: Vec<Region>,
     /// Where each warp's accesses went last: see [`resolve::STRIDES`].
     strides: Vec<u64>,
+    /// Host pointers of the lanes of the access in progress, when they follow no pattern.
+    pointers: [u64; 32],
     counts: Counts,
+    /// Which turns, modulo 64, go to a part of a warp.
+    phase: u64,
     next_block: u64,
     /// `%tid` of each warp of a block, by dimension and lane.
     tids: Vec<[[u32; 32]; 3]>,
@@ -126,7 +130,9 @@ impl<'a> Machine<'a> {
             runnable: Vec::with_capacity(warps as usize),
             regions: vec![Region::NONE; program.accesses.len() + program.atomics.len()],
             strides: vec![0; warps as usize * resolve::STRIDES],
+            pointers: [0; 32],
             counts: Counts::default(),
+            phase: 0,
             next_block: 0,
             tids: thread_indices(&plan),
             local_stride,
@@ -149,6 +155,7 @@ impl<'a> Machine<'a> {
     /// Runs to the end.
     pub fn run(&mut self, scheduler: &mut dyn Scheduler) -> End {
         scheduler.begin(self.plan.blocks * u64::from(self.plan.warps_per_block));
+        self.phase = scheduler.random() & 63;
         let budget = self.plan.spec.step_budget.unwrap_or(u64::MAX);
         loop {
             if self.runnable.is_empty() {
@@ -195,13 +202,14 @@ impl<'a> Machine<'a> {
         if self.config.lockstep {
             return;
         }
-        let bits = scheduler.random();
         if warp.fragments.len() == 1 {
-            if bits & 63 == 0 && !self.program.leans_on_convergence {
-                warp.part(bits >> 32);
+            // Every 64th turn: whose that is, is random.
+            if self.counts.turns & 63 == self.phase && !self.program.leans_on_convergence {
+                warp.part(scheduler.random());
             }
             return;
         }
+        let bits = scheduler.random();
         // A part that took another way than the one ahead may never catch up: that is forgotten in time.
         if bits & 15 == 1 {
             warp.ahead = NOBODY;
@@ -222,7 +230,7 @@ impl<'a> Machine<'a> {
             // SAFETY: the block has `local_stride * 32` bytes for each warp.
             let local = unsafe { self._blocks[1].base().add(offset) };
             self.warps.push(Warp {
-                fragments: Vec::with_capacity(32),
+                fragments: Fragments::new(),
                 alive: 0,
                 cta: slot,
                 index,
@@ -276,10 +284,11 @@ impl<'a> Machine<'a> {
                     local_base: 0,
                 },
             );
+            let rows = self.frames.get(frame).rows;
             let warp = &mut self.warps[(first + index) as usize];
             warp.alive = mask;
             warp.fragments.clear();
-            warp.fragments.push(Fragment { mask, pc: loaded.entry, frame, state: State::Ready });
+            warp.fragments.push(Fragment { rows, mask, pc: loaded.entry, frame, state: State::Ready });
             self.enqueue(first + index);
         }
     }

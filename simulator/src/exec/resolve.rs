@@ -30,33 +30,56 @@ pub(super) struct Request {
 }
 
 /// Where the lanes' data is.
+#[derive(Clone, Copy)]
 pub(super) enum Pattern {
     /// Lane `i` at this pointer plus `i` times the size (lanes that are not active may lie outside).
     Consecutive(*mut u8),
     /// All lanes here.
     Same(*mut u8),
-    /// Each lane where the row of pointers says.
+    /// Each lane where [`Machine::pointers`] says.
     Each,
 }
 
-/// The answer: a pattern, the pointers of [`Pattern::Each`], and whether it is the program's memory that
-/// other threads see.
+/// The answer: a pattern, and whether it is the program's memory that other threads see.
+#[derive(Clone, Copy)]
 pub(super) struct Resolved {
     pub pattern: Pattern,
-    pub pointers: [u64; 32],
     pub visible: bool,
 }
 
 impl Resolved {
     /// The pointer of one lane.
     #[inline(always)]
-    pub fn lane(&self, lane: usize, bytes: u32) -> *mut u8 {
+    pub fn lane(&self, pointers: &[u64; 32], lane: usize, bytes: u32) -> *mut u8 {
         match self.pattern {
             Pattern::Consecutive(first) => first.wrapping_add(lane * bytes as usize),
             Pattern::Same(all) => all,
-            Pattern::Each => self.pointers[lane] as *mut u8,
+            Pattern::Each => pointers[lane] as *mut u8,
         }
     }
+}
+
+/// Distance of each lane from lane 0 in consecutive elements, by the binary logarithm of their size.
+static STEPS: [[u64; 32]; 6] = {
+    let mut steps = [[0; 32]; 6];
+    let mut log = 0;
+    while log < 6 {
+        let mut lane = 0;
+        while lane < 32 {
+            steps[log][lane] = (lane as u64) << log;
+            lane += 1;
+        }
+        log += 1;
+    }
+    steps
+};
+
+/// What a row of bases looks like to the active lanes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Consecutive,
+    Same,
+    Scattered,
 }
 
 /// All ones where the lane is active.
@@ -65,38 +88,62 @@ fn live(mask: u32, lane: usize) -> u64 {
     u64::from(mask >> lane & 1).wrapping_neg()
 }
 
+/// The shape of a row, and the base of the first active lane.
+#[inline(always)]
+fn shape(base: impl Fn(usize) -> u64, mask: u32, bytes: u32) -> (Shape, u64) {
+    let steps = &STEPS[bytes.trailing_zeros() as usize];
+    let first = mask.trailing_zeros() as usize;
+    let start = base(first);
+    let lane0 = start.wrapping_sub(steps[first]);
+    // Bits in which some lane differs from what the pattern wants; all lanes at once, which vectorises.
+    let differ = |want: &dyn Fn(usize) -> u64| {
+        let mut bits = 0;
+        if mask == !0 {
+            for lane in 0..32 {
+                bits |= base(lane) ^ want(lane);
+            }
+        } else {
+            for lane in 0..32 {
+                bits |= (base(lane) ^ want(lane)) & live(mask, lane);
+            }
+        }
+        bits
+    };
+    if differ(&|lane| lane0.wrapping_add(steps[lane])) == 0 {
+        (Shape::Consecutive, start)
+    } else if differ(&|_| start) == 0 {
+        (Shape::Same, start)
+    } else {
+        (Shape::Scattered, start)
+    }
+}
+
 impl Machine<'_> {
-    /// The addresses of all lanes, in the space of the instruction.
+    /// The addresses of all lanes, in the space of the instruction, into the row of pointers.
     #[inline(always)]
-    unsafe fn addresses(
-        &self,
-        w: usize,
-        frame: *const u8,
-        consts: *const u8,
-        address: &Address,
-    ) -> [u64; 32] {
+    unsafe fn addresses(&mut self, w: usize, frame: *const u8, consts: *const u8, address: &Address) {
         let offset = address.offset;
-        let mut out = [0; 32];
         // SAFETY: slots are the loader's.
         unsafe {
             match address.base {
                 Base::Row64(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u64; 32]>();
-                    for i in 0..32 {
-                        out[i] = base[i].wrapping_add(offset);
+                    for (pointer, base) in self.pointers.iter_mut().zip(base) {
+                        *pointer = base.wrapping_add(offset);
                     }
                 }
                 Base::Row32(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
-                    for i in 0..32 {
-                        out[i] = u64::from(base[i]).wrapping_add(offset);
+                    for (pointer, base) in self.pointers.iter_mut().zip(base) {
+                        *pointer = u64::from(*base).wrapping_add(offset);
                     }
                 }
-                Base::Fixed => out = [offset; 32],
-                Base::FrameLocal => out = [offset.wrapping_add(self.local_base(w, frame)); 32],
+                Base::Fixed => self.pointers = [offset; 32],
+                Base::FrameLocal => {
+                    self.pointers = [offset.wrapping_add(self.local_base(w, frame)); 32];
+                }
             }
         }
-        out
     }
 
     /// Where the local variables of the running frame begin.
@@ -160,59 +207,72 @@ impl Machine<'_> {
         request: &Request,
         mask: u32,
     ) -> Result<Resolved, Trouble> {
-        // SAFETY: the caller's promise.
-        let mut pointers = unsafe { self.addresses(w, frame, consts, &request.address) };
-        let bytes = u64::from(request.bytes);
-        let first = mask.trailing_zeros() as usize;
-        let last = 31 - mask.leading_zeros() as usize;
-        let start = pointers[first];
-        let lane0 = start.wrapping_sub(first as u64 * bytes);
-
-        let (mut same, mut consecutive, mut low) = (0, 0, 0);
-        if mask == !0 {
-            for (i, address) in pointers.iter().enumerate() {
-                same |= address ^ start;
-                consecutive |= address ^ lane0.wrapping_add(i as u64 * bytes);
-                low |= address;
+        let bytes = request.bytes;
+        // SAFETY: slots are the loader's.
+        let (shape, base) = unsafe {
+            match request.address.base {
+                Base::Row64(slot) => {
+                    let base = &*row(frame, consts, slot).cast::<[u64; 32]>();
+                    shape(|lane| base[lane], mask, bytes)
+                }
+                Base::Row32(slot) => {
+                    let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
+                    shape(|lane| u64::from(base[lane]), mask, bytes)
+                }
+                Base::Fixed => (Shape::Same, 0),
+                Base::FrameLocal => (Shape::Scattered, 0),
             }
-        } else {
-            for (i, address) in pointers.iter().enumerate() {
-                same |= (address ^ start) & live(mask, i);
-                consecutive |= (address ^ lane0.wrapping_add(i as u64 * bytes)) & live(mask, i);
-                low |= address & live(mask, i);
-            }
-        }
-        let space = request.address.space;
-        if low & (bytes - 1) == 0
-            && space != Space::Local
+        };
+        let start = base.wrapping_add(request.address.offset);
+        if shape != Shape::Scattered
+            && start & u64::from(bytes - 1) == 0
+            && request.address.space != Space::Local
             && let Some(region) = self.region(w, request, start)
         {
-            let visible = !region.tool;
-            let room = region.len.wrapping_sub(bytes);
+            let steps = &STEPS[bytes.trailing_zeros() as usize];
+            let (first, last) = (mask.trailing_zeros() as usize, 31 - mask.leading_zeros() as usize);
+            let reach = if shape == Shape::Same { 0 } else { steps[last] - steps[first] };
             let offset = start.wrapping_sub(region.base);
-            if region.len >= bytes && offset <= room {
+            // No sum here overflows: the offset is less than the length whenever the first test holds.
+            if offset < region.len && region.len - offset >= reach + u64::from(bytes) {
+                let visible = !region.tool;
                 let host = |address: u64| address.wrapping_add(region.bias) as *mut u8;
-                if consecutive == 0 && offset + (last - first) as u64 * bytes <= room {
-                    self.anticipate(w, request.site, lane0, region.bias);
-                    return Ok(Resolved { pattern: Pattern::Consecutive(host(lane0)), pointers, visible });
+                if shape == Shape::Same {
+                    return Ok(Resolved { pattern: Pattern::Same(host(start)), visible });
                 }
-                if same == 0 {
-                    return Ok(Resolved { pattern: Pattern::Same(host(start)), pointers, visible });
-                }
-                let mut outside = 0;
-                for (i, address) in pointers.iter().enumerate() {
-                    let bad = address.wrapping_sub(region.base) > room;
-                    outside |= u32::from(bad) << i;
-                }
-                if outside & mask == 0 {
-                    for address in &mut pointers {
-                        *address = address.wrapping_add(region.bias);
-                    }
-                    return Ok(Resolved { pattern: Pattern::Each, pointers, visible });
-                }
+                let lane0 = start.wrapping_sub(steps[first]);
+                self.anticipate(w, request.site, lane0, region.bias);
+                return Ok(Resolved { pattern: Pattern::Consecutive(host(lane0)), visible });
             }
         }
-        self.resolve_each(w, request, mask, pointers)
+        // SAFETY: the caller's promise.
+        unsafe { self.addresses(w, frame, consts, &request.address) };
+        self.scattered(w, request, mask)
+    }
+
+    /// Addresses of no pattern: inside one region, or to be looked at one by one.
+    #[inline(always)]
+    fn scattered(&mut self, w: usize, request: &Request, mask: u32) -> Result<Resolved, Trouble> {
+        let bytes = u64::from(request.bytes);
+        let start = self.pointers[mask.trailing_zeros() as usize];
+        if request.address.space != Space::Local
+            && let Some(region) = self.region(w, request, start)
+            && region.len >= bytes
+        {
+            let room = region.len - bytes;
+            let mut bad = 0;
+            for (lane, address) in self.pointers.iter().enumerate() {
+                let outside = u64::from(address.wrapping_sub(region.base) > room).wrapping_neg();
+                bad |= (outside | address & (bytes - 1)) & live(mask, lane);
+            }
+            if bad == 0 {
+                for address in &mut self.pointers {
+                    *address = address.wrapping_add(region.bias);
+                }
+                return Ok(Resolved { pattern: Pattern::Each, visible: !region.tool });
+            }
+        }
+        self.resolve_each(w, request, mask)
     }
 
     /// Prefetches where this warp's next access here will be, if it strides: with hundreds of warps taking
@@ -237,25 +297,19 @@ impl Machine<'_> {
 
     /// Lane by lane: local memory, lanes in different allocations or windows, and faults.
     #[inline(never)]
-    fn resolve_each(
-        &mut self,
-        w: usize,
-        request: &Request,
-        mask: u32,
-        mut pointers: [u64; 32],
-    ) -> Result<Resolved, Trouble> {
+    fn resolve_each(&mut self, w: usize, request: &Request, mask: u32) -> Result<Resolved, Trouble> {
         let mut visible = false;
         for lane in lanes(mask) {
-            let address = pointers[lane];
+            let address = self.pointers[lane];
             match self.resolve_lane(w, request, lane, address) {
                 Ok((pointer, seen)) => {
-                    pointers[lane] = pointer;
+                    self.pointers[lane] = pointer;
                     visible |= seen;
                 }
                 Err(kind) => return Err(Box::new((kind, lane as u32))),
             }
         }
-        Ok(Resolved { pattern: Pattern::Each, pointers, visible })
+        Ok(Resolved { pattern: Pattern::Each, visible })
     }
 
     fn resolve_lane(

@@ -55,7 +55,7 @@ impl Machine<'_> {
             };
             let fragment = self.warps[w].fragments[selected.index];
             let mask = fragment.mask;
-            let frame = self.frames.get(fragment.frame).rows;
+            let frame = fragment.rows;
             let mut pc = fragment.pc;
             let mut count = 0u64;
 

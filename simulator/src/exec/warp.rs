@@ -27,6 +27,8 @@ pub(super) enum State {
 /// Lanes at one instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fragment {
+    /// First byte of its frame's rows.
+    pub rows: *mut u8,
     pub mask: u32,
     /// The next instruction; of one that waits, the instruction that it waits at.
     pub pc: u32,
@@ -34,11 +36,56 @@ pub(super) struct Fragment {
     pub state: State,
 }
 
+/// The fragments of a warp: 32 at most, one per lane, kept in place so that switching to a warp reads what
+/// lies there.
+#[derive(Debug)]
+pub(super) struct Fragments {
+    len: usize,
+    items: [Fragment; 32],
+}
+
+impl Fragments {
+    pub fn new() -> Fragments {
+        let rows = std::ptr::null_mut();
+        let nobody = Fragment { rows, mask: 0, pc: 0, frame: 0, state: State::Ready };
+        Fragments { len: 0, items: [nobody; 32] }
+    }
+
+    pub fn push(&mut self, fragment: Fragment) {
+        self.items[self.len] = fragment;
+        self.len += 1;
+    }
+
+    pub fn swap_remove(&mut self, index: usize) {
+        self.len -= 1;
+        self.items[index] = self.items[self.len];
+    }
+
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+}
+
+impl std::ops::Deref for Fragments {
+    type Target = [Fragment];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Fragment] {
+        &self.items[..self.len]
+    }
+}
+
+impl std::ops::DerefMut for Fragments {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Fragment] {
+        &mut self.items[..self.len]
+    }
+}
+
 /// A warp's lanes.
 #[derive(Debug)]
 pub(super) struct Warp {
-    /// At most 32, so it never grows past its first capacity.
-    pub fragments: Vec<Fragment>,
+    pub fragments: Fragments,
     /// Lanes that have not exited.
     pub alive: u32,
     /// Slot of the CTA.

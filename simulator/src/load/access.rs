@@ -109,7 +109,7 @@ impl<'m> Builder<'m> {
         if elements.len() != usize::from(vec) || !matches!(vec, 1 | 2 | 4 | 8) {
             return Err(self.refuse(at, "a vector of another length than the instruction's"));
         }
-        if !matches!(size, 1 | 2 | 4 | 8) {
+        if !matches!(size, 1 | 2 | 4 | 8) || size * u32::from(vec) > 32 {
             return Err(self.refuse(at, "elements of this size"));
         }
         let mut access = Access {
