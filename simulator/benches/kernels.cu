@@ -1,4 +1,4 @@
-// The kernels of `throughput.rs`. Rebuild: nvcc -ptx -lineinfo -arch=compute_75 kernels.cu -o kernels.ptx
+// The kernels of `throughput.rs`.
 
 extern "C" __global__ void dot(const float *a, const float *b, float *result, int *mutex, int n)
 {

@@ -1,3 +1,4 @@
+// nvcc: -ptx -arch=compute_75
 #include <cuda/atomic>
 __global__ void atomics(int *i, unsigned *u, unsigned long long *l, float *f, double *d, long long *s,
                         unsigned short *h) {

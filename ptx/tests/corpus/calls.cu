@@ -1,3 +1,4 @@
+// nvcc calls_rdc.ptx: -ptx -lineinfo -rdc=true -arch=compute_75
 #include <cstdio>
 struct Big {
     double x[2];

@@ -1,3 +1,4 @@
+// nvcc: -ptx -arch=compute_75
 #include <cassert>
 #include <cuda/barrier>
 #include <cuda/pipeline>

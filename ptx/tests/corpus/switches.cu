@@ -1,3 +1,4 @@
+// nvcc switches_sm100.ptx: -ptx -lineinfo -arch=compute_100
 __device__ __noinline__ int f1(int x) { return x / 3; }
 __global__ void switches(int *out, const int *in) {
     int i = threadIdx.x + blockIdx.x * blockDim.x;
