@@ -18,7 +18,7 @@ mod step;
 mod warp;
 
 use frames::{Block, Frame, Frames, ROOT};
-use warp::{Fragment, Fragments, NOBODY, State, Warp};
+use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -168,15 +168,18 @@ impl<'a> Machine<'a> {
             let turn = scheduler.next(&self.runnable);
             self.counts.turns += 1;
             let warp = self.runnable[turn.candidate].slot;
-            self.favour(warp, scheduler);
+            let mut operations = self.favour(warp, turn.operations.max(1), scheduler);
             let limit = budget - self.counts.warp_instructions;
-            let operations = turn.operations.max(1);
+            let granted = operations;
             let stop = match self.program.isa {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the loader takes V3 only on processors that have it.
-                Isa::V3 => unsafe { self.turn_v3(warp as usize, operations, limit) },
-                _ => self.turn_portable(warp as usize, operations, limit),
+                Isa::V3 => unsafe { self.turn_v3(warp as usize, &mut operations, limit) },
+                _ => self.turn_portable(warp as usize, &mut operations, limit),
             };
+            if self.warps[warp as usize].parting != Parting::None {
+                self.warps[warp as usize].turn_over(granted - operations);
+            }
             match stop {
                 Ok(Stop::Turn) => {}
                 Ok(Stop::Blocked) => self.dequeue(warp),
@@ -194,32 +197,33 @@ impl<'a> Machine<'a> {
         self.counts
     }
 
-    /// Decides who of a warp goes first this turn, see [`warp`].
+    /// Decides who of a warp goes first this turn, see [`warp`], and for how many of the `operations` granted.
     #[inline(always)]
-    fn favour(&mut self, warp: u32, scheduler: &mut dyn Scheduler) {
+    fn favour(&mut self, warp: u32, operations: u32, scheduler: &mut dyn Scheduler) -> u32 {
         let warp = &mut self.warps[warp as usize];
         warp.favoured = NOBODY;
         if self.config.lockstep {
-            return;
+            return operations;
         }
         if warp.fragments.len() == 1 {
             // Every 64th turn: whose that is, is random.
             if self.counts.turns & 63 == self.phase && !self.program.leans_on_convergence {
                 warp.part(scheduler.random());
             }
-            return;
+            return operations;
         }
         let bits = scheduler.random();
-        // A part that took another way than the one ahead may never catch up: that is forgotten in time.
-        if bits & 15 == 1 {
-            warp.ahead = NOBODY;
-        }
         if bits & 7 == 0 {
             let ready = warp.ready();
+            warp.parting = Parting::None;
             if ready != 0 {
                 let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
                 warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
             }
+        }
+        match warp.parting {
+            Parting::Behind { operations: lead, .. } => operations.min(lead),
+            _ => operations,
         }
     }
 
@@ -237,8 +241,7 @@ impl<'a> Machine<'a> {
                 queued: None,
                 local,
                 favoured: NOBODY,
-                parted: false,
-                ahead: NOBODY,
+                parting: Parting::None,
             });
         }
         self.ctas.push(Cta {

@@ -88,30 +88,31 @@ fn live(mask: u32, lane: usize) -> u64 {
     u64::from(mask >> lane & 1).wrapping_neg()
 }
 
+/// Bits in which some active lane differs from `start` plus its step; all lanes at once, which vectorises.
+#[inline(always)]
+fn differ(base: &[u64; 32], start: u64, steps: &[u64; 32], mask: u32) -> u64 {
+    let mut bits = 0;
+    if mask == !0 {
+        for lane in 0..32 {
+            bits |= base[lane] ^ start.wrapping_add(steps[lane]);
+        }
+    } else {
+        for lane in 0..32 {
+            bits |= (base[lane] ^ start.wrapping_add(steps[lane])) & live(mask, lane);
+        }
+    }
+    bits
+}
+
 /// The shape of a row, and the base of the first active lane.
 #[inline(always)]
-fn shape(base: impl Fn(usize) -> u64, mask: u32, bytes: u32) -> (Shape, u64) {
+fn shape(base: &[u64; 32], mask: u32, bytes: u32) -> (Shape, u64) {
     let steps = &STEPS[bytes.trailing_zeros() as usize];
     let first = mask.trailing_zeros() as usize;
-    let start = base(first);
-    let lane0 = start.wrapping_sub(steps[first]);
-    // Bits in which some lane differs from what the pattern wants; all lanes at once, which vectorises.
-    let differ = |want: &dyn Fn(usize) -> u64| {
-        let mut bits = 0;
-        if mask == !0 {
-            for lane in 0..32 {
-                bits |= base(lane) ^ want(lane);
-            }
-        } else {
-            for lane in 0..32 {
-                bits |= (base(lane) ^ want(lane)) & live(mask, lane);
-            }
-        }
-        bits
-    };
-    if differ(&|lane| lane0.wrapping_add(steps[lane])) == 0 {
+    let start = base[first];
+    if differ(base, start.wrapping_sub(steps[first]), steps, mask) == 0 {
         (Shape::Consecutive, start)
-    } else if differ(&|_| start) == 0 {
+    } else if differ(base, start, &[0; 32], mask) == 0 {
         (Shape::Same, start)
     } else {
         (Shape::Scattered, start)
@@ -213,11 +214,11 @@ impl Machine<'_> {
             match request.address.base {
                 Base::Row64(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u64; 32]>();
-                    shape(|lane| base[lane], mask, bytes)
+                    shape(base, mask, bytes)
                 }
                 Base::Row32(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
-                    shape(|lane| u64::from(base[lane]), mask, bytes)
+                    shape(&base.map(u64::from), mask, bytes)
                 }
                 Base::Fixed => (Shape::Same, 0),
                 Base::FrameLocal => (Shape::Scattered, 0),

@@ -26,28 +26,23 @@ impl Machine<'_> {
     pub(super) unsafe fn turn_v3(
         &mut self,
         w: usize,
-        operations: u32,
+        left: &mut u32,
         limit: u64,
     ) -> Result<Stop, Box<Fault>> {
-        self.turn_body(w, operations, limit)
+        self.turn_body(w, left, limit)
     }
 
     /// As [`Machine::turn_body`], for any processor.
-    pub(super) fn turn_portable(
-        &mut self,
-        w: usize,
-        operations: u32,
-        limit: u64,
-    ) -> Result<Stop, Box<Fault>> {
-        self.turn_body(w, operations, limit)
+    pub(super) fn turn_portable(&mut self, w: usize, left: &mut u32, limit: u64) -> Result<Stop, Box<Fault>> {
+        self.turn_body(w, left, limit)
     }
 
-    /// Runs warp `w` for `operations` visible operations or `limit` instructions, whichever comes first.
+    /// Runs warp `w` for `left` visible operations, which are counted down, or `limit` instructions, whichever
+    /// comes first.
     #[inline(always)]
-    fn turn_body(&mut self, w: usize, operations: u32, limit: u64) -> Result<Stop, Box<Fault>> {
+    fn turn_body(&mut self, w: usize, left: &mut u32, limit: u64) -> Result<Stop, Box<Fault>> {
         let code = self.program.code.as_ptr();
         let consts = self.constants.base();
-        let mut left = operations;
         let mut slice = SLICE.min(limit);
         'select: loop {
             let Some(selected) = self.warps[w].select(&self.frames) else {
@@ -75,8 +70,8 @@ impl Machine<'_> {
             // A visible operation is done and `pc` is behind it.
             macro_rules! visible {
                 () => {{
-                    left -= 1;
-                    if left == 0 {
+                    *left -= 1;
+                    if *left == 0 {
                         save!();
                         return Ok(Stop::Turn);
                     }
@@ -208,14 +203,14 @@ impl Machine<'_> {
                             Ok(Flow::Next) => pc += 1,
                             Ok(Flow::Select) => {
                                 if inst.kind == Kind::Barrier {
-                                    left -= 1;
+                                    *left -= 1;
                                 }
-                                if (left == 0 || self.woken || slice == 0) && self.warps[w].ready() != 0 {
+                                if (*left == 0 || self.woken || slice == 0) && self.warps[w].ready() != 0 {
                                     self.woken = false;
                                     return Ok(Stop::Turn);
                                 }
                                 self.woken = false;
-                                left = left.max(1);
+                                *left = (*left).max(1);
                                 continue 'select;
                             }
                             Err(trouble) => return Err(self.fault(w, pc, *trouble)),

@@ -98,10 +98,19 @@ pub(super) struct Warp {
     pub local: *mut u8,
     /// The lane whose fragment has been given this turn.
     pub favoured: u32,
-    /// The turn has just been given to a part of a fragment, which is not to be joined at once.
-    pub parted: bool,
-    /// A lane of the part that has run ahead, until the rest has caught up.
-    pub ahead: u32,
+    /// Whether a part of its lanes has been sent ahead.
+    pub parting: Parting,
+}
+
+/// A converged warp of which some lanes were sent ahead for a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parting {
+    /// Nothing of the kind.
+    None,
+    /// This is their turn.
+    Ahead,
+    /// The others are that many visible operations behind the fragment of this lane.
+    Behind { lane: u32, operations: u32 },
 }
 
 /// No lane is favoured.
@@ -129,9 +138,19 @@ impl Warp {
         if self.fragments[0].state == State::Ready && lanes != 0 && lanes != mask {
             self.split(0, lanes);
             self.favoured = lanes.trailing_zeros();
-            self.parted = true;
-            self.ahead = self.favoured;
+            self.parting = Parting::Ahead;
         }
+    }
+
+    /// A turn of so many visible operations is over.
+    pub fn turn_over(&mut self, operations: u32) {
+        self.parting = match self.parting {
+            Parting::Ahead if operations > 0 => Parting::Behind { lane: self.favoured, operations },
+            Parting::Behind { lane, operations: lead } if lead > operations => {
+                Parting::Behind { lane, operations: lead - operations }
+            }
+            _ => Parting::None,
+        };
     }
 
     /// The fragment to run next; None when none is ready.
@@ -149,18 +168,23 @@ impl Warp {
 
     #[inline(never)]
     fn select_diverged(&mut self, frames: &Frames) -> Option<Selected> {
-        if !std::mem::take(&mut self.parted) {
-            self.regroup();
+        // Parts that stand at the same instruction can be a turn of a loop apart: they are joined when the
+        // one behind has done as many operations as the one ahead.
+        match self.parting {
+            Parting::None => self.regroup(),
+            Parting::Ahead => {}
+            Parting::Behind { lane, .. } => match self.behind(lane) {
+                Some(index) => return Some(Selected { index, stop: u32::MAX, diverged: true }),
+                None => {
+                    self.parting = Parting::None;
+                    self.regroup();
+                }
+            },
         }
         let favourite = self
             .fragments
             .iter()
             .position(|f| f.state == State::Ready && self.favoured < 32 && f.mask >> self.favoured & 1 != 0);
-        if favourite.is_none()
-            && let Some(straggler) = self.straggler()
-        {
-            return Some(straggler);
-        }
         let ready = || self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
         let index = favourite.or_else(|| {
             ready().min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, f.pc)).map(|(i, _)| i)
@@ -171,23 +195,12 @@ impl Warp {
         Some(Selected { index, stop, diverged: self.fragments.len() > 1 })
     }
 
-    /// The part that was left behind, while there are two parts of one fragment.
-    fn straggler(&mut self) -> Option<Selected> {
-        let [a, b] = self.fragments[..] else {
-            self.ahead = NOBODY;
-            return None;
-        };
-        if self.ahead == NOBODY || a.frame != b.frame {
-            return None;
-        }
-        let a_is_ahead = a.mask >> self.ahead & 1 != 0;
-        let (behind, first) = if a_is_ahead { (b, a) } else { (a, b) };
-        let stop = if first.state == State::Ready { first.pc } else { u32::MAX };
-        (behind.state == State::Ready).then_some(Selected {
-            index: usize::from(a_is_ahead),
-            stop,
-            diverged: true,
-        })
+    /// The part that was left behind by the one with this lane, while there are these two and it can run.
+    fn behind(&self, lane: u32) -> Option<usize> {
+        let [a, b] = self.fragments[..] else { return None };
+        let index = usize::from(a.mask >> lane & 1 != 0);
+        let behind = if index == 1 { b } else { a };
+        (behind.state == State::Ready).then_some(index)
     }
 
     /// Joins fragments that stand at the same instruction of the same frame.
