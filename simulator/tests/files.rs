@@ -2,7 +2,8 @@
 //! schedules, with both instantiations of the arithmetic. A `.ptx` that nvcc made has its directives in the
 //! `.cu` beside it.
 
-mod support;
+#[path = "support/script.rs"]
+mod script;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +12,7 @@ use bugaroo_simulator::alu::Isa;
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, RandomScheduler, launch,
 };
-use support::script::{self, Script};
+use script::Script;
 
 fn file(path: &Path) -> datatest_stable::Result<()> {
     let ptx = std::fs::read_to_string(path)?;

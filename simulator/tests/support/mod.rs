@@ -1,6 +1,4 @@
-//! What the tests share: scripts in PTX files, and launching without ceremony.
-
-pub mod script;
+//! Launching without ceremony.
 
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, LaunchResult, LaunchSpec, Memory, Program, RandomScheduler, launch,
@@ -13,7 +11,6 @@ pub struct Device {
     pub config: DeviceConfig,
 }
 
-#[allow(dead_code, reason = "not every test file uses everything")]
 impl Device {
     pub fn new(ptx: &str) -> Device {
         Device::with(ptx, DeviceConfig::default())
