@@ -68,21 +68,38 @@ impl Litmus {
     }
 
     /// The test as a kernel: `lanes` threads of the GPU stand for each litmus thread, the first of them
-    /// acts. Parameters: the locations, and the registers of all threads (4 each), of all copies.
-    fn kernel(&self, lanes: u32) -> String {
+    /// acts. Locations lie in `space`; shared ones are set first and copied out last, between barriers.
+    /// Parameters: the locations, and the registers of all threads (4 each), of all copies.
+    fn kernel(&self, lanes: u32, space: &str) -> String {
         let (ctas, _) = self.shape();
         let mut text = String::from(
-            ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry test(.param .u64 memory, .param .u64 registers)\n{\n\
-             .reg .pred %p;\n.reg .b32 %t<8>;\n.reg .b32 %v<8>;\n.reg .b64 %m, %o, %c;\n",
+            ".version 9.0\n.target sm_75\n.address_size 64\n\
+             .visible .entry test(.param .u64 memory, .param .u64 registers)\n{\n\
+             .reg .pred %p;\n.reg .b32 %t<8>;\n.reg .b32 %v<8>;\n.reg .b64 %m, %s, %o, %c;\n\
+             .shared .align 8 .b8 cells[64];\n",
         );
         let mut line = |text_line: String| writeln!(text, "{text_line}").expect("a string takes everything");
         line(format!(
             "ld.param.u64 %m, [memory];\nld.param.u64 %o, [registers];\nmov.u32 %t0, %ctaid.x;\n\
              div.u32 %t1, %t0, {ctas};\nrem.u32 %t2, %t0, {ctas};\nmul.wide.u32 %c, %t1, {};\n\
-             add.u64 %m, %m, %c;\nadd.u64 %o, %o, %c;\nmov.u32 %t3, %tid.x;\nrem.u32 %t4, %t3, {lanes};\n\
-             div.u32 %t3, %t3, {lanes};\nsetp.ne.u32 %p, %t4, 0;\n@%p ret;",
-            WORDS * 4
+             add.u64 %m, %m, %c;\nadd.u64 %o, %o, %c;\nmov.u32 %t5, %tid.x;\nrem.u32 %t4, %t5, {lanes};\n\
+             div.u32 %t3, %t5, {lanes};\nmov.u64 %s, {};",
+            WORDS * 4,
+            if space == "shared" { "cells" } else { "%m" }
         ));
+        let copies = |from: &str, to: &str| -> Vec<String> {
+            let copy = |index: u32| {
+                let offset = index * STRIDE;
+                format!("@!%p ld.{from}+{offset}];\n@!%p st.{to}+{offset}], %v7;")
+            };
+            (0..self.locations.len() as u32).map(copy).collect()
+        };
+        if space == "shared" {
+            line("setp.ne.u32 %p, %t5, 0;".into());
+            copies("global.u32 %v7, [%m", "shared.u32 [%s").into_iter().for_each(&mut line);
+            line("barrier.sync 0;".into());
+        }
+        line("setp.ne.u32 %p, %t4, 0;\n@%p bra END;".into());
         let mut seen = BTreeMap::new();
         for (index, (cta, _)) in self.threads.iter().enumerate() {
             let place = seen.entry(*cta).or_insert(0u32);
@@ -92,28 +109,33 @@ impl Litmus {
             ));
             *place += 1;
         }
-        line("ret;".into());
+        line("bra END;".into());
         for (index, (_, instructions)) in self.threads.iter().enumerate() {
             line(format!("P{index}:"));
             let mut registers = BTreeSet::new();
             for instruction in instructions {
-                line(self.translate(instruction, &mut registers));
+                line(self.translate(instruction, space, &mut registers));
             }
             for register in registers {
                 line(format!("st.global.u32 [%o+{}], %v{register};", (index as u32 * 4 + register) * 4));
             }
-            line("ret;".into());
+            line("bra END;".into());
         }
-        text.push_str("}\n");
+        line("END:".into());
+        if space == "shared" {
+            line("barrier.sync 0;\nsetp.ne.u32 %p, %t5, 0;".into());
+            copies("shared.u32 %v7, [%s", "global.u32 [%m").into_iter().for_each(&mut line);
+        }
+        text.push_str("ret;\n}\n");
         text
     }
 
-    fn translate(&self, instruction: &str, registers: &mut BTreeSet<u32>) -> String {
+    fn translate(&self, instruction: &str, space: &str, registers: &mut BTreeSet<u32>) -> String {
         let (opcode, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
         let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
         let location = |name: &str| {
             let index = self.locations.iter().position(|(location, _)| location == name).expect("a location");
-            format!("[%m+{}]", index as u32 * STRIDE)
+            format!("[%s+{}]", index as u32 * STRIDE)
         };
         let mut register = |name: &str| {
             let number: u32 =
@@ -123,17 +145,17 @@ impl Litmus {
             format!("%v{number}")
         };
         match opcode.split('.').next() {
-            Some("st") => format!("{opcode}.global.u32 {}, {};", location(operands[0]), operands[1]),
+            Some("st") => format!("{opcode}.{space}.u32 {}, {};", location(operands[0]), operands[1]),
             Some("ld") => {
                 let register = register(operands[0]);
-                format!("{opcode}.global.u32 {register}, {};", location(operands[1]))
+                format!("{opcode}.{space}.u32 {register}, {};", location(operands[1]))
             }
             Some("atom") => {
                 let (order, operation) = opcode.rsplit_once('.').expect("an operation");
                 let ty = if operation == "exch" { "b32" } else { "u32" };
                 let register = register(operands[0]);
                 let (place, value) = (location(operands[1]), operands[2]);
-                format!("{order}.global.{operation}.{ty} {register}, {place}, {value};")
+                format!("{order}.{space}.{operation}.{ty} {register}, {place}, {value};")
             }
             Some("fence") => format!("{opcode};"),
             Some("bar") => "barrier.sync 0;".into(),
@@ -213,43 +235,61 @@ fn observe(
     seen
 }
 
+/// Runs a test in one space, under every setting; whether a weak outcome was seen.
+fn shows_weak(litmus: &Litmus, space: &str, known: &Known, seeds: u64) -> bool {
+    let mut weak = false;
+    for lanes in [32, 1] {
+        let prepared = Prepared::new(&litmus.kernel(lanes, space));
+        for pw in [0.5, 1.0] {
+            let injection = Injection::new(Model::StoreBuffer, pw);
+            let seen = observe(litmus, &prepared, lanes, &injection, seeds, known);
+            let forbidden: Vec<_> = seen.difference(&known.allowed).collect();
+            assert!(
+                forbidden.is_empty(),
+                "{} in {space} memory: {:?} = {forbidden:?} is forbidden (p_w {pw}, {lanes} lanes)",
+                litmus.name,
+                known.keys
+            );
+            weak |= !seen.is_disjoint(&known.weak);
+        }
+    }
+    weak
+}
+
+/// Shapes whose weak outcome is a store that comes late: without any fence they have to show it.
+fn has_to_show(name: &str, known: &Known) -> bool {
+    let shape = name.split('+').next().unwrap_or_default();
+    let late = ["SB", "MP", "R"].contains(&shape) || name.starts_with("2+2W");
+    let plain = name.contains("+weak+") || name.contains("+rlx");
+    late && plain && name.ends_with("+n-n") && !known.weak.is_empty()
+}
+
+fn seeds() -> u64 {
+    std::env::var("BUGAROO_LITMUS_SEEDS").ok().and_then(|value| value.parse().ok()).unwrap_or(8)
+}
+
 #[test]
 fn only_allowed_outcomes_and_the_weak_ones_of_store_buffers() {
-    let seeds = std::env::var("BUGAROO_LITMUS_SEEDS").ok().and_then(|value| value.parse().ok()).unwrap_or(8);
-    let known = known();
-    let mut shown = BTreeSet::new();
-    let mut count = 0;
-    for litmus in tests() {
+    let (known, tests) = (known(), tests());
+    assert_eq!((known.len(), tests.len()), (582, 582));
+    let mut shown = 0;
+    for litmus in &tests {
         let facts = &known[&litmus.name];
-        for lanes in [32, 1] {
-            let prepared = Prepared::new(&litmus.kernel(lanes));
-            for pw in [0.5, 1.0] {
-                let injection = Injection::new(Model::StoreBuffer, pw);
-                let seen = observe(&litmus, &prepared, lanes, &injection, seeds, facts);
-                let forbidden: Vec<_> = seen.difference(&facts.allowed).collect();
-                assert!(
-                    forbidden.is_empty(),
-                    "{}: {:?} = {forbidden:?} is forbidden (p_w {pw}, {lanes} lanes)",
-                    litmus.name,
-                    facts.keys
-                );
-                if !seen.is_disjoint(&facts.weak) {
-                    shown.insert(litmus.name.clone());
-                }
-            }
-        }
-        count += 1;
+        let weak = shows_weak(litmus, "global", facts, seeds());
+        assert!(weak || !has_to_show(&litmus.name, facts), "{} shows no weak outcome", litmus.name);
+        shown += u32::from(weak);
     }
-    assert_eq!(count, 582);
-    // Shapes whose weak outcome is stores that come late: those without any fence must show it.
-    for shape in ["SB", "MP", "2+2W", "R"] {
-        for name in known.keys() {
-            let unfenced = name.ends_with("+n-n") && name.starts_with(&format!("{shape}+"));
-            let plain = name.contains("+weak+") || name.contains("+rlx");
-            if unfenced && plain && !known[name].weak.is_empty() {
-                assert!(shown.contains(name), "{name} shows no weak outcome");
-            }
-        }
+    println!("{shown} of {} tests show a weak outcome", tests.len());
+}
+
+#[test]
+fn the_same_in_shared_memory_within_one_cta() {
+    let known = known();
+    let tests: Vec<_> = tests().into_iter().filter(|litmus| litmus.shape().0 == 1).collect();
+    assert!(tests.len() > 200, "{}", tests.len());
+    for litmus in &tests {
+        let facts = &known[&litmus.name];
+        let weak = shows_weak(litmus, "shared", facts, seeds());
+        assert!(weak || !has_to_show(&litmus.name, facts), "{} shows no weak outcome", litmus.name);
     }
-    println!("{} of {count} tests show a weak outcome", shown.len());
 }

@@ -92,7 +92,7 @@ fn prologues(view: &View<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Every handler is defined once, and everything that a call of ours names is a handler.
+/// Every handler is defined once, where there is somebody to call it.
 fn handlers(view: &View<'_>) -> Result<(), Violation> {
     let broken = |what: String| Violation { rule: "append-handlers", what };
     let functions = view.output.items.iter().filter_map(|item| match item {
@@ -101,9 +101,10 @@ fn handlers(view: &View<'_>) -> Result<(), Violation> {
     });
     let bodies: Vec<&str> =
         functions.filter(|function| function.body.is_some()).map(|function| function.name.as_str()).collect();
+    let wanted = usize::from(!view.table.functions.is_empty());
     for symbol in symbols::ALL {
         let times = bodies.iter().filter(|name| **name == symbol).count();
-        if times != 1 {
+        if times != wanted {
             return Err(broken(format!("{symbol} is defined {times} times")));
         }
     }
