@@ -118,7 +118,7 @@ impl Step {
                 let value = self.value & (u64::MAX >> (64 - bits));
                 line(format!(
                     "{guard}st{strength}{dot_space}.u{bits} [{base}+{}], {value:#x};",
-                    self.place % BYTES & !((1 << self.width) - 1)
+                    (self.place % BYTES) & !((1 << self.width) - 1)
                 ));
             }
             What::Atomic => {
