@@ -27,7 +27,7 @@ use bugaroo_ptx::types::Type;
 
 use super::RowFn;
 use super::arith::{Div, Rcp, Sqrt};
-use super::float::{Float, finish, flush};
+use super::float::{Float, finish, flush, unless_nan};
 use super::half::{Bf16, F16, Packed};
 use super::rounding::Rn;
 use super::row::{LaneOp, Picker, lane_ops};
@@ -189,7 +189,10 @@ functions! {
     /// `rsqrt`: of -0 it is minus infinity.
     Rsqrt |x| 1.0 / x.sqrt();
     /// `sin`: NaN of infinities, -0 of -0.
-    Sin |x| if x == 0.0 || x.is_infinite() { x * (1.0 - (x - x)) } else { sine(x, 0) };
+    Sin |x| {
+        let of_others = if x.is_infinite() { f64::NAN } else { sine(x, 0) };
+        if x == 0.0 { x } else { of_others }
+    };
     /// `cos`: NaN of infinities.
     Cos |x| if x.is_infinite() { f64::NAN } else { sine(x, 1) };
     /// `lg2`: minus infinity of zeros, NaN of negative numbers.
@@ -225,7 +228,7 @@ fn gross(a: f64, function: impl Fn(f64) -> f64) -> f64 {
     // To nearest, ties to even. A carry out of the fraction is right in the exponent.
     let rounded = bits.wrapping_add(0x7fff_ffff + (bits >> 32 & 1)) & UPPER;
     let result = flush::<f64, true>(f64::from_bits(rounded));
-    if exact.is_nan() { f64::from_bits(0x7fff_ffff_0000_0000) } else { result }
+    unless_nan(exact, result, f64::from_bits(0x7fff_ffff_0000_0000))
 }
 
 lane_ops! {

@@ -10,7 +10,7 @@ use bugaroo_ptx::op::{Op, Precision, TestpKind};
 use bugaroo_ptx::types::{Rounding, Type};
 
 use super::RowFn;
-use super::float::{Float, finish, flush};
+use super::float::{Float, finish, flush, unless_nan};
 use super::half::{Bf16, F16, Packed};
 use super::rounding::{Mode, Rm, Rn, Rp, Rz};
 use super::row::{LaneOp, Picker, lane_ops};
@@ -60,11 +60,10 @@ fn lesser<F: Float>(a: F, b: F) -> F {
 #[inline(always)]
 fn choose<F: Float, const NAN: bool>(a: F, b: F, chosen: F) -> F {
     if NAN {
-        return if a.is_nan() || b.is_nan() { F::NAN } else { chosen };
+        return unless_nan(a, unless_nan(b, chosen, F::CANONICAL_NAN), F::CANONICAL_NAN);
     }
-    let number = if a.is_nan() { b } else { chosen };
-    let number = if b.is_nan() { a } else { number };
-    if number.is_nan() { F::NAN } else { number }
+    let number = unless_nan(b, unless_nan(a, chosen, b), a);
+    unless_nan(number, number, F::CANONICAL_NAN)
 }
 
 lane_ops! {

@@ -52,13 +52,20 @@ pub trait Relation {
     fn holds<K: PartialOrd + Copy>(a: K, b: K) -> bool;
 }
 
+/// Whether neither is NaN.
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "a NaN differs from itself")]
+fn numbers<K: PartialOrd + Copy>(a: K, b: K) -> bool {
+    a == a && b == b
+}
+
 macro_rules! relations {
     ($($(#[$doc:meta])* $name:ident |$a:ident, $b:ident| $holds:expr;)*) => {$(
         $(#[$doc])*
         pub struct $name;
         impl Relation for $name {
             #[inline(always)]
-            #[allow(clippy::eq_op, clippy::neg_cmp_op_on_partial_ord, reason = "NaN is what this is about")]
+            #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, reason = "NaN is what this is about")]
             fn holds<K: PartialOrd + Copy>($a: K, $b: K) -> bool {
                 $holds
             }
@@ -69,7 +76,7 @@ relations! {
     /// Equal.
     Eq |a, b| a == b;
     /// Not equal, of numbers.
-    Ne |a, b| a < b || a > b;
+    Ne |a, b| a != b && numbers(a, b);
     /// Less.
     Lt |a, b| a < b;
     /// Less or equal.
@@ -79,7 +86,7 @@ relations! {
     /// Greater or equal.
     Ge |a, b| a >= b;
     /// Equal, or a NaN.
-    Equ |a, b| !(a < b || a > b);
+    Equ |a, b| a == b || !numbers(a, b);
     /// Not equal, or a NaN.
     Neu |a, b| !(a == b);
     /// Less, or a NaN.
@@ -91,9 +98,9 @@ relations! {
     /// Greater or equal, or a NaN.
     Geu |a, b| !(a < b);
     /// Both are numbers.
-    Num |a, b| a == a && b == b;
+    Num |a, b| numbers(a, b);
     /// One is a NaN.
-    Nan |a, b| !(a == a && b == b);
+    Nan |a, b| !numbers(a, b);
 }
 
 /// The comparison of two lanes.

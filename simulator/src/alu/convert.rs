@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Rounding, Type};
 
-use super::float::{Float, finish};
+use super::float::{Float, finish, unless_nan};
 use super::half::{Bf16, F16};
 use super::integer::Int;
 use super::rounding::{Mode, Rm, Rn, Rp, Rz};
@@ -198,7 +198,7 @@ impl<A: Integral, R: Mode> LaneOp for ToIntegral<A, R> {
 
 lane_ops! {
     /// `cvt.f64.f32`. The NaN is the canonical one of f32, as wide.
-    Widen<>(a: f32) -> f64 { if a.is_nan() { f64::from_bits(convert_any::WIDENED_NAN) } else { f64::from(a) } }
+    Widen<>(a: f32) -> f64 { unless_nan(a, f64::from(a), f64::from_bits(convert_any::WIDENED_NAN)) }
     /// `cvt.rn.f32.f64`
     Narrow<>(a: f64) -> f32 { f32::rounded::<Rn>(a) }
     /// `cvt.f32.f16`

@@ -13,7 +13,7 @@ pub trait Float: Value {
     /// A host type that holds every value of it, for comparisons.
     type Native: PartialOrd + Copy;
     /// The NaN that arithmetic gives.
-    const NAN: Self;
+    const CANONICAL_NAN: Self;
     /// +0.
     const ZERO: Self;
     /// 1.
@@ -22,7 +22,7 @@ pub trait Float: Value {
     fn native(self) -> Self::Native;
     /// As an f64, exactly.
     fn wide(self) -> f64;
-    /// Rounded from an f64 that is exact or was rounded to odd. NaN gives [`Float::NAN`].
+    /// Rounded from an f64 that is exact or was rounded to odd. NaN gives [`Float::CANONICAL_NAN`].
     fn rounded<R: Mode>(x: f64) -> Self;
     /// Whether it is NaN.
     fn is_nan(self) -> bool;
@@ -52,6 +52,12 @@ pub trait Float: Value {
     fn sqrt<R: Mode>(self) -> Self;
 }
 
+/// `nan` if `x` is NaN, else `other`; decided and chosen as bits, so that every NaN stays the one it is.
+#[inline(always)]
+pub fn unless_nan<F: Float, G: Float>(x: F, other: G, nan: G) -> G {
+    G::from_word(if Float::is_nan(x) { nan.to_word() } else { other.to_word() })
+}
+
 /// Sign-preserving zero for a subnormal when `FTZ`.
 #[inline(always)]
 pub fn flush<F: Float, const FTZ: bool>(x: F) -> F {
@@ -69,7 +75,7 @@ pub fn finish<F: Float, const FTZ: bool, const SAT: bool, const RELU: bool>(x: F
         return if x.native() > F::ONE.native() { F::ONE } else { positive };
     }
     let clamped = if RELU && flushed.is_negative() { F::ZERO } else { flushed };
-    if x.is_nan() { F::NAN } else { clamped }
+    unless_nan(x, clamped, F::CANONICAL_NAN)
 }
 
 /// The formats of at most 24 significant bits, by way of f64.
@@ -159,7 +165,7 @@ macro_rules! wide_arithmetic {
 /// The operations on bits, alike in all formats. `$make` turns bits into the type.
 macro_rules! bit_operations {
     ($make:path, sign $sign:literal, infinity $infinity:literal, normal $normal:literal, nan $nan:literal, one $one:literal) => {
-        const NAN: Self = $make($nan);
+        const CANONICAL_NAN: Self = $make($nan);
         const ZERO: Self = $make(0);
         const ONE: Self = $make($one);
         #[inline(always)]
@@ -214,9 +220,9 @@ impl Float for f32 {
     #[inline(always)]
     fn rounded<R: Mode>(x: f64) -> f32 {
         if R::NEAREST {
-            return if x.is_nan() { Self::NAN } else { x as f32 };
+            return unless_nan(x, x as f32, Self::CANONICAL_NAN);
         }
-        if x.is_nan() { Self::NAN } else { f32::from_bits(narrow::<23, 8, R>(x)) }
+        unless_nan(x, f32::from_bits(narrow::<23, 8, R>(x)), Self::CANONICAL_NAN)
     }
 }
 
@@ -237,7 +243,7 @@ impl Float for f64 {
     }
     #[inline(always)]
     fn rounded<R: Mode>(x: f64) -> f64 {
-        if x.is_nan() { Self::NAN } else { x }
+        unless_nan(x, x, Self::CANONICAL_NAN)
     }
 }
 
@@ -255,7 +261,7 @@ impl Float for F16 {
     }
     #[inline(always)]
     fn rounded<R: Mode>(x: f64) -> F16 {
-        if x.is_nan() { Self::NAN } else { F16(narrow::<10, 5, R>(x) as u16) }
+        unless_nan(x, F16(narrow::<10, 5, R>(x) as u16), Self::CANONICAL_NAN)
     }
 }
 
@@ -273,6 +279,6 @@ impl Float for Bf16 {
     }
     #[inline(always)]
     fn rounded<R: Mode>(x: f64) -> Bf16 {
-        if x.is_nan() { Self::NAN } else { Bf16(narrow::<7, 8, R>(x) as u16) }
+        unless_nan(x, Bf16(narrow::<7, 8, R>(x) as u16), Self::CANONICAL_NAN)
     }
 }

@@ -96,7 +96,7 @@ pub fn narrow<const FRACTION: u32, const EXPONENT: u32, R: Mode>(x: f64) -> u32 
 #[inline(always)]
 fn to_odd(nearest: f64, error: f64) -> f64 {
     let bits = nearest.to_bits();
-    let inexact = error > 0.0 || error < 0.0;
+    let inexact = error != 0.0 && !error.is_nan();
     let outwards = (error > 0.0) == (nearest > 0.0);
     let neighbour = if outwards { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
     f64::from_bits(if inexact && bits & 1 == 0 { neighbour } else { bits })

@@ -133,7 +133,7 @@ pub fn div<R: Mode>(a: f64, b: f64) -> f64 {
     let (a, b) = (parts(a), parts(b));
     let dividend = u128::from(a.significand) << 72;
     let divisor = u128::from(b.significand);
-    let jammed = dividend / divisor | u128::from(dividend % divisor != 0);
+    let jammed = (dividend / divisor) | u128::from(dividend % divisor != 0);
     round::<R>(a.negative != b.negative, a.exponent - b.exponent - 72, jammed)
 }
 
