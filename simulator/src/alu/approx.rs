@@ -1,7 +1,7 @@
 //! The approximations: div.approx, div.full, rcp.approx, sqrt.approx, rsqrt, sin, cos, lg2, ex2, tanh (PTX ISA
 //! 9.7.3.8 and 9.7.3.13 to 9.7.3.22; of 16 bits 9.7.4.9 and 9.7.4.10).
 //!
-//! Each is computed in f64 to 45 good bits or more and rounded to nearest, so that it differs from the correctly
+//! Each is computed in f64 to 37 good bits or more and rounded to nearest, so that it differs from the correctly
 //! rounded result rarely and by one unit at most. The ISA's bounds, all far wider:
 //!
 //! | instruction | largest error |

@@ -2,7 +2,7 @@
 //!
 //! Of a NaN every ordered comparison is false (`ne` too) and every unordered one true; -0 equals +0.
 //! The plain `setp` is a lane operation like any other. The forms with a second destination or a third
-//! operand, and `set`, are rare: they share one comparison per type and relation, never inlined.
+//! operand, and `set`, are rare: each is a trampoline to one function that is told the form at run time.
 
 use core::marker::PhantomData;
 
@@ -11,8 +11,8 @@ use bugaroo_ptx::types::{BoolOp, Compare, Type};
 
 use super::float::{Float, flush};
 use super::half::{Bf16, F16};
-use super::predicate::{self, combine};
-use super::row::{Inputs, LANES, LaneOp, Lanes, Outputs, Picker, Sink, Value, pack, store_mask};
+use super::predicate;
+use super::row::{Inputs, LANES, LaneOp, Lanes, Picker, Sink, Value, pack, store_mask};
 use super::{Operands, RowFn, Shape, Width};
 
 /// A type that can be compared.
@@ -130,116 +130,125 @@ unsafe fn outcome<O: LaneOp<Out = bool>>(frame: *const u8, consts: *const u8, op
     pack::<false>(&lanes)
 }
 
-/// The third operand's use where there is none.
-const ALONE: u8 = 3;
+/// What is done with a comparison's outcome.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// `setp` with one destination.
+    Setp,
+    /// `setp p|q`
+    SetpPair,
+    /// `set` to 32 bits: this for true, zero for false.
+    Set32(u32),
+    /// `set` to 16 bits.
+    Set16(u16),
+}
 
-/// `t BOOLOP {!}c`, or `t`.
+/// The uses, in the order of their codes.
+const USES: [Use; 7] = [
+    Use::Setp,
+    Use::SetpPair,
+    Use::Set32(!0),
+    Use::Set32(0x3f80_0000),
+    Use::Set16(!0),
+    Use::Set16(0x3c00),
+    Use::Set16(0x3f80),
+];
+
+/// The third operand's uses, in the order of their codes: the operator, and whether the operand is negated.
+const COMBINATIONS: [Option<(BoolOp, bool)>; 7] = [
+    None,
+    Some((BoolOp::And, false)),
+    Some((BoolOp::And, true)),
+    Some((BoolOp::Or, false)),
+    Some((BoolOp::Or, true)),
+    Some((BoolOp::Xor, false)),
+    Some((BoolOp::Xor, true)),
+];
+
+/// A rare form of comparison.
+struct Form {
+    /// Compares.
+    outcome: unsafe fn(*const u8, *const u8, &Operands) -> u32,
+    /// Combines with source 2.
+    combination: Option<(BoolOp, bool)>,
+    /// Writes.
+    then: Use,
+}
+
+/// Computes a rare form.
 ///
 /// # Safety
-/// As for [`RowFn`]; source 2 is a predicate unless `OP` is [`ALONE`].
-#[inline(always)]
-unsafe fn combined<const OP: u8, const NOT: bool>(
-    t: u32,
-    frame: *const u8,
-    consts: *const u8,
-    ops: &Operands,
-) -> u32 {
-    if OP == ALONE {
-        return t;
-    }
-    // SAFETY: the caller's promise.
-    combine::<OP>(t, unsafe { predicate::load(frame, consts, ops, 2, NOT) })
-}
-
-/// `setp` with all that it can have.
-///
-/// # Safety
-/// As for [`RowFn`].
-unsafe fn setp<O: LaneOp<Out = bool>, const OP: u8, const NOT: bool, const Q: bool>(
-    frame: *mut u8,
-    consts: *const u8,
-    ops: &Operands,
-    mask: u32,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let t = outcome::<O>(frame, consts, ops);
-        let p = combined::<OP, NOT>(t, frame, consts, ops);
-        let q = combined::<OP, NOT>(!t, frame, consts, ops);
-        store_mask(frame.add(ops.dst as usize), p, mask);
-        if Q {
-            store_mask(frame.add(ops.dst2 as usize), q, mask);
-        }
-    }
-}
-
-/// What `set` writes for true; for false it writes zero.
-pub trait Truth {
-    /// The destination's type.
-    type Out: Sink<Buffer = Lanes<Self::Word>> + Value<Word = Self::Word>;
-    /// Its storage.
-    type Word;
-    /// True.
-    const TRUE: Self::Out;
-    /// False.
-    const FALSE: Self::Out;
-}
-
-macro_rules! truths {
-    ($($(#[$doc:meta])* $name:ident $t:ty, $yes:expr;)*) => {$(
-        $(#[$doc])*
-        pub struct $name;
-        impl Truth for $name {
-            type Out = $t;
-            type Word = $t;
-            const TRUE: $t = $yes;
-            const FALSE: $t = 0;
-        }
-    )*};
-}
-truths! {
-    /// `.u32`, `.s32`
-    Ones32 u32, !0;
-    /// `.u16`, `.s16`
-    Ones16 u16, !0;
-    /// `.f32`
-    OneF32 u32, 0x3f80_0000;
-    /// `.f16`
-    OneF16 u16, 0x3c00;
-    /// `.bf16`
-    OneBf16 u16, 0x3f80;
-}
-
-/// Writes true or false for every bit.
-///
-/// # Safety
-/// As for [`RowFn`]; the destination fits `T`.
+/// As for [`RowFn`]; the operands are what `form` says.
 #[inline(never)]
-unsafe fn store_truth<T: Truth>(bits: u32, at: *mut u8, mask: u32) {
-    let mut buffer = <T::Out as Sink>::buffer();
-    for i in 0..LANES {
-        Sink::put(if bits & (1 << i) != 0 { T::TRUE } else { T::FALSE }, &mut buffer, i);
-    }
+unsafe fn compute(form: &Form, frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32) {
     // SAFETY: the caller's promise.
-    unsafe { <T::Out as Sink>::store::<false>(&buffer, at, mask) }
+    let t = unsafe { (form.outcome)(frame, consts, ops) };
+    let (p, q) = match form.combination {
+        None => (t, !t),
+        Some((op, not)) => {
+            // SAFETY: as above; a combination has a predicate as source 2.
+            let c = unsafe { predicate::load(frame, consts, ops, 2, not) };
+            match op {
+                BoolOp::And => (t & c, !t & c),
+                BoolOp::Or => (t | c, !t | c),
+                BoolOp::Xor => (t ^ c, !t ^ c),
+            }
+        }
+    };
+    // SAFETY: as above.
+    unsafe {
+        let at = frame.add(ops.dst as usize);
+        match form.then {
+            Use::Setp => store_mask(at, p, mask),
+            Use::SetpPair => {
+                store_mask(at, p, mask);
+                store_mask(frame.add(ops.dst2 as usize), q, mask);
+            }
+            Use::Set32(truth) => u32::store::<false>(&Lanes(choose(p, truth, 0)), at, mask),
+            Use::Set16(truth) => u16::store::<false>(&Lanes(choose(p, truth, 0)), at, mask),
+        }
+    }
 }
 
-/// `set`
+/// `yes` or `no` for each bit.
+fn choose<W: Copy>(bits: u32, yes: W, no: W) -> [W; LANES] {
+    core::array::from_fn(|i| if bits & (1 << i) != 0 { yes } else { no })
+}
+
+/// A rare form as a row function: all that it does is known when it is compiled.
 ///
 /// # Safety
 /// As for [`RowFn`].
-unsafe fn set<O: LaneOp<Out = bool>, T: Truth, const OP: u8, const NOT: bool>(
+unsafe fn rare<O: LaneOp<Out = bool>, const COMBINATION: usize, const USE: usize>(
     frame: *mut u8,
     consts: *const u8,
     ops: &Operands,
     mask: u32,
 ) {
+    let form =
+        const { &Form { outcome: outcome::<O>, combination: COMBINATIONS[COMBINATION], then: USES[USE] } };
     // SAFETY: the caller's promise.
-    unsafe {
-        let t = outcome::<O>(frame, consts, ops);
-        let d = combined::<OP, NOT>(t, frame, consts, ops);
-        store_truth::<T>(d, frame.add(ops.dst as usize), mask);
-    }
+    unsafe { compute(form, frame, consts, ops, mask) }
+}
+
+/// [`rare`] for a combination and one of the listed uses.
+macro_rules! by_use {
+    ($o:ty, $combination:expr, $used:expr, [$($use:literal)*]) => {
+        match $used {
+            $($use => by_combination!($o, $combination, $use, [0 1 2 3 4 5 6]),)*
+            _ => None,
+        }
+    };
+}
+
+/// [`rare`] for one of the listed combinations and a use.
+macro_rules! by_combination {
+    ($o:ty, $combination:expr, $use:literal, [$($listed:literal)*]) => {
+        match $combination {
+            $($listed => Some(rare::<$o, $listed, $use> as RowFn),)*
+            _ => None,
+        }
+    };
 }
 
 /// What is asked of a comparison, apart from its type and relation.
@@ -263,68 +272,48 @@ impl Request<'_> {
         O::In::fits(&compared) && shape.src[2] == third && shape.src[3].is_none()
     }
 
+    /// The use that is made of the outcome, and whether the destinations have its widths. A 16-bit
+    /// destination is for 16-bit floats (`half`).
+    fn then(&self, half: bool) -> Option<Use> {
+        let Shape { dst, dst2, .. } = *self.picker.shape;
+        let (then, width, second) = match self.set {
+            None if dst2.is_some() => (Use::SetpPair, Width::Pred, Some(Width::Pred)),
+            None => (Use::Setp, Width::Pred, None),
+            Some(Type::U32 | Type::S32) => (Use::Set32(!0), Width::W32, None),
+            Some(Type::F32) => (Use::Set32(0x3f80_0000), Width::W32, None),
+            Some(Type::U16 | Type::S16) if half => (Use::Set16(!0), Width::W16, None),
+            Some(Type::F16) if half => (Use::Set16(0x3c00), Width::W16, None),
+            Some(Type::BF16) if half => (Use::Set16(0x3f80), Width::W16, None),
+            Some(_) => return None,
+        };
+        (dst == width && dst2 == second).then_some(then)
+    }
+
     /// The row function.
-    fn answer<O: LaneOp<Out = bool>>(&self, half: bool) -> Option<RowFn> {
-        let shape = self.picker.shape;
+    fn answer<O: LaneOp<Out = bool>, const HALF: bool>(&self) -> Option<RowFn> {
         if !self.fits::<O>() {
             return None;
         }
-        let Some(dst) = self.set else {
-            if shape.dst != Width::Pred || !matches!(shape.dst2, None | Some(Width::Pred)) {
-                return None;
-            }
-            if self.combine.is_none() && shape.dst2.is_none() {
-                return self.picker.pick::<O>();
-            }
-            return Some(if shape.dst2.is_some() { self.setp::<O, true>() } else { self.setp::<O, false>() });
-        };
-        match dst {
-            Type::U32 | Type::S32 => self.set::<O, Ones32>(),
-            Type::F32 => self.set::<O, OneF32>(),
-            Type::U16 | Type::S16 if half => self.set::<O, Ones16>(),
-            Type::F16 if half => self.set::<O, OneF16>(),
-            Type::BF16 if half => self.set::<O, OneBf16>(),
-            _ => None,
+        let then = self.then(HALF)?;
+        if self.combine.is_none() && then == Use::Setp {
+            return self.picker.pick::<O>();
         }
-    }
-
-    fn setp<O: LaneOp<Out = bool>, const Q: bool>(&self) -> RowFn {
-        match (self.combine, self.picker.shape.negated[2]) {
-            (None, _) => setp::<O, ALONE, false, Q>,
-            (Some(BoolOp::And), false) => setp::<O, { predicate::AND }, false, Q>,
-            (Some(BoolOp::And), true) => setp::<O, { predicate::AND }, true, Q>,
-            (Some(BoolOp::Or), false) => setp::<O, { predicate::OR }, false, Q>,
-            (Some(BoolOp::Or), true) => setp::<O, { predicate::OR }, true, Q>,
-            (Some(BoolOp::Xor), false) => setp::<O, { predicate::XOR }, false, Q>,
-            (Some(BoolOp::Xor), true) => setp::<O, { predicate::XOR }, true, Q>,
-        }
-    }
-
-    fn set<O: LaneOp<Out = bool>, T: Truth>(&self) -> Option<RowFn> {
-        if !<T::Out as Outputs>::fits(self.picker.shape) {
-            return None;
-        }
-        Some(match (self.combine, self.picker.shape.negated[2]) {
-            (None, _) => set::<O, T, ALONE, false>,
-            (Some(BoolOp::And), false) => set::<O, T, { predicate::AND }, false>,
-            (Some(BoolOp::And), true) => set::<O, T, { predicate::AND }, true>,
-            (Some(BoolOp::Or), false) => set::<O, T, { predicate::OR }, false>,
-            (Some(BoolOp::Or), true) => set::<O, T, { predicate::OR }, true>,
-            (Some(BoolOp::Xor), false) => set::<O, T, { predicate::XOR }, false>,
-            (Some(BoolOp::Xor), true) => set::<O, T, { predicate::XOR }, true>,
-        })
+        let combination = self.combine.map(|op| (op, self.picker.shape.negated[2]));
+        let combination = COMBINATIONS.iter().position(|known| *known == combination)?;
+        let used = USES.iter().position(|known| *known == then)?;
+        by_use!(O, combination, used, [0 1 2 3 4 5 6])
     }
 }
 
 /// The relation between integers; the ordered ones alone.
 fn integers<T: Compared>(cmp: Compare, request: &Request<'_>) -> Option<RowFn> {
     match cmp {
-        Compare::Eq => request.answer::<Comparison<T, Eq, false>>(false),
-        Compare::Ne => request.answer::<Comparison<T, Ne, false>>(false),
-        Compare::Lt => request.answer::<Comparison<T, Lt, false>>(false),
-        Compare::Le => request.answer::<Comparison<T, Le, false>>(false),
-        Compare::Gt => request.answer::<Comparison<T, Gt, false>>(false),
-        Compare::Ge => request.answer::<Comparison<T, Ge, false>>(false),
+        Compare::Eq => request.answer::<Comparison<T, Eq, false>, false>(),
+        Compare::Ne => request.answer::<Comparison<T, Ne, false>, false>(),
+        Compare::Lt => request.answer::<Comparison<T, Lt, false>, false>(),
+        Compare::Le => request.answer::<Comparison<T, Le, false>, false>(),
+        Compare::Gt => request.answer::<Comparison<T, Gt, false>, false>(),
+        Compare::Ge => request.answer::<Comparison<T, Ge, false>, false>(),
         _ => None,
     }
 }
@@ -340,20 +329,20 @@ fn floats<T: Compared, const FTZ: bool, const HALF: bool>(
     request: &Request<'_>,
 ) -> Option<RowFn> {
     match cmp {
-        Compare::Eq => request.answer::<Comparison<T, Eq, FTZ>>(HALF),
-        Compare::Ne => request.answer::<Comparison<T, Ne, FTZ>>(HALF),
-        Compare::Lt => request.answer::<Comparison<T, Lt, FTZ>>(HALF),
-        Compare::Le => request.answer::<Comparison<T, Le, FTZ>>(HALF),
-        Compare::Gt => request.answer::<Comparison<T, Gt, FTZ>>(HALF),
-        Compare::Ge => request.answer::<Comparison<T, Ge, FTZ>>(HALF),
-        Compare::Equ => request.answer::<Comparison<T, Equ, FTZ>>(HALF),
-        Compare::Neu => request.answer::<Comparison<T, Neu, FTZ>>(HALF),
-        Compare::Ltu => request.answer::<Comparison<T, Ltu, FTZ>>(HALF),
-        Compare::Leu => request.answer::<Comparison<T, Leu, FTZ>>(HALF),
-        Compare::Gtu => request.answer::<Comparison<T, Gtu, FTZ>>(HALF),
-        Compare::Geu => request.answer::<Comparison<T, Geu, FTZ>>(HALF),
-        Compare::Num => request.answer::<Comparison<T, Num, FTZ>>(HALF),
-        Compare::Nan => request.answer::<Comparison<T, Nan, FTZ>>(HALF),
+        Compare::Eq => request.answer::<Comparison<T, Eq, FTZ>, HALF>(),
+        Compare::Ne => request.answer::<Comparison<T, Ne, FTZ>, HALF>(),
+        Compare::Lt => request.answer::<Comparison<T, Lt, FTZ>, HALF>(),
+        Compare::Le => request.answer::<Comparison<T, Le, FTZ>, HALF>(),
+        Compare::Gt => request.answer::<Comparison<T, Gt, FTZ>, HALF>(),
+        Compare::Ge => request.answer::<Comparison<T, Ge, FTZ>, HALF>(),
+        Compare::Equ => request.answer::<Comparison<T, Equ, FTZ>, HALF>(),
+        Compare::Neu => request.answer::<Comparison<T, Neu, FTZ>, HALF>(),
+        Compare::Ltu => request.answer::<Comparison<T, Ltu, FTZ>, HALF>(),
+        Compare::Leu => request.answer::<Comparison<T, Leu, FTZ>, HALF>(),
+        Compare::Gtu => request.answer::<Comparison<T, Gtu, FTZ>, HALF>(),
+        Compare::Geu => request.answer::<Comparison<T, Geu, FTZ>, HALF>(),
+        Compare::Num => request.answer::<Comparison<T, Num, FTZ>, HALF>(),
+        Compare::Nan => request.answer::<Comparison<T, Nan, FTZ>, HALF>(),
     }
 }
 

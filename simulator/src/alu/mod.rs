@@ -12,7 +12,7 @@
 //!   Of `.f64` it is always `0xfff8000000000000`; hardware gives that for invalid operations, but
 //!   passes on the (quieted) payload of a NaN operand.
 //! - `.ftz` flushes operands before and the result after rounding.
-//! - The approximations (`.approx`, `.full`) are rounded from a result of at least 45 good bits, far
+//! - The approximations (`.approx`, `.full`) are rounded from a result of at least 37 good bits, far
 //!   inside the ISA's bounds: a program whose correctness leans on the real hardware's last bit sees
 //!   another one here.
 //! - Integer division by zero, which the ISA leaves unspecified, gives all ones, for remainders too

@@ -7,16 +7,16 @@ use bugaroo_ptx::types::Type;
 use super::row::{Picker, store_mask};
 use super::{Operands, RowFn, Width};
 
-/// `combine` codes of [`binary`] and of the comparisons.
-pub const AND: u8 = 0;
+/// `OP` codes of [`binary`].
+const AND: u8 = 0;
 /// See [`AND`].
-pub const OR: u8 = 1;
+const OR: u8 = 1;
 /// See [`AND`].
-pub const XOR: u8 = 2;
+const XOR: u8 = 2;
 
 /// `a OP b` on all lanes.
 #[inline(always)]
-pub fn combine<const OP: u8>(a: u32, b: u32) -> u32 {
+fn combine<const OP: u8>(a: u32, b: u32) -> u32 {
     match OP {
         AND => a & b,
         OR => a | b,
