@@ -113,7 +113,8 @@ impl Memory {
         }
         let offset = self.table.insert(bytes, align.max(256).next_power_of_two(), kind).ok_or(full)?;
         self.used += bytes;
-        if bytes >= HUGE {
+        // The tool's arrays are large and touched here and there.
+        if bytes >= HUGE && kind != AllocationKind::Tool {
             self.arena.prefer_huge_pages(offset, bytes);
         }
         Ok(GLOBAL_BASE + offset)
