@@ -32,17 +32,17 @@ pub enum Command {
     Run(RunArgs),
     /// Names missing and redundant fences, with source lines
     Bisect(RunArgs),
-    /// Counts instructions and measures flush lengths, per kernel
+    /// Counts instructions and measures flush lengths, per kernel (not in this version yet)
     Profile(RunArgs),
     /// Lists fence, store, atomic and barrier sites: id, kernel, PTX line, source line
     Sites(SitesArgs),
     /// Runs a recorded trial again, exactly
     Replay(ReplayArgs),
-    /// Looks for data races
+    /// Looks for data races (not in this version yet)
     Race(RaceArgs),
-    /// Verifies the named barriers of a kernel
+    /// Verifies the named barriers of a kernel (not in this version yet)
     Verify(VerifyArgs),
-    /// Runs PTX litmus tests
+    /// Runs PTX litmus tests (not in this version yet)
     Litmus(LitmusArgs),
     /// Instruments a PTX file
     Instrument(InstrumentArgs),

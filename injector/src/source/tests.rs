@@ -23,7 +23,7 @@ fn user_files_are_not() {
         "/home/someone/cuda/lock.cuh",
         "/home/someone/cuda-samples/include/helper.h",
         "kernel.cu",
-        "/work/project/src/sm_scheduler.hpp",
+        "/srv/project/src/sm_scheduler.hpp",
         "smooth.h",
     ] {
         assert!(!is_toolkit_header(path), "{path}");

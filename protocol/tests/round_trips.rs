@@ -1,0 +1,102 @@
+//! What is written is read back the same, and what is of another version is refused.
+
+use std::collections::BTreeSet;
+
+use bugaroo_protocol::{Backend, LaunchEnd, Message, Model, Orders, OrdersError, SiteId, Space, VERSION};
+use proptest::prelude::*;
+
+fn site() -> impl Strategy<Value = SiteId> {
+    (any::<u32>(), any::<u32>()).prop_map(|(module, index)| SiteId { module, index })
+}
+
+fn orders() -> impl Strategy<Value = Orders> {
+    let model = prop_oneof![
+        Just(None),
+        Just(Some(Model::Bugaroo)),
+        Just(Some(Model::StoreBuffer)),
+        Just(Some(Model::Ptx))
+    ];
+    let space = prop_oneof![Just(Space::Both), Just(Space::Shared), Just(Space::Global)];
+    let sites = || prop::collection::btree_set(site(), 0..5);
+    (
+        (any::<u64>(), model, 0.0f64..=1.0, 1u32.., space, proptest::option::of(".*")),
+        (sites(), sites(), proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<i32>()),
+    )
+        .prop_map(
+            |(
+                (seed, model, pw, buffer, space, kernel),
+                (without, with, step_budget, report_sites, digest, fd),
+            )| Orders {
+                version: VERSION,
+                seed,
+                model,
+                pw,
+                buffer,
+                space,
+                kernel,
+                without_fence: without,
+                with_fence: with,
+                backend: Backend::Sim,
+                step_budget,
+                report_sites,
+                digest,
+                cache: None,
+                report_fd: fd,
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn orders_come_back_as_they_went(orders in orders()) {
+        prop_assert_eq!(Orders::from_json(&orders.to_json()).expect("its own JSON"), orders);
+    }
+
+    #[test]
+    fn orders_of_another_version_are_refused_whatever_else_they_hold(version in any::<u32>()) {
+        prop_assume!(version != VERSION);
+        let text = format!(r#"{{"version": {version}, "something": ["new"]}}"#);
+        match Orders::from_json(&text) {
+            Err(OrdersError::Version { theirs }) => prop_assert_eq!(theirs, version),
+            other => prop_assert!(false, "{:?}", other),
+        }
+    }
+
+    #[test]
+    fn no_text_makes_orders_panic(text in ".*") {
+        let _ = Orders::from_json(&text);
+    }
+
+    #[test]
+    fn sites_are_read_as_they_are_printed(site in site()) {
+        prop_assert_eq!(site.to_string().parse::<SiteId>(), Ok(site));
+    }
+}
+
+#[test]
+fn a_site_of_the_first_module_is_a_plain_number() {
+    assert_eq!(SiteId { module: 0, index: 17 }.to_string(), "17");
+    assert_eq!(SiteId { module: 2, index: 17 }.to_string(), "2.17");
+    for wrong in ["", "x", "1.", ".1", "-1", "1.2.3", "4294967296"] {
+        let error = wrong.parse::<SiteId>().expect_err(wrong);
+        assert!(error.to_string().contains("`bugaroo sites`"), "{error}");
+    }
+}
+
+#[test]
+fn a_message_is_one_line_that_says_what_it_is() {
+    let message = Message::Launch(bugaroo_protocol::Launch {
+        ordinal: 3,
+        kernel: "dot\n".to_owned(),
+        grid: [32, 1, 1],
+        block: [256, 1, 1],
+        end: LaunchEnd::Complete,
+        counts: Default::default(),
+        digest: Some("00ff".to_owned()),
+    });
+    let line = serde_json::to_string(&message).expect("plain data");
+    assert!(!line.contains('\n') && line.contains(r#""message":"launch""#), "{line}");
+    assert_eq!(serde_json::from_str::<Message>(&line).expect("its own JSON"), message);
+    let sites: BTreeSet<SiteId> = serde_json::from_str(r#"["1", "2.3"]"#).expect("sites are strings");
+    assert_eq!(sites.len(), 2);
+}
