@@ -1,4 +1,3 @@
-// nvcc stencil_debug.ptx: -ptx -G -arch=compute_75
 __device__ __noinline__ float poly(float x, const float *c, int n) {
     float r = 0;
     for (int i = n - 1; i >= 0; i--)
