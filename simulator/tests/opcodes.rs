@@ -1,5 +1,6 @@
 //! Every base opcode that NVIDIA's compiler was seen to emit for public CUDA code, tensor-core and texture
-//! instructions aside, occurs in a file of `tests/ptx` that runs to completion.
+//! instructions aside, occurs in a file of `tests/ptx` that loads and runs. That the instruction itself is
+//! reached is the matter of that file's expected results, not of this test.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ const SEEN: &str = "add ld mov fma mul bra st setp shr sub shl selp cvt and shfl
     nanosleep sin cos match bfind madc trap red activemask addc prmt subc exit copysign lg2 isspacep";
 
 #[test]
-fn every_opcode_seen_in_the_wild_is_executed_by_some_test() {
+fn every_opcode_seen_in_the_wild_is_in_a_file_that_runs() {
     let mut covered = BTreeSet::new();
     for entry in std::fs::read_dir("tests/ptx").expect("the tests' files") {
         let path = entry.expect("readable").path();
