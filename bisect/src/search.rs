@@ -83,13 +83,14 @@ impl<T: Trials> Search<'_, T> {
         }
         let redundant =
             if tally.failing.is_empty() { self.redundant_fences(&known).await? } else { Vec::new() };
+        let caveats = caveats(self.subject.whole.model, &missing, &redundant);
         Ok(Report {
             missing,
             redundant,
             steps: self.steps.into_inner(),
             verified: Verified { trials: tally.trials, failures: tally.failures() },
             unresolved,
-            caveats: caveats(self.subject.whole.model),
+            caveats,
         })
     }
 
@@ -318,17 +319,26 @@ fn space_name(space: Space) -> &'static str {
     }
 }
 
-/// What a model cannot show, in words for the user.
-fn caveats(model: Model) -> Vec<String> {
-    match model {
-        Model::StoreBuffer | Model::Bugaroo => vec![
-            "this model delays stores and nothing else: it cannot show a missing acquire (a fence that \
-             keeps later loads from running early, as in a lock() function) nor a scope that is too \
-             narrow; a fence called redundant here may be needed on the load side"
-                .to_owned(),
-        ],
-        Model::Ptx => Vec::new(),
+/// What the answer cannot know, in words for the user.
+fn caveats(model: Model, missing: &[Missing], redundant: &[Redundant]) -> Vec<String> {
+    let mut caveats = Vec::new();
+    if matches!(model, Model::StoreBuffer | Model::Bugaroo) {
+        caveats.push(
+            "this model delays stores and nothing else: it cannot show a missing acquire (a fence that keeps \
+             later loads from running early, as in a lock() function) nor a scope that is too narrow; a fence \
+             called redundant here may be needed on the load side",
+        );
     }
+    if missing.iter().any(|fence| fence.scope == "cta") {
+        caveats.push(
+            "a fence makes the stores visible, it does not wait for other threads: where these have to wait, \
+             __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too",
+        );
+    }
+    if !redundant.is_empty() {
+        caveats.push("a fence that the program does not reach with these arguments is called redundant, too");
+    }
+    caveats.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

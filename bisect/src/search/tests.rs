@@ -164,6 +164,7 @@ fn a_bug_that_needs_two_fences_at_once_gets_both() {
     let report = report(&program);
     assert_eq!(found(&report), [(3, "shared", Some("alpha")), (11, "shared", Some("alpha"))]);
     assert_eq!(report.missing[0].scope, "cta");
+    assert!(report.caveats.iter().any(|caveat| caveat.contains("__syncwarp()")));
 }
 
 #[test]
