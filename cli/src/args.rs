@@ -107,6 +107,9 @@ pub struct RunArgs {
     /// Insert a fence after this access; may be repeated
     #[arg(long, value_name = "SITE", value_delimiter = ',')]
     pub with_fence: Vec<SiteId>,
+    /// Make this fence act at CTA scope only, as __threadfence_block() does; may be repeated
+    #[arg(long, value_name = "SITE", value_delimiter = ',')]
+    pub narrow_fence: Vec<SiteId>,
     /// What says whether a trial did right: exit (code 0), reference (prints the same as without
     /// injection), stdout:REGEX, cmd:CMD (a shell command that gets the output, and the exit code in
     /// BUGAROO_EXIT_CODE)

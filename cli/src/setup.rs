@@ -46,5 +46,6 @@ pub fn variation(args: &RunArgs) -> Result<Variation, NotInThisVersion> {
         kernel: args.kernel.clone(),
         without_fence: args.without_fence.iter().copied().collect(),
         with_fence: args.with_fence.iter().copied().collect(),
+        narrow_fence: args.narrow_fence.iter().copied().collect(),
     })
 }

@@ -59,4 +59,6 @@ pub mod flags {
     pub const OMIT: u32 = 1;
     /// An access site after which both buffers drain and a `membar.gl` runs.
     pub const INSERT: u32 = 2;
+    /// A fence site, or one with [`INSERT`], whose fence acts at CTA scope only.
+    pub const NARROW: u32 = 4;
 }

@@ -92,6 +92,7 @@ impl Driver {
             warp_instructions: result.counts.warp_instructions,
             thread_instructions: result.counts.thread_instructions,
             delayed_stores,
+            ..LaunchCounts::default()
         };
         self.report.send(&Message::Launch(Launch { ordinal, kernel, grid, block, end, counts, digest }));
         if let Some(status) = status {

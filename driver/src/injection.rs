@@ -268,7 +268,8 @@ fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
     let mut table = vec![0; sites];
     let without = orders.without_fence.iter().map(|site| (site, flags::OMIT));
     let with = orders.with_fence.iter().map(|site| (site, flags::INSERT));
-    for (site, flag) in without.chain(with).filter(|(site, _)| site.module == module) {
+    let narrow = orders.narrow_fence.iter().map(|site| (site, flags::NARROW));
+    for (site, flag) in without.chain(with).chain(narrow).filter(|(site, _)| site.module == module) {
         match table.get_mut(site.index as usize) {
             Some(word) => *word |= flag,
             None => eprintln!("bugaroo: there is no site {site}: the module has {sites}"),

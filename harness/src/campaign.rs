@@ -179,6 +179,7 @@ impl Campaign {
             kernel: variation.kernel.clone(),
             without_fence: variation.without_fence.clone(),
             with_fence: variation.with_fence.clone(),
+            narrow_fence: variation.narrow_fence.clone(),
             oracle: settings.oracle.to_string(),
             timeout_ms: u64::try_from(settings.timeout.as_millis()).unwrap_or(u64::MAX),
             step_budget: settings.step_budget,

@@ -219,7 +219,8 @@ impl Session {
                 return Err(Error::UnknownKernel { pattern: pattern.clone(), kernels });
             }
         }
-        if variation.without_fence.is_empty() && variation.with_fence.is_empty() {
+        let named = [&variation.without_fence, &variation.with_fence, &variation.narrow_fence];
+        if named.iter().all(|sites| sites.is_empty()) {
             return Ok(());
         }
         let kinds: BTreeMap<_, _> = self.sites().await?.iter().map(|site| (site.id, site.kind)).collect();
@@ -234,6 +235,12 @@ impl Session {
             let kind = kind(site)?;
             if !kind.takes_fence() {
                 return Err(Error::TakesNoFence { site, kind });
+            }
+        }
+        for &site in variation.narrow_fence.difference(&variation.with_fence) {
+            let kind = kind(site)?;
+            if kind != SiteKind::Fence {
+                return Err(Error::NotAFence { site, kind });
             }
         }
         Ok(())

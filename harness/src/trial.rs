@@ -120,6 +120,7 @@ impl Ground {
             kernel: variation.and_then(|v| v.kernel.clone()),
             without_fence: variation.map(|v| v.without_fence.clone()).unwrap_or_default(),
             with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
+            narrow_fence: variation.map(|v| v.narrow_fence.clone()).unwrap_or_default(),
             backend: self.settings.backend,
             step_budget: plan.step_budget,
             report_sites: plan.report_sites,

@@ -22,6 +22,9 @@ pub struct Variation {
     pub without_fence: BTreeSet<SiteId>,
     /// Access sites that a fence is executed right after.
     pub with_fence: BTreeSet<SiteId>,
+    /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub narrow_fence: BTreeSet<SiteId>,
 }
 
 impl Default for Variation {
@@ -34,6 +37,7 @@ impl Default for Variation {
             kernel: None,
             without_fence: BTreeSet::new(),
             with_fence: BTreeSet::new(),
+            narrow_fence: BTreeSet::new(),
         }
     }
 }

@@ -11,7 +11,7 @@ mod site;
 
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Space, VERSION};
 pub use report::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message,
-    ModuleReport,
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, Launch, LaunchCounts, LaunchEnd,
+    Message, ModuleReport,
 };
 pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::SiteId;
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -68,6 +68,9 @@ pub struct Orders {
     pub without_fence: BTreeSet<SiteId>,
     /// Access sites that a `__threadfence()` is executed right after.
     pub with_fence: BTreeSet<SiteId>,
+    /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only, as
+    /// `__threadfence_block()` does.
+    pub narrow_fence: BTreeSet<SiteId>,
     /// What executes the kernels.
     pub backend: Backend,
     /// Most warp instructions that one launch may execute (original or instrumented PTX, as it runs).

@@ -1,5 +1,7 @@
 //! The report of one trial: messages from the driver, one JSON object a line.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Site, SourceLine};
@@ -68,6 +70,28 @@ pub struct LaunchCounts {
     pub thread_instructions: u64,
     /// Stores that were delayed.
     pub delayed_stores: u64,
+    /// Executions of `membar`, `fence` by threads, whatever the scope; the tool's own do not count.
+    pub fences: u64,
+    /// Executions of CTA barriers by threads.
+    pub barriers: u64,
+    /// Executions of stores to shared memory by threads (a vector store is one), by the address at run time.
+    pub shared_stores: u64,
+    /// The same for global memory.
+    pub global_stores: u64,
+    /// How full buffers were whenever they drained.
+    pub flush_lengths: FlushLengths,
+    /// Device memory that the store buffers took, bytes.
+    pub buffer_bytes: u64,
+}
+
+/// Histogram of the number of entries that a thread's buffer held when all of it drained (the paper,
+/// IV.C.2): length to how often. A drain of an empty buffer does not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlushLengths {
+    /// Buffers of global stores.
+    pub global: BTreeMap<u32, u64>,
+    /// Buffers of shared stores.
+    pub shared: BTreeMap<u32, u64>,
 }
 
 /// How a launch ended.

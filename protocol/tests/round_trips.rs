@@ -20,12 +20,20 @@ fn orders() -> impl Strategy<Value = Orders> {
     let sites = || prop::collection::btree_set(site(), 0..5);
     (
         (any::<u64>(), model, 0.0f64..=1.0, 1u32.., space, proptest::option::of(".*")),
-        (sites(), sites(), proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<i32>()),
+        (
+            sites(),
+            sites(),
+            sites(),
+            proptest::option::of(any::<u64>()),
+            any::<bool>(),
+            any::<bool>(),
+            any::<i32>(),
+        ),
     )
         .prop_map(
             |(
                 (seed, model, pw, buffer, space, kernel),
-                (without, with, step_budget, report_sites, digest, fd),
+                (without, with, narrow, step_budget, report_sites, digest, fd),
             )| Orders {
                 version: VERSION,
                 seed,
@@ -36,6 +44,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 kernel,
                 without_fence: without,
                 with_fence: with,
+                narrow_fence: narrow,
                 backend: Backend::Sim,
                 step_budget,
                 report_sites,

@@ -8,9 +8,9 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, ensure};
+use bugaroo_apps_host::{Device, Verdict, conclude, shape};
 use clap::{Parser, ValueEnum};
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg as _};
-use cudarc::nvrtc::Ptx;
+use cudarc::driver::PushKernelArg as _;
 
 const KERNELS: &str = include_str!("../kernel.ptx");
 const BLOCKS: u32 = 32;
@@ -58,51 +58,33 @@ impl Variant {
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    match dot_on_device(&options) {
-        Ok((sum, expected)) if sum == expected => {
-            println!("cbe_dot: {sum} is right");
-            ExitCode::SUCCESS
-        }
-        Ok((sum, expected)) => {
-            let error = 100.0 * f64::from((sum - expected).abs()) / f64::from(expected);
-            eprintln!("cbe_dot: wrong result: {sum} instead of {expected} ({error:.2} % off)");
-            ExitCode::from(1)
-        }
-        Err(error) => {
-            eprintln!("cbe_dot: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    conclude("cbe_dot", dot_on_device(&Options::parse()))
 }
 
-/// The device's dot product and the host's.
-fn dot_on_device(options: &Options) -> anyhow::Result<(f32, f32)> {
+/// The device's dot product beside the host's.
+fn dot_on_device(options: &Options) -> anyhow::Result<Verdict> {
     let a: Vec<f32> = (0..options.size).map(|i| (i % 7) as f32).collect();
     let b: Vec<f32> = (0..options.size).map(|i| (i % 5) as f32).collect();
     let expected: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
     ensure!(expected < (1 << 24) as f32, "{} elements: the sum is not exact in a float", options.size);
 
-    // SAFETY: it only asks the loader whether a library of that name exists.
-    let driver = unsafe { cudarc::driver::sys::is_culib_present() };
-    ensure!(driver, "no CUDA driver (libcuda.so) here; `bugaroo run` brings a virtual GPU");
-    let context = CudaContext::new(0).context("no CUDA device")?;
-    let stream = context.default_stream();
-    let module = context.load_module(Ptx::from_src(KERNELS)).context("the kernels do not load")?;
-    let kernel = module.load_function(options.variant.kernel())?;
-
+    let device = Device::open(KERNELS)?;
+    let kernel = device.kernel(options.variant.kernel())?;
+    let stream = &device.stream;
     let a = stream.clone_htod(&a)?;
     let b = stream.clone_htod(&b)?;
     let mut sum = stream.alloc_zeros::<f32>(1)?;
     let mut mutex = stream.alloc_zeros::<i32>(1)?;
     let size = i32::try_from(options.size)?;
-    let shape =
-        LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS_PER_BLOCK, 1, 1), shared_mem_bytes: 0 };
     let mut launch = stream.launch_builder(&kernel);
     launch.arg(&a).arg(&b).arg(&mut sum).arg(&mut mutex).arg(&size);
     // SAFETY: the arguments are the kernel's parameters, in order and type; the kernel reads `size`
     // elements of `a` and `b` and writes one of `sum` and `mutex`, which is what they hold.
-    unsafe { launch.launch(shape) }.context("the launch failed")?;
+    unsafe { launch.launch(shape(BLOCKS, THREADS_PER_BLOCK)) }.context("the launch failed")?;
     let sum = stream.clone_dtoh(&sum).context("the kernel failed")?[0];
-    Ok((sum, expected))
+    if sum == expected {
+        return Ok(Ok(format!("{sum} is right")));
+    }
+    let error = 100.0 * f64::from((sum - expected).abs()) / f64::from(expected);
+    Ok(Err(format!("{sum} instead of {expected} ({error:.2} % off)")))
 }

@@ -114,6 +114,7 @@ pub fn baseline() -> Orders {
         kernel: None,
         without_fence: Default::default(),
         with_fence: Default::default(),
+        narrow_fence: Default::default(),
         backend: Backend::Sim,
         step_budget: Some(1_000_000),
         report_sites: false,

@@ -13,6 +13,7 @@ fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) ->
             warp_instructions,
             thread_instructions: 32 * warp_instructions,
             delayed_stores: 2,
+            ..LaunchCounts::default()
         },
         digest: Some(format!("d{ordinal}")),
     })

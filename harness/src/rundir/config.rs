@@ -40,6 +40,9 @@ pub struct Configuration {
     pub without_fence: BTreeSet<SiteId>,
     /// Fences inserted.
     pub with_fence: BTreeSet<SiteId>,
+    /// Fences narrowed to CTA scope.
+    #[serde(default)]
+    pub narrow_fence: BTreeSet<SiteId>,
     /// The oracle, as it was given.
     pub oracle: String,
     /// Wall-clock time that a trial may take, in milliseconds.
@@ -77,6 +80,7 @@ impl Configuration {
                 kernel: self.kernel.clone(),
                 without_fence: self.without_fence.clone(),
                 with_fence: self.with_fence.clone(),
+                narrow_fence: self.narrow_fence.clone(),
             })
             .collect()
     }

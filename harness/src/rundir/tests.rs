@@ -28,6 +28,7 @@ fn run() -> RunFile {
             kernel: None,
             without_fence: BTreeSet::from(["3".parse().unwrap(), "2.17".parse().unwrap()]),
             with_fence: BTreeSet::new(),
+            narrow_fence: BTreeSet::new(),
             oracle: "exit".into(),
             timeout_ms: 60_000,
             step_budget: None,
