@@ -11,6 +11,10 @@ use anyhow::{Context as _, ensure};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
+mod noise;
+
+pub use noise::noise;
+
 /// Device 0 with a program's kernels on it.
 pub struct Device {
     /// The stream that everything runs on.
