@@ -37,12 +37,12 @@ impl Driver {
         let name = function.name();
         let ordinal = self.launches;
         self.launches += 1;
-        let threads = grid
-            .iter()
-            .chain(&block)
-            .fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)));
+        let product = |shape: [u32; 3]| {
+            shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
+        };
+        let shape = (product(grid), product(block));
         let armed = match &module.injected {
-            Some(injected) => Some(self.injection.arm(injected, name, threads, ordinal, &mut self.memory)?),
+            Some(injected) => Some(self.injection.arm(injected, name, shape, ordinal, &mut self.memory)?),
             None => None,
         };
         let spec = LaunchSpec {
@@ -55,7 +55,7 @@ impl Driver {
         };
         let mut scheduler = RandomScheduler::new(scheduler_seed(self.injection.seed(), ordinal));
         let launched = launch(&module.program, &mut self.memory, &self.config, &spec, &mut scheduler);
-        let delayed_stores = armed.map_or(0, |armed| armed.disarm(&mut self.memory));
+        let delays = armed.map(|armed| armed.disarm(&mut self.memory)).unwrap_or_default();
         let result = launched.map_err(|error| {
             eprintln!("bugaroo: {name}: {error}");
             match error {
@@ -91,8 +91,13 @@ impl Driver {
         let counts = LaunchCounts {
             warp_instructions: result.counts.warp_instructions,
             thread_instructions: result.counts.thread_instructions,
-            delayed_stores,
-            ..LaunchCounts::default()
+            delayed_stores: delays.stores,
+            fences: result.counts.fences,
+            barriers: result.counts.barriers,
+            shared_stores: result.counts.shared_stores,
+            global_stores: result.counts.global_stores,
+            flush_lengths: delays.flush_lengths,
+            buffer_bytes: delays.buffer_bytes,
         };
         self.report.send(&Message::Launch(Launch { ordinal, kernel, grid, block, end, counts, digest }));
         if let Some(status) = status {

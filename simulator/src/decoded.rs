@@ -30,7 +30,8 @@ pub(crate) enum Kind {
     Store,
     /// Index into `atomics`.
     Atomic,
-    /// A visible operation without effect: a fence, `nanosleep`.
+    /// A visible operation without effect: 1 for a fence of the program's, which is counted; 0 for others
+    /// and `nanosleep`.
     Fence,
     /// Nothing.
     Nop,
@@ -109,6 +110,17 @@ pub(crate) struct Address {
     pub space: Space,
 }
 
+/// Which of a launch's counts the executions of a store go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// None: a load, a store to local memory, or one of the tester's own.
+    Nowhere,
+    Shared,
+    Global,
+    /// A generic store: its addresses say.
+    ByAddress,
+}
+
 /// `ld`, `st` and their `.param` forms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
@@ -126,6 +138,8 @@ pub(crate) struct Access {
     pub rows: [i32; 8],
     /// Does it count as a visible operation (global, shared, generic)?
     pub visible: bool,
+    /// What counts its executions.
+    pub counted: Counted,
 }
 
 /// `atom` and `red`.

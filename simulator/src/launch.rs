@@ -79,6 +79,16 @@ pub struct Counts {
     pub thread_instructions: u64,
     /// Turns that the scheduler gave.
     pub turns: u64,
+    /// Executions of `membar` and `fence`, whatever the scope, by threads. This count and those that follow
+    /// leave out what the tester's own code does (functions whose names begin with `__bugaroo_`, and its
+    /// allocations), and threads whose guard did not hold.
+    pub fences: u64,
+    /// Executions of CTA barriers (`bar`, `barrier`) by threads.
+    pub barriers: u64,
+    /// Executions of `st` to shared memory by threads, by the address at run time; a vector is one store.
+    pub shared_stores: u64,
+    /// The same for global memory.
+    pub global_stores: u64,
 }
 
 /// How a launch ended.

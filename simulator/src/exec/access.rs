@@ -173,6 +173,7 @@ impl Machine<'_> {
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
+            self.count_stores(w, access.counted, &found, mask, bytes);
             let visible = access.visible && found.visible;
             let found = (found, &self.pointers);
             let stride = bytes as usize;

@@ -77,6 +77,7 @@ impl Machine<'_> {
             state.yes += (votes & group).count_ones();
             state.votes += group.count_ones();
         }
+        self.counts.barriers += u64::from(group.count_ones());
         let whole = group == self.warps[w].alive;
         let at = self.isolate(w, fragment, group, active);
         let state = &mut self.ctas[cta].barriers[id as usize];

@@ -15,6 +15,7 @@ mod frames;
 mod half;
 mod resolve;
 mod step;
+mod tally;
 mod warp;
 
 use frames::{Block, Frame, Frames, ROOT};

@@ -7,9 +7,10 @@ use bugaroo_ptx::types::{Space, Type};
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
 use super::scope::Name;
+use super::symbols::is_ours;
 use crate::address::{PARAM_WINDOW, SHARED_WINDOW};
 use crate::alu::Width;
-use crate::decoded::{Access, Address, Atomic, Base, Kind, LaunchValue, WORD_ROW};
+use crate::decoded::{Access, Address, Atomic, Base, Counted, Kind, LaunchValue, WORD_ROW};
 
 /// Where an access goes: memory, or word rows of the frame.
 enum Place {
@@ -120,6 +121,13 @@ impl<'m> Builder<'m> {
             width: [Width::W32; 8],
             rows: [0; 8],
             visible: matches!(space, Space::Generic | Space::Global | Space::Shared),
+            counted: match space {
+                _ if !store || is_ours(&at.function.name) => Counted::Nowhere,
+                Space::Shared => Counted::Shared,
+                Space::Global => Counted::Global,
+                Space::Generic => Counted::ByAddress,
+                _ => Counted::Nowhere,
+            },
         };
         for (i, element) in elements.iter().enumerate() {
             (access.rows[i], access.width[i]) = if store {

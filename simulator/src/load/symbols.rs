@@ -16,6 +16,11 @@ pub(super) struct Placed {
     pub size: u64,
 }
 
+/// What instrumentation brings along, by its name: the tester's, not the program's.
+pub(super) fn is_ours(name: &str) -> bool {
+    name.starts_with("__bugaroo_")
+}
+
 /// Size in bytes, an open array counting as its initialiser.
 fn size(variable: &Variable) -> u64 {
     match variable.size() {
@@ -42,9 +47,8 @@ pub(super) fn place<'m>(
     let mut placed = FxHashMap::default();
     for variable in variables {
         let size = size(variable);
-        // What instrumentation brings along is the tester's: no part of digests, no scheduling point.
-        let ours = variable.name.starts_with("__bugaroo_");
-        let kind = if ours { AllocationKind::Tool } else { AllocationKind::Module };
+        // The tester's are no part of digests, and accesses to them no scheduling points.
+        let kind = if is_ours(&variable.name) { AllocationKind::Tool } else { AllocationKind::Module };
         let address = memory.alloc(size, u64::from(variable.align), kind)?;
         allocated.push(address);
         placed.insert(variable.name.as_str(), Placed { address, size });

@@ -2,13 +2,14 @@
 //! made of them where possible; memory and control have files of their own.
 
 use bugaroo_ptx::ast::{Instruction, Operand};
-use bugaroo_ptx::op::Op;
+use bugaroo_ptx::op::{FenceKind, Op};
 use bugaroo_ptx::types::{Rounding, Space, Type};
 
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
 use super::operand::is_special;
 use super::scope::Name;
+use super::symbols::is_ours;
 use crate::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::alu::{Shape, Width, select, source_type};
 use crate::decoded::{Kind, Pack};
@@ -44,7 +45,13 @@ impl<'m> Builder<'m> {
                 self.emit(at, Kind::Nop, no_operands(), 0);
                 Ok(())
             }
-            Op::Fence { .. } | Op::Nanosleep => {
+            Op::Fence { kind, .. } => {
+                // A proxy fence is no fence between threads.
+                let counted = *kind != FenceKind::Proxy && !is_ours(&at.function.name);
+                self.emit(at, Kind::Fence, no_operands(), u32::from(counted));
+                Ok(())
+            }
+            Op::Nanosleep => {
                 self.emit(at, Kind::Fence, no_operands(), 0);
                 Ok(())
             }

@@ -1,0 +1,55 @@
+//! Counts the program's stores by the memory that they go to.
+
+use super::Machine;
+use super::data::lanes;
+use super::resolve::{Pattern, Resolved};
+use crate::decoded::Counted;
+
+impl Machine<'_> {
+    /// Counts a store of the lanes in `mask` (not empty), of so many bytes each, that is about to be done.
+    #[inline(always)]
+    pub(super) fn count_stores(
+        &mut self,
+        w: usize,
+        counted: Counted,
+        found: &Resolved,
+        mask: u32,
+        bytes: u32,
+    ) {
+        // What is not visible is the tester's memory, or local.
+        if !found.visible {
+            return;
+        }
+        match counted {
+            Counted::Nowhere => {}
+            Counted::Shared => self.counts.shared_stores += u64::from(mask.count_ones()),
+            Counted::Global => self.counts.global_stores += u64::from(mask.count_ones()),
+            Counted::ByAddress => self.count_generic(w, found, mask, bytes),
+        }
+    }
+
+    /// A generic store: lanes may go to different memories.
+    #[inline(never)]
+    fn count_generic(&mut self, w: usize, found: &Resolved, mask: u32, bytes: u32) {
+        let warp = &self.warps[w];
+        let shared = self.ctas[warp.cta as usize].shared as u64;
+        let shared_bytes = u64::from(self.plan.shared_bytes);
+        let (local, local_bytes) = (warp.local as u64, 32 * self.local_stride as u64);
+        // The checked host addresses say where a lane goes: the three memories are apart on the host, too.
+        let mut count = |address: u64, threads: u32| {
+            if address.wrapping_sub(shared) < shared_bytes {
+                self.counts.shared_stores += u64::from(threads);
+            } else if address.wrapping_sub(local) >= local_bytes {
+                self.counts.global_stores += u64::from(threads);
+            }
+        };
+        match found.pattern {
+            // All lanes are in one region. Lane 0 itself may be before it, if it is not active.
+            Pattern::Same(_) | Pattern::Consecutive(_) => {
+                let first = mask.trailing_zeros() as usize;
+                count(found.lane(&self.pointers, first, bytes) as u64, mask.count_ones());
+            }
+            Pattern::Each => lanes(mask).for_each(|lane| count(self.pointers[lane], 1)),
+        }
+    }
+}
