@@ -35,8 +35,8 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u16).range(32..=16_384))]
     size: u16,
 
-    /// Most gains to compute, a launch each; without it, as many as the search takes
-    #[arg(long, value_name = "N", default_value_t = u32::MAX, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Most gains to compute, a launch each; a search takes some 1,500 of its own accord
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
     gains: u32,
 }
 

@@ -8,8 +8,7 @@
 //!
 //! It departs from PARSEC in three points: the order of the points is shuffled instead of the points
 //! themselves; all points weigh one, as they do in the first (here: only) block of the stream; and the
-//! passes over the candidates are bounded, so that a device that computes nonsense cannot keep the
-//! search going.
+//! gains are bounded in number, so that a device that computes nonsense cannot keep the search going.
 
 use bugaroo_apps_host::noise;
 
@@ -24,10 +23,6 @@ pub const MOST: usize = 20;
 const TRIES: u32 = 1;
 /// Candidates, and gains computed in a pass, are this factor times k ln k for the fewest and most centres.
 const PASS_FACTOR: f64 = 3.0;
-/// Passes over the candidates for one z; honest gains end long before.
-const MOST_PASSES: u32 = 100;
-/// Values of z that are tried; the bisection narrows z to a thousandth long before.
-const MOST_BISECTIONS: u32 = 64;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +87,7 @@ impl<G: Gain> Search<'_, G> {
         }
         let mut candidates = self.draw_candidates();
         let gains = (PASS_FACTOR * MOST as f64 * (MOST as f64).ln()) as usize;
-        for _ in 0..MOST_BISECTIONS {
+        loop {
             self.improve(z, &mut candidates, gains, 0.1)?;
             let k = self.centres();
             let nearly = (k as f64 <= 1.1 * MOST as f64 && k as f64 >= 0.9 * FEWEST as f64)
@@ -109,10 +104,9 @@ impl<G: Gain> Search<'_, G> {
                 z = (low + high) / 2.0;
             }
             if (FEWEST..=MOST).contains(&k) || low >= 0.999 * high {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// A first solution for `z`: each point in turn becomes a centre with the probability of its cost over z.
@@ -149,7 +143,7 @@ impl<G: Gain> Search<'_, G> {
         gains: usize,
         enough: f64,
     ) -> Result<(), G::Error> {
-        for _ in 0..MOST_PASSES {
+        loop {
             let before = self.cost() + z * self.centres() as f64;
             self.shuffle(candidates);
             let mut change = 0.0;
@@ -157,10 +151,9 @@ impl<G: Gain> Search<'_, G> {
                 change += self.try_candidate(candidate, z)?;
             }
             if change <= enough * (before - change) {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// Opens a centre at `candidate`, and closes those that it makes superfluous, if that lowers the total
