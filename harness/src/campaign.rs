@@ -5,7 +5,6 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::digest;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
@@ -166,24 +165,8 @@ impl Campaign {
     }
 
     fn configuration(&self, seed: u64) -> Configuration {
-        let Campaign { target, settings, variation, .. } = self;
-        Configuration {
-            target: target.clone(),
-            app_sha256: digest::of_file(&target.app).ok(),
-            seed,
-            backend: settings.backend,
-            model: variation.model,
-            pw: self.pw.clone(),
-            buffer: variation.buffer,
-            space: variation.space,
-            kernel: variation.kernel.clone(),
-            without_fence: variation.without_fence.clone(),
-            with_fence: variation.with_fence.clone(),
-            narrow_fence: variation.narrow_fence.clone(),
-            oracle: settings.oracle.to_string(),
-            timeout_ms: u64::try_from(settings.timeout.as_millis()).unwrap_or(u64::MAX),
-            step_budget: settings.step_budget,
-        }
+        let settings = Settings { seed, ..self.settings.clone() };
+        Configuration::of(&self.target, &settings, &self.variation, self.pw.clone())
     }
 
     async fn all_trials(
@@ -259,8 +242,8 @@ fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
     warnings
 }
 
-/// A directory for a new run, named by the time and the program.
-fn fresh_path(app: &str) -> PathBuf {
+/// A directory for a new run under the user's state folder, named by the time and the program.
+pub fn fresh_path(app: &str) -> PathBuf {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
     let state = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local/state")))

@@ -4,7 +4,7 @@
 //! Bottom up: [`process`] runs one program and captures what it says; [`report`] reads what the driver
 //! inside it says; [`oracle`] and [`classify`] turn both into an outcome; [`session`] runs the baseline
 //! and then any trials asked for, many at once; [`rundir`] keeps their records; [`campaign`] is all of
-//! `bugaroo run`. Nothing in here prints but [`progress`].
+//! `bugaroo run`, and [`profile`] of `bugaroo profile`. Nothing in here prints but [`progress`].
 //!
 //! A program can escape: a process that moves to a session or process group of its own outlives its
 //! trial. Everything else that a trial starts is killed when the trial ends.
@@ -20,6 +20,7 @@ pub mod interval;
 pub mod library;
 pub mod oracle;
 pub mod process;
+pub mod profile;
 pub mod progress;
 pub mod record;
 pub mod replay;
@@ -40,6 +41,7 @@ pub use interrupt::Interrupt;
 pub use interval::clopper_pearson;
 pub use library::DriverLibrary;
 pub use oracle::Oracle;
+pub use profile::{KernelProfile, Profile};
 pub use progress::{Event, Reporter};
 pub use record::{Exit, Failure, Outcome, TrialRecord};
 pub use rundir::RunDir;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_protocol::{Launch, LaunchEnd, Message, ModuleReport, VERSION};
+use bugaroo_protocol::{FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, ModuleReport, VERSION};
 use serde::{Deserialize, Serialize};
 
 /// Longest line taken; a longer one is passed over.
@@ -14,13 +14,45 @@ const LONGEST_LINE: usize = 256 << 20;
 
 /// How often a kernel was launched, and what that executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct KernelUse {
     /// Launches.
     pub launches: u64,
-    /// Warp instructions over all launches.
-    pub warp_instructions: u64,
-    /// Thread instructions over all launches.
-    pub thread_instructions: u64,
+    /// Place of the first of them among all launches of the trial, from 0.
+    pub first_launch: u64,
+    /// What they executed, all together; of `buffer_bytes` the largest.
+    pub counts: LaunchCounts,
+}
+
+/// Adds what was executed to what was executed before; of `buffer_bytes` the larger stays, as buffers of
+/// one launch are given back before the next.
+pub fn add_counts(sum: &mut LaunchCounts, more: &LaunchCounts) {
+    // Taken apart, so that no count is ever forgotten here.
+    let LaunchCounts {
+        warp_instructions,
+        thread_instructions,
+        delayed_stores,
+        fences,
+        barriers,
+        shared_stores,
+        global_stores,
+        flush_lengths: FlushLengths { global, shared },
+        buffer_bytes,
+    } = more;
+    sum.warp_instructions += warp_instructions;
+    sum.thread_instructions += thread_instructions;
+    sum.delayed_stores += delayed_stores;
+    sum.fences += fences;
+    sum.barriers += barriers;
+    sum.shared_stores += shared_stores;
+    sum.global_stores += global_stores;
+    for (lengths, more) in [(&mut sum.flush_lengths.global, global), (&mut sum.flush_lengths.shared, shared)]
+    {
+        for (&length, count) in more {
+            *lengths.entry(length).or_default() += count;
+        }
+    }
+    sum.buffer_bytes = sum.buffer_bytes.max(*buffer_bytes);
 }
 
 /// A launch that did not complete.
@@ -78,7 +110,6 @@ impl Report {
     }
 
     fn take_launch(&mut self, launch: Launch) {
-        self.launches += 1;
         self.largest_launch = self.largest_launch.max(launch.counts.warp_instructions);
         self.delayed_stores += launch.counts.delayed_stores;
         if launch.digest.is_some() {
@@ -91,10 +122,12 @@ impl Report {
                 end: launch.end,
             });
         }
-        let kernel = self.kernels.entry(launch.kernel).or_default();
+        let first_launch = self.launches;
+        self.launches += 1;
+        let first = || KernelUse { first_launch, ..KernelUse::default() };
+        let kernel = self.kernels.entry(launch.kernel).or_insert_with(first);
         kernel.launches += 1;
-        kernel.warp_instructions += launch.counts.warp_instructions;
-        kernel.thread_instructions += launch.counts.thread_instructions;
+        add_counts(&mut kernel.counts, &launch.counts);
     }
 }
 

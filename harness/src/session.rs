@@ -18,6 +18,7 @@ use crate::library::DriverLibrary;
 use crate::oracle::Oracle;
 use crate::progress::{Event, Reporter};
 use crate::record::{Exit, TrialRecord};
+use crate::report::KernelUse;
 use crate::seeds::Seeds;
 use crate::target::Target;
 use crate::trial::{Ground, Plan};
@@ -79,6 +80,8 @@ pub enum Stop {
 pub struct FullTrial {
     /// Its record.
     pub record: TrialRecord,
+    /// Kernels that it launched, and what they executed.
+    pub kernels: BTreeMap<String, KernelUse>,
     /// Standard output.
     pub stdout: Output,
     /// Standard error.
@@ -295,6 +298,21 @@ impl Session {
         reporter: &dyn Reporter,
         mut on_end: impl FnMut(&TrialRecord) -> Result<(), Error>,
     ) -> Result<Vec<TrialRecord>, Error> {
+        self.full_trials_with(variation, indices, stop, reporter, |full| on_end(&full.record)).await
+    }
+
+    /// The same, with all that is known of a trial given to `on_end`.
+    ///
+    /// # Errors
+    /// When a trial cannot be run at all, on the user's wish to stop, and when `on_end` fails.
+    pub async fn full_trials_with(
+        &self,
+        variation: &Variation,
+        indices: impl IntoIterator<Item = u64>,
+        stop: Stop,
+        reporter: &dyn Reporter,
+        mut on_end: impl FnMut(&FullTrial) -> Result<(), Error>,
+    ) -> Result<Vec<TrialRecord>, Error> {
         let variation = Arc::new(variation.clone());
         let mut indices = indices.into_iter().enumerate();
         let mut interrupt = self.interrupt.clone();
@@ -318,9 +336,9 @@ impl Session {
                 ended = tasks.join_next() => ended,
                 () = interrupt.wait() => continue,
             };
-            let (place, record) = match ended {
+            let (place, full) = match ended {
                 None => break,
-                Some(Ok((place, full))) => (place, full?.record),
+                Some(Ok((place, full))) => (place, full?),
                 Some(Err(error)) if error.is_cancelled() => continue,
                 Some(Err(error)) => panic::resume_unwind(error.into_panic()),
             };
@@ -328,7 +346,8 @@ impl Session {
             if place > last {
                 continue;
             }
-            on_end(&record)?;
+            on_end(&full)?;
+            let record = full.record;
             reporter.report(Event::TrialEnded(&record));
             if stop == Stop::AtFirstFailure && record.outcome.is_failure() {
                 last = place;
@@ -351,7 +370,12 @@ impl Shared {
             step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
         };
         let ran = self.ground.run(plan).await?;
-        Ok(FullTrial { record: ran.record(index, seed), stdout: ran.stdout, stderr: ran.stderr })
+        Ok(FullTrial {
+            record: ran.record(index, seed),
+            kernels: ran.report.kernels,
+            stdout: ran.stdout,
+            stderr: ran.stderr,
+        })
     }
 }
 

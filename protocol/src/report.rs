@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Site, SourceLine};
 
@@ -89,9 +90,17 @@ pub struct LaunchCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlushLengths {
     /// Buffers of global stores.
+    #[serde(deserialize_with = "lengths")]
     pub global: BTreeMap<u32, u64>,
     /// Buffers of shared stores.
+    #[serde(deserialize_with = "lengths")]
     pub shared: BTreeMap<u32, u64>,
+}
+
+/// JSON's keys are strings, and inside a tagged enum such as [`Message`] serde does not read numbers from them.
+fn lengths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, u64>, D::Error> {
+    let read = |(length, count): (String, u64)| Ok((length.parse().map_err(D::Error::custom)?, count));
+    BTreeMap::<String, u64>::deserialize(deserializer)?.into_iter().map(read).collect()
 }
 
 /// How a launch ended.

@@ -100,7 +100,14 @@ fn a_message_is_one_line_that_says_what_it_is() {
         grid: [32, 1, 1],
         block: [256, 1, 1],
         end: LaunchEnd::Complete,
-        counts: Default::default(),
+        counts: bugaroo_protocol::LaunchCounts {
+            fences: 64,
+            flush_lengths: bugaroo_protocol::FlushLengths {
+                global: [(1, 20), (300, 1)].into(),
+                shared: [(2, 3)].into(),
+            },
+            ..Default::default()
+        },
         digest: Some("00ff".to_owned()),
     });
     let line = serde_json::to_string(&message).expect("plain data");

@@ -1,4 +1,4 @@
-use bugaroo_protocol::{Diagnosis, Launch, LaunchCounts, LaunchEnd, Message, VERSION};
+use bugaroo_protocol::{Diagnosis, FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, VERSION};
 
 use super::{Reader, Report};
 
@@ -46,13 +46,47 @@ fn sums_up() {
     assert_eq!(report.driver, Some(VERSION));
     assert_eq!((report.launches, report.largest_launch, report.delayed_stores), (4, 30, 8));
     assert_eq!(report.kernels["a"].launches, 3);
-    assert_eq!(report.kernels["a"].warp_instructions, 35);
-    assert_eq!(report.kernels["b"].thread_instructions, 960);
+    assert_eq!(report.kernels["a"].counts.warp_instructions, 35);
+    assert_eq!(report.kernels["b"].counts.thread_instructions, 960);
     assert_eq!(report.digest.as_deref(), Some("d3"));
     let failed = report.failed_launch.unwrap();
     assert_eq!((failed.ordinal, failed.kernel.as_str()), (2, "a"));
     assert!(matches!(failed.end, LaunchEnd::Deadlock(_)));
     assert_eq!(report.unreadable_lines, 0);
+}
+
+/// Kernels know when they came first; counts add up, of the buffers' memory the largest stays.
+#[test]
+fn kernels_add_up() {
+    let lengths = |global: &[(u32, u64)], shared: &[(u32, u64)]| FlushLengths {
+        global: global.iter().copied().collect(),
+        shared: shared.iter().copied().collect(),
+    };
+    let counts = |n: u64, flush_lengths, buffer_bytes| LaunchCounts {
+        warp_instructions: n,
+        thread_instructions: 2 * n,
+        delayed_stores: 3 * n,
+        fences: 4 * n,
+        barriers: 5 * n,
+        shared_stores: 6 * n,
+        global_stores: 7 * n,
+        flush_lengths,
+        buffer_bytes,
+    };
+    let with = |kernel, counts| match launch(0, kernel, 0, LaunchEnd::Complete) {
+        Message::Launch(launch) => Message::Launch(Launch { counts, ..launch }),
+        other => other,
+    };
+    let messages = [
+        with("z", counts(1, lengths(&[(1, 5), (300, 1)], &[]), 100)),
+        with("a", counts(10, lengths(&[], &[(2, 2)]), 50)),
+        with("z", counts(100, lengths(&[(1, 1), (2, 1)], &[(1, 1)]), 80)),
+    ];
+    let report = read(&text(&messages), 1 << 20);
+    assert_eq!((report.kernels["z"].first_launch, report.kernels["a"].first_launch), (0, 1));
+    let expected = counts(101, lengths(&[(1, 6), (2, 1), (300, 1)], &[(1, 1)]), 100);
+    assert_eq!(report.kernels["z"].counts, expected);
+    assert_eq!(report.kernels["a"].counts, counts(10, lengths(&[], &[(2, 2)]), 50));
 }
 
 /// However the pipe cuts it up, the report is the same; a last line without its end still counts.

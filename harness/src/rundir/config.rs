@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::baseline::Baseline;
+use crate::digest;
 use crate::oracle::ParseOracleError;
 use crate::session::Settings;
 use crate::target::Target;
@@ -68,6 +69,27 @@ pub struct RunFile {
 }
 
 impl Configuration {
+    /// What a session with these settings runs; `pw` are the cells, whatever the variation says.
+    pub fn of(target: &Target, settings: &Settings, variation: &Variation, pw: Vec<f64>) -> Self {
+        Self {
+            target: target.clone(),
+            app_sha256: digest::of_file(&target.app).ok(),
+            seed: settings.seed,
+            backend: settings.backend,
+            model: variation.model,
+            pw,
+            buffer: variation.buffer,
+            space: variation.space,
+            kernel: variation.kernel.clone(),
+            without_fence: variation.without_fence.clone(),
+            with_fence: variation.with_fence.clone(),
+            narrow_fence: variation.narrow_fence.clone(),
+            oracle: settings.oracle.to_string(),
+            timeout_ms: u64::try_from(settings.timeout.as_millis()).unwrap_or(u64::MAX),
+            step_budget: settings.step_budget,
+        }
+    }
+
     /// The cells' variations.
     pub fn cells(&self) -> Vec<Variation> {
         self.pw

@@ -1,9 +1,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bugaroo_protocol::SiteId;
+use bugaroo_protocol::{LaunchCounts, SiteId, VERSION};
 
-use super::{Session, Settings, Stop};
+use super::{FullTrial, Session, Settings, Stop};
 use crate::error::{Class, Error};
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
@@ -20,13 +20,25 @@ field() { value=${BUGAROO_ORDERS#*\"$1\":}; value=${value%%[,\}]*}; }
 field report_fd; fd=$value; field seed; seed=$value; field model; model=$value
 say() { echo "$1" > /dev/fd/$fd; }
 site() { echo "{\"id\":\"$1\",\"kind\":\"$2\",\"function\":\"k\",\"in_kernel\":true,\"space\":null,\"scope\":null,\"ptx_line\":1,\"instruction\":\"\",\"source\":null,\"inlined_at\":[]}"; }
-say '{"message":"hello","version":1,"pid":1}'
+say '{"message":"hello","version":VERSION,"pid":1}'
 say "{\"message\":\"module\",\"module\":0,\"digest\":\"\",\"kernels\":[\"k\"],\"sites\":[$(site 0 store),$(site 1 fence)]}"
-say "{\"message\":\"launch\",\"ordinal\":0,\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],\"end\":{\"end\":\"complete\"},\"counts\":{\"warp_instructions\":100,\"thread_instructions\":100,\"delayed_stores\":1},\"digest\":\"d$seed\"}"
+say "{\"message\":\"launch\",\"ordinal\":0,\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],\"end\":{\"end\":\"complete\"},\"counts\":COUNTS,\"digest\":\"d$seed\"}"
 "#;
 
+/// The prelude, with this version's number and counts in it.
+fn prelude() -> String {
+    let counts = LaunchCounts {
+        warp_instructions: 100,
+        thread_instructions: 100,
+        delayed_stores: 1,
+        ..LaunchCounts::default()
+    };
+    let counts = serde_json::to_string(&counts).unwrap().replace('"', "\\\"");
+    PRELUDE.replace("VERSION", &VERSION.to_string()).replace("COUNTS", &counts)
+}
+
 async fn session(script: &str, settings: Settings) -> Result<Session, Error> {
-    let args = vec!["-c".to_owned(), format!("{PRELUDE}{script}")];
+    let args = vec!["-c".to_owned(), prelude() + script];
     let target = Target::resolve("/bin/sh", args).unwrap();
     let library = DriverLibrary::at("/bin/sh".as_ref()).unwrap();
     Session::start(target, settings, library, Interrupt::never(), &Silent).await
@@ -57,6 +69,22 @@ async fn trials_come_back_in_order_whatever_the_jobs() {
         all.push(records.iter().map(key).collect::<Vec<_>>());
     }
     assert_eq!(all[0], all[1]);
+}
+
+/// What a trial's kernels executed comes with the trial, through every way of running it.
+#[tokio::test]
+async fn full_trials_bring_their_kernels() {
+    let session = session(ODD, Settings { seed: 3, jobs: 2, ..Settings::default() }).await.unwrap();
+    let variation = Variation::default();
+    let one = session.full_trial(&variation, 0).await.unwrap();
+    assert_eq!((one.kernels["k"].launches, one.kernels["k"].counts.delayed_stores), (1, 1));
+    let mut delayed = 0;
+    let on_end = |full: &FullTrial| {
+        delayed += full.kernels["k"].counts.delayed_stores;
+        Ok(())
+    };
+    session.full_trials_with(&variation, 0..5, Stop::Never, &Silent, on_end).await.unwrap();
+    assert_eq!(delayed, 5);
 }
 
 #[derive(Default)]
@@ -112,7 +140,7 @@ async fn what_hangs_after_the_first_failure_is_killed() {
 #[tokio::test]
 async fn interrupted() {
     let (trigger, interrupt) = Interrupt::manual();
-    let args = vec!["-c".to_owned(), format!("{PRELUDE}[ $model = null ] || sleep 100000")];
+    let args = vec!["-c".to_owned(), prelude() + "[ $model = null ] || sleep 100000"];
     let target = Target::resolve("/bin/sh", args).unwrap();
     let library = DriverLibrary::at("/bin/sh".as_ref()).unwrap();
     let session = Session::start(target, Settings::default(), library, interrupt, &Silent).await.unwrap();
