@@ -163,7 +163,7 @@ impl Machine<'_> {
                     }
                     Kind::Fence => {
                         pc += 1;
-                        self.counts.fences += u64::from(inst.extra * active.count_ones());
+                        self.count_fences(inst.extra, active);
                         visible!();
                     }
                     Kind::Nop => pc += 1,

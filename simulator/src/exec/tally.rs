@@ -9,8 +9,14 @@ use super::resolve::{Pattern, Resolved};
 use crate::decoded::Counted;
 
 impl Machine<'_> {
+    /// Counts a fence of the lanes in `mask`: once (`times` is 1), or not at all (0).
+    #[inline(never)]
+    pub(super) fn count_fences(&mut self, times: u32, mask: u32) {
+        self.counts.fences += u64::from(times * mask.count_ones());
+    }
+
     /// Counts a store of the lanes in `mask` (not empty), of so many bytes each, that is about to be done.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn count_stores(
         &mut self,
         w: usize,
@@ -32,7 +38,6 @@ impl Machine<'_> {
     }
 
     /// A generic store: lanes may go to different memories.
-    #[inline(never)]
     fn count_generic(&mut self, w: usize, found: &Resolved, mask: u32, bytes: u32) {
         let warp = &self.warps[w];
         let shared = self.ctas[warp.cta as usize].shared as u64;
