@@ -4,7 +4,8 @@
 // The variants differ in three fences: f1 in Sync, f2 in SetInclusive, f3 in SetPartial.
 //
 // As in the original there is no fence where flags and statuses are read: that what was published is then
-// seen rests on the reads staying in program order. Delayed stores are all that f1 to f3 are for.
+// seen rests on the reads staying in program order. The block-scope fences of the waiting loops are the
+// original's, too; no block needs them to see another's stores.
 
 constexpr unsigned kThreads = 128;
 constexpr unsigned kItems = 6;  // a thread's
@@ -23,40 +24,32 @@ enum Status : unsigned {
 // One element a tile in each array. Values and statuses stand apart, as CUB has them for types
 // that do not fit one word with their status: hence f2 and f3.
 struct Tiles {
-    unsigned *status;
+    volatile unsigned *status;
     unsigned *partial;
     unsigned *inclusive;
     unsigned *finished;  // the tile's block has ended; see wait_for_status
 };
 
-__device__ __forceinline__ unsigned load(const unsigned *word) {
-    return *(const volatile unsigned *)word;
-}
-
-__device__ __forceinline__ void store(unsigned *word, unsigned value) {
-    *(volatile unsigned *)word = value;
-}
-
-// Nothing that a block did before may be missing for another one after it. A block reports in with its flag
-// (zero before), block 0 waits for all flags and clears them again.
+// A barrier over the grid: what any block did before it, every block finds after it. A block reports in
+// with its flag, which is zero before; block 0 waits for all flags and clears them, which lets the others go.
 template <bool kFence1>
-__device__ __forceinline__ void Sync(unsigned *flags) {
+__device__ __forceinline__ void Sync(volatile unsigned *flags) {
     if constexpr (kFence1) __threadfence();
     __syncthreads();
     if (blockIdx.x == 0) {
-        if (threadIdx.x == 0) store(&flags[0], 1);
+        if (threadIdx.x == 0) flags[0] = 1;
         __syncthreads();
         for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
-            while (load(&flags[block]) == 0) __threadfence_block();
+            while (flags[block] == 0) __threadfence_block();
         }
         __syncthreads();
         for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
-            store(&flags[block], 0);
+            flags[block] = 0;
         }
     } else {
         if (threadIdx.x == 0) {
-            store(&flags[blockIdx.x], 1);
-            while (load(&flags[blockIdx.x]) == 1) __threadfence_block();
+            flags[blockIdx.x] = 1;
+            while (flags[blockIdx.x] == 1) __threadfence_block();
         }
         __syncthreads();
     }
@@ -66,14 +59,14 @@ template <bool kFence2>
 __device__ __forceinline__ void SetInclusive(Tiles tiles, unsigned tile, unsigned inclusive) {
     __stcg(&tiles.inclusive[tile], inclusive);
     if constexpr (kFence2) __threadfence();
-    store(&tiles.status[tile], kInclusive);
+    tiles.status[tile] = kInclusive;
 }
 
 template <bool kFence3>
 __device__ __forceinline__ void SetPartial(Tiles tiles, unsigned tile, unsigned partial) {
     __stcg(&tiles.partial[tile], partial);
     if constexpr (kFence3) __threadfence();
-    store(&tiles.status[tile], kPartial);
+    tiles.status[tile] = kPartial;
 }
 
 // The first status of a tile that is not kInvalid.
@@ -85,7 +78,7 @@ __device__ __forceinline__ unsigned wait_for_status(Tiles tiles, unsigned tile) 
     unsigned status;
     unsigned finished = 0;
     unsigned late = 0;
-    while ((status = load(&tiles.status[tile])) == kInvalid) {
+    while ((status = tiles.status[tile]) == kInvalid) {
         if (finished != 0 && ++late > kPatience) return kLost;
         __nv_atomic_load(&tiles.finished[tile], &finished, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
         __threadfence_block();
@@ -144,7 +137,7 @@ __device__ __forceinline__ unsigned scan_block(unsigned value, unsigned *sum) {
 // `finished`, which is zero.
 template <bool kFence1, bool kFence2, bool kFence3>
 __device__ __forceinline__ void scan(
-    const unsigned *input, unsigned *output, unsigned *flags, Tiles tiles, unsigned n) {
+    const unsigned *input, unsigned *output, volatile unsigned *flags, Tiles tiles, unsigned n) {
     __shared__ unsigned items[kTileSize];
     __shared__ unsigned shared_exclusive;
     unsigned tile = blockIdx.x;
@@ -152,7 +145,8 @@ __device__ __forceinline__ void scan(
     // Each block makes the next one's descriptor ready. The last thread does, because thread 0 has
     // f2 and f3 ahead of it, which must not stand in for f1.
     if (threadIdx.x == kThreads - 1) {
-        tiles.status[(tile + 1) % gridDim.x] = kInvalid;
+        unsigned *status = const_cast<unsigned *>(tiles.status);  // a plain store, as any initialisation
+        status[(tile + 1) % gridDim.x] = kInvalid;
     }
     Sync<kFence1>(flags);
 
