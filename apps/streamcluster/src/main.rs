@@ -26,7 +26,7 @@ mod search;
 const TOLERANCE: f64 = 1e-6;
 
 /// Online clustering with the gain of each centre computed on the device (PARSEC's and Rodinia's
-/// streamcluster). The default is PARSEC's simsmall, as in the Bugaroo paper: 1,432 launches. Quick runs
+/// streamcluster). The default is PARSEC's simsmall, as in the Bugaroo paper: 1,253 launches. Quick runs
 /// take `--size 128 --gains 60`.
 #[derive(Parser)]
 #[command(version)]
@@ -35,7 +35,7 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u16).range(32..=16_384))]
     size: u16,
 
-    /// Most gains to compute, a launch each; a search takes some 1,500 of its own accord
+    /// Most gains to compute, a launch each; of its own accord a search takes 900 to 1,800
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     gains: u32,
 }

