@@ -20,7 +20,7 @@ use crate::particles::{packed, particles};
 const KERNELS: &str = include_str!("../kernel.ptx");
 const BLOCKS: u32 = 16;
 const THREADS_PER_BLOCK: u32 = 64;
-const LIMITS: Limits = Limits { leaf: 128, depth: 8 };
+const LIMITS: Limits = Limits { leaf: 32, depth: 8 };
 
 /// Octree partitioning of particles with work-stealing deques (Cederman and Tsigas).
 #[derive(Parser)]
@@ -31,7 +31,7 @@ struct Options {
     variant: Variant,
 
     /// Particles
-    #[arg(long, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=MAX_PARTICLES))]
+    #[arg(long, value_name = "N", default_value_t = 3072, value_parser = clap::value_parser!(u32).range(1..=MAX_PARTICLES))]
     size: u32,
 
     /// Say how many tasks were pushed and stolen, which differs from schedule to schedule
