@@ -32,8 +32,8 @@ pub enum Command {
     Run(RunArgs),
     /// Names missing and redundant fences, with source lines
     Bisect(RunArgs),
-    /// Counts instructions and measures flush lengths, per kernel (not in this version yet)
-    Profile(RunArgs),
+    /// Counts instructions, fences and stores, and measures flush lengths, per kernel
+    Profile(ProfileArgs),
     /// Lists fence, store, atomic and barrier sites: id, kernel, PTX line, source line
     Sites(SitesArgs),
     /// Runs a recorded trial again, exactly
@@ -64,16 +64,11 @@ impl Program {
     }
 }
 
-/// Options of `run` and `bisect`.
+/// Options of all commands that run trials: how a trial goes.
 #[derive(Clone, Debug, Args)]
-pub struct RunArgs {
-    /// Probabilities with which a store is delayed; each makes a cell of trials of its own
-    #[arg(long, value_name = "P[,P…]", value_delimiter = ',', default_value = "0.75", value_parser = probability)]
-    pub pw: Vec<f64>,
-    /// Trials of each cell
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
-    pub trials: u64,
-    /// Seed that all else that is random stems from [default: random, or that of the run in --out]
+pub struct TrialArgs {
+    /// Seed that all else that is random stems from [default: random, or that of the run in --out; of
+    /// bisect and profile: 0]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
     /// Trials that run at the same time [default: number of processors]
@@ -115,6 +110,19 @@ pub struct RunArgs {
     /// BUGAROO_EXIT_CODE)
     #[arg(long, value_name = "ORACLE", default_value = "exit")]
     pub oracle: Oracle,
+}
+
+/// Options of `run` and `bisect`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// Probabilities with which a store is delayed; each makes a cell of trials of its own
+    #[arg(long, value_name = "P[,P…]", value_delimiter = ',', default_value = "0.75", value_parser = probability)]
+    pub pw: Vec<f64>,
+    /// Trials of each cell
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
+    pub trials: u64,
+    #[command(flatten)]
+    pub trial: TrialArgs,
     /// Stop at the first failing trial
     #[arg(long)]
     pub until_failure: bool,
@@ -128,6 +136,24 @@ pub struct RunArgs {
     /// What findings exit with
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub error_exitcode: u8,
+    #[command(flatten)]
+    pub program: Program,
+}
+
+/// Options of `profile`. It has no findings, keeps no records, and needs all its trials.
+#[derive(Clone, Debug, Args)]
+pub struct ProfileArgs {
+    /// Probability with which a store is delayed
+    #[arg(long, value_name = "P", default_value = "0.75", value_parser = one_probability)]
+    pub pw: f64,
+    /// Injected trials that flush lengths are measured in; 0 counts only
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..1 << 62))]
+    pub trials: u64,
+    #[command(flatten)]
+    pub trial: TrialArgs,
+    /// How to print the profile
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
     #[command(flatten)]
     pub program: Program,
 }
@@ -326,6 +352,10 @@ fn probability(text: &str) -> Result<f64, String> {
         Ok(_) => Err("a probability is from 0 to 1".to_owned()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+fn one_probability(text: &str) -> Result<f64, String> {
+    if text.contains(',') { Err("profile takes one --pw".to_owned()) } else { probability(text) }
 }
 
 fn pattern(text: &str) -> Result<String, regex::Error> {

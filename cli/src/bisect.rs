@@ -17,8 +17,8 @@ use crate::{run, setup};
 
 /// Names missing and redundant fences.
 pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
-    let settings = setup::settings(args)?;
-    let variation = setup::variation(args)?;
+    let settings = setup::settings(&args.trial)?;
+    let variation = setup::variation(&args.trial, args.pw[0])?;
     if args.pw.len() != 1 {
         return Err(UsageError("bisect takes one --pw".to_owned()).into());
     }

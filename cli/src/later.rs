@@ -1,12 +1,7 @@
 //! Commands whose place is kept: their options are checked, and then they say that they are not there.
 
-use crate::args::{LitmusArgs, RaceArgs, RunArgs, VerifyArgs};
+use crate::args::{LitmusArgs, RaceArgs, VerifyArgs};
 use crate::exit::{Exit, NotInThisVersion};
-
-/// `bugaroo profile`.
-pub fn profile(_: &RunArgs) -> anyhow::Result<Exit> {
-    Err(NotInThisVersion("profile").into())
-}
 
 /// `bugaroo race`.
 pub fn race(_: &RaceArgs) -> anyhow::Result<Exit> {

@@ -5,9 +5,11 @@ mod args;
 mod bisect;
 mod exit;
 mod failure;
+mod histogram;
 mod instrument;
 mod later;
 mod output;
+mod profile;
 mod replay;
 mod run;
 mod setup;
@@ -24,10 +26,10 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Bisect(args) => bisect::bisect(&args),
+        Command::Profile(args) => profile::profile(&args),
         Command::Sites(args) => sites::sites(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Instrument(args) => instrument::instrument(&args),
-        Command::Profile(args) => later::profile(&args),
         Command::Race(args) => later::race(&args),
         Command::Verify(args) => later::verify(&args),
         Command::Litmus(args) => later::litmus(&args),

@@ -40,6 +40,19 @@ pub fn table(header: &[&str], right: &[usize], rows: impl IntoIterator<Item = Ve
     table.trim_fmt() + "\n"
 }
 
+/// A number with its thousands apart: 1,076,216.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A word as a shell reads it back.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);

@@ -15,12 +15,12 @@ use crate::{failure, setup};
 
 /// Runs trials of a program.
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    let settings = setup::settings(args)?;
-    let variation = setup::variation(args)?;
+    let settings = setup::settings(&args.trial)?;
+    let variation = setup::variation(&args.trial, args.pw[0])?;
     let campaign = Campaign {
         target: setup::target(&args.program)?,
         settings,
-        seed: args.seed,
+        seed: args.trial.seed,
         variation,
         pw: args.pw.clone(),
         trials: args.trials,

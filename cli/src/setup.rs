@@ -1,9 +1,9 @@
-//! From options to what the harness wants: the same for `run` and `bisect`.
+//! From options to what the harness wants: the same for all commands that run trials.
 
 use bugaroo_harness::{Error, Settings, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
-use crate::args::{Backend, Model, Program, RunArgs};
+use crate::args::{Backend, Model, Program, TrialArgs};
 use crate::exit::NotInThisVersion;
 
 /// Finds the program.
@@ -13,7 +13,7 @@ pub fn target(program: &Program) -> Result<Target, Error> {
 }
 
 /// The settings of a session; without `--seed`, its seed is 0.
-pub fn settings(args: &RunArgs) -> Result<Settings, NotInThisVersion> {
+pub fn settings(args: &TrialArgs) -> Result<Settings, NotInThisVersion> {
     let default = Settings::default();
     Ok(Settings {
         seed: args.seed.unwrap_or(0),
@@ -33,14 +33,14 @@ fn backend(backend: Backend) -> Result<ProtocolBackend, NotInThisVersion> {
     }
 }
 
-/// How stores are delayed, in the first of the cells.
-pub fn variation(args: &RunArgs) -> Result<Variation, NotInThisVersion> {
+/// How stores are delayed, at one probability.
+pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, NotInThisVersion> {
     if args.model == Model::Ptx {
         return Err(NotInThisVersion("--model ptx"));
     }
     Ok(Variation {
         model: args.model.into(),
-        pw: args.pw[0],
+        pw,
         buffer: args.buffer,
         space: args.space.into(),
         kernel: args.kernel.clone(),

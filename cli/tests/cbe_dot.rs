@@ -114,6 +114,35 @@ fn bisect_finds_the_locks_fence_redundant_and_says_what_the_model_cannot_show() 
     assert!(report["caveats"][0].as_str().expect("a caveat").contains("missing acquire"));
 }
 
+/// The paper's Table II, and what its Figures 3(a) and 4(a) are made of.
+#[test]
+fn table_ii() {
+    for (variant, dynamic, unique) in [(VARIANTS[0], 64, 2), (VARIANTS[1], 32, 1), (VARIANTS[2], 0, 0)] {
+        let state = state();
+        let options = ["profile", "--trials", "5", "--format", "json"];
+        let report = json(&bugaroo(&state, &options, variant), 0);
+        let kernel = &report["kernels"][0];
+        assert_eq!(report["kernels"].as_array().expect("kernels").len(), 1);
+        for row in [kernel, &report["total"]] {
+            assert_eq!(
+                (&row["fences"], &row["static_fences"]),
+                (&dynamic.into(), &unique.into()),
+                "{variant}"
+            );
+            assert_eq!(row["shared_stores"], 16_352);
+            assert_eq!(row["global_stores"], 32);
+            // 32 CTAs of 256 threads at 9 barriers.
+            assert_eq!((&row["launches"], &row["barriers"]), (&1.into(), &(32 * 256 * 9).into()));
+        }
+        let mut total = kernel.clone();
+        total["name"] = "total".into();
+        assert_eq!(report["total"], total);
+        // Three quarters of the stores of 5 trials were delayed.
+        let delayed = kernel["delayed_stores"].as_f64().expect("a count");
+        assert!((delayed / (5.0 * 16_384.0) - 0.75).abs() < 0.02, "{delayed}");
+    }
+}
+
 #[test]
 fn two_hundred_failing_trials_replay_to_the_same_outcome_and_memory() {
     let state = state();

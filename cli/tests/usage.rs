@@ -31,7 +31,7 @@ fn programs_that_are_none() {
         ("./text", "./text is neither an ELF program nor a script"),
         ("./lost", "is its interpreter missing?"),
     ] {
-        for command in ["run", "sites"] {
+        for command in ["run", "sites", "profile"] {
             place.bugaroo(&[command, app]).exits(2).says(part);
         }
     }
@@ -53,8 +53,7 @@ fn what_this_version_lacks_says_so() {
     let place = Place::new();
     let app = app();
     for args in [
-        &["profile", &app, "pass"][..],
-        &["race", "--detector", "hirace", &app],
+        &["race", "--detector", "hirace", &app][..],
         &["verify", "k.ptx", "--kernel", "k", "--block", "32,1,1", "--warp-synchronous", "--param", "n=4"],
         &["litmus", "--trials", "10", "tests"],
     ] {
@@ -140,7 +139,12 @@ fn a_missing_driver_is_told() {
 #[test]
 fn readers_that_leave() {
     let place = Place::new();
-    for args in [&["sites", &app(), "pass"][..], &["run", "--trials", "2", &app(), "pass"], &["--help"]] {
+    for args in [
+        &["sites", &app(), "pass"][..],
+        &["run", "--trials", "2", &app(), "pass"],
+        &["profile", &app(), "pass"],
+        &["--help"],
+    ] {
         let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let mut stderr = String::new();

@@ -20,9 +20,34 @@ fn is_well_formed() {
 fn defaults_are_the_contracts() {
     let args = run(&["./app"]).unwrap();
     assert_eq!(args.pw, [0.75]);
-    assert_eq!((args.trials, args.buffer, args.timeout), (1000, 256, Duration::from_secs(60)));
-    assert_eq!((args.seed, args.error_exitcode, args.until_failure), (None, 1, false));
-    assert_eq!(args.oracle.to_string(), "exit");
+    assert_eq!((args.trials, args.trial.buffer, args.trial.timeout), (1000, 256, Duration::from_secs(60)));
+    assert_eq!((args.trial.seed, args.error_exitcode, args.until_failure), (None, 1, false));
+    assert_eq!(args.trial.oracle.to_string(), "exit");
+}
+
+#[test]
+fn profile_has_trials_of_its_own_and_no_findings() {
+    let parse = |args: &[&str]| Cli::try_parse_from([&["bugaroo", "profile"], args].concat());
+    let Command::Profile(args) = parse(&["./app", "--trials", "3"]).unwrap().command else {
+        panic!("profile")
+    };
+    assert_eq!((args.pw, args.trials, args.trial.seed), (0.75, 10, None));
+    let Command::Profile(args) = parse(&["--trials", "0", "--pw", "1", "./app"]).unwrap().command else {
+        panic!("profile")
+    };
+    assert_eq!((args.pw, args.trials), (1.0, 0));
+    for (args, part) in [
+        (&["--until-failure", "a"][..], "unexpected argument '--until-failure'"),
+        (&["--out", "d", "a"], "unexpected argument '--out'"),
+        (&["--error-exitcode", "0", "a"], "unexpected argument '--error-exitcode'"),
+        (&["--pw", "0.5,1", "a"], "profile takes one --pw"),
+        (&["--pw", "2", "a"], "a probability is from 0 to 1"),
+        (&[], "required arguments were not provided"),
+    ] {
+        let error = parse(args).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{args:?}");
+        assert!(error.to_string().contains(part), "{args:?}: {error}");
+    }
 }
 
 /// Whatever follows the program is its own, whatever it looks like.

@@ -10,7 +10,7 @@ field report_fd; fd=$value
 field report_sites; sites=$value
 
 say() { printf '%s\n' "$1" > "/dev/fd/$fd"; }
-hello() { say "{\"message\":\"hello\",\"version\":${VERSION:-1},\"pid\":$$}"; }
+hello() { say "{\"message\":\"hello\",\"version\":${VERSION:-2},\"pid\":$$}"; }
 site() {
   printf '{"id":"%s","kind":"%s","function":"dot","in_kernel":true,"space":"global","scope":"gpu","ptx_line":%s,' "$1" "$2" "$3"
   printf '"instruction":"%s","source":{"file":"kernel.cu","line":%s},"inlined_at":[]}' "$4" "$5"
@@ -22,11 +22,15 @@ module() {
   fi
   say "{\"message\":\"module\",\"module\":0,\"digest\":\"00\",\"kernels\":[\"dot\"],\"sites\":$list}"
 }
-# launch END: one launch of kernel dot that ends so; its digest depends on seed and p_w.
+# launch END [KERNEL]: one launch of kernel dot, or another, that ends so; its digest depends on seed and p_w.
 launch() {
   delayed=0
   if [ "$model" != null ] && [ "$pw" != 0.0 ] && [ -z "$NOTHING_DELAYED" ]; then delayed=3; fi
-  say "{\"message\":\"launch\",\"ordinal\":0,\"kernel\":\"dot\",\"grid\":[1,1,1],\"block\":[32,1,1],\"end\":$1,\"counts\":{\"warp_instructions\":1000,\"thread_instructions\":32000,\"delayed_stores\":$delayed},\"digest\":\"d$seed-$pw\"}"
+  lengths='{"global":{},"shared":{}}'
+  if [ $delayed = 3 ]; then lengths='{"global":{"1":1,"2":1},"shared":{}}'; fi
+  counts="{\"warp_instructions\":1000,\"thread_instructions\":32000,\"delayed_stores\":$delayed,\"fences\":32,\"barriers\":64"
+  counts="$counts,\"shared_stores\":7,\"global_stores\":9,\"flush_lengths\":$lengths,\"buffer_bytes\":4096}"
+  say "{\"message\":\"launch\",\"ordinal\":0,\"kernel\":\"${2:-dot}\",\"grid\":[1,1,1],\"block\":[32,1,1],\"end\":$1,\"counts\":$counts,\"digest\":\"d$seed-$pw\"}"
 }
 complete() { launch '{"end":"complete"}'; }
 waiting='{"block":[0,0,0],"thread":[1,0,0],"threads":31,"function":"dot","ptx_line":12,"source":{"file":"kernel.cu","line":5},"instruction":"bar.sync 0;"}'
@@ -45,6 +49,9 @@ case $behaviour in
     case $seed in *[13579]) if injected; then echo "sum 41"; exit 0; fi ;; esac
     echo "sum 42" ;;
   fails) complete; echo "always wrong"; exit 7 ;;
+  # Kernels in another order than their names', one of them launched so many times; or none.
+  kernels) launch '{"end":"complete"}' zero; for _ in $(seq "$2"); do complete; done ;;
+  idle) ;;
   silent) echo "no CUDA here"; exit "${2:-0}" ;;
   unsupported) injected && say '{"message":"unsupported","what":"tex.2d, PTX line 7"}'; complete ;;
   deadlock) if injected; then launch "{\"end\":\"deadlock\",\"summary\":\"31 threads wait at a barrier\",\"waiting\":[$waiting]}"; exit 1; fi; complete ;;
