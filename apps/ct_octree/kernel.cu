@@ -3,8 +3,8 @@
 // lacks a fence. The two variants differ in that fence alone.
 //
 // A task is a cell of the tree with a range of slots that hold its particles. A block takes a task from
-// its own deque or steals one, sorts the cell's particles in place by child, makes leaves of the
-// children that are small or deep enough, and pushes the others.
+// its own deque or steals one, sorts the cell's particles in place by child, and pushes the children that
+// have too many; the others are leaves. Every slot says which cell it belongs to, so the slots are the tree.
 //
 // Departures from the paper: a deque's head, tail and counter share one 64-bit word, so that owner and
 // thieves meet at one address and only push() needs a fence (with two words, pop() needs one as well,
@@ -34,16 +34,18 @@ struct alignas(16) Task {
 struct Control {
     unsigned open;    // tasks that are in a deque or being worked on
     unsigned failed;  // not 0: a block met what cannot be, and all leave
-    unsigned leaves;  // leaves written so far
     unsigned pushes;
     unsigned steals;
 };
 
-// A slot holds a particle's number and, above it, the depth of the cell that the particle was put in.
-constexpr unsigned kNumberBits = 27;
-constexpr unsigned kNumberMask = (1u << kNumberBits) - 1;
-// A slot whose particle is under way; its number is no particle's.
-constexpr unsigned kHole = ~0u;
+// A slot holds a particle's number and, in its high half, the code of the cell that the particle was put in.
+using Slot = Word;
+// A slot whose particle is under way; its code is no cell's, and its number no particle's.
+constexpr Slot kHole = ~0ull;
+
+__device__ __forceinline__ Slot slot_of(unsigned code, unsigned particle) { return Slot(code) << 32 | particle; }
+__device__ __forceinline__ unsigned code_in(Slot slot) { return unsigned(slot >> 32); }
+__device__ __forceinline__ unsigned particle_in(Slot slot) { return unsigned(slot); }
 
 // A coordinate has 16 bits; the three of a particle stand in one word.
 constexpr unsigned kCoordinateBits = 16;
@@ -110,9 +112,8 @@ __device__ __forceinline__ bool steal(const Deques &deques, unsigned victim, Tas
 // ---- the tree
 
 struct Tree {
-    unsigned *slots;
+    Slot *slots;
     const Word *positions;
-    Task *leaves;
     Control *control;
     unsigned particles;
     unsigned leaf_limit;  // particles of a leaf above the last level
@@ -167,17 +168,16 @@ struct Cell {
 __device__ __forceinline__ void count_children(const Tree &tree, Cell &cell) {
     const Task task = cell.task;
     for (unsigned i = threadIdx.x; i < task.count; i += blockDim.x) {
-        unsigned held = Atomic<unsigned>(tree.slots[task.first + i]).load(kRelaxed);
-        unsigned particle = held & kNumberMask;
-        if (held >> kNumberBits == task.depth && particle < tree.particles) {
-            atomicAdd(&cell.count[child_of(tree.positions[particle], task.depth)], 1u);
+        Slot held = Atomic<Slot>(tree.slots[task.first + i]).load(kRelaxed);
+        if (code_in(held) == task.code && particle_in(held) < tree.particles) {
+            atomicAdd(&cell.count[child_of(tree.positions[particle_in(held)], task.depth)], 1u);
         } else {
             fail(tree);
         }
     }
 }
 
-// One thread a child: where its slots are, and what becomes of it.
+// One thread a child: where its slots are, and whether it is to be pushed.
 __device__ __forceinline__ void settle_child(const Tree &tree, Cell &cell, unsigned which) {
     Task child = cell.task;
     for (unsigned before = 0; before < which; before++) child.first += cell.count[before];
@@ -186,17 +186,8 @@ __device__ __forceinline__ void settle_child(const Tree &tree, Cell &cell, unsig
     child.depth++;
     cell.next[which] = child.first;
     cell.end[which] = child.first + child.count;
-    if (child.count == 0) return;
     if (child.count > tree.leaf_limit && child.depth < tree.max_depth) {
         cell.children[atomicAdd(&cell.pending, 1u)] = child;
-        return;
-    }
-    // Each leaf has a particle of its own, so there are no more leaves than particles.
-    unsigned leaf = Atomic<unsigned>(tree.control->leaves).fetch_add(1, kRelaxed);
-    if (leaf < tree.particles) {
-        tree.leaves[leaf] = child;
-    } else {
-        fail(tree);
     }
 }
 
@@ -206,12 +197,12 @@ __device__ __forceinline__ void settle_child(const Tree &tree, Cell &cell, unsig
 __device__ __forceinline__ void move_particles(const Tree &tree, Cell &cell) {
     const Task task = cell.task;
     for (unsigned i = threadIdx.x; i < task.count; i += blockDim.x) {
-        Atomic<unsigned> from(tree.slots[task.first + i]);
-        unsigned held = from.load(kRelaxed);
-        if (held >> kNumberBits != task.depth) continue;
+        Atomic<Slot> from(tree.slots[task.first + i]);
+        Slot held = from.load(kRelaxed);
+        if (code_in(held) != task.code) continue;
         if (!from.compare_exchange_strong(held, kHole, kRelaxed)) continue;
         while (held != kHole) {
-            unsigned particle = held & kNumberMask;
+            unsigned particle = particle_in(held);
             if (particle >= tree.particles) {
                 fail(tree);
                 break;
@@ -222,8 +213,7 @@ __device__ __forceinline__ void move_particles(const Tree &tree, Cell &cell) {
                 fail(tree);
                 break;
             }
-            unsigned placed = (task.depth + 1) << kNumberBits | particle;
-            held = Atomic<unsigned>(tree.slots[place]).exchange(placed, kRelaxed);
+            held = Atomic<Slot>(tree.slots[place]).exchange(slot_of(task.code << 3 | child, particle), kRelaxed);
         }
     }
 }
@@ -264,11 +254,10 @@ __device__ __forceinline__ void partition(const Tree &tree, const Deques &deques
 }
 
 #define OCTREE(NAME, FENCE)                                                                                    \
-    extern "C" __global__ void octree_##NAME(unsigned *slots, const Word *positions, Task *leaves,             \
-                                             Control *control, Word *words, Task *elements,                    \
-                                             unsigned particles, unsigned leaf_limit, unsigned max_depth,      \
-                                             unsigned capacity) {                                              \
-        partition<FENCE>(Tree{slots, positions, leaves, control, particles, leaf_limit, max_depth},            \
+    extern "C" __global__ void octree_##NAME(Slot *slots, const Word *positions, Control *control,             \
+                                             Word *words, Task *elements, unsigned particles,                  \
+                                             unsigned leaf_limit, unsigned max_depth, unsigned capacity) {     \
+        partition<FENCE>(Tree{slots, positions, control, particles, leaf_limit, max_depth},                    \
                          Deques{words, elements, capacity});                                                   \
     }
 

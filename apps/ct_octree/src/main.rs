@@ -14,12 +14,14 @@ use bugaroo_apps_host::{Device, Verdict, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
-use crate::check::{Leaf, Limits, check, divided, leaves};
+use crate::check::{Limits, check, divided, leaves, slot};
 use crate::particles::{packed, particles};
 
 const KERNELS: &str = include_str!("../kernel.ptx");
 const BLOCKS: u32 = 16;
 const THREADS_PER_BLOCK: u32 = 64;
+/// The root's code.
+const ROOT: u32 = 1;
 const LIMITS: Limits = Limits { leaf: 32, depth: 8 };
 
 /// Octree partitioning of particles with work-stealing deques (Cederman and Tsigas).
@@ -65,9 +67,9 @@ impl Variant {
     }
 }
 
-/// The kernel's counters at the launch, `struct Control` of `kernel.cu`: open, failed, leaves, pushes,
-/// steals. The root is open.
-const CONTROL: [u32; 5] = [1, 0, 0, 0, 0];
+/// The kernel's counters at the launch, `struct Control` of `kernel.cu`: open, failed, pushes, steals.
+/// The root is open.
+const CONTROL: [u32; 4] = [1, 0, 0, 0];
 
 fn main() -> ExitCode {
     conclude("ct_octree", octree_on_device(&Options::parse()))
@@ -80,7 +82,7 @@ fn octree_on_device(options: &Options) -> anyhow::Result<Verdict> {
     // An index of a deque that was stolen is not used again, so a block may need one for every task.
     let capacity = divided(&expected);
     ensure!(capacity <= MAX_CAPACITY, "{capacity} tasks are more than a deque can count");
-    let slots: Vec<u32> = (0..options.size).collect();
+    let slots: Vec<u64> = (0..options.size).map(|number| slot(ROOT, number)).collect();
     let positions: Vec<u64> = particles.iter().map(|&particle| packed(particle)).collect();
 
     let device = Device::open(KERNELS)?;
@@ -88,26 +90,19 @@ fn octree_on_device(options: &Options) -> anyhow::Result<Verdict> {
     let stream = &device.stream;
     let mut slots = stream.clone_htod(&slots)?;
     let positions = stream.clone_htod(&positions)?;
-    let mut found = stream.alloc_zeros::<u32>(4 * particles.len())?;
     let mut control = stream.clone_htod(&CONTROL)?;
     let mut words = stream.alloc_zeros::<u64>(BLOCKS as usize)?;
     let mut elements = stream.alloc_zeros::<u32>(4 * BLOCKS as usize * capacity)?;
     let capacity = u32::try_from(capacity)?;
     let mut launch = stream.launch_builder(&kernel);
-    launch
-        .arg(&mut slots)
-        .arg(&positions)
-        .arg(&mut found)
-        .arg(&mut control)
-        .arg(&mut words)
-        .arg(&mut elements);
+    launch.arg(&mut slots).arg(&positions).arg(&mut control).arg(&mut words).arg(&mut elements);
     launch.arg(&options.size).arg(&LIMITS.leaf).arg(&LIMITS.depth).arg(&capacity);
     // SAFETY: the arguments are the kernel's parameters, in order and type. The kernel checks every
-    // index that it reads from memory against `size` (slots, positions and leaves have as many) or
-    // against `capacity` (each block has as many elements).
+    // index that it reads from memory against `size` (there are as many slots and positions) or against
+    // `capacity` (each block has as many elements).
     unsafe { launch.launch(shape(BLOCKS, THREADS_PER_BLOCK)) }.context("the launch failed")?;
     let control = stream.clone_dtoh(&control).context("the kernel failed")?;
-    let [open, failed, leaves, pushes, steals] = control[..] else { bail!("{} counters", control.len()) };
+    let [open, failed, pushes, steals] = control[..] else { bail!("{} counters", control.len()) };
     if options.stats {
         println!("ct_octree: {pushes} tasks pushed, {steals} stolen");
     }
@@ -118,14 +113,6 @@ fn octree_on_device(options: &Options) -> anyhow::Result<Verdict> {
         return Ok(Err(format!("{open} tasks are still open")));
     }
     let slots = stream.clone_dtoh(&slots)?;
-    let found = stream.clone_dtoh(&found)?;
-    let found: Vec<Leaf> = found
-        .as_chunks()
-        .0
-        .iter()
-        .take(leaves as usize)
-        .map(|&[first, count, code, depth]| Leaf { first, count, code, depth })
-        .collect();
-    Ok(check(&particles, &expected, &slots, found)
+    Ok(check(&particles, &expected, &slots)
         .map(|()| format!("{} particles in {} leaves are right", particles.len(), expected.len())))
 }
