@@ -10,6 +10,7 @@ use crate::{Site, SourceLine};
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "a message is made, written and gone; most are launches")]
 pub enum Message {
     /// First of all, when the driver has read its orders.
     Hello {
