@@ -1,7 +1,7 @@
 // Generated from this crate's Rust constants (header.rs); a test compares. Do not edit.
 #pragma once
 
-#define BUGAROO_LAUNCH_BYTES 0x60u
+#define BUGAROO_LAUNCH_BYTES 0x80u
 #define BUGAROO_OFFSET_model 0x0u
 #define BUGAROO_OFFSET_features 0x4u
 #define BUGAROO_OFFSET_capacity 0x8u
@@ -10,11 +10,16 @@
 #define BUGAROO_OFFSET_key 0x20u
 #define BUGAROO_OFFSET_threads 0x28u
 #define BUGAROO_OFFSET_pending 0x30u
-#define BUGAROO_OFFSET_addresses 0x38u
-#define BUGAROO_OFFSET_values 0x40u
-#define BUGAROO_OFFSET_coins 0x48u
-#define BUGAROO_OFFSET_flags 0x50u
-#define BUGAROO_OFFSET_delayed 0x58u
+#define BUGAROO_OFFSET_ctas 0x38u
+#define BUGAROO_OFFSET_chunks 0x40u
+#define BUGAROO_OFFSET_pool 0x48u
+#define BUGAROO_OFFSET_next_chunk 0x50u
+#define BUGAROO_OFFSET_chunk_rows 0x58u
+#define BUGAROO_OFFSET_pool_chunks 0x5cu
+#define BUGAROO_OFFSET_coins 0x60u
+#define BUGAROO_OFFSET_flags 0x68u
+#define BUGAROO_OFFSET_delayed 0x70u
+#define BUGAROO_OFFSET_flushes 0x78u
 #define BUGAROO_MODEL_BUGAROO 0x2u
 #define BUGAROO_SPACE_GLOBAL 0x0u
 #define BUGAROO_SPACE_SHARED 0x1u
@@ -24,9 +29,13 @@
 #define BUGAROO_RUN_AND_RESTORE 0x2u
 #define BUGAROO_EVENT_BARRIER 0x1u
 #define BUGAROO_EVENT_WARP_BARRIER 0x2u
+#define BUGAROO_EVENT_EXIT 0x3u
 #define BUGAROO_EVENT_COLLECTIVE 0x5u
+#define BUGAROO_EVENT_CTA_FENCE 0x6u
+#define BUGAROO_OMITTED 0xffffffffu
 #define BUGAROO_FLAG_OMIT 0x1u
 #define BUGAROO_FLAG_INSERT 0x2u
+#define BUGAROO_FLAG_NARROW 0x4u
 #define BUGAROO_SITE_WIDTH_SHIFT 0x20u
 #define BUGAROO_SITE_SPACE_SHIFT 0x22u
 #define BUGAROO_SITE_STRONG_SHIFT 0x24u
@@ -40,6 +49,11 @@
 #define BUGAROO_CALLS_SHIFT 0x30u
 #define BUGAROO_COUNTS_MASK 0xffffffffffffull
 #define BUGAROO_STRONG_CALLS 0x20u
+#define BUGAROO_CHUNK 0x10u
+#define BUGAROO_CTA_BYTES 0xa0u
+#define BUGAROO_CTA_SLOTS 0x8u
+#define BUGAROO_CTA_HOLDS 0x2u
+#define BUGAROO_CTA_CALLS 0x1000u
 #define BUGAROO_ADDRESS_MASK 0x1fffffffffffffffull
 #define BUGAROO_WIDTH_SHIFT 0x3du
 #define BUGAROO_ENTRY_STRONG_SHIFT 0x3fu

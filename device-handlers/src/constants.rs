@@ -26,6 +26,10 @@ pub mod event {
     /// `shfl`, `vote`, `match`: they order nothing, but they wait, so strong stores must not stay behind;
     /// nothing under model bugaroo.
     pub const COLLECTIVE: u32 = 5;
+    /// A fence of scope cta: under model bugaroo as any fence.
+    pub const CTA_FENCE: u32 = 6;
+    /// Not an event: the fence at this site is omitted.
+    pub const OMITTED: u32 = 0xffff_ffff;
 }
 
 /// Bits of a thread's word of counts: entries of the global buffer, of the shared buffer, strong
@@ -45,6 +49,24 @@ pub mod pending {
 
 /// Strong stores drain after so many further handler calls of their thread.
 pub const STRONG_CALLS: u64 = 32;
+
+/// Entries of a chunk, the unit in which threads take room from the pool.
+pub const CHUNK: u32 = 16;
+
+/// Bytes of an entry: address word and value.
+pub const ENTRY_BYTES: u64 = 16;
+
+/// What a CTA holds back from the rest of the device.
+pub mod cta {
+    /// Stores that it holds at most.
+    pub const SLOTS: u32 = 8;
+    /// Entries that a thread moves into slots at a time, at most.
+    pub const HOLDS: u32 = 2;
+    /// Slots drain after so many handler calls of the CTA's threads while one is held.
+    pub const CALLS: u32 = 4096;
+    /// Bytes of its state: a word about the slots, counts, then the slots.
+    pub const BYTES: u64 = 32 + SLOTS as u64 * super::ENTRY_BYTES;
+}
 
 /// Bits of an entry's address word. Device addresses have at most 57 bits.
 pub mod entry {

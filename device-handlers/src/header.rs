@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::mem::offset_of;
 
-use crate::constants::{STRONG_CALLS, choice, entry, event, hash, pending};
+use crate::constants::{CHUNK, STRONG_CALLS, choice, cta, entry, event, hash, pending};
 use crate::{BufferSpace, LaunchState, Model, SiteWord, flags};
 
 /// The text of `device-handlers/layout.h`.
@@ -26,11 +26,16 @@ pub fn generate() -> String {
         ("key", offset_of!(LaunchState, key)),
         ("threads", offset_of!(LaunchState, threads)),
         ("pending", offset_of!(LaunchState, pending)),
-        ("addresses", offset_of!(LaunchState, addresses)),
-        ("values", offset_of!(LaunchState, values)),
+        ("ctas", offset_of!(LaunchState, ctas)),
+        ("chunks", offset_of!(LaunchState, chunks)),
+        ("pool", offset_of!(LaunchState, pool)),
+        ("next_chunk", offset_of!(LaunchState, next_chunk)),
+        ("chunk_rows", offset_of!(LaunchState, chunk_rows)),
+        ("pool_chunks", offset_of!(LaunchState, pool_chunks)),
         ("coins", offset_of!(LaunchState, coins)),
         ("flags", offset_of!(LaunchState, flags)),
         ("delayed", offset_of!(LaunchState, delayed)),
+        ("flushes", offset_of!(LaunchState, flushes)),
     ] {
         define(&format!("OFFSET_{field}"), offset as u64);
     }
@@ -43,9 +48,13 @@ pub fn generate() -> String {
     define("RUN_AND_RESTORE", choice::RUN_AND_RESTORE);
     define("EVENT_BARRIER", event::BARRIER.into());
     define("EVENT_WARP_BARRIER", event::WARP_BARRIER.into());
+    define("EVENT_EXIT", event::EXIT.into());
     define("EVENT_COLLECTIVE", event::COLLECTIVE.into());
+    define("EVENT_CTA_FENCE", event::CTA_FENCE.into());
+    define("OMITTED", event::OMITTED.into());
     define("FLAG_OMIT", flags::OMIT.into());
     define("FLAG_INSERT", flags::INSERT.into());
+    define("FLAG_NARROW", flags::NARROW.into());
     define("SITE_WIDTH_SHIFT", SiteWord::WIDTH_SHIFT.into());
     define("SITE_SPACE_SHIFT", SiteWord::SPACE_SHIFT.into());
     define("SITE_STRONG_SHIFT", SiteWord::STRONG_SHIFT.into());
@@ -59,6 +68,11 @@ pub fn generate() -> String {
     define("CALLS_SHIFT", pending::CALLS_SHIFT.into());
     define("COUNTS_MASK", pending::COUNTS_MASK);
     define("STRONG_CALLS", STRONG_CALLS);
+    define("CHUNK", CHUNK.into());
+    define("CTA_BYTES", cta::BYTES);
+    define("CTA_SLOTS", cta::SLOTS.into());
+    define("CTA_HOLDS", cta::HOLDS.into());
+    define("CTA_CALLS", cta::CALLS.into());
     define("ADDRESS_MASK", entry::ADDRESS_MASK);
     define("WIDTH_SHIFT", entry::WIDTH_SHIFT.into());
     define("ENTRY_STRONG_SHIFT", entry::STRONG_SHIFT.into());

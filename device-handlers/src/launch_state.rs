@@ -47,16 +47,26 @@ pub struct LaunchState {
     pub threads: u64,
     /// Address of the `u64` counts.
     pub pending: u64,
-    /// Address of the entries' address words.
-    pub addresses: u64,
-    /// Address of the entries' values.
-    pub values: u64,
+    /// Address of what CTAs hold back.
+    pub ctas: u64,
+    /// Address of the table of chunks that threads have taken.
+    pub chunks: u64,
+    /// Address of the chunks.
+    pub pool: u64,
+    /// Address of the `u32` number of the next chunk.
+    pub next_chunk: u64,
+    /// Most chunks of one buffer.
+    pub chunk_rows: u32,
+    /// Chunks of the pool.
+    pub pool_chunks: u32,
     /// Address of the `u32` coin counters.
     pub coins: u64,
     /// Address of the site flags table, [`crate::flags`].
     pub flags: u64,
     /// Address of the `u64` count of delayed stores.
     pub delayed: u64,
+    /// Address of the `u64` counts of drains by length.
+    pub flushes: u64,
 }
 
 impl LaunchState {
@@ -108,39 +118,50 @@ impl LaunchState {
             key: launch_key(seed, launch),
             threads: layout.threads,
             pending: base + layout.pending,
-            addresses: base + layout.addresses,
-            values: base + layout.values,
+            ctas: base + layout.ctas,
+            chunks: base + layout.chunks,
+            pool: base + layout.pool,
+            next_chunk: base + layout.next_chunk,
+            chunk_rows: layout.chunk_rows,
+            pool_chunks: layout.pool_chunks,
             coins: base + layout.coins,
             flags: flags.unwrap_or(0),
             delayed: base + layout.delayed,
+            flushes: base + layout.flushes,
         }
     }
 
     /// What to write to the variable: little-endian, without padding.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
-        let mut bytes = [0; Self::BYTES];
-        let words = [self.model, self.features, self.capacity, self.coin_slots];
         let longs = [
+            halves(self.model, self.features),
+            halves(self.capacity, self.coin_slots),
             self.thresholds[0],
             self.thresholds[1],
             self.key,
             self.threads,
             self.pending,
-            self.addresses,
-            self.values,
+            self.ctas,
+            self.chunks,
+            self.pool,
+            self.next_chunk,
+            halves(self.chunk_rows, self.pool_chunks),
             self.coins,
             self.flags,
             self.delayed,
+            self.flushes,
         ];
-        let (head, tail) = bytes.split_at_mut(size_of_val(&words));
-        for (field, word) in head.chunks_exact_mut(4).zip(words) {
-            field.copy_from_slice(&word.to_le_bytes());
-        }
-        for (field, long) in tail.chunks_exact_mut(8).zip(longs) {
+        let mut bytes = [0; Self::BYTES];
+        for (field, long) in bytes.chunks_exact_mut(8).zip(longs) {
             field.copy_from_slice(&long.to_le_bytes());
         }
         bytes
     }
+}
+
+/// Two words that lie side by side, the first one lower.
+fn halves(first: u32, second: u32) -> u64 {
+    u64::from(first) | u64::from(second) << 32
 }
 
 #[cfg(test)]

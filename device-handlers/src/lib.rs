@@ -33,7 +33,7 @@ pub const SYMBOL_PREFIX: &str = "__bugaroo_";
 /// Names of the handlers that injected code calls. What each does, takes and answers is said in
 /// `handlers.cu`.
 pub mod symbols {
-    /// `() -> (u64 address of the thread's counts, u64 thread)`
+    /// `() -> (u64 address of the thread's counts, u32 thread and u32 CTA)`
     pub const ENTER: &str = "__bugaroo_enter";
     /// `(u32 thread, u64 address, u64 value, u64 site) -> (u64 old, u64 choice)`
     pub const STORE: &str = "__bugaroo_store";
@@ -45,12 +45,12 @@ pub mod symbols {
     pub const ATOMIC: &str = "__bugaroo_atomic";
     /// `(u32 thread, u32 event)`
     pub const DRAIN: &str = "__bugaroo_drain";
-    /// `(u32 site id) -> u32`
-    pub const OMITTED: &str = "__bugaroo_omitted";
+    /// `(u32 site id, u32 event) -> u32 event`
+    pub const FENCE: &str = "__bugaroo_fence";
     /// `(u32 thread, u32 site id)`
     pub const INSERTED_FENCE: &str = "__bugaroo_inserted_fence";
     /// All of them.
-    pub const ALL: [&str; 8] = [ENTER, STORE, RESTORE, LOAD, ATOMIC, DRAIN, OMITTED, INSERTED_FENCE];
+    pub const ALL: [&str; 8] = [ENTER, STORE, RESTORE, LOAD, ATOMIC, DRAIN, FENCE, INSERTED_FENCE];
 }
 
 /// Bits of a word of the site flags table (`u32` per site, indexed by [`SiteWord::site`]).

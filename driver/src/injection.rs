@@ -10,9 +10,12 @@
 //! scheduler of a launch starts from [`scheduler_seed`]. So a launch does not depend on how long the
 //! ones before it ran.
 
-use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags};
+use bugaroo_device_handlers::constants::CHUNK;
+use bugaroo_device_handlers::{
+    BufferSpace, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
+};
 use bugaroo_injector::Instrumented;
-use bugaroo_protocol::{Model, Orders, Site, SiteId, Space};
+use bugaroo_protocol::{FlushLengths, Model, Orders, Site, SiteId, Space};
 use bugaroo_simulator::{AllocationKind, Memory, Program};
 use regex::Regex;
 
@@ -56,8 +59,19 @@ pub struct Injected {
 pub struct Armed {
     /// Address of the launch state.
     variable: u64,
-    /// Address of the count of delayed stores, if the launch counts.
-    delayed: Option<u64>,
+    /// The buffers and where they lie, if the launch has any.
+    buffers: Option<(Layout, u64)>,
+}
+
+/// What a launch did with its buffers.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    /// Stores that were delayed.
+    pub stores: u64,
+    /// How full buffers were when they drained.
+    pub flush_lengths: FlushLengths,
+    /// Device memory that the buffers took.
+    pub buffer_bytes: u64,
 }
 
 impl Injection {
@@ -146,13 +160,13 @@ impl Injection {
         &mut self,
         injected: &Injected,
         kernel: &str,
-        threads: u64,
+        (ctas, cta_threads): (u64, u64),
         ordinal: u64,
         memory: &mut Memory,
     ) -> Outcome<Armed> {
         let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model?)))
         else {
-            return Ok(Armed { variable: injected.variable, delayed: None });
+            return Ok(Armed { variable: injected.variable, buffers: None });
         };
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
         let pw = if selected { orders.pw } else { 0.0 };
@@ -162,32 +176,28 @@ impl Injection {
             Space::Shared => (0.0, pw),
         };
         let idle = probabilities == (0.0, 0.0) && injected.flags.is_none();
-        let wanted = orders.buffer;
         let (model, seed) = (device_model(model), orders.seed);
         // Half of what is left: the program may go on allocating.
         let present = self.buffers.map_or(0, |(_, size)| size);
         let budget = ((memory.available() + present) / 2).max(present);
-        let layout = Layout::new(threads, injected.instrumented.store_sites, wanted, budget);
-        let base = if idle { 0 } else { self.buffers_for(&layout, budget, wanted, memory)? };
+        let layout =
+            Layout::new((ctas, cta_threads), injected.instrumented.store_sites, orders.buffer, budget);
+        let base = if idle { 0 } else { self.buffers_for(&layout, budget, memory)? };
         let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, injected.flags);
         memory.write(injected.variable, &state.to_bytes()).map_err(|_| Status::Unknown)?;
-        let delayed = (!idle).then_some(base + layout.delayed);
-        Ok(Armed { variable: injected.variable, delayed })
+        Ok(Armed { variable: injected.variable, buffers: (!idle).then_some((layout, base)) })
     }
 
     /// Buffers for a launch, zero where they have to be.
-    fn buffers_for(
-        &mut self,
-        layout: &Layout,
-        budget: u64,
-        wanted: u32,
-        memory: &mut Memory,
-    ) -> Outcome<u64> {
-        if layout.capacity < wanted && !self.told_of_small_buffers {
+    fn buffers_for(&mut self, layout: &Layout, budget: u64, memory: &mut Memory) -> Outcome<u64> {
+        let ample = Layout::ample(layout.threads, layout.capacity);
+        if layout.pool_chunks < ample && !self.told_of_small_buffers {
             self.told_of_small_buffers = true;
             eprintln!(
-                "bugaroo: {} threads: store buffers of {} entries instead of {wanted} (device memory)",
-                layout.threads, layout.capacity
+                "bugaroo: {} threads: room for {} delayed stores instead of {} (device memory)",
+                layout.threads,
+                u64::from(layout.pool_chunks) * u64::from(CHUNK),
+                u64::from(ample) * u64::from(CHUNK),
             );
         }
         if layout.total_bytes > budget {
@@ -210,18 +220,36 @@ impl Injection {
 }
 
 impl Armed {
-    /// Takes the launch state back, so that memory holds nothing of the tester's; tells how many stores
-    /// were delayed.
-    pub fn disarm(self, memory: &mut Memory) -> u64 {
-        let mut count = [0; 8];
-        if let Some(delayed) = self.delayed {
-            // The buffers were allocated for this launch and are still there.
-            let _ = memory.read(delayed, &mut count);
-        }
+    /// Takes the launch state back, so that memory holds nothing of the tester's; tells what the buffers did.
+    pub fn disarm(self, memory: &mut Memory) -> Delays {
         // The variable lives as long as its module.
         let _ = memory.write(self.variable, &LaunchState::off().to_bytes());
-        u64::from_le_bytes(count)
+        let Some((layout, base)) = self.buffers else { return Delays::default() };
+        let read = |offset: u64, count: usize| {
+            let mut bytes = vec![0; 8 * count];
+            // The buffers were allocated for this launch and are still there.
+            let _ = memory.read(base + offset, &mut bytes);
+            bytes.chunks_exact(8).map(word).collect::<Vec<u64>>()
+        };
+        let lengths = layout.capacity as usize + 1;
+        let flushes = read(layout.flushes, 2 * lengths);
+        let histogram = |space: BufferSpace| {
+            let counts = (0u32..).zip(&flushes[space as usize * lengths..][..lengths]);
+            counts.filter(|(_, count)| **count != 0).map(|(length, count)| (length, *count)).collect()
+        };
+        Delays {
+            stores: read(layout.delayed, 1)[0],
+            flush_lengths: FlushLengths {
+                global: histogram(BufferSpace::Global),
+                shared: histogram(BufferSpace::Shared),
+            },
+            buffer_bytes: layout.buffer_bytes(),
+        }
     }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"))
 }
 
 impl Prepared {

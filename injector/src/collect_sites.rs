@@ -32,8 +32,8 @@ pub enum PointKind {
     Load(Access),
     /// `atom` or `red`.
     Atomic(Access),
-    /// A fence, which may be omitted.
-    Fence,
+    /// A fence of this scope, which may be omitted.
+    Fence(Scope),
     /// A CTA barrier.
     Barrier,
     /// `bar.warp.sync`
@@ -206,7 +206,7 @@ impl<'m> Collector<'m, '_> {
                 }
             }
             Op::Fence { kind: FenceKind::Proxy, .. } => (PointKind::Unknown, None),
-            Op::Fence { .. } => (PointKind::Fence, Some(SiteKind::Fence)),
+            Op::Fence { scope, .. } => (PointKind::Fence(*scope), Some(SiteKind::Fence)),
             Op::Barrier { .. } => (PointKind::Barrier, Some(SiteKind::Barrier)),
             Op::WarpSync => (PointKind::WarpBarrier, Some(SiteKind::Barrier)),
             Op::Shfl { sync: true, .. } | Op::Vote { sync: true, .. } | Op::Match { .. } => {

@@ -18,6 +18,8 @@ pub const LABEL_PREFIX: &str = "$bugaroo_";
 
 /// Address of the thread's word of counts (64 bits).
 pub const SLOT: &str = "%bugaroo_slot";
+/// Address of the state of the thread's CTA (64 bits).
+pub const CTA: &str = "%bugaroo_cta";
 /// Linear index of the thread in the launch (32 bits).
 pub const THREAD: &str = "%bugaroo_thread";
 /// Some store may be delayed in this launch (predicate).
@@ -32,6 +34,8 @@ pub const P: &str = "%bugaroo_p";
 pub const HALF: &str = "%bugaroo_half";
 /// Scratch, 32 bits.
 pub const WORD: &str = "%bugaroo_word";
+/// What a fence drains for.
+pub const EVENT: &str = "%bugaroo_event";
 /// Generic address of the access at hand.
 pub const ADDRESS: &str = "%bugaroo_address";
 /// Generic address of the element at hand.
@@ -65,10 +69,12 @@ impl Code {
         self.op(format!("@!{ROUTE} bra {target};"));
     }
 
-    /// Jumps when this thread has no entries.
+    /// Jumps when this thread has no entries and its CTA holds none.
     pub fn unless_pending(&mut self, target: &str) {
         self.unless_routed(target);
         self.op(format!("ld.global.u64 {ANSWER}, [{SLOT}];"));
+        self.op(format!("ld.volatile.global.u64 {ADDRESS}, [{CTA}];"));
+        self.op(format!("or.b64 {ANSWER}, {ANSWER}, {ADDRESS};"));
         self.op(format!("setp.eq.u64 {P}, {ANSWER}, 0;"));
         self.op(format!("@{P} bra {target};"));
     }

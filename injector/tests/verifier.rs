@@ -64,13 +64,16 @@ fn every_injected_line_has_to_be_there() {
         // are the comparisons that jumps go by and the touch of a delayed store's address.
         let prologue = text.contains("_entered")
             || text.contains("__bugaroo_enter")
-            || text.contains("__bugaroo_launch");
+            || text.contains("__bugaroo_launch")
+            || text.starts_with("shr.u64 %bugaroo_answer")
+            || text.starts_with("mad.lo.u64 %bugaroo_cta");
         let declares = text.starts_with(".param") || text.starts_with(".reg");
         let compares = text.starts_with("setp.")
             || text.starts_with("and.b32 %bugaroo_thread")
             || text.starts_with("or.b64");
         let reads = text.starts_with("ld.param")
             || text.starts_with("ld.global.u64 %bugaroo_answer")
+            || text.starts_with("ld.volatile.global.u64 %bugaroo_address")
             || text.contains("ld.volatile.u8");
         let clears =
             text.starts_with("mov.u64 %bugaroo_answer") || text.starts_with("cvt.u32.u64 %bugaroo_thread");

@@ -66,7 +66,7 @@ fn skip_label(index: usize) -> String {
 
 /// Whether a place needs its skip label.
 fn has_skip(point: &Point) -> bool {
-    point.guard.is_some() || point.kind == PointKind::Fence
+    point.guard.is_some() || matches!(point.kind, PointKind::Fence(_))
 }
 
 /// Drains for `event` before the places that are chosen.
@@ -74,17 +74,18 @@ fn drain_before(table: &SiteTable, plan: &mut Plan, event: u32, chosen: impl Fn(
     for (index, point, around) in each(table, plan) {
         if chosen(&point.kind) {
             let mut code = Code::default();
-            drain(&mut code, index, event);
+            drain(&mut code, index, &event.to_string());
             around.before.push_str(&code.finish());
         }
     }
 }
 
-/// Calls the drain handler when the thread has entries; falls through to what follows.
-fn drain(code: &mut Code, index: usize, event: u32) {
+/// Calls the drain handler when the thread has entries or its CTA holds some; falls through to what
+/// follows. `event` is a number or a register.
+fn drain(code: &mut Code, index: usize, event: &str) {
     use bugaroo_device_handlers::symbols;
     let run = label(index, "run");
     code.unless_pending(&run);
-    code.call(symbols::DRAIN, &[("b32", crate::emit::THREAD), ("b32", &event.to_string())], &[]);
+    code.call(symbols::DRAIN, &[("b32", crate::emit::THREAD), ("b32", event)], &[]);
     code.label(&run);
 }

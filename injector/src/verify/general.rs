@@ -10,7 +10,7 @@ use super::Violation;
 use super::view::{FunctionView, View, jump_target, owner_of, owners};
 use crate::access::Element;
 use crate::collect_sites::{Point, PointKind};
-use crate::emit::{ADDRESS, LABEL_PREFIX, REGISTER_PREFIX, SLOT};
+use crate::emit::{ADDRESS, CTA, LABEL_PREFIX, REGISTER_PREFIX, SLOT};
 
 /// `closed` says that every label has been written.
 pub(super) fn check(view: &View<'_>, closed: bool) -> Result<(), Violation> {
@@ -70,6 +70,7 @@ fn harmless(
     match &instruction.op {
         Op::Mov { .. }
         | Op::Add { .. }
+        | Op::Mad { .. }
         | Op::And { .. }
         | Op::Or { .. }
         | Op::Shl { .. }
@@ -78,7 +79,7 @@ fn harmless(
         | Op::Cvta { to: false, .. }
         | Op::Setp { .. }
         | Op::Ld { space: Space::Param | Space::Const, .. } => {}
-        Op::Ld { space: Space::Global, .. } if reads(instruction, SLOT) => {}
+        Op::Ld { space: Space::Global, .. } if reads(instruction, SLOT) || reads(instruction, CTA) => {}
         // A delayed store's touch of its address.
         Op::Ld { space: Space::Generic, sem: Semantics::Volatile, ty: Type::U8, .. }
             if reads(instruction, ADDRESS) => {}

@@ -3,6 +3,7 @@
 use bugaroo_device_handlers::constants::event;
 use bugaroo_device_handlers::symbols;
 use bugaroo_ptx::ast::{Instruction, Statement, StatementKind};
+use bugaroo_ptx::types::Scope;
 
 use super::questions::{Call, Evaluation, Term, address, loaded, stored};
 use super::view::{Place, jump_target};
@@ -20,7 +21,7 @@ fn require(holds: bool, otherwise: &'static str) -> Judgement {
 pub(super) fn owes(pass: &str, place: &Place<'_>) -> Judgement {
     match (pass, &place.point.kind) {
         ("open-guards", _) => guard_opens(place),
-        ("close-guards", kind) if place.point.guard.is_some() || *kind == PointKind::Fence => {
+        ("close-guards", kind) if place.point.guard.is_some() || matches!(kind, PointKind::Fence(_)) => {
             let last = place.after.last().map(|statement| &statement.kind);
             let skip = place.label("skip");
             let closed = matches!(last, Some(StatementKind::Label(name)) if *name == skip);
@@ -29,19 +30,27 @@ pub(super) fn owes(pass: &str, place: &Place<'_>) -> Judgement {
         ("route-stores", PointKind::Store { access, slot }) => store(place, access, *slot),
         ("route-loads", PointKind::Load(access)) => load(place, access),
         ("drain-before-atomics", PointKind::Atomic(access)) => atomic(place, access),
-        ("drain-before-fences", PointKind::Fence) => {
-            let parameters = [Term::constant(place.site()?.into())];
-            let omits = calls_once(&place.before, symbols::OMITTED, &parameters);
+        ("drain-before-fences", PointKind::Fence(scope)) => {
+            let event = if *scope == Scope::Cta { event::CTA_FENCE } else { event::FENCE };
+            let parameters = [Term::constant(place.site()?.into()), Term::constant(event.into())];
+            let omits = calls_once(&place.before, symbols::FENCE, &parameters);
             let optional = jumps(&place.before, Some(FLAGGED), &place.label("kept")) == 1;
             require(omits && optional, "it cannot be omitted")?;
             require(jumps(&place.before, Some(P), &place.label("skip")) == 1, "it is never omitted")?;
-            drains(place, event::FENCE)
+            drains(place, event)
         }
         ("drain-before-barriers", PointKind::Barrier) => drains(place, event::BARRIER),
         ("drain-before-barriers", PointKind::WarpBarrier) => drains(place, event::WARP_BARRIER),
         ("drain-before-collectives", PointKind::Collective) => drains(place, event::COLLECTIVE),
         ("drain-before-unknown", PointKind::Unknown) => drains(place, event::UNKNOWN),
-        ("drain-at-exit", PointKind::Exit) => drains(place, event::EXIT),
+        ("drain-at-exit", PointKind::Exit) => {
+            let parameters = [Term::register(THREAD), Term::constant(event::EXIT.into())];
+            let told = calls_once(&place.before, symbols::DRAIN, &parameters);
+            require(told, "its handler is not told")?;
+            let run = place.label("run");
+            let past = jumps(&place.before, Some(ROUTE), &run) == 1;
+            require(past && jumps(&place.before, Some(P), &run) == 0, "not every thread tells its end")
+        }
         ("insert-fence-candidates", _) if place.point.takes_fence => {
             let parameters = [Term::register(THREAD), Term::constant(place.site()?.into())];
             let there = calls_once(&place.after, symbols::INSERTED_FENCE, &parameters);

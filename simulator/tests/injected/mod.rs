@@ -88,6 +88,11 @@ impl Injection {
         self
     }
 
+    pub fn narrowing(mut self, sites: &[u32]) -> Injection {
+        self.flags.extend(sites.iter().map(|site| (*site, flags::NARROW)));
+        self
+    }
+
     pub fn inserting(mut self, sites: &[u32]) -> Injection {
         self.flags.extend(sites.iter().map(|site| (*site, flags::INSERT)));
         self
@@ -192,8 +197,8 @@ fn arrange(
     work: &Work<'_>,
     seed: u64,
 ) -> u64 {
-    let threads = u64::from(work.grid) * u64::from(work.block);
-    let layout = Layout::new(threads, info.store_sites, injection.capacity, 256 << 20);
+    let shape = (u64::from(work.grid), u64::from(work.block));
+    let layout = Layout::new(shape, info.store_sites, injection.capacity, 256 << 20);
     let base =
         memory.alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool).expect("room for buffers");
     let flags = (!injection.flags.is_empty()).then(|| {
