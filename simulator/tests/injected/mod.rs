@@ -73,6 +73,8 @@ pub struct Injection {
     pub pw_global: f64,
     pub pw_shared: f64,
     pub capacity: u32,
+    /// Most bytes of device memory for buffers.
+    pub budget: u64,
     /// Sites and their flags.
     pub flags: Vec<(u32, u32)>,
 }
@@ -80,7 +82,7 @@ pub struct Injection {
 impl Injection {
     /// Both spaces, 256 entries.
     pub fn new(model: Model, pw: f64) -> Injection {
-        Injection { model, pw_global: pw, pw_shared: pw, capacity: 256, flags: Vec::new() }
+        Injection { model, pw_global: pw, pw_shared: pw, capacity: 256, budget: 256 << 20, flags: Vec::new() }
     }
 
     pub fn omitting(mut self, sites: &[u32]) -> Injection {
@@ -198,7 +200,7 @@ fn arrange(
     seed: u64,
 ) -> u64 {
     let shape = (u64::from(work.grid), u64::from(work.block));
-    let layout = Layout::new(shape, info.store_sites, injection.capacity, 256 << 20);
+    let layout = Layout::new(shape, info.store_sites, injection.capacity, injection.budget);
     let base =
         memory.alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool).expect("room for buffers");
     let flags = (!injection.flags.is_empty()).then(|| {
