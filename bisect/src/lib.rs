@@ -1,18 +1,35 @@
-//! Searches over trials: which fences a program lacks, and which it could do without.
+//! Searches over trials: which fences a program lacks, which it could do without, and which could be
+//! narrower.
 //!
 //! Source: Islam and Muzahid, "Bugaroo: Exposing Memory Model Bugs in Many-core Systems", section
 //! III.D. Each module says where it departs from it.
+//!
+//! Bottom up: [`trials`] is what can run trials, [`memo`] and [`journal`] remember them; [`rates`] says
+//! how many a conclusion takes, [`bench`] asks questions; [`places`] are what a fence can be written at;
+//! [`narrow`], [`locate`] and [`round`] find one missing fence, [`polish`] examines an answer,
+//! [`redundant`] and [`scope`] look at the program's own fences; [`search`] is all of it, and [`session`]
+//! that on the harness.
 
-pub mod confidence;
+pub mod bench;
+pub mod journal;
 pub mod locate;
+pub mod memo;
+pub mod narrow;
+pub mod places;
+pub mod polish;
+pub mod rates;
+pub mod redundant;
 pub mod report;
+pub mod round;
+pub mod scope;
 pub mod search;
 pub mod session;
 pub mod source;
 pub mod trials;
 
-pub use report::{Missing, Redundant, Report, Step, Verified};
-pub use search::{Subject, VERIFYING_TRIALS, search};
-pub use session::{SessionTrials, search_session};
+pub use report::{Missing, OwnFence, Redundant, Report, ScopeAdvice, Step};
+pub use session::{Order, Searched, search_program};
 pub use source::SourceText;
-pub use trials::{Tally, Trials};
+
+#[cfg(test)]
+mod model;

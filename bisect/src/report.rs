@@ -1,47 +1,77 @@
 //! What a search found, in the shape of `bugaroo bisect --format json` (schema 1).
 
 use bugaroo_protocol::{Model, Site, SiteId, SourceLine};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::places::Place;
 
 /// The answer of a search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Fences that the program lacks.
+    /// Fences that the program lacks, in the order of the PTX.
     pub missing: Vec<Missing>,
-    /// Fences that the program has and could do without, under the model used.
+    /// Fences that the program has and could do without, each by itself, under the model used.
     pub redundant: Vec<Redundant>,
+    /// Whether all of `redundant` can go at once; None where there are fewer than two.
+    pub redundant_together: Option<bool>,
+    /// Where they cannot: the smallest sets of the program's fences with which it passes, each whole;
+    /// all of that size.
+    pub minimal_sets: Vec<Vec<OwnFence>>,
+    /// Whether `minimal_sets` holds all sets of that size; false when the search for them was ended.
+    pub minimal_sets_complete: bool,
+    /// For each fence that is needed at GPU scope or wider: whether CTA scope would do. Empty where the
+    /// model cannot tell.
+    pub scope_advice: Vec<ScopeAdvice>,
     /// The questions that were asked, in order.
     pub steps: Vec<Step>,
     /// Trials of the program with the missing fences inserted.
     pub verified: Verified,
+    /// How sure the whole answer is.
+    pub assurance: Assurance,
+    /// Trials that the answer rests on.
+    pub trials: u64,
     /// Why failures are left that no inserted fence cures; None when there are none.
     pub unresolved: Option<String>,
     /// What the model used cannot show, said in words.
     pub caveats: Vec<String>,
 }
 
-/// A fence that is missing right after an access.
-#[derive(Clone, Debug, Serialize)]
+/// How sure an answer is. That a fence is needed is certain: a trial fails without it. That the program
+/// passes, is as sure as the trials were many.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assurance {
+    /// Failures of this rate, or a higher one, are meant to be seen.
+    pub rate: f64,
+    /// The probability, at most, that one of them went unseen anywhere in the answer.
+    pub error: f64,
+    /// Most trials that one question could take.
+    pub cap: u64,
+}
+
+/// A fence that is missing right after a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
     /// `shared`, `global` or `both`: whose delayed stores show the failure.
     pub space: String,
     /// The kernel whose delayed stores show it; None when it takes several.
     pub kernel: Option<String>,
-    /// The access that the fence goes after.
+    /// The access that the fence goes after: the first of `sites` in that kernel.
     pub site: SiteId,
-    /// Its line in the PTX.
+    /// All accesses of the line, which a fence in the source would go after.
+    pub sites: Vec<SiteId>,
+    /// Line of `site` in the PTX.
     pub ptx_line: u32,
-    /// Its line in the CUDA source.
+    /// The line of the CUDA source.
     pub source: Option<SourceLine>,
     /// Scope that the fence needs: `gpu` for `__threadfence()`, `cta` for `__threadfence_block()`.
     pub scope: String,
-    /// Confidence of the answer, 0 to 1.
+    /// Confidence that the program passes with the fences found, 0 to 1.
     pub confidence: f64,
     /// Trials that the search for this fence took.
     pub trials: u64,
     /// The access, in full.
     pub access: Site,
-    /// The next access in the text, which the fence goes before.
+    /// The next access in the text of another line, which the fence goes before.
     pub before: Option<Site>,
 }
 
@@ -52,29 +82,74 @@ impl Missing {
     }
 }
 
-/// A fence whose absence showed no failure.
-#[derive(Clone, Debug, Serialize)]
+/// A fence without which no failure showed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Redundant {
-    /// The fence.
+    /// The fence: the first of `sites`.
     pub site: SiteId,
-    /// Its line in the PTX.
+    /// All sites of its line.
+    pub sites: Vec<SiteId>,
+    /// Line of `site` in the PTX.
     pub ptx_line: u32,
-    /// Its line in the CUDA source.
+    /// The line of the CUDA source.
     pub source: Option<SourceLine>,
     /// The model under which it is redundant.
     pub model: Model,
     /// Trials without it, none of which failed.
     pub trials: u64,
-    /// The kernel or device function it stands in.
+    /// The kernel or device function that `site` stands in.
     pub function: String,
 }
 
+/// One of the program's fences.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnFence {
+    /// The first of its sites.
+    pub site: SiteId,
+    /// Line of `site` in the PTX.
+    pub ptx_line: u32,
+    /// The line of the CUDA source.
+    pub source: Option<SourceLine>,
+}
+
+impl From<&Place> for OwnFence {
+    fn from(place: &Place) -> Self {
+        let lead = place.lead();
+        Self { site: lead.id, ptx_line: lead.ptx_line, source: place.source.clone() }
+    }
+}
+
+/// Whether CTA scope would do for a fence that is needed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScopeAdvice {
+    /// The fence, or for one that is missing the access that it goes after: the first of `sites`.
+    pub site: SiteId,
+    /// All sites of its line.
+    pub sites: Vec<SiteId>,
+    /// Line of `site` in the PTX.
+    pub ptx_line: u32,
+    /// The line of the CUDA source.
+    pub source: Option<SourceLine>,
+    /// Whether the fence is one that is missing, and not one of the program's.
+    pub inserted: bool,
+    /// The scope that it has (`gpu` or `sys`); a missing fence is tried as `gpu`.
+    pub scope: String,
+    /// The scope that it needs: `gpu` or `cta`.
+    pub needed: String,
+    /// The model that says so.
+    pub model: Model,
+    /// Trials with the fence at CTA scope.
+    pub trials: u64,
+    /// How many of them failed: one is enough to need the wider scope.
+    pub failures: u64,
+}
+
 /// One question of the search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// What was asked, in words.
     pub question: String,
-    /// Trials it took.
+    /// Trials that the answer rests on.
     pub trials: u64,
     /// How many of them failed.
     pub failures: u64,
@@ -83,7 +158,7 @@ pub struct Step {
 }
 
 /// Trials of the whole answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
     /// Trials run.
     pub trials: u64,

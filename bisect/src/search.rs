@@ -1,30 +1,37 @@
 //! The whole search, as in the paper (III.D): which space, which kernel, which location; and again,
-//! with the fences found kept, until the program passes.
+//! with the fence found kept, until the program passes. Then: which of the program's own fences could
+//! go, and which could be narrower.
 //!
-//! Departures from the paper: the number of trials of each question comes from the failure rate
-//! ([`crate::confidence`]), the location search finds sets of fences ([`crate::locate`]), and the whole
-//! answer is verified by trials of its own. What it can miss: a bug that shows only on the load side
-//! (a missing acquire) where the model only delays stores, and one too rare for the trials given.
+//! Departures from the paper: what a fence is (a line of the source, [`crate::places`]); how many trials a
+//! question takes ([`crate::rates`]); how the location is searched ([`crate::locate`]); and that the
+//! answer as a whole is verified, and each of its fences examined ([`crate::polish`]).
+//!
+//! Several bugs with different rates come up one after another: what fails often is cured first, the
+//! verification shows what is left, and the next round looks for that. Two fences that cure only
+//! together are found in two rounds, the later one in the text first: with it, the program still fails,
+//! and the second round finds the other.
+//!
+//! What it can miss: a bug that shows only on the load side (a missing acquire) where the model only
+//! delays stores, and one that fails more rarely than [`Limits::rare`].
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
+use bugaroo_harness::{Error, Variation};
+use bugaroo_protocol::{Site, Space};
 
-use bugaroo_harness::Variation;
-use bugaroo_protocol::{Model, Site, SiteId, SiteKind, Space};
+use crate::bench::Bench;
+use crate::locate::with_fences;
+use crate::memo::Memo;
+use crate::narrow::space_name;
+use crate::places::{Place, reachable};
+use crate::polish::polish;
+use crate::rates::{ALPHA, CAP, Limits, Rate};
+use crate::redundant::{Ablation, ablate};
+use crate::report::{Assurance, Missing, Report, Step, Verified};
+use crate::round::{Fence, round};
+use crate::scope::{can_tell_scope, narrow_scopes};
+use crate::trials::Trials;
 
-use crate::confidence::{CONFIDENCE, Passing};
-use crate::locate::minimal_cure;
-use crate::report::{Missing, Redundant, Report, Step, Verified};
-use crate::trials::{Tally, Trials};
-
-/// Trials that verify an answer.
-pub const VERIFYING_TRIALS: u64 = 1000;
-
-/// Failures after which a rate is known well enough to go on.
-const ENOUGH_FAILURES: usize = 20;
-
-/// Trials between two looks at the tally while a rate is being measured.
-const BATCH: u64 = 32;
+/// Rounds after which the search gives up. Each finds a fence or shows that none cures.
+const ROUNDS: usize = 100;
 
 /// What is known of the program before the search.
 #[derive(Clone, Debug)]
@@ -33,312 +40,195 @@ pub struct Subject {
     pub sites: Vec<Site>,
     /// The kernels that it launches and that are searched, without repetition.
     pub kernels: Vec<String>,
-    /// Most trials that one question may take.
+    /// How thorough to be: `--trials`.
     pub trials: u64,
     /// How stores are delayed, and what the user limits the search to.
     pub whole: Variation,
 }
 
-/// Finds the fences that are missing, then those that are redundant. `tell` hears every step as it is
-/// concluded.
+impl Subject {
+    /// Whether a site is in a kernel that is launched, or in a function that it may call.
+    pub fn reaches(&self, site: &Site) -> bool {
+        reachable(site, &self.kernels)
+    }
+}
+
+/// Finds the fences that are missing, then those that are redundant or wider than need be. `tell` hears
+/// every step as it is concluded.
 ///
 /// # Errors
 /// When trials cannot be run at all.
 pub async fn search<T: Trials>(
-    trials: &T,
+    memo: &Memo<'_, T>,
     subject: &Subject,
     tell: &dyn Fn(&Step),
-) -> Result<Report, T::Error> {
-    let search = Search { trials, subject, tell, steps: RefCell::new(Vec::new()) };
-    search.run().await
+) -> Result<Report, Error> {
+    let bench = Bench::new(memo, Limits { trials: subject.trials }, tell);
+    let mut answer: Vec<Fence> = Vec::new();
+    let (unresolved, verified) = missing_fences(&bench, subject, &mut answer).await?;
+    answer.sort_by_key(|fence| fence.place.lead().id);
+    let found: Vec<&Place> = answer.iter().map(|fence| &fence.place).collect();
+    let known = with_fences(&subject.whole, found.iter().copied());
+    let mut ablation = Ablation::default();
+    let mut scopes = Vec::new();
+    if unresolved.is_none() {
+        ablation = ablate(&bench, subject, &known).await?;
+        let inserted: Vec<&Place> =
+            answer.iter().filter(|fence| fence.space != Space::Shared).map(|fence| &fence.place).collect();
+        scopes = narrow_scopes(&bench, subject, &known, &ablation.needed, &inserted).await?;
+    }
+    let confidence = 1.0 - if unresolved.is_some() { 0.05 } else { ALPHA };
+    let missing = answer
+        .iter()
+        .map(|fence| {
+            let advised =
+                scopes.iter().find(|advice| advice.inserted && advice.site == fence.place.lead().id);
+            describe(subject, fence, advised.map(|advice| advice.needed.as_str()), confidence)
+        })
+        .collect::<Vec<_>>();
+    let concluded = bench.concluded() + 1;
+    let (limits, spent) = (bench.limits, bench.spent());
+    let (steps, short) = bench.finish();
+    let mut report = Report {
+        missing,
+        redundant: ablation.redundant,
+        redundant_together: ablation.together,
+        minimal_sets: ablation.minimal_sets,
+        minimal_sets_complete: ablation.complete,
+        scope_advice: scopes,
+        steps,
+        verified: Verified { trials: verified.trials, failures: verified.failures },
+        assurance: Assurance {
+            rate: limits.rare(),
+            error: (concluded as f64 * ALPHA).min(1.0),
+            cap: limits.cap(),
+        },
+        trials: spent,
+        unresolved,
+        caveats: Vec::new(),
+    };
+    report.caveats = caveats(subject, &report);
+    report.caveats.extend(
+        short.into_iter().map(|what| {
+            format!("one question may take {CAP} times --trials, which cut this one short: {what}")
+        }),
+    );
+    Ok(report)
 }
 
-struct Search<'a, T> {
-    trials: &'a T,
-    subject: &'a Subject,
-    tell: &'a dyn Fn(&Step),
-    steps: RefCell<Vec<Step>>,
-}
-
-impl<T: Trials> Search<'_, T> {
-    async fn run(self) -> Result<Report, T::Error> {
-        let mut missing = Vec::new();
-        let mut known = self.subject.whole.clone();
-        let mut unresolved = None;
-        let mut tally = self.measure(&known, self.subject.trials, "does the program fail?").await?;
-        while !tally.failing.is_empty() {
-            let found = self.missing_fences(&known, &tally).await?;
-            if found.is_empty() {
-                unresolved = Some(format!(
-                    "{} of {} trials still fail with a fence after every access: \
-                     this is not (only) a missing fence",
-                    tally.failures(),
-                    tally.trials
-                ));
-                break;
-            }
-            known.with_fence.extend(found.iter().map(|fence| fence.site));
-            missing.extend(found);
-            tally = self.measure(&known, VERIFYING_TRIALS, "does it pass with the fences found?").await?;
-        }
-        let redundant =
-            if tally.failing.is_empty() { self.redundant_fences(&known).await? } else { Vec::new() };
-        let caveats = caveats(self.subject.whole.model, &missing, &redundant);
-        Ok(Report {
-            missing,
-            redundant,
-            steps: self.steps.into_inner(),
-            verified: Verified { trials: tally.trials, failures: tally.failures() },
-            unresolved,
-            caveats,
-        })
-    }
-
-    /// Runs trials until the failure rate is known well enough, `limit` at most.
-    async fn measure(&self, variation: &Variation, limit: u64, question: &str) -> Result<Tally, T::Error> {
-        let mut tally = Tally::default();
-        let mut next = 0;
-        while next < limit && tally.failing.len() < ENOUGH_FAILURES {
-            let batch = BATCH.min(limit - next);
-            tally.absorb(self.trials.run(variation, (next..next + batch).collect(), false).await?);
-            next += batch;
-        }
-        let answer = if tally.failing.is_empty() { "no trial failed" } else { "it fails" };
-        self.note(question.to_owned(), &tally, answer);
-        Ok(tally)
-    }
-
-    /// One set of fences that cures the failures of `tally` in one space and one kernel; empty when
-    /// none does.
-    async fn missing_fences(&self, known: &Variation, tally: &Tally) -> Result<Vec<Missing>, T::Error> {
-        let candidates = self.candidates(known);
-        let halvings = usize::BITS - candidates.len().leading_zeros();
-        let questions = 2 + self.subject.kernels.len() + 1 + halvings as usize;
-        let asker = Asker {
-            search: self,
-            enough: Passing::observed(tally, questions).trials(self.subject.trials),
-            failing: &tally.failing,
-        };
-        let before = self.trials_so_far();
-        let suspect = self.which_kernel(&asker, self.which_space(&asker, known).await?).await?;
-        let candidates = self.candidates(&suspect);
-        let cure = minimal_cure(&candidates, |sites| {
-            let mut tried = suspect.clone();
-            tried.with_fence.extend(&sites);
-            let question =
-                format!("do fences after {} of {} accesses cure it?", sites.len(), candidates.len());
-            let asker = &asker;
-            async move { Ok(!asker.fails(&tried, question, "it still fails", "cured").await?) }
-        })
-        .await?;
-        let trials = self.trials_so_far() - before;
-        let cure = cure.unwrap_or_default();
-        Ok(cure.into_iter().map(|site| self.describe(&suspect, site, trials)).collect())
-    }
-
-    /// Narrows the space down: the same seeds, one space's stores delayed at a time.
-    async fn which_space(&self, asker: &Asker<'_, '_, T>, known: &Variation) -> Result<Variation, T::Error> {
-        if known.space != Space::Both {
-            return Ok(known.clone());
-        }
-        for space in [Space::Shared, Space::Global] {
-            let alone = Variation { space, ..known.clone() };
-            let name = space_name(space);
-            let question = format!("does it fail with only {name} stores delayed?");
-            if asker.fails(&alone, question, "it fails", "it passes").await? {
-                return Ok(alone);
-            }
-        }
-        Ok(known.clone())
-    }
-
-    /// Narrows the kernel down: one kernel's stores delayed at a time.
-    async fn which_kernel(&self, asker: &Asker<'_, '_, T>, known: Variation) -> Result<Variation, T::Error> {
-        if known.kernel.is_some() {
-            return Ok(known);
-        }
-        if let [only] = self.subject.kernels.as_slice() {
-            return Ok(Variation { kernel: Some(exactly(only)), ..known });
-        }
-        for kernel in &self.subject.kernels {
-            let alone = Variation { kernel: Some(exactly(kernel)), ..known.clone() };
-            let question = format!("does it fail with only {kernel} delayed?");
-            if asker.fails(&alone, question, "it fails", "it passes").await? {
-                return Ok(alone);
-            }
-        }
-        Ok(known)
-    }
-
-    /// The accesses that a fence may be missing after: of the space and in the kernels suspected, or in
-    /// a device function, which any kernel may call.
-    fn candidates(&self, suspect: &Variation) -> Vec<SiteId> {
-        let launched = |site: &Site| {
-            let suspected = match &suspect.kernel {
-                Some(pattern) => matches_kernel(pattern, &site.function),
-                None => self.subject.kernels.contains(&site.function),
-            };
-            !site.in_kernel || suspected
-        };
-        let elsewhere = match suspect.space {
-            Space::Both => None,
-            Space::Shared => Some("global"),
-            Space::Global => Some("shared"),
-        };
-        let in_space = |site: &Site| elsewhere.is_none() || site.space.as_deref() != elsewhere;
-        let mut sites: Vec<&Site> = self
-            .subject
-            .sites
-            .iter()
-            .filter(|site| site.kind.takes_fence() && launched(site) && in_space(site))
-            .filter(|site| !suspect.with_fence.contains(&site.id))
-            .collect();
-        sites.sort_by_key(|site| site.id);
-        sites.into_iter().map(|site| site.id).collect()
-    }
-
-    /// Everything that is known of a missing fence.
-    fn describe(&self, suspect: &Variation, id: SiteId, trials: u64) -> Missing {
-        let access = self
-            .subject
-            .sites
-            .iter()
-            .find(|site| site.id == id)
-            .expect("candidates are taken from these sites")
-            .clone();
-        let before = self
-            .subject
-            .sites
-            .iter()
-            .filter(|site| site.id > id && site.id.module == id.module && site.function == access.function)
-            .filter(|site| site.kind.takes_fence())
-            .min_by_key(|site| site.id)
-            .cloned();
-        Missing {
-            space: space_name(suspect.space).to_owned(),
-            kernel: suspect.kernel.as_ref().and_then(|pattern| {
-                self.subject.kernels.iter().find(|kernel| matches_kernel(pattern, kernel)).cloned()
-            }),
-            site: id,
-            ptx_line: access.ptx_line,
-            source: access.source.clone(),
-            scope: if suspect.space == Space::Shared { "cta" } else { "gpu" }.to_owned(),
-            confidence: CONFIDENCE,
-            trials,
-            access,
-            before,
-        }
-    }
-
-    /// The program's own fences that can be omitted, one at a time, with no failure.
-    async fn redundant_fences(&self, known: &Variation) -> Result<Vec<Redundant>, T::Error> {
-        let mut redundant = Vec::new();
-        let launched = |site: &&Site| !site.in_kernel || self.subject.kernels.contains(&site.function);
-        for site in self.subject.sites.iter().filter(|site| site.kind == SiteKind::Fence).filter(launched) {
-            if known.without_fence.contains(&site.id) {
+/// Finds fences until the program passes; says why it does not come to pass, and what the last trials
+/// showed.
+async fn missing_fences<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    answer: &mut Vec<Fence>,
+) -> Result<(Option<String>, Rate), Error> {
+    let mut rarest = 1.0_f64;
+    for _ in 0..ROUNDS {
+        let known = with_fences(&subject.whole, answer.iter().map(|fence| &fence.place));
+        let seen = bench.measure(&known, 2, verifying(bench.limits, rarest)).await?;
+        let all = bench.evidence(&known).all;
+        let question =
+            if answer.is_empty() { "does the program fail?" } else { "does it pass with the fences found?" };
+        let question = question.to_owned();
+        if all.failures == 0 {
+            bench.note(question, all, "no trial failed");
+            if polish(bench, subject, answer).await? {
                 continue;
             }
-            let mut omitted = known.clone();
-            omitted.without_fence = BTreeSet::from([site.id]);
-            omitted.without_fence.extend(&known.without_fence);
-            let tally = self.trials.run(&omitted, (0..self.subject.trials).collect(), true).await?;
-            let passes = tally.failing.is_empty();
-            let answer = if passes { "it passes: redundant under this model" } else { "it fails: needed" };
-            self.note(
-                format!("does it pass without the fence at PTX line {}?", site.ptx_line),
-                &tally,
-                answer,
-            );
-            if passes {
-                redundant.push(Redundant {
-                    site: site.id,
-                    ptx_line: site.ptx_line,
-                    source: site.source.clone(),
-                    model: self.subject.whole.model,
-                    trials: tally.trials,
-                    function: site.function.clone(),
-                });
+            return Ok((None, all));
+        }
+        bench.note(question, all, "it fails");
+        if seen.failures > 0 {
+            rarest = rarest.min(seen.mean());
+        }
+        match round(bench, subject, &known).await? {
+            Some(fence) => answer.push(fence),
+            None => {
+                let why = format!(
+                    "{} of {} trials still fail, and a trial failed with a fence after every access: this \
+                     is not (only) a missing fence",
+                    all.failures, all.trials
+                );
+                return Ok((Some(why), all));
             }
         }
-        Ok(redundant)
     }
-
-    fn note(&self, question: String, tally: &Tally, answer: &str) {
-        let step =
-            Step { question, trials: tally.trials, failures: tally.failures(), answer: answer.to_owned() };
-        (self.tell)(&step);
-        self.steps.borrow_mut().push(step);
-    }
-
-    fn trials_so_far(&self) -> u64 {
-        self.steps.borrow().iter().map(|step| step.trials).sum()
-    }
+    let known = with_fences(&subject.whole, answer.iter().map(|fence| &fence.place));
+    let why = format!("after {ROUNDS} rounds the program still fails");
+    Ok((Some(why), bench.evidence(&known).all))
 }
 
-/// Asks "does this fail?" with as many trials as the observed rate calls for.
-struct Asker<'a, 'b, T> {
-    search: &'a Search<'b, T>,
-    /// Trials without a failure that make "passes".
-    enough: u64,
-    /// Indices that are known to fail: asked first, since the same seed tends to fail again.
-    failing: &'a [u64],
+/// Trials that verify an answer: as many as any conclusion takes, and more where a failure was seen that
+/// is rarer than that.
+fn verifying(limits: Limits, rarest: f64) -> u64 {
+    let by_rate = (ALPHA.ln() / (1.0 - rarest.min(0.999)).ln()).ceil() as u64;
+    limits.full().max(by_rate).min(limits.cap())
 }
 
-impl<T: Trials> Asker<'_, '_, T> {
-    async fn fails(
-        &self,
-        variation: &Variation,
-        question: String,
-        yes: &str,
-        no: &str,
-    ) -> Result<bool, T::Error> {
-        let others = (0..).filter(|index| !self.failing.contains(index));
-        let indices = self.failing.iter().copied().chain(others).take(self.enough as usize).collect();
-        let tally = self.search.trials.run(variation, indices, true).await?;
-        let fails = !tally.failing.is_empty();
-        self.search.note(question, &tally, if fails { yes } else { no });
-        Ok(fails)
-    }
-}
-
-/// A pattern that matches this kernel's name and no other.
-fn exactly(kernel: &str) -> String {
-    format!("^{}$", regex::escape(kernel))
-}
-
-/// Whether a kernel is among those that the pattern chooses. Patterns were checked when they were read.
-pub(crate) fn matches_kernel(pattern: &str, kernel: &str) -> bool {
-    regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(kernel))
-}
-
-fn space_name(space: Space) -> &'static str {
-    match space {
-        Space::Both => "both",
-        Space::Shared => "shared",
-        Space::Global => "global",
+/// Everything that is known of a missing fence.
+fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence: f64) -> Missing {
+    let place = &fence.place;
+    let kernel = place.only_kernel().map(str::to_owned).or_else(|| fence.kernel.clone());
+    let in_kernel = place.sites.iter().find(|site| Some(&site.function) == kernel.as_ref());
+    let access = in_kernel.unwrap_or(place.lead()).clone();
+    let before = subject
+        .sites
+        .iter()
+        .filter(|site| site.id > access.id && site.id.module == access.id.module)
+        .filter(|site| site.function == access.function && site.kind.takes_fence())
+        .filter(|site| site.source.is_none() || site.source != access.source)
+        .min_by_key(|site| site.id)
+        .cloned();
+    let by_space = if fence.space == Space::Shared { "cta" } else { "gpu" };
+    Missing {
+        space: space_name(fence.space).to_owned(),
+        kernel,
+        site: access.id,
+        sites: place.ids().collect(),
+        ptx_line: access.ptx_line,
+        source: place.source.clone(),
+        scope: advised.unwrap_or(by_space).to_owned(),
+        confidence,
+        trials: fence.trials,
+        access,
+        before,
     }
 }
 
 /// What the answer cannot know, in words for the user.
-fn caveats(model: Model, missing: &[Missing], redundant: &[Redundant]) -> Vec<String> {
+fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
     let mut caveats = Vec::new();
-    if matches!(model, Model::StoreBuffer | Model::Bugaroo) {
-        caveats.push(
+    let stores_only = matches!(
+        subject.whole.model,
+        bugaroo_protocol::Model::StoreBuffer | bugaroo_protocol::Model::Bugaroo
+    );
+    if stores_only {
+        let scope = if can_tell_scope(subject.whole.model) {
+            "; of a scope that is too narrow it shows the store side only"
+        } else {
+            " nor a scope that is too narrow"
+        };
+        caveats.push(format!(
             "this model delays stores and nothing else: it cannot show a missing acquire (a fence that keeps \
-             later loads from running early, as in a lock() function) nor a scope that is too narrow; a fence \
-             called redundant here may be needed on the load side",
-        );
+             later loads from running early, as in a lock() function){scope}; a fence called redundant here \
+             may be needed on the load side"
+        ));
     }
-    if missing.iter().any(|fence| fence.scope == "cta") {
+    if report.missing.iter().any(|fence| fence.scope == "cta") {
         caveats.push(
             "a fence makes the stores visible, it does not wait for other threads: where these have to wait, \
-             __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too",
+             __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too"
+                .to_owned(),
         );
     }
-    if !redundant.is_empty() {
-        caveats.push("a fence that the program does not reach with these arguments is called redundant, too");
+    if !report.redundant.is_empty() {
+        caveats.push(
+            "a fence that the program does not reach with these arguments is called redundant, too"
+                .to_owned(),
+        );
     }
-    caveats.into_iter().map(str::to_owned).collect()
+    caveats
 }
 
 #[cfg(test)]

@@ -1,55 +1,131 @@
-//! The search on a session of the harness.
+//! The search on a program: over a session of the harness and a journal on disk.
 
-use bugaroo_harness::{Error, Reporter, Session, Stop, Variation};
+use std::path::PathBuf;
 
+use bugaroo_harness::rundir::{Configuration, RunDirError};
+use bugaroo_harness::{
+    DriverLibrary, Error, Event, Interrupt, Reporter, Session, Settings, Stop, Target, Variation, progress,
+};
+
+use crate::journal::{Journal, Recorded, SCHEMA, SearchFile};
+use crate::memo::Memo;
 use crate::report::{Report, Step};
-use crate::search::{Subject, matches_kernel, search};
-use crate::trials::{Tally, Trials};
+use crate::search::{Subject, search};
+use crate::trials::{Ended, Trials};
 
-/// Searches the session's program: `whole` says how stores are delayed and what the search is limited
-/// to, `trials` how many one question may take. `tell` hears each step as it is concluded, `reporter`
-/// each trial.
-///
-/// # Errors
-/// When trials cannot be run, or on the user's wish to stop.
-pub async fn search_session(
-    session: &Session,
-    whole: Variation,
-    trials: u64,
-    reporter: &dyn Reporter,
-    tell: &dyn Fn(&Step),
-) -> Result<Report, Error> {
-    session.check(&whole).await?;
-    let sites = session.sites().await?.to_vec();
-    let chosen =
-        |kernel: &&String| whole.kernel.as_ref().is_none_or(|pattern| matches_kernel(pattern, kernel));
-    let kernels = session.baseline().launched.keys().filter(chosen).cloned().collect();
-    let subject = Subject { sites, kernels, trials, whole };
-    search(&SessionTrials { session, reporter }, &subject, tell).await
+/// What to search.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The program.
+    pub target: Target,
+    /// Settings; `seed` is overruled by [`Self::seed`].
+    pub settings: Settings,
+    /// The seed; None: that of the search which the directory holds, or else 0.
+    pub seed: Option<u64>,
+    /// How stores are delayed, and what the search is limited to.
+    pub variation: Variation,
+    /// How thorough to be: failures that show in 2 of so many trials are to be found.
+    pub trials: u64,
+    /// Where the journal is kept.
+    pub directory: PathBuf,
 }
 
-/// A session of the harness, whose progress goes to a reporter.
-pub struct SessionTrials<'a> {
-    /// The program and its settings.
-    pub session: &'a Session,
-    /// Who hears of trials as they end.
-    pub reporter: &'a dyn Reporter,
+/// What a search came to.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// The answer.
+    pub report: Report,
+    /// The seed.
+    pub seed: u64,
+    /// Trials that were run now, and not found in the journal.
+    pub ran: u64,
+}
+
+/// Searches a program. `reporter` hears of the baseline, `tell` each step as it is concluded.
+///
+/// # Errors
+/// When trials cannot be run, when the directory cannot be used, or on the user's wish to stop; the
+/// directory then goes on with the search.
+pub async fn search_program(
+    order: Order,
+    library: DriverLibrary,
+    interrupt: Interrupt,
+    reporter: &dyn Reporter,
+    tell: &dyn Fn(&Step),
+) -> Result<Searched, Error> {
+    let Order { target, settings, variation, trials, directory, .. } = order;
+    let (journal, recorded) = Journal::open(&directory)?;
+    let Recorded { search: begun, outcomes, torn } = recorded;
+    let seed = order.seed.or(begun.as_ref().map(|begun| begun.configuration.seed)).unwrap_or(0);
+    let settings = Settings { seed, digest: false, ..settings };
+    let configuration = Configuration::of(&target, &settings, &variation, vec![variation.pw]);
+    let (session, sites) = match begun {
+        Some(begun) => {
+            if let Some(differences) = configuration.differences(&begun.configuration) {
+                return Err(RunDirError::Differs { path: directory, differences }.into());
+            }
+            if torn {
+                reporter
+                    .report(Event::Note("the last line of trials.jsonl was cut off; its trial runs again"));
+            }
+            let known: usize = outcomes.values().map(|trials| trials.len()).sum();
+            let note =
+                format!("going on with the search in {}: {known} trials are known", directory.display());
+            reporter.report(Event::Note(&note));
+            (Session::resume(target, settings, library, interrupt, begun.baseline), begun.sites)
+        }
+        None => {
+            let ready = async {
+                let session = Session::start(target, settings, library, interrupt, reporter).await?;
+                session.check(&variation).await?;
+                let sites = session.sites().await?.to_vec();
+                Ok((session, sites))
+            };
+            match ready.await {
+                Ok((session, sites)) => {
+                    journal.state(&SearchFile {
+                        schema: SCHEMA,
+                        bugaroo: env!("CARGO_PKG_VERSION").to_owned(),
+                        configuration,
+                        baseline: session.baseline().clone(),
+                        sites: sites.clone(),
+                    })?;
+                    (session, sites)
+                }
+                Err(error) => {
+                    journal.discard();
+                    return Err(error);
+                }
+            }
+        }
+    };
+    let pattern = variation.kernel.as_ref().and_then(|pattern| regex::Regex::new(pattern).ok());
+    let chosen = |kernel: &&String| pattern.as_ref().is_none_or(|pattern| pattern.is_match(kernel));
+    let kernels = session.baseline().launched.keys().filter(chosen).cloned().collect();
+    let subject = Subject { sites, kernels, trials, whole: variation };
+    let inner = SessionTrials { session: &session };
+    let memo = Memo::new(&inner, outcomes, Some(journal));
+    let report = search(&memo, &subject, tell).await?;
+    Ok(Searched { report, seed, ran: memo.ran() })
+}
+
+/// A session of the harness.
+struct SessionTrials<'a> {
+    session: &'a Session,
 }
 
 impl Trials for SessionTrials<'_> {
-    type Error = bugaroo_harness::Error;
-
     async fn run(
         &self,
         variation: &Variation,
         indices: Vec<u64>,
         until_failure: bool,
-    ) -> Result<Tally, Self::Error> {
+        ended: Ended<'_>,
+    ) -> Result<(), Error> {
         let stop = if until_failure { Stop::AtFirstFailure } else { Stop::Never };
-        let records = self.session.trials(variation, indices, stop, self.reporter).await?;
-        let mut failing: Vec<u64> =
-            records.iter().filter(|record| record.outcome.is_failure()).map(|record| record.trial).collect();
-        failing.sort_unstable();
-        Ok(Tally { trials: records.len() as u64, failing })
+        let silent = progress::Silent;
+        let on_end = |record: &bugaroo_harness::TrialRecord| ended(record.trial, record.outcome);
+        self.session.trials_with(variation, indices, stop, &silent, on_end).await?;
+        Ok(())
     }
 }

@@ -1,15 +1,15 @@
-//! What a search asks for: trials of one variation, and how many of them failed.
+//! What a search asks for: trials of one variation, and which of them failed.
 
 use std::future::Future;
 
-use bugaroo_harness::Variation;
+use bugaroo_harness::{Error, Outcome, Variation};
 
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Trials that ended.
     pub trials: u64,
-    /// Indices of those that failed, ascending.
+    /// Indices of those that failed, in the order in which they were asked for.
     pub failing: Vec<u64>,
 }
 
@@ -18,32 +18,26 @@ impl Tally {
     pub fn failures(&self) -> u64 {
         self.failing.len() as u64
     }
-
-    /// Adds another tally's trials.
-    pub fn absorb(&mut self, other: Tally) {
-        self.trials += other.trials;
-        self.failing.extend(other.failing);
-        self.failing.sort_unstable();
-    }
 }
+
+/// Told of each trial as it ends: its index and how it ended.
+pub type Ended<'a> = &'a mut dyn FnMut(u64, Outcome) -> Result<(), Error>;
 
 /// Whatever can run trials: the harness, or a model of a program in a test.
 ///
 /// The same index stands for the same seed in every variation, so that two variations meet
-/// the same coin flips (the paper, III.D, step 1).
+/// the same coin flips (the paper, III.D, step 1). A trial is determined by its variation and index.
 pub trait Trials {
-    /// Why trials could not be run at all.
-    type Error;
-
-    /// Runs the trials of these indices, in this order; with `until_failure` stops as soon as one has
-    /// failed (trials that ran beside it still count).
+    /// Runs the trials of these indices, in this order; with `until_failure` no trial after the first
+    /// failing one needs to run (those that did may be told to `ended` all the same).
     ///
     /// # Errors
-    /// When trials cannot be run at all; a failing trial is no error.
+    /// When trials cannot be run at all, and whatever `ended` gives; a failing trial is no error.
     fn run(
         &self,
         variation: &Variation,
         indices: Vec<u64>,
         until_failure: bool,
-    ) -> impl Future<Output = Result<Tally, Self::Error>>;
+        ended: Ended<'_>,
+    ) -> impl Future<Output = Result<(), Error>>;
 }

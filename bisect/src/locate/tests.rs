@@ -1,75 +1,92 @@
-//! The search against a monotone family of cures that the test makes up.
+//! The place search by itself: right, and cheaper than halving.
 
-use std::cell::Cell;
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use bugaroo_harness::Variation;
+use bugaroo_protocol::{SiteKind, Space};
 
-use proptest::prelude::*;
+use super::{Found, locate, with_fences};
+use crate::bench::{Bench, Verdict};
+use crate::memo::Memo;
+use crate::model::{Bug, Coins, Program, now, subject};
+use crate::places::{Place, accesses};
+use crate::rates::Limits;
+use crate::round::measure_rate;
 
-use super::minimal_cure;
-
-/// Runs a future that never waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("nothing in these tests waits"),
-    }
+fn places() -> Vec<Place> {
+    let subject = subject();
+    accesses(&subject.sites, &subject.kernels, &Variation::default(), |kind| kind == SiteKind::Store)
 }
 
-/// A set cures when it holds all of some alternative.
-fn cured_by(alternatives: &[Vec<usize>], set: &[usize]) -> bool {
-    alternatives.iter().any(|needed| needed.iter().all(|fence| set.contains(fence)))
+fn program(seed: u64, cures: Vec<Vec<u32>>, rate: f64) -> Program {
+    Program::new(seed, Coins::Fresh, vec![Bug { space: Space::Global, kernel: "", cures, rate }])
 }
 
-fn search(count: usize, alternatives: &[Vec<usize>]) -> (Option<Vec<usize>>, usize) {
-    let asked = Cell::new(0);
-    let candidates: Vec<usize> = (0..count).collect();
-    let found = now(minimal_cure(&candidates, |set| {
-        asked.set(asked.get() + 1);
-        let cured = cured_by(alternatives, &set);
-        async move { Ok::<_, Infallible>(cured) }
-    }));
-    let Ok(found) = found;
-    (found, asked.get())
+/// What `ask` finds, and the trials that it takes beyond measuring the rate.
+fn on<R>(program: &Program, ask: impl AsyncFn(&Bench<'_, Program>, &[Place]) -> R) -> (R, u64) {
+    let memo = Memo::new(program, Default::default(), None);
+    let bench = Bench::new(&memo, Limits { trials: 1000 }, &|_| ());
+    now(measure_rate(&bench, &Variation::default())).expect("trials");
+    let before = bench.spent();
+    (now(ask(&bench, &places())), bench.spent() - before)
+}
+
+fn located(program: &Program) -> (Found, u64) {
+    let base = Variation::default();
+    on(program, async |bench, places| locate(bench, &base, places).await.expect("trials"))
+}
+
+/// Plain halving, each "passes" with an equal share of an error of 1 %.
+fn halved(program: &Program) -> (usize, u64) {
+    on(program, async |bench, places| {
+        let base = Variation::default();
+        let (mut low, mut high) = (0, places.len());
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            let rate = bench.evidence(&base).fresh;
+            let enough = bench.enough(rate, 0.01 / 7.0, "halving");
+            let variation = with_fences(&base, &places[..middle]);
+            match bench.ask(&variation, enough).await.expect("trials") {
+                Verdict::Passes => high = middle,
+                Verdict::Fails => low = middle,
+            }
+        }
+        low
+    })
 }
 
 #[test]
-fn one_fence_is_found_by_halving() {
-    for needed in 0..100 {
-        let (found, asked) = search(100, &[vec![needed]]);
-        assert_eq!(found, Some(vec![needed]));
-        assert!(asked <= 9, "{asked} questions for fence {needed} of 100");
-    }
-}
-
-#[test]
-fn two_fences_that_only_cure_together_are_both_found() {
-    let (found, _) = search(64, &[vec![5, 40]]);
-    assert_eq!(found, Some(vec![5, 40]));
-}
-
-#[test]
-fn a_failure_that_no_fence_cures_is_said_to_be_so() {
-    assert_eq!(search(10, &[]).0, None);
-    assert_eq!(search(0, &[vec![0]]).0, None);
-}
-
-proptest! {
-    #[test]
-    fn the_answer_cures_and_none_of_it_can_go(
-        count in 1usize..40,
-        raw in prop::collection::vec(prop::collection::btree_set(0usize..40, 1..5), 1..5),
-    ) {
-        let alternatives: Vec<Vec<usize>> =
-            raw.into_iter().map(|set| set.into_iter().map(|fence| fence % count).collect()).collect();
-        let (found, _) = search(count, &alternatives);
-        let found = found.expect("every alternative is among the candidates");
-        prop_assert!(cured_by(&alternatives, &found));
-        for dropped in &found {
-            let rest: Vec<usize> = found.iter().copied().filter(|fence| fence != dropped).collect();
-            prop_assert!(!cured_by(&alternatives, &rest), "{} can go from {:?}", dropped, found);
+fn every_place_is_found() {
+    for at in [0, 1, 17, 40, 78, 79] {
+        for rate in [1.0, 0.6] {
+            let (found, spent) = located(&program(u64::from(at), vec![vec![at]], rate));
+            assert_eq!(found, Found::At(at as usize), "place {at}, rate {rate}");
+            assert!(spent < 120, "{spent} trials for place {at} at rate {rate}");
         }
     }
+}
+
+#[test]
+fn the_last_of_several_is_found_and_nothing_where_nothing_cures() {
+    assert_eq!(located(&program(1, vec![vec![5, 40]], 0.7)).0, Found::At(40));
+    assert_eq!(located(&program(2, vec![vec![5, 40], vec![30]], 0.7)).0, Found::At(30));
+    assert_eq!(located(&program(3, vec![], 0.7)).0, Found::Nowhere);
+    assert_eq!(located(&program(4, vec![], 0.02)).0, Found::Nowhere);
+}
+
+/// Of 20 programs with a rare failure: all but the few of the stated doubt, with clearly fewer trials.
+#[test]
+fn rare_failures_take_fewer_trials_than_halving() {
+    let rate = 0.01;
+    let (mut right, mut trials, mut by_halving) = (0, 0, 0);
+    for seed in 0..20 {
+        let place = (seed * 37 + 11) % 80;
+        let program = program(seed, vec![vec![place as u32]], rate);
+        let (found, spent) = located(&program);
+        right += u64::from(found == Found::At(place as usize));
+        trials += spent;
+        by_halving += halved(&program).1;
+    }
+    assert!(right >= 18, "{right} of 20");
+    // About (e ln 80 + ln 20) / r, and what a rate known from four failures costs.
+    assert!(trials / 20 < (20.0 / rate) as u64, "{} trials on average", trials / 20);
+    assert!(trials * 2 < by_halving, "{trials} trials, and {by_halving} by halving");
 }

@@ -1,190 +1,153 @@
 //! The search against programs that the tests make up: which fences they need, and how often they
-//! fail without.
+//! fail without. Every seed has to come to the same answer.
 
-use std::collections::BTreeSet;
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use bugaroo_protocol::Space;
 
-use bugaroo_harness::Variation;
-use bugaroo_protocol::{Site, SiteId, SiteKind, SourceLine, Space};
-
-use super::{Subject, VERIFYING_TRIALS, search};
+use crate::model::{Bug, Coins, Own, Program, found, report, report_on, subject};
 use crate::report::Report;
-use crate::trials::{Tally, Trials};
 
-/// A bug: it fails at `rate` as long as stores of its space and kernel are delayed and not all of
-/// its fences are there.
-struct Bug {
-    space: Space,
-    kernel: &'static str,
-    needs: &'static [u32],
-    rate: f64,
+fn bug(space: Space, kernel: &'static str, cures: &[&[u32]], rate: f64) -> Bug {
+    Bug { space, kernel, cures: cures.iter().map(|cure| cure.to_vec()).collect(), rate }
 }
 
-/// A program with bugs.
-struct Program {
-    bugs: Vec<Bug>,
-    /// Fences of the program that matter: without one it fails at this rate.
-    own: Vec<(u32, f64)>,
-}
-
-impl Program {
-    fn fails(&self, variation: &Variation, index: u64) -> bool {
-        // A hash of the index alone: the same seed meets the same coin flips in every variation.
-        let mut bits = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits = (bits ^ (bits >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let coin = (bits >> 11) as f64 / (1u64 << 53) as f64;
-        let has = |fence: &u32| variation.with_fence.contains(&id(*fence));
-        let by_bug = self.bugs.iter().any(|bug| {
-            let space = variation.space == Space::Both || variation.space == bug.space;
-            let kernel = variation.kernel.as_ref().is_none_or(|kernel| kernel.contains(bug.kernel));
-            space && kernel && !bug.needs.iter().all(has) && coin < bug.rate
-        });
-        let by_omission = self
-            .own
-            .iter()
-            .any(|(fence, rate)| variation.without_fence.contains(&id(*fence)) && coin < *rate);
-        by_bug || by_omission
-    }
-}
-
-impl Trials for Program {
-    type Error = Infallible;
-
-    async fn run(&self, variation: &Variation, indices: Vec<u64>, until: bool) -> Result<Tally, Infallible> {
-        let mut tally = Tally::default();
-        for index in indices {
-            tally.trials += 1;
-            if self.fails(variation, index) {
-                tally.failing.push(index);
-                if until {
-                    break;
-                }
-            }
+/// The answers for these seeds, where a seed fails again or not, for a program whose own fences are
+/// needed.
+fn reports(seeds: u64, bugs: &[Bug]) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for coins in [Coins::Same, Coins::Fresh] {
+        for seed in 0..seeds {
+            let mut program = Program::new(seed, coins, bugs.to_vec());
+            program.own = vec![Own { keep: vec![vec![80, 81, 82, 83]], rate: 0.9 }];
+            reports.push(report(&program));
         }
-        tally.failing.sort_unstable();
-        Ok(tally)
     }
+    reports
 }
 
-fn id(index: u32) -> SiteId {
-    SiteId { module: 0, index }
-}
-
-fn site(index: u32, kind: SiteKind, function: &str, space: Option<&str>) -> Site {
-    Site {
-        id: id(index),
-        kind,
-        function: function.to_owned(),
-        in_kernel: true,
-        space: space.map(str::to_owned),
-        scope: None,
-        ptx_line: 100 + index,
-        instruction: String::new(),
-        source: Some(SourceLine { file: "kernel.cu".to_owned(), line: index }),
-        inlined_at: Vec::new(),
+/// Asserts that all answers are these fences, verified, and nothing else.
+fn all_find(reports: &[Report], fences: &[(u32, &str, Option<&str>)]) {
+    for (at, report) in reports.iter().enumerate() {
+        assert_eq!(found(report), fences, "answer {at}");
+        assert!(report.redundant.is_empty() && report.unresolved.is_none());
+        assert!(report.verified.trials >= 3451 && report.verified.failures == 0);
     }
-}
-
-/// Kernels `alpha` (sites 0 to 19) and `beta` (20 to 39), global and shared stores in turn, with
-/// fences at 40 (alpha) and 41 (beta).
-fn subject() -> Subject {
-    let mut sites: Vec<Site> = (0..40)
-        .map(|index| {
-            let space = if index % 2 == 0 { "global" } else { "shared" };
-            site(index, SiteKind::Store, if index < 20 { "alpha" } else { "beta" }, Some(space))
-        })
-        .collect();
-    sites.push(site(40, SiteKind::Fence, "alpha", None));
-    sites.push(site(41, SiteKind::Fence, "beta", None));
-    Subject {
-        sites,
-        kernels: vec!["alpha".to_owned(), "beta".to_owned()],
-        trials: 1000,
-        whole: Variation::default(),
-    }
-}
-
-fn report(program: &Program) -> Report {
-    let subject = subject();
-    let future = pin!(search(program, &subject, &|_| ()));
-    match future.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(Ok(report)) => report,
-        Poll::Pending => unreachable!("nothing in these tests waits"),
-    }
-}
-
-fn found(report: &Report) -> Vec<(u32, &str, Option<&str>)> {
-    report
-        .missing
-        .iter()
-        .map(|fence| (fence.site.index, fence.space.as_str(), fence.kernel.as_deref()))
-        .collect()
 }
 
 #[test]
 fn one_missing_fence_is_placed_and_verified() {
-    for rate in [1.0, 0.5, 0.05] {
-        let program = Program {
-            bugs: vec![Bug { space: Space::Global, kernel: "beta", needs: &[26], rate }],
-            own: vec![],
-        };
-        let report = report(&program);
-        assert_eq!(found(&report), [(26, "global", Some("beta"))], "at rate {rate}");
-        assert_eq!(report.verified.trials, VERIFYING_TRIALS);
-        assert_eq!(report.verified.failures, 0);
-        assert_eq!(report.missing[0].scope, "gpu");
-        assert_eq!(report.missing[0].before.as_ref().map(|site| site.id), Some(id(27)));
+    for (rate, bound) in [(1.0, 3600), (0.9, 3600), (0.3, 3900), (0.1, 5000)] {
+        let reports = reports(10, &[bug(Space::Global, "beta", &[&[66]], rate)]);
+        all_find(&reports, &[(66, "global", Some("beta"))]);
+        let most = reports.iter().map(|report| report.trials).max();
+        assert!(most < Some(bound), "{most:?} trials at rate {rate}");
+        assert_eq!(reports[0].missing[0].scope, "gpu");
+        assert_eq!(reports[0].missing[0].before.as_ref().map(|site| site.id.index), Some(67));
+        assert_eq!(reports[0].assurance.rate, 0.002);
+        assert!(reports[0].assurance.error < 0.01);
     }
 }
 
+/// One trial of 500, the rarest that the default number of trials is meant for: at 100 trials a second
+/// the bound is 10 minutes.
 #[test]
-fn two_bugs_are_found_one_after_the_other() {
-    let program = Program {
-        bugs: vec![
-            Bug { space: Space::Global, kernel: "alpha", needs: &[4], rate: 0.9 },
-            Bug { space: Space::Shared, kernel: "beta", needs: &[33], rate: 0.2 },
-        ],
-        own: vec![],
-    };
-    let report = report(&program);
-    let fences: BTreeSet<_> = found(&report).into_iter().collect();
-    assert_eq!(fences, BTreeSet::from([(4, "global", Some("alpha")), (33, "shared", Some("beta"))]));
-    assert_eq!(report.verified.failures, 0);
+fn a_fence_that_shows_in_one_trial_of_five_hundred() {
+    let reports = reports(5, &[bug(Space::Global, "beta", &[&[66]], 0.002)]);
+    all_find(&reports, &[(66, "global", Some("beta"))]);
+    for report in &reports {
+        assert!(report.trials < 60_000, "{} trials", report.trials);
+    }
+    let mean = reports.iter().map(|report| report.trials).sum::<u64>() / reports.len() as u64;
+    assert!(mean < 25_000, "{mean} trials on average");
+}
+
+#[test]
+fn bugs_are_found_one_after_the_other_however_their_rates_differ() {
+    let bugs = [
+        bug(Space::Global, "alpha", &[&[4]], 0.9),
+        bug(Space::Shared, "beta", &[&[53]], 0.2),
+        bug(Space::Global, "beta", &[&[70]], 0.004),
+    ];
+    let reports = reports(4, &bugs);
+    let fences = [(4, "global", Some("alpha")), (53, "shared", Some("beta")), (70, "global", Some("beta"))];
+    all_find(&reports, &fences);
 }
 
 #[test]
 fn a_bug_that_needs_two_fences_at_once_gets_both() {
-    let program = Program {
-        bugs: vec![Bug { space: Space::Shared, kernel: "alpha", needs: &[3, 11], rate: 0.7 }],
-        own: vec![],
-    };
+    for rate in [0.7, 0.02] {
+        let reports = reports(5, &[bug(Space::Shared, "alpha", &[&[3, 11]], rate)]);
+        all_find(&reports, &[(3, "shared", Some("alpha")), (11, "shared", Some("alpha"))]);
+        assert_eq!(reports[0].missing[0].scope, "cta");
+        assert!(reports[0].caveats.iter().any(|caveat| caveat.contains("__syncwarp()")));
+    }
+    let reports = reports(5, &[bug(Space::Global, "beta", &[&[42, 58, 76]], 0.5)]);
+    all_find(&reports, &[42, 58, 76].map(|site| (site, "global", Some("beta"))));
+}
+
+/// Of cures that will do the first in the text, and no fence that another makes superfluous.
+#[test]
+fn the_answer_is_minimal_and_the_first_in_the_text() {
+    let either = reports(5, &[bug(Space::Global, "beta", &[&[46], &[50], &[74]], 0.5)]);
+    all_find(&either, &[(46, "global", Some("beta"))]);
+    // The frequent one alone would take 46; 50 cures both.
+    let bugs = [bug(Space::Global, "beta", &[&[46], &[50]], 0.5), bug(Space::Global, "beta", &[&[50]], 0.02)];
+    all_find(&reports(8, &bugs), &[(50, "global", Some("beta"))]);
+    // A second bug of like rate, further down, must not draw the first one's fence to a later place.
+    let bugs = [bug(Space::Global, "beta", &[&[46], &[60]], 0.6), bug(Space::Global, "beta", &[&[74]], 0.3)];
+    all_find(&reports(8, &bugs), &[(46, "global", Some("beta")), (74, "global", Some("beta"))]);
+}
+
+#[test]
+fn a_failure_that_takes_both_spaces_and_several_kernels() {
+    // In the whole program only: stores of one space or one kernel alone don't show it.
+    let mut program = Program::new(1, Coins::Fresh, vec![bug(Space::Both, "", &[&[10]], 0.4)]);
+    program.own = vec![Own { keep: vec![vec![80, 81, 82, 83]], rate: 0.9 }];
     let report = report(&program);
-    assert_eq!(found(&report), [(3, "shared", Some("alpha")), (11, "shared", Some("alpha"))]);
-    assert_eq!(report.missing[0].scope, "cta");
-    assert!(report.caveats.iter().any(|caveat| caveat.contains("__syncwarp()")));
+    assert_eq!(found(&report), [(10, "both", Some("alpha"))]);
 }
 
 #[test]
 fn a_failure_that_no_fence_cures_is_reported_as_such() {
-    let program = Program {
-        bugs: vec![Bug { space: Space::Global, kernel: "alpha", needs: &[999], rate: 0.5 }],
-        own: vec![],
-    };
-    let report = report(&program);
+    let report = report(&Program::new(2, Coins::Fresh, vec![bug(Space::Global, "alpha", &[], 0.5)]));
     assert!(report.missing.is_empty());
     assert!(report.unresolved.is_some());
     assert!(report.verified.failures > 0);
+    assert!(report.redundant.is_empty());
 }
 
 #[test]
-fn fences_that_can_go_are_told_from_those_that_cannot() {
-    let program = Program { bugs: vec![], own: vec![(41, 0.02)] };
+fn a_sound_program_takes_a_verification_and_no_more() {
+    let mut program = Program::new(3, Coins::Fresh, vec![]);
+    program.own = vec![Own { keep: vec![vec![80, 81, 82, 83]], rate: 0.9 }];
     let report = report(&program);
-    assert!(report.missing.is_empty());
-    let redundant: Vec<u32> = report.redundant.iter().map(|fence| fence.site.index).collect();
-    assert_eq!(redundant, [40]);
-    assert!(report.caveats.iter().any(|caveat| caveat.contains("missing acquire")));
+    assert!(report.missing.is_empty() && report.redundant.is_empty());
+    assert!(report.trials < 3451 + 50, "{} trials", report.trials);
+}
+
+/// A fence in the source goes into all copies of its line: none of them alone would cure.
+#[test]
+fn a_line_with_several_copies_is_one_fence() {
+    let mut subject = subject();
+    for (copy, line) in [(14, 10), (50, 10), (54, 10)] {
+        subject.sites[copy].source.as_mut().expect("all sites have a line").line = line;
+    }
+    let cures: &[&[u32]] = &[&[10, 14, 50, 54]];
+    let program = Program::new(4, Coins::Fresh, vec![bug(Space::Global, "beta", cures, 0.5)]);
+    let report = report_on(&program, &subject);
+    assert_eq!(report.missing.len(), 1);
+    let fence = &report.missing[0];
+    assert_eq!(fence.sites.iter().map(|site| site.index).collect::<Vec<_>>(), [10, 14, 50, 54]);
+    assert_eq!((fence.kernel.as_deref(), fence.site.index), (Some("beta"), 50));
+}
+
+/// `--trials` says how rare a failure may be.
+#[test]
+fn fewer_trials_are_a_smaller_promise() {
+    let mut subject = subject();
+    subject.trials = 100;
+    let program = Program::new(5, Coins::Fresh, vec![bug(Space::Global, "beta", &[&[66]], 0.1)]);
+    let report = report_on(&program, &subject);
+    assert_eq!(found(&report), [(66, "global", Some("beta"))]);
+    assert_eq!(report.assurance.rate, 0.02);
+    assert_eq!(report.verified.trials, 342);
 }

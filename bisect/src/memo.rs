@@ -1,0 +1,98 @@
+//! Trials that were run are not run again: within one search, and, over the journal, in a search that
+//! was cut off and goes on.
+//!
+//! What a caller gets depends on the trials' outcomes alone, not on which of them were known: a search
+//! over the journal asks the same questions and comes to the same answer.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use bugaroo_harness::{Error, Outcome, Variation};
+
+use crate::journal::Journal;
+use crate::trials::{Tally, Trials};
+
+/// Outcomes by variation (in [`key`]'s form) and index.
+pub type Outcomes = HashMap<String, HashMap<u64, Outcome>>;
+
+/// A variation as a text: equal for equal variations only.
+pub fn key(variation: &Variation) -> String {
+    // Plain data: serialisation cannot fail.
+    serde_json::to_string(variation).expect("a variation is plain data")
+}
+
+/// Trials with a memory.
+pub struct Memo<'a, T> {
+    inner: &'a T,
+    known: RefCell<Outcomes>,
+    journal: RefCell<Option<Journal>>,
+    ran: Cell<u64>,
+}
+
+impl<'a, T: Trials> Memo<'a, T> {
+    /// Trials of which these are known; those that run are written to the journal.
+    pub fn new(inner: &'a T, known: Outcomes, journal: Option<Journal>) -> Self {
+        Self { inner, known: RefCell::new(known), journal: RefCell::new(journal), ran: Cell::new(0) }
+    }
+
+    /// How many trials were run, and not known.
+    pub fn ran(&self) -> u64 {
+        self.ran.get()
+    }
+
+    /// The outcomes of these trials; with `until_failure` those up to the first that failed, included.
+    ///
+    /// # Errors
+    /// When trials cannot be run, or the journal cannot be written.
+    pub async fn run(
+        &self,
+        variation: &Variation,
+        mut indices: Vec<u64>,
+        until_failure: bool,
+    ) -> Result<Tally, Error> {
+        let key = key(variation);
+        if until_failure {
+            let known = self.known.borrow();
+            let fails = |index: &u64| {
+                known.get(&key).and_then(|known| known.get(index)).is_some_and(|o| o.is_failure())
+            };
+            if let Some(first) = indices.iter().position(fails) {
+                indices.truncate(first + 1);
+            }
+        }
+        let unknown: Vec<u64> = {
+            let known = self.known.borrow();
+            let is_known = |index: &u64| known.get(&key).is_some_and(|known| known.contains_key(index));
+            indices.iter().copied().filter(|index| !is_known(index)).collect()
+        };
+        if !unknown.is_empty() {
+            let mut ended = |index, outcome| {
+                if let Some(journal) = self.journal.borrow_mut().as_mut() {
+                    journal.append(&key, variation, index, outcome)?;
+                }
+                self.known.borrow_mut().entry(key.clone()).or_default().insert(index, outcome);
+                self.ran.set(self.ran.get() + 1);
+                Ok(())
+            };
+            self.inner.run(variation, unknown, until_failure, &mut ended).await?;
+        }
+        let known = self.known.borrow();
+        let mut tally = Tally::default();
+        let Some(known) = known.get(&key) else { return Ok(tally) };
+        for index in indices {
+            // A trial that did not run stands behind one that failed.
+            let Some(outcome) = known.get(&index) else { break };
+            tally.trials += 1;
+            if outcome.is_failure() {
+                tally.failing.push(index);
+                if until_failure {
+                    break;
+                }
+            }
+        }
+        Ok(tally)
+    }
+}
+
+#[cfg(test)]
+mod tests;

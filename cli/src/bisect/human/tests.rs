@@ -1,0 +1,143 @@
+//! Diffs of findings on a small source.
+
+use std::fs;
+use std::path::Path;
+
+use bugaroo_bisect::report::{Assurance, OwnFence, Verified};
+use bugaroo_bisect::{Redundant, Report, ScopeAdvice};
+use bugaroo_harness::Target;
+use bugaroo_protocol::{Model, SiteId, SourceLine};
+
+use super::{call, describe};
+
+const SOURCE: &str = "\
+__device__ void unlock(int *mutex) {
+    __threadfence();
+    if (fenced) __threadfence();  // as the book has it
+    *data = 1; __threadfence(); *flag = 1;
+    FENCE();
+}
+";
+
+fn id(index: u32) -> SiteId {
+    SiteId { module: 0, index }
+}
+
+fn line(line: u32) -> Option<SourceLine> {
+    Some(SourceLine { file: "k.cu".to_owned(), line })
+}
+
+fn redundant(index: u32, at: Option<SourceLine>) -> Redundant {
+    Redundant {
+        site: id(index),
+        sites: vec![id(index), id(index + 10)],
+        ptx_line: 70,
+        source: at,
+        model: Model::StoreBuffer,
+        trials: 3451,
+        function: "sum".to_owned(),
+    }
+}
+
+fn advice(at: u32, needed: &str) -> ScopeAdvice {
+    ScopeAdvice {
+        site: id(at),
+        sites: vec![id(at)],
+        ptx_line: 70,
+        source: line(at),
+        inserted: false,
+        scope: "gpu".to_owned(),
+        needed: needed.to_owned(),
+        model: Model::StoreBuffer,
+        trials: 3451,
+        failures: u64::from(needed == "gpu"),
+    }
+}
+
+fn report() -> Report {
+    Report {
+        missing: vec![],
+        redundant: vec![],
+        redundant_together: None,
+        minimal_sets: vec![],
+        minimal_sets_complete: true,
+        scope_advice: vec![],
+        steps: vec![],
+        verified: Verified { trials: 3451, failures: 0 },
+        assurance: Assurance { rate: 0.002, error: 0.002, cap: 20_000 },
+        trials: 7000,
+        unresolved: None,
+        caveats: vec!["stores only".to_owned()],
+    }
+}
+
+/// The words for a report on a program that lies beside its source.
+fn words(report: &Report) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("k.cu"), SOURCE).expect("a file");
+    let target = Target { app: folder.path().join("app"), args: vec![], directory: Path::new("/").into() };
+    describe(report, &target, Model::StoreBuffer)
+}
+
+#[test]
+fn a_redundant_fence_is_a_line_less() {
+    let text = words(&Report { redundant: vec![redundant(1, line(2)), redundant(2, line(3))], ..report() });
+    assert!(text.contains("redundant fence in sum (under model store-buffer)"), "{text}");
+    assert!(text.contains("2 -     __threadfence();\n"), "{text}");
+    assert!(text.contains("3 -     if (fenced) __threadfence();  // as the book has it\n"), "{text}");
+    assert!(text.contains("drop it (site 1, PTX line 70, 2 places in the PTX): 3451 trials"), "{text}");
+    assert!(
+        text.contains("1 of 500 trials or more was missed with a probability of at most 0.002"),
+        "{text}"
+    );
+    assert!(text.contains("note (model store-buffer): stores only"), "{text}");
+}
+
+#[test]
+fn of_a_line_with_more_on_it_the_call_goes() {
+    let text = words(&Report { redundant: vec![redundant(1, line(4))], ..report() });
+    assert!(text.contains("-     *data = 1; __threadfence(); *flag = 1;"), "{text}");
+    assert!(text.contains("+     *data = 1; ; *flag = 1;"), "{text}");
+    let text = words(&Report { redundant: vec![redundant(1, line(5))], ..report() });
+    assert!(text.contains("FENCE();  // without its fence"), "{text}");
+}
+
+#[test]
+fn without_a_source_words_have_to_do() {
+    let text = words(&Report { redundant: vec![redundant(1, None)], ..report() });
+    assert!(text.contains("\n  drop it (site 1, PTX line 70"), "{text}");
+    let elsewhere = Some(SourceLine { file: "other.cu".to_owned(), line: 2 });
+    let text = words(&Report { redundant: vec![redundant(1, elsewhere)], ..report() });
+    assert!(text.contains("\n  other.cu:2: drop it"), "{text}");
+}
+
+#[test]
+fn a_fence_that_is_too_wide_is_narrowed() {
+    let text = words(&Report { scope_advice: vec![advice(2, "cta"), advice(3, "gpu")], ..report() });
+    assert!(text.contains("__threadfence_block() would do"), "{text}");
+    assert!(text.contains("2 |     __threadfence_block();\n  |                  ++++++"), "{text}");
+    assert!(text.contains("model store-buffer, 3451 trials passed; store side only"), "{text}");
+    assert!(text.contains("k.cu:3 needs scope gpu (observed: 1 of 3451 trials fail"), "{text}");
+}
+
+#[test]
+fn minimal_sets_are_listed() {
+    let own = |index| OwnFence { site: id(index), ptx_line: 70, source: line(index) };
+    let sets = vec![vec![own(2)], vec![own(3)]];
+    let text = words(&Report { redundant_together: Some(false), minimal_sets: sets, ..report() });
+    assert!(text.contains(
+        "cannot all go at once; the program passes with only\n  k.cu:2 (site 2)\n  k.cu:3 (site 3)\n"
+    ));
+    let text = words(&Report { redundant_together: Some(true), ..report() });
+    assert!(text.contains("can all go at once"));
+}
+
+#[test]
+fn calls_are_found_with_their_semicolon() {
+    let of = |line: &str| call(line).map(|call| (line[call.first..call.last].to_owned(), call.alone));
+    assert_eq!(of("  __threadfence();"), Some(("__threadfence();".to_owned(), true)));
+    assert_eq!(of("f(); __threadfence_system( ) ;"), Some(("__threadfence_system( ) ;".to_owned(), false)));
+    assert_eq!(of("if (a) __threadfence();"), Some(("__threadfence();".to_owned(), true)));
+    assert_eq!(of("fence();"), None);
+    assert_eq!(of("__threadfence"), None);
+}
