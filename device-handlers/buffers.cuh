@@ -12,22 +12,24 @@
 static __device__ __forceinline__ Entry *entry_at(u32 thread, u32 space, u32 entry) {
     const Launch &launch = __bugaroo_launch;
     u32 row = space * launch.chunk_rows + entry / BUGAROO_CHUNK;
-    u32 chunk = launch.chunks[row * launch.threads + thread] - 1;
+    u32 chunk = launch.chunks[row * launch.threads + thread];
     return launch.pool + ((u64)chunk * BUGAROO_CHUNK + entry % BUGAROO_CHUNK);
 }
 
-// Sees to it that the entry has a chunk; false when the pool is dry.
+// Sees to it that the entry has a chunk; false when the pool is dry. A thread's word of chunks taken has a
+// half per space.
 static __device__ __forceinline__ bool take_room(u32 thread, u32 space, u32 entry) {
     const Launch &launch = __bugaroo_launch;
     if (entry % BUGAROO_CHUNK != 0) return true;
-    u32 row = space * launch.chunk_rows + entry / BUGAROO_CHUNK;
-    u32 *chunk = launch.chunks + (row * launch.threads + thread);
-    if (*chunk != 0) return true;
+    u32 taken = launch.taken[thread];
+    u32 row = taken >> (space * 16) & 0xffff;
+    if (entry / BUGAROO_CHUNK < row) return true;
     // The look before the atomic keeps the counter from running over.
     if (*(volatile u32 *)launch.next_chunk >= launch.pool_chunks) return false;
-    u32 taken = atomicAdd(launch.next_chunk, 1u);
-    if (taken >= launch.pool_chunks) return false;
-    *chunk = taken + 1;
+    u32 chunk = atomicAdd(launch.next_chunk, 1u);
+    if (chunk >= launch.pool_chunks) return false;
+    launch.chunks[(space * launch.chunk_rows + row) * launch.threads + thread] = chunk;
+    launch.taken[thread] = taken + (1u << (space * 16));
     return true;
 }
 

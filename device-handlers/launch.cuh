@@ -37,6 +37,7 @@ struct Launch {
     u64 threads;
     u64 *pending;
     Cta *ctas;
+    u32 *taken;
     u32 *chunks;
     Entry *pool;
     u32 *next_chunk;
@@ -58,6 +59,7 @@ AT(key);
 AT(threads);
 AT(pending);
 AT(ctas);
+AT(taken);
 AT(chunks);
 AT(pool);
 AT(next_chunk);

@@ -1,7 +1,7 @@
 // Generated from this crate's Rust constants (header.rs); a test compares. Do not edit.
 #pragma once
 
-#define BUGAROO_LAUNCH_BYTES 0x80u
+#define BUGAROO_LAUNCH_BYTES 0x88u
 #define BUGAROO_OFFSET_model 0x0u
 #define BUGAROO_OFFSET_features 0x4u
 #define BUGAROO_OFFSET_capacity 0x8u
@@ -11,15 +11,16 @@
 #define BUGAROO_OFFSET_threads 0x28u
 #define BUGAROO_OFFSET_pending 0x30u
 #define BUGAROO_OFFSET_ctas 0x38u
-#define BUGAROO_OFFSET_chunks 0x40u
-#define BUGAROO_OFFSET_pool 0x48u
-#define BUGAROO_OFFSET_next_chunk 0x50u
-#define BUGAROO_OFFSET_chunk_rows 0x58u
-#define BUGAROO_OFFSET_pool_chunks 0x5cu
-#define BUGAROO_OFFSET_coins 0x60u
-#define BUGAROO_OFFSET_flags 0x68u
-#define BUGAROO_OFFSET_delayed 0x70u
-#define BUGAROO_OFFSET_flushes 0x78u
+#define BUGAROO_OFFSET_taken 0x40u
+#define BUGAROO_OFFSET_chunks 0x48u
+#define BUGAROO_OFFSET_pool 0x50u
+#define BUGAROO_OFFSET_next_chunk 0x58u
+#define BUGAROO_OFFSET_chunk_rows 0x60u
+#define BUGAROO_OFFSET_pool_chunks 0x64u
+#define BUGAROO_OFFSET_coins 0x68u
+#define BUGAROO_OFFSET_flags 0x70u
+#define BUGAROO_OFFSET_delayed 0x78u
+#define BUGAROO_OFFSET_flushes 0x80u
 #define BUGAROO_MODEL_BUGAROO 0x2u
 #define BUGAROO_SPACE_GLOBAL 0x0u
 #define BUGAROO_SPACE_SHARED 0x1u

@@ -27,6 +27,7 @@ pub fn generate() -> String {
         ("threads", offset_of!(LaunchState, threads)),
         ("pending", offset_of!(LaunchState, pending)),
         ("ctas", offset_of!(LaunchState, ctas)),
+        ("taken", offset_of!(LaunchState, taken)),
         ("chunks", offset_of!(LaunchState, chunks)),
         ("pool", offset_of!(LaunchState, pool)),
         ("next_chunk", offset_of!(LaunchState, next_chunk)),

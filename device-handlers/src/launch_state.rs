@@ -49,6 +49,8 @@ pub struct LaunchState {
     pub pending: u64,
     /// Address of what CTAs hold back.
     pub ctas: u64,
+    /// Address of the `u32` counts of chunks that threads have taken.
+    pub taken: u64,
     /// Address of the table of chunks that threads have taken.
     pub chunks: u64,
     /// Address of the chunks.
@@ -119,6 +121,7 @@ impl LaunchState {
             threads: layout.threads,
             pending: base + layout.pending,
             ctas: base + layout.ctas,
+            taken: base + layout.taken,
             chunks: base + layout.chunks,
             pool: base + layout.pool,
             next_chunk: base + layout.next_chunk,
@@ -142,6 +145,7 @@ impl LaunchState {
             self.threads,
             self.pending,
             self.ctas,
+            self.taken,
             self.chunks,
             self.pool,
             self.next_chunk,

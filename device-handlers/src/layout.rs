@@ -48,12 +48,14 @@ pub struct Layout {
     pub pending: u64,
     /// [`cta::BYTES`] per CTA: what it holds back.
     pub ctas: u64,
+    /// `u32` per thread: chunks taken, a half per space.
+    pub taken: u64,
     /// `u32` per slot and thread: executions of the store.
     pub coins: u64,
-    /// `u32` per space, chunk of a buffer and thread: number of the chunk taken, from 1.
-    pub chunks: u64,
     /// The host zeroes this many bytes from the start before every launch.
     pub zeroed_bytes: u64,
+    /// `u32` per space, chunk of a buffer and thread: number of the chunk taken.
+    pub chunks: u64,
     /// The chunks.
     pub pool: u64,
     /// Size of the allocation.
@@ -92,8 +94,7 @@ impl Layout {
     pub fn ample(threads: u64, capacity: u32) -> u32 {
         let all = threads.saturating_mul(2 * u64::from(capacity.div_ceil(CHUNK)));
         let shared = threads.saturating_mul(POOL_BYTES_PER_THREAD).max(AMPLE_POOL_BYTES) / CHUNK_BYTES;
-        // Chunk numbers count from 1 in 32 bits.
-        u32::try_from(all.min(shared)).unwrap_or(u32::MAX).clamp(1, u32::MAX - 1)
+        u32::try_from(all.min(shared)).unwrap_or(u32::MAX).max(1)
     }
 
     /// Bytes of the buffers: of what is there for delayed stores, less the coin counters.
@@ -115,6 +116,7 @@ impl Layout {
         let flushes = array(2, u64::from(capacity) + 1, 8);
         let pending = array(1, threads, 8);
         let ctas = array(1, ctas, cta::BYTES);
+        let taken = array(1, threads, 4);
         let coins = array(u64::from(coin_slots), threads, 4);
         let chunks = array(2 * u64::from(chunk_rows), threads, 4);
         let pool = array(1, u64::from(pool_chunks), CHUNK_BYTES);
@@ -130,9 +132,10 @@ impl Layout {
             flushes,
             pending,
             ctas,
+            taken,
             coins,
+            zeroed_bytes: chunks,
             chunks,
-            zeroed_bytes: pool,
             pool,
             total_bytes,
         }

@@ -12,6 +12,7 @@ fn bytes_are_the_struct_as_it_lies_in_memory() {
         threads: 8,
         pending: 9,
         ctas: 10,
+        taken: 20,
         chunks: 11,
         pool: 12,
         next_chunk: 13,

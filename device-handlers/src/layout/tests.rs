@@ -2,13 +2,14 @@ use super::*;
 use proptest::prelude::*;
 
 /// Start and size of each array, in order.
-fn arrays(layout: &Layout, ctas: u64) -> [(u64, u64); 8] {
+fn arrays(layout: &Layout, ctas: u64) -> [(u64, u64); 9] {
     let rows = u64::from(layout.chunk_rows);
     [
         (layout.delayed, 8),
         (layout.flushes, 2 * (u64::from(layout.capacity) + 1) * 8),
         (layout.pending, layout.threads * 8),
         (layout.ctas, ctas * cta::BYTES),
+        (layout.taken, layout.threads * 4),
         (layout.coins, u64::from(layout.coin_slots) * layout.threads * 4),
         (layout.chunks, 2 * rows * layout.threads * 4),
         (layout.pool, u64::from(layout.pool_chunks) * CHUNK_BYTES),
@@ -31,7 +32,7 @@ proptest! {
             end = start + size;
         }
         prop_assert!(end <= layout.total_bytes);
-        prop_assert_eq!(layout.zeroed_bytes, layout.pool);
+        prop_assert_eq!(layout.zeroed_bytes, layout.chunks);
         prop_assert!(layout.capacity >= 1 && layout.capacity <= capacity.max(1));
         prop_assert!(layout.coin_slots >= 1 && layout.coin_slots <= sites.max(1));
         prop_assert!(layout.pool_chunks >= 1);
