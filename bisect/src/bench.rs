@@ -55,7 +55,7 @@ pub struct Bench<'a, T> {
     hot: RefCell<Vec<u64>>,
     steps: RefCell<Vec<Step>>,
     spent: Cell<u64>,
-    concluded: Cell<u64>,
+    concluded: RefCell<BTreeSet<String>>,
     short: RefCell<Vec<String>>,
 }
 
@@ -70,7 +70,7 @@ impl<'a, T: Trials> Bench<'a, T> {
             hot: RefCell::default(),
             steps: RefCell::default(),
             spent: Cell::new(0),
-            concluded: Cell::new(0),
+            concluded: RefCell::default(),
             short: RefCell::default(),
         }
     }
@@ -82,7 +82,7 @@ impl<'a, T: Trials> Bench<'a, T> {
 
     /// How often "passes" was concluded with the error [`crate::rates::ALPHA`].
     pub fn concluded(&self) -> u64 {
-        self.concluded.get()
+        self.concluded.borrow().len() as u64
     }
 
     /// The steps so far, and what was concluded from fewer trials than it should.
@@ -187,7 +187,7 @@ impl<'a, T: Trials> Bench<'a, T> {
     ) -> Result<Verdict, Error> {
         let verdict = self.ask_aloud(variation, self.limits.full(), question, answers).await?;
         if verdict == Verdict::Passes {
-            self.concluded.set(self.concluded.get() + 1);
+            self.concluded.borrow_mut().insert(key(variation));
         }
         Ok(verdict)
     }

@@ -21,7 +21,10 @@ use statrs::function::beta::ln_beta;
 
 /// Error allowed to each conclusion that the answer rests on: that a rate of at least [`Limits::rare`]
 /// would have stayed unseen.
-pub const ALPHA: f64 = 0.001;
+pub const ALPHA: f64 = 0.01;
+
+/// The same for the first of all, that the program passes as it stands: there all else ends.
+pub const FIRST_ALPHA: f64 = 0.003;
 
 /// How many times `--trials` one question may take where an observed rate demands it.
 pub const CAP: u64 = 20;
@@ -71,6 +74,11 @@ impl Rate {
     }
 }
 
+/// Trials that a failure of this rate passes with a probability of at most `error`.
+pub fn certain(rate: f64, error: f64) -> u64 {
+    (error.ln() / (1.0 - rate.min(0.999)).ln()).ceil() as u64
+}
+
 /// How thorough a search is: all of it follows from `--trials`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -87,7 +95,7 @@ impl Limits {
 
     /// Trials without a failure that make "passes" where no rate is known.
     pub fn full(&self) -> u64 {
-        (ALPHA.ln() / (1.0 - self.rare()).ln()).ceil() as u64
+        certain(self.rare(), ALPHA)
     }
 
     /// Most trials that one question may take.

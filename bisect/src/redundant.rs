@@ -19,7 +19,10 @@ use crate::trials::Trials;
 pub const SETS: usize = 200;
 
 /// The short look at a fence takes this part of a conclusion's trials.
-const LOOK: u64 = 10;
+const LOOK: u64 = 20;
+
+/// What failing and passing without fences mean.
+const ANSWERS: [&str; 2] = ["it fails: needed", "it passes: redundant under this model"];
 
 /// What can go.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +39,48 @@ pub struct Ablation {
     pub complete: bool,
 }
 
-/// Omits the program's fences, with the fences found missing inserted (`known`, which passes).
+/// What a first look at the program's fences showed.
+#[derive(Clone, Debug, Default)]
+pub struct FirstLook {
+    /// Fences without which a trial failed.
+    needed: Vec<Place>,
+    /// The others.
+    left: Vec<Place>,
+    /// Trials without all of these at once, if none failed; else 0.
+    pub passed: u64,
+}
+
+/// Omits the program's fences, with the fences found missing inserted (`known`, which passes), one by
+/// one for a short look, and those that are not seen to be needed all at once.
+///
+/// # Errors
+/// When trials cannot be run.
+pub async fn first_look<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    known: &Variation,
+) -> Result<FirstLook, Error> {
+    let mut fences = fences(&subject.sites, &subject.kernels);
+    fences.retain(|fence| !fence.ids().all(|id| known.without_fence.contains(&id)));
+    let enough = bench.limits.full().div_ceil(LOOK);
+    let mut look = FirstLook::default();
+    for fence in fences {
+        let without = omitting(known, [&fence]);
+        match bench.ask(&without, enough).await? {
+            Verdict::Passes => look.left.push(fence),
+            Verdict::Fails => {
+                bench.note(question([&fence]), bench.evidence(&without).all, "it fails: needed");
+                look.needed.push(fence);
+            }
+        }
+    }
+    if at_once(bench, known, &look.left).await? {
+        look.passed = bench.evidence(&omitting(known, &look.left)).all.trials;
+    }
+    Ok(look)
+}
+
+/// Which fences can go, after a first look.
 ///
 /// # Errors
 /// When trials cannot be run.
@@ -44,42 +88,32 @@ pub async fn ablate<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
+    look: FirstLook,
 ) -> Result<Ablation, Error> {
-    let mut left = fences(&subject.sites, &subject.kernels);
-    left.retain(|fence| !fence.ids().all(|id| known.without_fence.contains(&id)));
-    let mut ablation = Ablation { complete: true, ..Ablation::default() };
-    let look = bench.limits.full().div_ceil(LOOK);
-    for fence in std::mem::take(&mut left) {
-        let without = omitting(known, [&fence]);
-        match bench.ask(&without, look).await? {
-            Verdict::Passes => left.push(fence),
-            Verdict::Fails => {
-                let question = question(&fence);
-                bench.note(question, bench.evidence(&without).all, "it fails: needed");
-                ablation.needed.push(fence);
-            }
-        }
-    }
-    let mut at_once = left.len() > 1 && together(bench, known, &left).await?;
-    if !at_once {
+    let FirstLook { needed, mut left, passed } = look;
+    let mut ablation = Ablation { needed, complete: true, ..Ablation::default() };
+    let mut together = passed > 0;
+    if !left.is_empty() && !together {
         bench.expect_failures_of(&omitting(known, &left));
         let mut can_go = Vec::new();
         for fence in left {
-            let answers = ["it fails: needed", "it passes: redundant under this model"];
-            match bench.ask_for_good(&omitting(known, [&fence]), question(&fence), answers).await? {
+            let without = omitting(known, [&fence]);
+            match bench.ask_for_good(&without, question([&fence]), ANSWERS).await? {
                 Verdict::Passes => can_go.push(fence),
                 Verdict::Fails => ablation.needed.push(fence),
             }
         }
         ablation.needed.sort_by_key(|fence| fence.lead().id);
         left = can_go;
-        at_once = left.len() > 1 && together(bench, known, &left).await?;
-        if left.len() > 1 && !at_once {
-            minimal_sets(bench, known, &left, &mut ablation).await?;
+        if left.len() > 1 {
+            together = at_once(bench, known, &left).await?;
+            if !together {
+                minimal_sets(bench, known, &left, &mut ablation).await?;
+            }
         }
         bench.expect_nothing();
     }
-    ablation.together = (left.len() > 1).then_some(at_once);
+    ablation.together = (left.len() > 1).then_some(together);
     let all = bench.evidence(&omitting(known, &left)).all;
     for fence in &left {
         let alone = bench.evidence(&omitting(known, [fence])).all.trials;
@@ -96,19 +130,17 @@ pub async fn ablate<T: Trials>(
     Ok(ablation)
 }
 
-async fn together<T: Trials>(
+/// Whether the program passes without all of these fences; false for none.
+async fn at_once<T: Trials>(
     bench: &Bench<'_, T>,
     known: &Variation,
     fences: &[Place],
 ) -> Result<bool, Error> {
     let without = omitting(known, fences);
-    if bench.evidence(&without).fails() {
+    if fences.is_empty() || bench.evidence(&without).fails() {
         return Ok(false);
     }
-    let question = format!("does it pass without {}, all at once?", names(fences));
-    let answers =
-        ["it fails: one of them at least is needed", "it passes: all are redundant under this model"];
-    Ok(bench.ask_for_good(&without, question, answers).await? == Verdict::Passes)
+    Ok(bench.ask_for_good(&without, question(fences), ANSWERS).await? == Verdict::Passes)
 }
 
 /// The smallest sets of the redundant fences that have to stay for the program to pass.
@@ -180,13 +212,13 @@ fn omitting<'a>(known: &Variation, fences: impl IntoIterator<Item = &'a Place>) 
     variation
 }
 
-fn question(fence: &Place) -> String {
-    format!("does it pass without the fence at {}?", fence.name())
+fn question<'a>(fences: impl IntoIterator<Item = &'a Place>) -> String {
+    format!("does it pass without the fence at {}?", names(fences))
 }
 
 fn names<'a>(fences: impl IntoIterator<Item = &'a Place>) -> String {
     let names: Vec<String> = fences.into_iter().map(Place::name).collect();
-    names.join(", ")
+    names.join(" and ")
 }
 
 #[cfg(test)]

@@ -157,7 +157,8 @@ pub struct Step {
     pub answer: String,
 }
 
-/// Trials of the whole answer.
+/// Trials of the whole answer: with the missing fences inserted, and with or without all the redundant
+/// ones where these can go at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
     /// Trials run.

@@ -15,7 +15,7 @@
 //! delays stores, and one that fails more rarely than [`Limits::rare`].
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Site, Space};
+use bugaroo_protocol::{Model, Site, Space};
 
 use crate::bench::Bench;
 use crate::locate::with_fences;
@@ -23,8 +23,8 @@ use crate::memo::Memo;
 use crate::narrow::space_name;
 use crate::places::{Place, reachable};
 use crate::polish::polish;
-use crate::rates::{ALPHA, CAP, Limits, Rate};
-use crate::redundant::{Ablation, ablate};
+use crate::rates::{ALPHA, CAP, FIRST_ALPHA, Limits, Rate, certain};
+use crate::redundant::{Ablation, FirstLook, ablate, first_look};
 use crate::report::{Assurance, Missing, Report, Step, Verified};
 use crate::round::{Fence, round};
 use crate::scope::{can_tell_scope, narrow_scopes};
@@ -32,6 +32,9 @@ use crate::trials::Trials;
 
 /// Rounds after which the search gives up. Each finds a fence or shows that none cures.
 const ROUNDS: usize = 100;
+
+/// Before its verification an answer gets this part of the trials, to see what is frequent.
+const GLANCE: u64 = 10;
 
 /// What is known of the program before the search.
 #[derive(Clone, Debug)]
@@ -65,17 +68,24 @@ pub async fn search<T: Trials>(
 ) -> Result<Report, Error> {
     let bench = Bench::new(memo, Limits { trials: subject.trials }, tell);
     let mut answer: Vec<Fence> = Vec::new();
-    let (unresolved, verified) = missing_fences(&bench, subject, &mut answer).await?;
+    let (verdict, verified) = missing_fences(&bench, subject, &mut answer).await?;
     answer.sort_by_key(|fence| fence.place.lead().id);
     let found: Vec<&Place> = answer.iter().map(|fence| &fence.place).collect();
     let known = with_fences(&subject.whole, found.iter().copied());
     let mut ablation = Ablation::default();
     let mut scopes = Vec::new();
-    if unresolved.is_none() {
-        ablation = ablate(&bench, subject, &known).await?;
-        let inserted: Vec<&Place> =
-            answer.iter().filter(|fence| fence.space != Space::Shared).map(|fence| &fence.place).collect();
-        scopes = narrow_scopes(&bench, subject, &known, &ablation.needed, &inserted).await?;
+    let mut unresolved = None;
+    match verdict {
+        Err(why) => unresolved = Some(why),
+        Ok(look) => {
+            ablation = ablate(&bench, subject, &known, look).await?;
+            let inserted: Vec<&Place> = answer
+                .iter()
+                .filter(|fence| fence.space != Space::Shared)
+                .map(|fence| &fence.place)
+                .collect();
+            scopes = narrow_scopes(&bench, subject, &known, &ablation.needed, &inserted).await?;
+        }
     }
     let confidence = 1.0 - if unresolved.is_some() { 0.05 } else { ALPHA };
     let missing = answer
@@ -116,29 +126,39 @@ pub async fn search<T: Trials>(
     Ok(report)
 }
 
-/// Finds fences until the program passes; says why it does not come to pass, and what the last trials
-/// showed.
+/// Finds fences until the program passes; says what a first look at its own fences showed then, or why it
+/// does not come to pass; and the trials that say so.
+///
+/// Trials without fences that turn out redundant verify the program with them, too.
 async fn missing_fences<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     answer: &mut Vec<Fence>,
-) -> Result<(Option<String>, Rate), Error> {
+) -> Result<(Result<FirstLook, String>, Rate), Error> {
     let mut rarest = 1.0_f64;
     for _ in 0..ROUNDS {
         let known = with_fences(&subject.whole, answer.iter().map(|fence| &fence.place));
-        let seen = bench.measure(&known, 2, verifying(bench.limits, rarest)).await?;
-        let all = bench.evidence(&known).all;
-        let question =
-            if answer.is_empty() { "does the program fail?" } else { "does it pass with the fences found?" };
-        let question = question.to_owned();
-        if all.failures == 0 {
-            bench.note(question, all, "no trial failed");
+        let first = answer.is_empty();
+        let enough = verifying(bench.limits, rarest, first);
+        let question = if first { "does the program fail?" } else { "does it pass with the fences found?" };
+        bench.measure(&known, 2, enough.div_ceil(GLANCE)).await?;
+        if !bench.evidence(&known).fails() {
             if polish(bench, subject, answer).await? {
                 continue;
             }
-            return Ok((None, all));
+            let look = first_look(bench, subject, &known).await?;
+            bench.expect_nothing();
+            bench.measure(&known, 2, enough.saturating_sub(look.passed)).await?;
+            let mut all = bench.evidence(&known).all;
+            if all.failures == 0 {
+                all.trials += look.passed;
+                bench.note(question.to_owned(), all, "no trial failed");
+                return Ok((Ok(look), all));
+            }
         }
-        bench.note(question, all, "it fails");
+        let all = bench.evidence(&known).all;
+        bench.note(question.to_owned(), all, "it fails");
+        let seen = bench.evidence(&known).fresh;
         if seen.failures > 0 {
             rarest = rarest.min(seen.mean());
         }
@@ -150,20 +170,20 @@ async fn missing_fences<T: Trials>(
                      is not (only) a missing fence",
                     all.failures, all.trials
                 );
-                return Ok((Some(why), all));
+                return Ok((Err(why), all));
             }
         }
     }
     let known = with_fences(&subject.whole, answer.iter().map(|fence| &fence.place));
     let why = format!("after {ROUNDS} rounds the program still fails");
-    Ok((Some(why), bench.evidence(&known).all))
+    Ok((Err(why), bench.evidence(&known).all))
 }
 
-/// Trials that verify an answer: as many as any conclusion takes, and more where a failure was seen that
-/// is rarer than that.
-fn verifying(limits: Limits, rarest: f64) -> u64 {
-    let by_rate = (ALPHA.ln() / (1.0 - rarest.min(0.999)).ln()).ceil() as u64;
-    limits.full().max(by_rate).min(limits.cap())
+/// Trials that verify an answer: as many as any conclusion takes, more where nothing was found, and
+/// where a failure was seen that is rarer than what the conclusions are meant for.
+fn verifying(limits: Limits, rarest: f64, first: bool) -> u64 {
+    let rate = rarest.min(limits.rare());
+    certain(rate, if first { FIRST_ALPHA } else { ALPHA }).min(limits.cap())
 }
 
 /// Everything that is known of a missing fence.
@@ -199,10 +219,7 @@ fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence:
 /// What the answer cannot know, in words for the user.
 fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
     let mut caveats = Vec::new();
-    let stores_only = matches!(
-        subject.whole.model,
-        bugaroo_protocol::Model::StoreBuffer | bugaroo_protocol::Model::Bugaroo
-    );
+    let stores_only = matches!(subject.whole.model, Model::StoreBuffer | Model::Bugaroo);
     if stores_only {
         let scope = if can_tell_scope(subject.whole.model) {
             "; of a scope that is too narrow it shows the store side only"

@@ -118,7 +118,8 @@ pub struct RunArgs {
     /// Probabilities with which a store is delayed; each makes a cell of trials of its own
     #[arg(long, value_name = "P[,P…]", value_delimiter = ',', default_value = "0.75", value_parser = probability)]
     pub pw: Vec<f64>,
-    /// Trials of each cell
+    /// Trials of each cell; of bisect: how thorough to be, so that failures which show in 2 of N trials
+    /// are found
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
     pub trials: u64,
     #[command(flatten)]

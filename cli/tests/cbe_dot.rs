@@ -97,7 +97,7 @@ fn bisect_names_the_line_before_the_unlock_whatever_the_seed() {
         assert_eq!(report["assurance"]["rate"], 0.02);
         assert_eq!(
             (&report["verified"]["trials"], &report["verified"]["failures"]),
-            (&342.into(), &0.into())
+            (&228.into(), &0.into())
         );
         let mut missing = report["missing"].clone();
         for fence in missing.as_array_mut().expect("missing fences") {

@@ -25,7 +25,7 @@ fn needed_fences_stay_however_rare_their_failure() {
         assert_eq!(redundant(&report), [80, 82], "at rate {rate}");
         assert_eq!(report.redundant_together, Some(true));
         assert!(report.minimal_sets.is_empty());
-        assert!(report.redundant.iter().all(|fence| fence.trials >= 3451));
+        assert!(report.redundant.iter().all(|fence| fence.trials >= 2301));
         assert!(report.caveats.iter().any(|caveat| caveat.contains("missing acquire")));
     }
 }
@@ -35,8 +35,8 @@ fn fences_that_can_all_go_take_one_question() {
     let report = program(4, vec![]);
     assert_eq!(redundant(&report), [80, 81, 82, 83]);
     assert_eq!(report.redundant_together, Some(true));
-    // Verification and that question, and a short look at each fence.
-    assert!(report.trials <= 2 * 3451 + 4 * 346, "{} trials", report.trials);
+    // It verifies the program, too; beside it, a short look at each fence.
+    assert!(report.trials <= 2902 + 4 * 116, "{} trials", report.trials);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn all_find(reports: &[Report], fences: &[(u32, &str, Option<&str>)]) {
     for (at, report) in reports.iter().enumerate() {
         assert_eq!(found(report), fences, "answer {at}");
         assert!(report.redundant.is_empty() && report.unresolved.is_none());
-        assert!(report.verified.trials >= 3451 && report.verified.failures == 0);
+        assert!(report.verified.trials >= 2301 && report.verified.failures == 0);
     }
 }
 
@@ -43,7 +43,7 @@ fn one_missing_fence_is_placed_and_verified() {
         assert_eq!(reports[0].missing[0].scope, "gpu");
         assert_eq!(reports[0].missing[0].before.as_ref().map(|site| site.id.index), Some(67));
         assert_eq!(reports[0].assurance.rate, 0.002);
-        assert!(reports[0].assurance.error < 0.01);
+        assert!(reports[0].assurance.error <= 0.02);
     }
 }
 
@@ -121,7 +121,7 @@ fn a_sound_program_takes_a_verification_and_no_more() {
     program.own = vec![Own { keep: vec![vec![80, 81, 82, 83]], rate: 0.9 }];
     let report = report(&program);
     assert!(report.missing.is_empty() && report.redundant.is_empty());
-    assert!(report.trials < 3451 + 50, "{} trials", report.trials);
+    assert!(report.trials < 2902 + 50, "{} trials", report.trials);
 }
 
 /// A fence in the source goes into all copies of its line: none of them alone would cure.
@@ -149,5 +149,5 @@ fn fewer_trials_are_a_smaller_promise() {
     let report = report_on(&program, &subject);
     assert_eq!(found(&report), [(66, "global", Some("beta"))]);
     assert_eq!(report.assurance.rate, 0.02);
-    assert_eq!(report.verified.trials, 342);
+    assert!((228..300).contains(&report.verified.trials), "{} trials", report.verified.trials);
 }
