@@ -1,0 +1,112 @@
+//! Table IV, and what it says beside the paper's: differences in kind and in size, failures that must not be.
+
+use std::fmt::Write;
+
+use bugaroo_protocol::Model;
+
+use crate::catalog;
+use crate::compare::{self, Difference, Kind};
+use crate::markdown::{NOTHING, Table, or_nothing, rate};
+use crate::paper;
+use crate::results::{Cell, Evaluation, model_name};
+use crate::tables::{or_not_measured, title};
+use crate::verdict::{Verdict, verdict};
+
+/// The table under one model, with all that it differs in.
+pub fn section(results: &Evaluation, model: Model) -> String {
+    let mut text = table(results, model);
+    let differences = compare::differences(results, model);
+    let (size, kind): (Vec<_>, Vec<_>) = differences.iter().partition(|it| it.kind == Kind::Size);
+    for (what, list) in [("kind: one fails, the other doesn't", kind), ("size alone: both fail", size)] {
+        // Writing to a string cannot fail.
+        if list.is_empty() {
+            let _ = writeln!(text, "No difference in {what}.\n");
+            continue;
+        }
+        let _ = writeln!(text, "Differences in {what}:\n");
+        for difference in list {
+            let _ = writeln!(text, "- {}", line(difference));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Differences in kind that no cause is known of, and failures of correct variants under the sound model: a line
+/// each. There should be none.
+pub fn alarms(results: &Evaluation) -> Vec<String> {
+    let mut alarms = Vec::new();
+    for model in results.models() {
+        let unexplained = compare::differences(results, model);
+        let unexplained = unexplained.iter().filter(|it| it.kind != Kind::Size && it.cause.is_none());
+        alarms.extend(unexplained.map(|it| format!("{}: {}", model_name(model), line(it))));
+    }
+    alarms.extend(compare::unsound(results).into_iter().map(|rated| {
+        let failures: u64 = rated.cells.iter().map(|cell| cell.failures).sum();
+        let title = title(&rated.row.program, &rated.row.variant);
+        format!("{}: {title} is correct, but failed in {failures} trials", model_name(rated.model))
+    }));
+    alarms
+}
+
+fn table(results: &Evaluation, model: Model) -> String {
+    let mut texts = vec!["variant".to_owned()];
+    for pw in paper::PW {
+        texts.extend([format!("p_w {pw}: ours (95 %)"), "paper".to_owned()]);
+    }
+    texts.extend(["ours", "paper", "new by the paper"].map(str::to_owned));
+    let mut table = Table::new(&texts, &[]);
+    for finding in &paper::TABLE_IV {
+        let Some(rated) = results.rated(finding.program, finding.variant, model) else { continue };
+        let mut row = vec![title(finding.program, finding.variant)];
+        for (at, &pw) in paper::PW.iter().enumerate() {
+            row.push(or_nothing(rated.cells.iter().find(|cell| cell.pw == pw), with_interval));
+            row.push(rate(finding.rates[at]));
+        }
+        row.push(or_nothing(ours(results, finding.program, finding.variant, model), |it| it.to_string()));
+        row.push(or_nothing(finding.verdict, |it| it.to_string()));
+        row.push(
+            if finding.verdict.is_none() {
+                NOTHING
+            } else if finding.new {
+                "yes"
+            } else {
+                "no"
+            }
+            .to_owned(),
+        );
+        table.row(row);
+    }
+    or_not_measured(&table)
+}
+
+/// Our verdict on a variant.
+pub fn ours(results: &Evaluation, program: &str, variant: &str, model: Model) -> Option<Verdict> {
+    let fails = |variant: &str| Some(results.rated(program, variant, model)?.fails());
+    verdict(catalog::program(program)?, variant, fails)
+}
+
+fn with_interval(cell: &Cell) -> String {
+    let [low, high] = cell.ci95;
+    format!("{} ({}–{})", rate(cell.rate()), rate(low), rate(high))
+}
+
+fn line(difference: &Difference) -> String {
+    let Difference { finding, model: _, kind, pw, cause } = difference;
+    let what = match kind {
+        Kind::OursAlone => "ours fails, the paper's doesn't",
+        Kind::PapersAlone => "the paper's fails, ours doesn't",
+        Kind::Size => "the rates differ",
+    };
+    let pw: Vec<String> = pw.iter().map(f64::to_string).collect();
+    let unknown = if *kind == Kind::Size { "no cause is known" } else { "**unexplained**" };
+    format!(
+        "**{}** at p_w {}: {what}. {}",
+        title(finding.program, finding.variant),
+        pw.join(", "),
+        cause.unwrap_or(unknown)
+    )
+}
+
+#[cfg(test)]
+mod tests;

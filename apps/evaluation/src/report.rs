@@ -1,0 +1,104 @@
+//! The report: all tables and figures as one Markdown file.
+
+use std::fmt::Write;
+
+use crate::figures::{self, Which};
+use crate::findings;
+use crate::markdown::thousands;
+use crate::paper;
+use crate::results::{Evaluation, model_name};
+use crate::tables;
+
+/// The report's file.
+pub const FILE: &str = "README.md";
+
+/// The report on everything measured so far.
+pub fn render(results: &Evaluation) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(results, &mut text);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn write(results: &Evaluation, text: &mut String) -> std::fmt::Result {
+    let settings = &results.settings;
+    writeln!(text, "# Bugaroo's evaluation, ours beside the paper's\n")?;
+    writeln!(
+        text,
+        "Tables I to IV and Figures 3 and 4 of Islam and Muzahid, *Bugaroo: Exposing Memory Model Bugs in \
+         Many-core Systems*, measured with this build by `evaluation`{}. Theirs are of a Tesla K80, 1000 runs of \
+         each application; ours of the virtual GPU: {} trials a cell, seed {}, {} processors, buffers of {} \
+         entries. {}The raw numbers are in `evaluation.json`.\n",
+        if settings.short { " --short" } else { "" },
+        thousands(settings.trials),
+        settings.seed,
+        results.processors,
+        paper::BUFFER_ENTRIES,
+        if settings.short { "This is the short form, with a smaller streamcluster everywhere. " } else { "" },
+    )?;
+    let alarms = findings::alarms(results);
+    if !alarms.is_empty() {
+        writeln!(text, "**Not as it should be:**\n")?;
+        for alarm in alarms {
+            writeln!(text, "- {alarm}")?;
+        }
+        writeln!(text)?;
+    }
+
+    writeln!(text, "## Table I: the programs\n\n{}", tables::programs().trim_end())?;
+    writeln!(text, "\n## Table II: what they execute\n\n{}", tables::metadata(results).trim_end())?;
+    writeln!(text, "\n{TABLE_II}\n")?;
+    for (which, number, stores, share) in [
+        (Which::Global, 3, "global", paper::GLOBAL_LENGTH_1),
+        (Which::Shared, 4, "shared", paper::SHARED_LENGTH_1),
+    ] {
+        writeln!(text, "## Figure {number}: flush lengths of {stores} stores\n")?;
+        writeln!(text, "![Histograms of flush lengths, a panel for each program]({})\n", which.file())?;
+        writeln!(text, "{}\n", figures::shares(results, which, share).trim_end())?;
+    }
+    let (program, longest) = paper::LONGEST_FLUSH;
+    writeln!(
+        text,
+        "The paper's longest flush is of {longest} stores, in {program}. Its text gives no other number of the \
+         figures. {FIGURES}\n"
+    )?;
+    writeln!(text, "## Table III: run time\n\n{}\n", tables::run_times(results).trim_end())?;
+    writeln!(text, "Medians of {} runs each. {TABLE_III}\n", settings.timings)?;
+    writeln!(text, "## Table IV: findings\n\n{TABLE_IV}\n")?;
+    for model in results.models() {
+        writeln!(text, "### Model `{}`\n", model_name(model))?;
+        text.push_str(&findings::section(results, model));
+    }
+    writeln!(text, "## Memory\n\n{}\n\n{MEMORY}", tables::memory(results).trim_end())
+}
+
+const TABLE_II: &str = "Executions by threads, without injection; in brackets how often a fence stands in the kernel. \
+    The two differ in kind: the paper counts SASS instructions of instrumented kernels on a K80, we count PTX \
+    instructions of the original kernels. Ours counts fences of every scope: in cub_scan also the \
+    `__threadfence_block()` of the waiting loops, of which the paper's 10,529 executions have none.";
+
+const FIGURES: &str =
+    "A flush is a drain of a whole buffer with something in it. Every store is delayed (p_w 1).";
+
+const TABLE_III: &str = "Native and instrumented run on the same virtual GPU, in turn, a process each and with the same \
+    seeds; instrumented has every store delayed (p_w 1). The instrumented module comes from a cache, as the paper's \
+    comes from its compiler. The ratio does not compare with the paper's in kind: there, starting CUDA takes seconds \
+    and hides what the kernel takes; here a process starts in some ten milliseconds, and the kernel's instructions, \
+    the program's and the injected ones, are executed by the processor one after the other. The paper's 8.91 % is the \
+    ratio of its median times; the median of its eight overheads is 10.6 %. Our median is of the overheads of the \
+    seven programs; cbe_dot is original_2_fence there.";
+
+const TABLE_IV: &str = "Share of trials that failed, with its 95 % interval (Clopper–Pearson). The last three programs have \
+    no fence, and by the paper's text no failure. streamcluster is always run with `--size 128 --gains 60`. \
+    *Underfenced* fails, *overfenced* does not and a variant with fewer fences does not either, *optimal* is the rest. \
+    Causes are what we know from looking at failing trials; the command does not compute them.";
+
+const MEMORY: &str = "The paper gives each thread both buffers in full. Here threads take chunks of 16 entries of 16 bytes from \
+    a pool of 13 chunks a thread, and at least 64 MB, never more than all entries of both buffers; a thread that finds \
+    the pool dry drains early, and no store is lost. The numbers are of 256 entries; besides the chunks they hold the \
+    threads' tables of chunks, the counts, and the histogram of flush lengths.";
+
+#[cfg(test)]
+mod tests;
