@@ -83,13 +83,17 @@ extern "C" __device__ __noinline__ void __bugaroo_leave_all(Cta *cta) {
     cta->clock = 0;
 }
 
-extern "C" __device__ __noinline__ void __bugaroo_leave_overlapping(Cta *cta, u64 address, u32 bytes) {
-    u64 set = suspects(cta, address);
+extern "C" __device__ __noinline__ void __bugaroo_leave_suspects(Cta *cta, u64 address, u32 bytes, u64 set) {
     while (set != 0) {
         Entry *slot = next_of(cta, set);
         u64 tagged = look(slot);
         if (tagged != 0 && overlaps(tagged, address, bytes)) __bugaroo_leave(cta, slot, tagged);
     }
+}
+
+static __device__ __forceinline__ void leave_overlapping(Cta *cta, u64 address, u32 bytes) {
+    u64 set = suspects(cta, address);
+    if (set != 0) __bugaroo_leave_suspects(cta, address, bytes, set);
 }
 
 // Counts a call while slots are held, and drains them when there were many.

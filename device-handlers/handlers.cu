@@ -57,7 +57,7 @@ __device__ __noinline__ ulonglong2 __bugaroo_store(u32 thread, u64 address, u64 
     if (space == BUGAROO_SPACE_GENERIC) return make_ulonglong2(0, BUGAROO_RUN);
 
     // What the CTA holds of these bytes is older than this store.
-    if (space == BUGAROO_SPACE_GLOBAL) __bugaroo_leave_overlapping(own_cta(), address, 1u << width);
+    if (space == BUGAROO_SPACE_GLOBAL) leave_overlapping(own_cta(), address, 1u << width);
     u64 strong = field(site, BUGAROO_SITE_STRONG_SHIFT, 1);
     u32 count = entries_of(pending, space);
 #pragma unroll 1
@@ -133,8 +133,13 @@ __device__ __noinline__ ulonglong2 __bugaroo_load(u32 thread, u64 address, u64 s
         if (space == BUGAROO_SPACE_GENERIC) return make_ulonglong2(0, 0);
         return __bugaroo_paper_load(thread, address, space, width);
     }
-    u64 pending = tick(thread);
+    // Most often the entries are another space's.
     Cta *cta = own_cta();
+    u64 pending = launch.pending[thread];
+    if (!concerns(pending, space) && (space == BUGAROO_SPACE_SHARED || held_by(cta) == 0)) {
+        return make_ulonglong2(0, 0);
+    }
+    pending = tick(thread);
     age(cta);
     if (space == BUGAROO_SPACE_GENERIC) return make_ulonglong2(0, 0);
     u32 forward = !field(site, BUGAROO_SITE_DRAINS_SHIFT, 1);
@@ -147,7 +152,7 @@ __device__ __noinline__ ulonglong2 __bugaroo_load(u32 thread, u64 address, u64 s
             return make_ulonglong2(found.value >> ((u32)(address - address_of(found.tagged)) * 8), 1);
         }
         // What the CTA holds of the other bytes is older: it goes first.
-        if (space == BUGAROO_SPACE_GLOBAL) __bugaroo_leave_overlapping(cta, address, 1u << width);
+        if (space == BUGAROO_SPACE_GLOBAL) leave_overlapping(cta, address, 1u << width);
         __bugaroo_flush(thread, space, OVERLAPPING, address, 1u << width);
         return make_ulonglong2(0, 0);
     }
@@ -159,16 +164,18 @@ __device__ __noinline__ ulonglong2 __bugaroo_load(u32 thread, u64 address, u64 s
 // atomics.
 __device__ __noinline__ void __bugaroo_atomic(u32 thread, u64 address, u64 site) {
     if (__bugaroo_launch.model == BUGAROO_MODEL_BUGAROO) return;
-    u64 pending = tick(thread);
     if (field(site, BUGAROO_SITE_DRAINS_SHIFT, 1)) {
         __bugaroo_drain_for_device(thread);
         return;
     }
-    Cta *cta = own_cta();
-    age(cta);
     u32 space = buffer_of(site, address);
+    Cta *cta = own_cta();
+    u64 pending = __bugaroo_launch.pending[thread];
+    if (!concerns(pending, space) && (space == BUGAROO_SPACE_SHARED || held_by(cta) == 0)) return;
+    pending = tick(thread);
+    age(cta);
     u32 bytes = 1u << field(site, BUGAROO_SITE_WIDTH_SHIFT, 3);
-    if (space == BUGAROO_SPACE_GLOBAL) __bugaroo_leave_overlapping(cta, address, bytes);
+    if (space == BUGAROO_SPACE_GLOBAL) leave_overlapping(cta, address, bytes);
     if (space == BUGAROO_SPACE_GENERIC || entries_of(pending, space) == 0) return;
     __bugaroo_flush(thread, space, OVERLAPPING, address, bytes);
 }

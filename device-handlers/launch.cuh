@@ -85,6 +85,12 @@ static __device__ __forceinline__ u32 strong_of(u64 pending) {
     return (u32)(pending >> BUGAROO_STRONG_SHIFT) & BUGAROO_COUNT_MASK;
 }
 
+// Whether a thread's entries have to do with an access to this space: its own ones, or strong ones of
+// any, for which handler calls are the clock.
+static __device__ __forceinline__ bool concerns(u64 pending, u32 space) {
+    return strong_of(pending) != 0 || space != BUGAROO_SPACE_GENERIC && entries_of(pending, space) != 0;
+}
+
 // ---- an entry's address word
 
 static __device__ __forceinline__ u64 address_of(u64 tagged) { return tagged & BUGAROO_ADDRESS_MASK; }

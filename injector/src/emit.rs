@@ -6,7 +6,8 @@
 
 use std::fmt::Write;
 
-use bugaroo_device_handlers::SiteWord;
+use bugaroo_device_handlers::constants::pending;
+use bugaroo_device_handlers::{BufferSpace, SiteWord};
 use bugaroo_ptx::types::Type;
 
 use crate::access::{Access, Address, Base, Element};
@@ -49,6 +50,27 @@ pub const HELD: &str = "%bugaroo_held";
 /// Per element: whether one was found, or what to do. A family.
 pub const CHOICE: &str = "%bugaroo_choice";
 
+/// Which delayed stores a place has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concern {
+    /// All of them.
+    Everything,
+    /// Those of one space. Strong ones of the other count, too: the handlers' calls are the clock by which they
+    /// drain.
+    Space(BufferSpace),
+}
+
+impl Concern {
+    /// An access's own.
+    pub fn of(access: &Access) -> Concern {
+        match access.space {
+            BufferSpace::Generic => Concern::Everything,
+            _ if access.drains => Concern::Everything,
+            space => Concern::Space(space),
+        }
+    }
+}
+
 /// PTX text that grows a line at a time.
 #[derive(Default)]
 pub struct Code(String);
@@ -69,12 +91,19 @@ impl Code {
         self.op(format!("@!{ROUTE} bra {target};"));
     }
 
-    /// Jumps when this thread has no entries and its CTA holds none.
-    pub fn unless_pending(&mut self, target: &str) {
+    /// Jumps when there is nothing of this concern: this thread has no entries and its CTA holds none.
+    pub fn unless_pending(&mut self, concern: Concern, target: &str) {
         self.unless_routed(target);
         self.op(format!("ld.global.u64 {ANSWER}, [{SLOT}];"));
-        self.op(format!("ld.volatile.global.u64 {ADDRESS}, [{CTA}];"));
-        self.op(format!("or.b64 {ANSWER}, {ANSWER}, {ADDRESS};"));
+        if let Concern::Space(space) = concern {
+            let entries = u64::from(pending::COUNT_MASK) << (space as u32 * pending::COUNT_BITS);
+            let strong = u64::from(pending::COUNT_MASK) << pending::STRONG_SHIFT;
+            self.op(format!("and.b64 {ANSWER}, {ANSWER}, {:#x};", entries | strong));
+        }
+        if !matches!(concern, Concern::Space(BufferSpace::Shared)) {
+            self.op(format!("ld.volatile.global.u64 {ADDRESS}, [{CTA}];"));
+            self.op(format!("or.b64 {ANSWER}, {ANSWER}, {ADDRESS};"));
+        }
         self.op(format!("setp.eq.u64 {P}, {ANSWER}, 0;"));
         self.op(format!("@{P} bra {target};"));
     }
@@ -126,7 +155,7 @@ impl Code {
             }
             Base::Absolute => self.op(format!("mov.u64 {ADDRESS}, {offset};")),
         }
-        if access.space == bugaroo_device_handlers::BufferSpace::Shared {
+        if access.space == BufferSpace::Shared {
             self.op(format!("cvta.shared.u64 {ADDRESS}, {ADDRESS};"));
         }
     }

@@ -73,6 +73,7 @@ fn every_injected_line_has_to_be_there() {
             || text.starts_with("or.b64");
         let reads = text.starts_with("ld.param")
             || text.starts_with("ld.global.u64 %bugaroo_answer")
+            || text.starts_with("and.b64 %bugaroo_answer")
             || text.starts_with("ld.volatile.global.u64 %bugaroo_address")
             || text.contains("ld.volatile.u8");
         let clears =

@@ -4,7 +4,7 @@
 use bugaroo_device_handlers::symbols;
 
 use crate::collect_sites::{PointKind, SiteTable};
-use crate::emit::{ADDRESS, Code, THREAD, immediate, label};
+use crate::emit::{ADDRESS, Code, Concern, THREAD, immediate, label};
 use crate::plan::Plan;
 
 use super::each;
@@ -14,7 +14,7 @@ pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
         let (PointKind::Atomic(access), Some(site)) = (&point.kind, point.site) else { continue };
         let run = label(index, "run");
         let mut code = Code::default();
-        code.unless_pending(&run);
+        code.unless_pending(Concern::of(access), &run);
         code.address(access);
         let word = immediate(access.word(site, 0, 0));
         code.call(symbols::ATOMIC, &[("b32", THREAD), ("b64", ADDRESS), ("b64", &word)], &[]);

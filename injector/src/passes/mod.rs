@@ -15,7 +15,7 @@ mod route_loads;
 mod route_stores;
 
 use crate::collect_sites::{Point, PointKind, SiteTable};
-use crate::emit::{Code, label};
+use crate::emit::{Code, Concern, label};
 use crate::plan::{Around, Plan};
 
 /// A step of the instrumentation: reads the table, adds text to the plan.
@@ -85,7 +85,7 @@ fn drain_before(table: &SiteTable, plan: &mut Plan, event: u32, chosen: impl Fn(
 fn drain(code: &mut Code, index: usize, event: &str) {
     use bugaroo_device_handlers::symbols;
     let run = label(index, "run");
-    code.unless_pending(&run);
+    code.unless_pending(Concern::Everything, &run);
     code.call(symbols::DRAIN, &[("b32", crate::emit::THREAD), ("b32", event)], &[]);
     code.label(&run);
 }

@@ -8,7 +8,7 @@ use bugaroo_device_handlers::symbols;
 
 use crate::access::Access;
 use crate::collect_sites::{PointKind, SiteTable};
-use crate::emit::{ANSWER, CHOICE, Code, HELD, P, THREAD, immediate, label};
+use crate::emit::{ANSWER, CHOICE, Code, Concern, HELD, P, THREAD, immediate, label};
 use crate::plan::{Around, Plan};
 
 use super::each;
@@ -35,7 +35,7 @@ fn look_up(code: &mut Code, access: &Access, site: u32, element: usize) {
 fn scalar(index: usize, access: &Access, site: u32, around: &mut Around) {
     let (run, done) = (label(index, "run"), label(index, "done"));
     let mut code = Code::default();
-    code.unless_pending(&run);
+    code.unless_pending(Concern::of(access), &run);
     code.address(access);
     look_up(&mut code, access, site, 0);
     code.op(format!("setp.eq.u64 {P}, {CHOICE}0, 0;"));
@@ -56,7 +56,7 @@ fn vector(index: usize, access: &Access, site: u32, around: &mut Around) {
     let mut code = Code::default();
     // Lanes that go straight to the original have found nothing.
     code.op(format!("mov.u64 {ANSWER}, 0;"));
-    code.unless_pending(&run);
+    code.unless_pending(Concern::of(access), &run);
     code.address(access);
     for element in elements.clone() {
         look_up(&mut code, access, site, element);
