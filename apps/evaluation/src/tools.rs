@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bugaroo_harness::capture::{Keep, Output};
+use bugaroo_harness::library::DRIVER_VARIABLE;
 use bugaroo_harness::process::{Ended, Program};
 use bugaroo_harness::{DriverLibrary, Exit, Interrupt};
 use bugaroo_protocol::{Backend, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
@@ -81,7 +82,10 @@ impl Tools {
     pub async fn bugaroo<T: DeserializeOwned>(&self, arguments: &[String]) -> anyhow::Result<T> {
         let keep = Keep { head: true, ..Keep::default() };
         let command = || format!("bugaroo {}", arguments.join(" "));
-        let environment = [("TMPDIR", self.scratch.path().as_os_str().to_owned())];
+        let environment = [
+            ("TMPDIR", self.scratch.path().as_os_str().to_owned()),
+            (DRIVER_VARIABLE, self.folder.join(DRIVER).into_os_string()),
+        ];
         let ended =
             self.run(BUGAROO, arguments, &environment, Duration::MAX, keep).await.with_context(command)?;
         if ended.exit != Exit::Code(0) {

@@ -47,8 +47,10 @@ fn the_second_variant_of_a_program_is_not_in_the_median() {
 
 #[test]
 fn memory_is_shown_per_thread_and_in_total_beside_the_papers() {
-    let text = memory(&results());
-    assert!(text.contains("| kmeans, 1 x 256 | 256 | 8,347 | 2.1 |"), "{text}");
+    let mut results = results();
+    results.profiles[1].total.buffer_bytes = 2_560_000;
+    let text = memory(&results);
+    assert!(text.contains("| kmeans, 1 x 256 | 256 | 10,000 | 2.6 |"), "{text}");
     assert!(text.contains("| the paper, for these | 65,535 | 13,733 | 900.0 |"), "{text}");
 }
 
