@@ -17,17 +17,23 @@ pub fn section(results: &Evaluation, model: Model) -> String {
     let mut text = table(results, model);
     let differences = compare::differences(results, model);
     let (size, kind): (Vec<_>, Vec<_>) = differences.iter().partition(|it| it.kind == Kind::Size);
-    for (what, list) in [("kind: one fails, the other doesn't", kind), ("size alone: both fail", size)] {
+    for (what, list) in [("kind (one fails, the other doesn't)", kind), ("size alone (both fail)", size)] {
         // Writing to a string cannot fail.
         if list.is_empty() {
             let _ = writeln!(text, "No difference in {what}.\n");
             continue;
         }
-        let _ = writeln!(text, "Differences in {what}:\n");
-        for difference in list {
-            let _ = writeln!(text, "- {}", line(difference));
-        }
-        text.push('\n');
+        let _ = writeln!(text, "Differences in {what}:\n\n{}", by_cause(&list));
+    }
+    text
+}
+
+/// Differences, each with its cause; those with the same one after the other are under one heading.
+fn by_cause(differences: &[&Difference]) -> String {
+    let mut text = String::new();
+    for same in differences.chunk_by(|one, other| (one.kind, one.cause) == (other.kind, other.cause)) {
+        let rows: Vec<String> = same.iter().map(|difference| place(difference)).collect();
+        let _ = writeln!(text, "- {}: {}. {}", rows.join("; "), what(same[0].kind), cause(same[0]));
     }
     text
 }
@@ -61,7 +67,8 @@ fn table(results: &Evaluation, model: Model) -> String {
         let mut row = vec![title(finding.program, finding.variant)];
         for (at, &pw) in paper::PW.iter().enumerate() {
             row.push(or_nothing(rated.cells.iter().find(|cell| cell.pw == pw), with_interval));
-            row.push(rate(finding.rates[at]));
+            // As the paper prints it.
+            row.push(finding.rates[at].to_string());
         }
         row.push(or_nothing(ours(results, finding.program, finding.variant, model), |it| it.to_string()));
         row.push(or_nothing(finding.verdict, |it| it.to_string()));
@@ -92,20 +99,27 @@ fn with_interval(cell: &Cell) -> String {
 }
 
 fn line(difference: &Difference) -> String {
-    let Difference { finding, model: _, kind, pw, cause } = difference;
-    let what = match kind {
+    format!("{}: {}. {}", place(difference), what(difference.kind), cause(difference))
+}
+
+/// Row and p_w.
+fn place(difference: &Difference) -> String {
+    let Difference { finding, pw, .. } = difference;
+    let pw: Vec<String> = pw.iter().map(f64::to_string).collect();
+    format!("**{}** at p_w {}", title(finding.program, finding.variant), pw.join(", "))
+}
+
+fn what(kind: Kind) -> &'static str {
+    match kind {
         Kind::OursAlone => "ours fails, the paper's doesn't",
         Kind::PapersAlone => "the paper's fails, ours doesn't",
         Kind::Size => "the rates differ",
-    };
-    let pw: Vec<String> = pw.iter().map(f64::to_string).collect();
-    let unknown = if *kind == Kind::Size { "no cause is known" } else { "**unexplained**" };
-    format!(
-        "**{}** at p_w {}: {what}. {}",
-        title(finding.program, finding.variant),
-        pw.join(", "),
-        cause.unwrap_or(unknown)
-    )
+    }
+}
+
+fn cause(difference: &Difference) -> &'static str {
+    let unknown = if difference.kind == Kind::Size { "No cause is known." } else { "**Unexplained.**" };
+    difference.cause.unwrap_or(unknown)
 }
 
 #[cfg(test)]

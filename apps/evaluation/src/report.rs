@@ -77,7 +77,9 @@ fn write(results: &Evaluation, text: &mut String) -> std::fmt::Result {
 const TABLE_II: &str = "Executions by threads, without injection; in brackets how often a fence stands in the kernel. \
     The two differ in kind: the paper counts SASS instructions of instrumented kernels on a K80, we count PTX \
     instructions of the original kernels. Ours counts fences of every scope: in cub_scan also the \
-    `__threadfence_block()` of the waiting loops, of which the paper's 10,529 executions have none.";
+    `__threadfence_block()` of the waiting loops, which the paper's 10,529 executions leave out. \
+    The paper gives no sizes but streamcluster's; ours are chosen so that the executed `__threadfence()` are as many \
+    as its, and stores where that goes with it.";
 
 const FIGURES: &str =
     "A flush is a drain of a whole buffer with something in it. Every store is delayed (p_w 1).";
@@ -85,8 +87,8 @@ const FIGURES: &str =
 const TABLE_III: &str = "Native and instrumented run on the same virtual GPU, in turn, a process each and with the same \
     seeds; instrumented has every store delayed (p_w 1). The instrumented module comes from a cache, as the paper's \
     comes from its compiler. The ratio does not compare with the paper's in kind: there, starting CUDA takes seconds \
-    and hides what the kernel takes; here a process starts in some ten milliseconds, and the kernel's instructions, \
-    the program's and the injected ones, are executed by the processor one after the other. The paper's 8.91 % is the \
+    and hides what the kernel takes; here a process starts in milliseconds, and the kernel's instructions, the \
+    program's and the injected ones, are executed by the processor one after the other. The paper's 8.91 % is the \
     ratio of its median times; the median of its eight overheads is 10.6 %. Our median is of the overheads of the \
     seven programs; cbe_dot is original_2_fence there.";
 

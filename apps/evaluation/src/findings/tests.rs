@@ -24,7 +24,7 @@ fn a_difference_in_kind_with_a_cause_is_no_alarm() {
         text.contains("- **cub_scan f1_f2_fence** at p_w 0.75, 0.5, 0.25: ours fails, the paper's doesn't. "),
         "{text}"
     );
-    assert!(!text.contains("unexplained"), "{text}");
+    assert!(!text.contains("Unexplained"), "{text}");
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_difference_in_kind_without_a_cause_is_one() {
     let [only] = alarms.as_slice() else { panic!("{alarms:?}") };
     assert_eq!(
         only,
-        "bugaroo: **cbe_dot 1_fence** at p_w 0.25: ours fails, the paper's doesn't. **unexplained**"
+        "bugaroo: **cbe_dot 1_fence** at p_w 0.25: ours fails, the paper's doesn't. **Unexplained.**"
     );
 }
 
@@ -46,4 +46,15 @@ fn a_correct_variant_that_fails_under_the_sound_model_is_one() {
     let alarms = alarms(&results);
     assert_eq!(alarms.len(), 2, "{alarms:?}");
     assert_eq!(alarms[1], "store-buffer: kmeans is correct, but failed in 3 trials");
+}
+
+#[test]
+fn rows_with_the_same_cause_stand_together() {
+    let mut results = results();
+    results.rates.push(rated("cub_scan", "f1_f2_fence", Model::StoreBuffer, [1000; 4]));
+    results.rates.push(rated("cub_scan", "f1_f3_fence", Model::StoreBuffer, [1000; 4]));
+    let text = section(&results, Model::StoreBuffer);
+    let line =
+        "- **cub_scan f1_f2_fence** at p_w 0.75, 0.5, 0.25; **cub_scan f1_f3_fence** at p_w 0.25: ours fails";
+    assert!(text.contains(line), "{text}");
 }
