@@ -77,7 +77,7 @@ impl Plan<'_> {
             // Of the paper's size, an injected streamcluster can take longer than a trial's usual minute.
             arguments.extend([
                 "--trials".into(),
-                settings.profile_trials.to_string(),
+                repetitions(program, settings.short, settings.profile_trials).to_string(),
                 "--timeout".into(),
                 "600s".into(),
             ]);
@@ -125,7 +125,7 @@ impl Plan<'_> {
         }
         let mut native_ms = Vec::new();
         let mut instrumented_ms = BTreeMap::new();
-        for round in 0..results.settings.timings {
+        for round in 0..repetitions(program, results.settings.short, results.settings.timings) {
             let seed = results.settings.seed.wrapping_add(round);
             // In turn, and in turning order, so that what changes on the machine meanwhile meets all alike.
             let mut kinds: Vec<Option<Model>> = vec![None];
@@ -196,6 +196,11 @@ impl Plan<'_> {
     fn common(&self, seed: u64) -> [String; 4] {
         ["--seed".into(), seed.to_string(), "--buffer".into(), paper::BUFFER_ENTRIES.to_string()]
     }
+}
+
+/// How often a program is profiled or timed: less often where it takes a minute each time.
+fn repetitions(program: &Program, short: bool, usual: u64) -> u64 {
+    if program.small.is_some() && !short { usual.div_ceil(3) } else { usual }
 }
 
 /// Makes the folder of all records, which no version control needs to keep.

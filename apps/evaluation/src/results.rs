@@ -22,9 +22,9 @@ pub struct Settings {
     pub seed: u64,
     /// Whether this is the short form, with smaller sizes.
     pub short: bool,
-    /// Times that each program is timed.
+    /// Times that each program is timed; fewer where a run takes long.
     pub timings: u64,
-    /// Injected trials that flush lengths are of.
+    /// Injected trials that flush lengths are of; fewer where one takes long.
     pub profile_trials: u64,
     /// SHA-256 of `bugaroo`, `libcuda.so` and the programs.
     pub built: BTreeMap<String, String>,

@@ -60,7 +60,7 @@ pub fn run_times(results: &Evaluation) -> String {
         .into_iter()
         .filter(|&model| results.timings.iter().any(|it| it.instrumented_ms.contains_key(model_name(model))))
         .collect();
-    let mut numbers = vec!["native, ms".to_owned()];
+    let mut numbers = vec!["runs each".to_owned(), "native, ms".to_owned()];
     for &model in &models {
         numbers.extend([format!("{}, ms", model_name(model)), "ratio".to_owned(), "overhead".to_owned()]);
     }
@@ -69,7 +69,8 @@ pub fn run_times(results: &Evaluation) -> String {
     for row in paper::TABLE_III {
         let Some(timed) = results.timed(row.program, row.variant) else { continue };
         let native = median(&timed.native_ms);
-        let mut cells = vec![title(row.program, row.variant), or_nothing(native, milliseconds)];
+        let runs = timed.native_ms.len().to_string();
+        let mut cells = vec![title(row.program, row.variant), runs, or_nothing(native, milliseconds)];
         for &model in &models {
             let instrumented = timed.instrumented_ms.get(model_name(model)).and_then(|it| median(it));
             cells.push(or_nothing(instrumented, milliseconds));

@@ -29,3 +29,10 @@ fn each_row_has_records_of_its_own() {
         "/somewhere/evaluation/runs/cbe_dot-no_fence-bugaroo"
     );
 }
+
+#[test]
+fn what_takes_long_is_repeated_less_often() {
+    let repetitions = |name: &str, short| repetitions(crate::catalog::program(name).unwrap(), short, 11);
+    assert_eq!([repetitions("cbe_dot", false), repetitions("streamcluster", false)], [11, 4]);
+    assert_eq!(repetitions("streamcluster", true), 11);
+}

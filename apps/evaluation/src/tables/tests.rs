@@ -27,7 +27,7 @@ fn overheads_are_of_the_median_times() {
         |program| overhead(results.timed(program, results.timings[0].row.variant.as_str())?, SOUND);
     assert_eq!(overhead("cbe_dot"), Some(25.0));
     let text = run_times(&results);
-    let row = "| cbe_dot original_2_fence | 20.0 | 25.0 | 1.25 | 25.0 % | 2.760 | 3.009 | 9.02 % |";
+    let row = "| cbe_dot original_2_fence | 3 | 20.0 | 25.0 | 1.25 | 25.0 % | 2.760 | 3.009 | 9.02 % |";
     assert!(text.contains(row), "{text}");
     // Of 25 % and 10 %.
     assert!(
