@@ -102,9 +102,9 @@ static __device__ __forceinline__ void age(Cta *cta) {
 }
 
 // Holds a store back for the CTA; writes it to memory when no slot is free. Every fourth time one is made
-// free, unless the thread ends: what was stored last is the likeliest to matter, but a CTA that stores much
-// shall not spend its time on slots.
-extern "C" __device__ __noinline__ void __bugaroo_hold(Cta *cta, u64 tagged, u64 value, u32 ends) {
+// free: what was stored last is the likeliest to matter, but a CTA that stores much shall not spend its time
+// on slots.
+extern "C" __device__ __noinline__ void __bugaroo_hold(Cta *cta, u64 tagged, u64 value) {
     u32 turn = atomicAdd(&cta->turn, 1u);
     u32 index = turn / 4 % BUGAROO_CTA_SLOTS;
     u64 held = held_by(cta);
@@ -112,7 +112,7 @@ extern "C" __device__ __noinline__ void __bugaroo_hold(Cta *cta, u64 tagged, u64
     Entry *slot = &cta->slots[index];
     if (unheld != 0) {
         slot = next_of(cta, unheld);
-    } else if (turn % 4 == 0 && !ends) {
+    } else if (turn % 4 == 0) {
         u64 older = look(slot);
         if (older != 0) __bugaroo_leave(cta, slot, older);
     }
@@ -150,7 +150,7 @@ extern "C" __device__ __noinline__ ulonglong2 __bugaroo_held(Cta *cta, u64 addre
 // Takes all entries of one space out, newest first: they are to different bytes and nothing orders them
 // yet, so any order is allowed, and the newest is the likeliest to be a flag for the others. With a CTA, the newest
 // weak ones go into its slots, everything else to memory.
-extern "C" __device__ __noinline__ void __bugaroo_empty(u32 thread, u32 space, Cta *cta, u32 ends) {
+extern "C" __device__ __noinline__ void __bugaroo_empty(u32 thread, u32 space, Cta *cta) {
     u64 pending = __bugaroo_launch.pending[thread];
     u32 count = entries_of(pending, space);
     u64 gone = (u64)count << (space * BUGAROO_COUNT_BITS);
@@ -160,7 +160,7 @@ extern "C" __device__ __noinline__ void __bugaroo_empty(u32 thread, u32 space, C
         Entry newest = *entry_at(thread, space, entry - 1);
         gone += is_strong(newest.tagged) << BUGAROO_STRONG_SHIFT;
         if (cta != 0 && count - entry < BUGAROO_CTA_HOLDS && !is_strong(newest.tagged)) {
-            __bugaroo_hold(cta, newest.tagged, newest.value, ends);
+            __bugaroo_hold(cta, newest.tagged, newest.value);
         } else {
             __bugaroo_write(newest.tagged, newest.value);
         }
@@ -168,19 +168,19 @@ extern "C" __device__ __noinline__ void __bugaroo_empty(u32 thread, u32 space, C
     settle(thread, pending, gone);
 }
 
-static __device__ __forceinline__ void empty_both(u32 thread, Cta *cta, u32 ends) {
+static __device__ __forceinline__ void empty_both(u32 thread, Cta *cta) {
     u64 pending = __bugaroo_launch.pending[thread];
-    if (entries_of(pending, BUGAROO_SPACE_GLOBAL) != 0) __bugaroo_empty(thread, BUGAROO_SPACE_GLOBAL, cta, ends);
-    if (entries_of(pending, BUGAROO_SPACE_SHARED) != 0) __bugaroo_empty(thread, BUGAROO_SPACE_SHARED, 0, ends);
+    if (entries_of(pending, BUGAROO_SPACE_GLOBAL) != 0) __bugaroo_empty(thread, BUGAROO_SPACE_GLOBAL, cta);
+    if (entries_of(pending, BUGAROO_SPACE_SHARED) != 0) __bugaroo_empty(thread, BUGAROO_SPACE_SHARED, 0);
 }
 
 // For everyone: what the CTA holds, then the thread's own.
 extern "C" __device__ __noinline__ void __bugaroo_drain_for_device(u32 thread) {
     __bugaroo_leave_all(own_cta());
-    empty_both(thread, 0, 0);
+    empty_both(thread, 0);
 }
 
 // For the thread's CTA.
-extern "C" __device__ __noinline__ void __bugaroo_drain_for_cta(u32 thread, u32 ends) {
-    empty_both(thread, own_cta(), ends);
+extern "C" __device__ __noinline__ void __bugaroo_drain_for_cta(u32 thread) {
+    empty_both(thread, own_cta());
 }
