@@ -1,7 +1,7 @@
 //! The whole way on a real program: `cbe_dot` on the virtual GPU, through the built `libcuda.so`.
 //!
 //! Seeds are fixed, so every count is the same on every machine. The trials are fewer than a user's
-//! thousand; `apps/measure` does the whole table.
+//! thousand; the evaluation does the whole table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
