@@ -19,7 +19,6 @@ macro_rules! aliases {
         ///
         /// # Safety
         /// As that one.
-        #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
         #[allow(unused_unsafe, reason = "some of the functions are safe")]
         pub unsafe extern "C" fn $alias($($argument: $type),*) -> Status {

@@ -81,7 +81,6 @@ fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUd
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxCreate_v4(
     place: *mut CUcontext,
     parameters: *const c_void,
@@ -101,7 +100,6 @@ pub unsafe extern "C" fn cuCtxCreate_v4(
 ///
 /// # Safety
 /// As [`cuCtxCreate_v4`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxCreate_v2(place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Status {
     with_driver("cuCtxCreate_v2", |driver| create(driver, place, flags, device))
 }
@@ -110,7 +108,6 @@ pub unsafe extern "C" fn cuCtxCreate_v2(place: *mut CUcontext, flags: c_uint, de
 ///
 /// # Safety
 /// As [`cuCtxCreate_v4`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxCreate_v3(
     place: *mut CUcontext,
     _affinity: *const c_void,
@@ -125,7 +122,6 @@ pub unsafe extern "C" fn cuCtxCreate_v3(
 }
 
 /// Destroys a context with all that it owns; takes it off the calling thread's stack if it is on top.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
     with_driver("cuCtxDestroy_v2", |driver| {
         driver.context(context)?;
@@ -142,7 +138,6 @@ pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
 }
 
 /// Puts a context on top of the calling thread's stack.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxPushCurrent_v2(context: CUcontext) -> Status {
     with_driver("cuCtxPushCurrent_v2", |driver| {
         driver.context(context)?;
@@ -155,7 +150,6 @@ pub extern "C" fn cuCtxPushCurrent_v2(context: CUcontext) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxPopCurrent_v2(place: *mut CUcontext) -> Status {
     with_driver("cuCtxPopCurrent_v2", |_| {
         let context = current::pop().ok_or(Status::InvalidContext)?;
@@ -166,7 +160,6 @@ pub unsafe extern "C" fn cuCtxPopCurrent_v2(place: *mut CUcontext) -> Status {
 }
 
 /// Makes a context current in place of the one that is, or none (null).
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetCurrent(context: CUcontext) -> Status {
     with_driver("cuCtxSetCurrent", |driver| {
         if context.is_null() {
@@ -183,7 +176,6 @@ pub extern "C" fn cuCtxSetCurrent(context: CUcontext) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCurrent(place: *mut CUcontext) -> Status {
     with_driver("cuCtxGetCurrent", |_| {
         // SAFETY: the caller's promise.
@@ -195,7 +187,6 @@ pub unsafe extern "C" fn cuCtxGetCurrent(place: *mut CUcontext) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for a device.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
     with_driver("cuCtxGetDevice", |driver| {
         current_context(driver)?;
@@ -208,7 +199,6 @@ pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for a device.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetDevice_v2(place: *mut CUdevice, context: CUcontext) -> Status {
     with_driver("cuCtxGetDevice_v2", |driver| {
         given_or_current(driver, context)?;
@@ -223,13 +213,11 @@ fn given_or_current(driver: &Driver, context: CUcontext) -> Outcome<CUcontext> {
 }
 
 /// Waits for all work of the current context, and reports what went wrong with it.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize() -> Status {
     synchronising("cuCtxSynchronize", |_, _| Ok(()))
 }
 
 /// Waits for all work of a context, and reports what went wrong with it.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSynchronize_v2(context: CUcontext) -> Status {
     with_driver("cuCtxSynchronize_v2", |driver| {
         let context = given_or_current(driver, context)?;
@@ -241,7 +229,6 @@ pub extern "C" fn cuCtxSynchronize_v2(context: CUcontext) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetApiVersion(context: CUcontext, place: *mut c_uint) -> Status {
     with_driver("cuCtxGetApiVersion", |driver| {
         given_or_current(driver, context)?;
@@ -254,7 +241,6 @@ pub unsafe extern "C" fn cuCtxGetApiVersion(context: CUcontext, place: *mut c_ui
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetId(context: CUcontext, place: *mut c_ulonglong) -> Status {
     with_driver("cuCtxGetId", |driver| {
         let context = given_or_current(driver, context)?;
@@ -267,7 +253,6 @@ pub unsafe extern "C" fn cuCtxGetId(context: CUcontext, place: *mut c_ulonglong)
 ///
 /// # Safety
 /// `place` is null or points to a place for them.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetFlags(place: *mut c_uint) -> Status {
     with_driver("cuCtxGetFlags", |driver| {
         let context = current_context(driver)?;
@@ -277,7 +262,6 @@ pub unsafe extern "C" fn cuCtxGetFlags(place: *mut c_uint) -> Status {
 }
 
 /// Changes the current context's flags.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> Status {
     with_context("cuCtxSetFlags", |driver, context| {
         check_flags(flags)?;
@@ -290,7 +274,6 @@ pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetLimit(place: *mut usize, limit: c_uint) -> Status {
     with_context("cuCtxGetLimit", |driver, context| {
         let value = driver.context(context)?.limit(limit)?;
@@ -300,7 +283,6 @@ pub unsafe extern "C" fn cuCtxGetLimit(place: *mut usize, limit: c_uint) -> Stat
 }
 
 /// Sets a limit of the current context, which is kept and told, and changes nothing.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
     with_context("cuCtxSetLimit", |driver, context| {
         let context = driver.context_mut(context)?;
@@ -314,7 +296,6 @@ pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCacheConfig(place: *mut c_uint) -> Status {
     with_context("cuCtxGetCacheConfig", |driver, context| {
         // SAFETY: the caller's promise.
@@ -323,7 +304,6 @@ pub unsafe extern "C" fn cuCtxGetCacheConfig(place: *mut c_uint) -> Status {
 }
 
 /// Sets the current context's preference between L1 cache and shared memory.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetCacheConfig(config: c_uint) -> Status {
     with_context("cuCtxSetCacheConfig", |driver, context| {
         check_cache_config(config)?;
@@ -341,7 +321,6 @@ pub fn check_cache_config(config: c_uint) -> Outcome {
 ///
 /// # Safety
 /// Each is null (not wanted) or points to a place for a number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) -> Status {
     with_context("cuCtxGetStreamPriorityRange", |_, _| {
         // SAFETY: the caller's promise, for both.
@@ -357,7 +336,6 @@ pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetSharedMemConfig(place: *mut c_uint) -> Status {
     with_context("cuCtxGetSharedMemConfig", |_, _| {
         // SAFETY: the caller's promise.
@@ -366,7 +344,6 @@ pub unsafe extern "C" fn cuCtxGetSharedMemConfig(place: *mut c_uint) -> Status {
 }
 
 /// Asks for a width of shared memory's banks; no effect, as on any device since 2014.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxSetSharedMemConfig(config: c_uint) -> Status {
     with_context(
         "cuCtxSetSharedMemConfig",
@@ -377,13 +354,11 @@ pub extern "C" fn cuCtxSetSharedMemConfig(config: c_uint) -> Status {
 }
 
 /// Gives up cache lines that persist; there are none.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxResetPersistingL2Cache() -> Status {
     with_context("cuCtxResetPersistingL2Cache", |_, _| Ok(()))
 }
 
 /// Records all work of a context so far in an event.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status {
     with_driver("cuCtxRecordEvent", |driver| {
         driver.context(context)?;
@@ -392,7 +367,6 @@ pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status
 }
 
 /// Lets later work of a context wait for an event; it is reached already.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuCtxWaitEvent(context: CUcontext, event: CUevent) -> Status {
     with_driver("cuCtxWaitEvent", |driver| {
         driver.context(context)?;

@@ -143,7 +143,6 @@ fn copy_on_device(name: &str, to: CUdeviceptr, from: CUdeviceptr, bytes: usize, 
 ///
 /// # Safety
 /// `from` points to `bytes` bytes.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, bytes: usize) -> Status {
     // SAFETY: the caller's promise.
     unsafe { copy("cuMemcpyHtoD_v2", Place::Device(to), Place::Host(from.cast_mut()), bytes, DEFAULT) }
@@ -153,7 +152,6 @@ pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, b
 ///
 /// # Safety
 /// As [`cuMemcpyHtoD_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
     to: CUdeviceptr,
     from: *const c_void,
@@ -168,7 +166,6 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
 ///
 /// # Safety
 /// `to` points to `bytes` bytes.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize) -> Status {
     // SAFETY: the caller's promise.
     unsafe { copy("cuMemcpyDtoH_v2", Place::Host(to), Place::Device(from), bytes, DEFAULT) }
@@ -178,7 +175,6 @@ pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, byt
 ///
 /// # Safety
 /// As [`cuMemcpyDtoH_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
     to: *mut c_void,
     from: CUdeviceptr,
@@ -190,13 +186,11 @@ pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
 }
 
 /// Copies within the device.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoD_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize) -> Status {
     copy_on_device("cuMemcpyDtoD_v2", to, from, bytes, DEFAULT)
 }
 
 /// Copies within the device, in a stream.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoDAsync_v2(
     to: CUdeviceptr,
     from: CUdeviceptr,
@@ -210,7 +204,6 @@ pub extern "C" fn cuMemcpyDtoDAsync_v2(
 ///
 /// # Safety
 /// Those that are the host's point to `bytes` bytes.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, bytes: usize) -> Status {
     // SAFETY: the caller's promise.
     unsafe { copy("cuMemcpy", Place::unified(to), Place::unified(from), bytes, DEFAULT) }
@@ -220,7 +213,6 @@ pub unsafe extern "C" fn cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, bytes: usi
 ///
 /// # Safety
 /// As [`cuMemcpy`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyAsync(
     to: CUdeviceptr,
     from: CUdeviceptr,
@@ -232,7 +224,6 @@ pub unsafe extern "C" fn cuMemcpyAsync(
 }
 
 /// Copies between two contexts, which share the device's memory here.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyPeer(
     to: CUdeviceptr,
     to_context: CUcontext,
@@ -244,7 +235,6 @@ pub extern "C" fn cuMemcpyPeer(
 }
 
 /// Copies between two contexts, which share the device's memory here, in a stream.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyPeerAsync(
     to: CUdeviceptr,
     to_context: CUcontext,

@@ -95,7 +95,6 @@ unsafe fn copy_rows(name: &str, copy: &CUDA_MEMCPY2D, stream: CUstream) -> Statu
 ///
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold the rectangle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Status {
     if not_null(copy).is_err() {
         return waiting_for_stream("cuMemcpy2DAsync_v2", stream, |_, _| Err(Status::InvalidValue));
@@ -108,7 +107,6 @@ pub unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: 
 ///
 /// # Safety
 /// As [`cuMemcpy2DAsync_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> Status {
     // SAFETY: the same contract.
     unsafe { cuMemcpy2DAsync_v2(copy, std::ptr::null_mut()) }
@@ -118,7 +116,6 @@ pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> Status {
 ///
 /// # Safety
 /// As [`cuMemcpy2DAsync_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D) -> Status {
     // SAFETY: the same contract.
     unsafe { cuMemcpy2DAsync_v2(copy, std::ptr::null_mut()) }

@@ -20,7 +20,6 @@ const PCI_BUS_ID: &str = "0000:01:00.0";
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGet(place: *mut CUdevice, ordinal: c_int) -> Status {
     with_driver("cuDeviceGet", |_| {
         not_null(place)?;
@@ -34,7 +33,6 @@ pub unsafe extern "C" fn cuDeviceGet(place: *mut CUdevice, ordinal: c_int) -> St
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetCount(place: *mut c_int) -> Status {
     // SAFETY: the caller's promise.
     with_driver("cuDeviceGetCount", |_| unsafe { write(place, 1) })
@@ -60,7 +58,6 @@ unsafe fn write_text(place: *mut c_char, length: c_int, text: &str) -> Outcome {
 ///
 /// # Safety
 /// `place` is null or points to `length` bytes.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, device: CUdevice) -> Status {
     with_driver("cuDeviceGetName", |_| {
         check_device(device)?;
@@ -73,7 +70,6 @@ pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, devi
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetUuid_v2(place: *mut CUuuid, device: CUdevice) -> Status {
     with_driver("cuDeviceGetUuid_v2", |_| {
         check_device(device)?;
@@ -86,7 +82,6 @@ pub unsafe extern "C" fn cuDeviceGetUuid_v2(place: *mut CUuuid, device: CUdevice
 ///
 /// # Safety
 /// As [`cuDeviceGetUuid_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetUuid(place: *mut CUuuid, device: CUdevice) -> Status {
     // SAFETY: the same contract.
     unsafe { cuDeviceGetUuid_v2(place, device) }
@@ -96,7 +91,6 @@ pub unsafe extern "C" fn cuDeviceGetUuid(place: *mut CUuuid, device: CUdevice) -
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice) -> Status {
     with_driver("cuDeviceTotalMem_v2", |_| {
         check_device(device)?;
@@ -109,7 +103,6 @@ pub unsafe extern "C" fn cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetAttribute(place: *mut c_int, number: c_uint, device: CUdevice) -> Status {
     with_driver("cuDeviceGetAttribute", |driver| {
         not_null(place)?;
@@ -123,7 +116,6 @@ pub unsafe extern "C" fn cuDeviceGetAttribute(place: *mut c_int, number: c_uint,
 ///
 /// # Safety
 /// Each is null, which is refused, or points to a place for a number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceComputeCapability(
     major: *mut c_int,
     minor: *mut c_int,
@@ -144,7 +136,6 @@ pub unsafe extern "C" fn cuDeviceComputeCapability(
 ///
 /// # Safety
 /// `place` is null or points to `length` bytes.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut c_char, length: c_int, device: CUdevice) -> Status {
     with_driver("cuDeviceGetPCIBusId", |_| {
         check_device(device)?;
@@ -157,7 +148,6 @@ pub unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut c_char, length: c_int, 
 ///
 /// # Safety
 /// `place` is null or points to a place for it; `address` is null or a C string.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetByPCIBusId(place: *mut CUdevice, address: *const c_char) -> Status {
     with_driver("cuDeviceGetByPCIBusId", |_| {
         not_null(place)?;
@@ -193,7 +183,6 @@ pub struct CUdevprop {
 ///
 /// # Safety
 /// `place` is null or points to a place for them.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetProperties(place: *mut CUdevprop, device: CUdevice) -> Status {
     with_driver("cuDeviceGetProperties", |driver| {
         check_device(device)?;
@@ -219,7 +208,6 @@ pub unsafe extern "C" fn cuDeviceGetProperties(place: *mut CUdevprop, device: CU
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceCanAccessPeer(
     place: *mut c_int,
     device: CUdevice,
@@ -237,7 +225,6 @@ pub unsafe extern "C" fn cuDeviceCanAccessPeer(
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetExecAffinitySupport(
     place: *mut c_int,
     _kind: c_uint,

@@ -174,7 +174,6 @@ fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Outcome {
 ///
 /// # Safety
 /// `text` is null or points to a place for a pointer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(error: c_uint, text: *mut *const c_char) -> Status {
     anytime("cuGetErrorName", || tell(text, Status::from_code(error).map(Status::name)))
 }
@@ -183,7 +182,6 @@ pub unsafe extern "C" fn cuGetErrorName(error: c_uint, text: *mut *const c_char)
 ///
 /// # Safety
 /// `text` is null or points to a place for a pointer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(error: c_uint, text: *mut *const c_char) -> Status {
     anytime("cuGetErrorString", || tell(text, Status::from_code(error).map(Status::description)))
 }

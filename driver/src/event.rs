@@ -31,7 +31,6 @@ pub struct Event {
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> Status {
     with_context("cuEventCreate", |driver, context| {
         not_null(place)?;
@@ -45,7 +44,6 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
 }
 
 /// Destroys an event.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuEventDestroy_v2(event: CUevent) -> Status {
     with_driver("cuEventDestroy_v2", |driver| driver.events.remove(event).map(|_| ()))
 }
@@ -58,13 +56,11 @@ pub fn record(driver: &mut Driver, event: CUevent) -> Outcome {
 }
 
 /// Records an event in a stream.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> Status {
     with_stream("cuEventRecord", stream, |driver, _| record(driver, event))
 }
 
 /// Records an event in a stream; the flags are for captures only.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: c_uint) -> Status {
     with_stream("cuEventRecordWithFlags", stream, |driver, _| {
         if flags > 1 {
@@ -81,13 +77,11 @@ fn wait(driver: &mut Driver, event: CUevent) -> Outcome {
 }
 
 /// Whether an event is reached: it is, once recorded, unless something went wrong before.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
     with_context("cuEventQuery", |driver, _| wait(driver, event))
 }
 
 /// Waits for an event, and reports what went wrong before it.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuEventSynchronize(event: CUevent) -> Status {
     with_context("cuEventSynchronize", |driver, _| wait(driver, event))
 }
@@ -98,7 +92,6 @@ pub extern "C" fn cuEventSynchronize(event: CUevent) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, end: CUevent) -> Status {
     with_context("cuEventElapsedTime_v2", |driver, _| {
         not_null(place)?;
@@ -118,7 +111,6 @@ pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, 
 ///
 /// # Safety
 /// As [`cuEventElapsedTime_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventElapsedTime(place: *mut f32, start: CUevent, end: CUevent) -> Status {
     // SAFETY: the same contract.
     unsafe { cuEventElapsedTime_v2(place, start, end) }

@@ -109,7 +109,6 @@ pub fn parameter(driver: &Driver, function: CUfunction, index: usize) -> Outcome
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetAttribute(
     place: *mut c_int,
     number: c_uint,
@@ -125,13 +124,11 @@ pub unsafe extern "C" fn cuFuncGetAttribute(
 
 /// Sets an attribute of a kernel: the dynamic shared memory that its launches may ask for, or the
 /// preferred share of shared memory.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuFuncSetAttribute(function: CUfunction, number: c_uint, value: c_int) -> Status {
     with_context("cuFuncSetAttribute", |driver, _| set_attribute(driver, function, number, value))
 }
 
 /// Sets a kernel's preference between L1 cache and shared memory; it changes nothing.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) -> Status {
     with_context("cuFuncSetCacheConfig", |driver, _| {
         driver.functions.get(function)?;
@@ -140,7 +137,6 @@ pub extern "C" fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) -> 
 }
 
 /// Asks for a width of shared memory's banks; it changes nothing.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint) -> Status {
     with_context("cuFuncSetSharedMemConfig", |driver, _| {
         driver.functions.get(function)?;
@@ -152,7 +148,6 @@ pub extern "C" fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint)
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetModule(place: *mut CUmodule, function: CUfunction) -> Status {
     with_context("cuFuncGetModule", |driver, _| {
         // SAFETY: the caller's promise.
@@ -164,7 +159,6 @@ pub unsafe extern "C" fn cuFuncGetModule(place: *mut CUmodule, function: CUfunct
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetName(place: *mut *const c_char, function: CUfunction) -> Status {
     with_driver("cuFuncGetName", |driver| {
         // SAFETY: the caller's promise. The text stays where it is while the function lives.
@@ -177,7 +171,6 @@ pub unsafe extern "C" fn cuFuncGetName(place: *mut *const c_char, function: CUfu
 /// # Safety
 /// `offset` is null, which is refused, or points to a place for a number; `size` likewise, but null
 /// means not wanted.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncGetParamInfo(
     function: CUfunction,
     index: usize,
@@ -199,7 +192,6 @@ pub unsafe extern "C" fn cuFuncGetParamInfo(
 ///
 /// # Safety
 /// `place` is null or points to a place for the state.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncIsLoaded(place: *mut c_uint, function: CUfunction) -> Status {
     with_context("cuFuncIsLoaded", |driver, _| {
         driver.functions.get(function)?;
@@ -209,7 +201,6 @@ pub unsafe extern "C" fn cuFuncIsLoaded(place: *mut c_uint, function: CUfunction
 }
 
 /// Loads a kernel, which it is already.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuFuncLoad(function: CUfunction) -> Status {
     with_context("cuFuncLoad", |driver, _| driver.functions.get(function).map(|_| ()))
 }

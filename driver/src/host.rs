@@ -48,7 +48,6 @@ pub fn release(driver: &mut Driver, address: usize) -> bool {
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemHostAlloc(place: *mut *mut c_void, bytes: usize, flags: c_uint) -> Status {
     with_context("cuMemHostAlloc", |driver, context| {
         not_null(place)?;
@@ -62,7 +61,6 @@ pub unsafe extern "C" fn cuMemHostAlloc(place: *mut *mut c_void, bytes: usize, f
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize) -> Status {
     with_context("cuMemAllocHost_v2", |driver, context| {
         not_null(place)?;
@@ -76,7 +74,6 @@ pub unsafe extern "C" fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize
 ///
 /// # Safety
 /// Nothing uses the memory any more.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
     synchronising("cuMemFreeHost", |driver, _| {
         if release(driver, memory as usize) { Ok(()) } else { Err(Status::InvalidValue) }
@@ -87,7 +84,6 @@ pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for them.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemHostGetFlags(place: *mut c_uint, memory: *mut c_void) -> Status {
     with_context("cuMemHostGetFlags", |driver, _| {
         let block = driver.host_block(memory as usize).ok_or(Status::InvalidValue)?;
@@ -100,7 +96,6 @@ pub unsafe extern "C" fn cuMemHostGetFlags(place: *mut c_uint, memory: *mut c_vo
 ///
 /// # Safety
 /// `place` is null or points to a place for an address; it is not used.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
     place: *mut CUdeviceptr,
     memory: *mut c_void,

@@ -24,7 +24,6 @@ pub const DRIVER_VERSION: c_int = 13000;
 /// another version; `CUDA_ERROR_NOT_SUPPORTED` for orders that this driver cannot carry out;
 /// `CUDA_ERROR_NOT_INITIALIZED` in a process forked from one that was initialised, as with the real
 /// driver.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuInit(flags: c_uint) -> Status {
     anytime("cuInit", || {
         if flags != 0 {
@@ -86,7 +85,6 @@ fn unsupported(orders: &Orders) -> Option<&'static str> {
 ///
 /// # Safety
 /// `place` is null or points to a place for a number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDriverGetVersion(place: *mut c_int) -> Status {
     anytime("cuDriverGetVersion", || {
         // SAFETY: the caller's promise.

@@ -153,7 +153,6 @@ unsafe fn start(
 /// # Safety
 /// Either `each` is null or has a pointer for each of the kernel's parameters, to a value of its size,
 /// or `extra` is a list that ends with `CU_LAUNCH_PARAM_END` and names a parameter buffer and its size.
-#[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
 pub unsafe extern "C" fn cuLaunchKernel(
     function: CUfunction,
@@ -196,7 +195,6 @@ fn check_attribute(driver: &Driver, attribute: &CUlaunchAttribute) -> Outcome {
 /// # Safety
 /// `config` is null or points to a configuration whose attributes are there; the parameters are as
 /// for [`cuLaunchKernel`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunchKernelEx(
     config: *const CUlaunchConfig,
     function: CUfunction,
@@ -232,7 +230,6 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
 ///
 /// # Safety
 /// `each` is not used.
-#[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
 pub unsafe extern "C" fn cuLaunchCooperativeKernel(
     _function: CUfunction,

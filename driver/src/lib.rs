@@ -27,6 +27,7 @@ mod entry;
 pub mod error;
 pub mod event;
 mod execute;
+pub mod exports;
 pub mod fill;
 pub mod function;
 mod handles;

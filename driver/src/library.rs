@@ -32,7 +32,6 @@ fn load(driver: &mut Driver, place: *mut CUlibrary, image: &Image<'_>, options: 
 /// # Safety
 /// `place` is null or points to a place for a handle; `image` is as for
 /// [`crate::module::cuModuleLoadData`]; the options of the just-in-time compiler are `jit_count` items each.
-#[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
 pub unsafe extern "C" fn cuLibraryLoadData(
     place: *mut CUlibrary,
@@ -58,7 +57,6 @@ pub unsafe extern "C" fn cuLibraryLoadData(
 /// # Safety
 /// `place` is null or points to a place for a handle; `path` is null or a C string; the options are as
 /// for [`cuLibraryLoadData`].
-#[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
 pub unsafe extern "C" fn cuLibraryLoadFromFile(
     place: *mut CUlibrary,
@@ -80,7 +78,6 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
 }
 
 /// Unloads a library.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     with_driver("cuLibraryUnload", |driver| {
         let library = driver.libraries.remove(library)?;
@@ -92,7 +89,6 @@ pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetModule", |driver| {
         // SAFETY: the caller's promise.
@@ -104,7 +100,6 @@ pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlib
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `name` is null or a C string.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryGetKernel(
     place: *mut CUkernel,
     library: CUlibrary,
@@ -124,7 +119,6 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetKernelCount", |driver| {
         let count = driver.modules.get(driver.libraries.get(library)?.module)?.functions.len();
@@ -137,7 +131,6 @@ pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CU
 ///
 /// # Safety
 /// `places` is null or points to places for `count` handles.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryEnumerateKernels(
     places: *mut CUkernel,
     count: c_uint,
@@ -158,7 +151,6 @@ pub unsafe extern "C" fn cuLibraryEnumerateKernels(
 ///
 /// # Safety
 /// Each place is null (not wanted) or points to a place for its result; `name` is null or a C string.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryGetGlobal(
     address: *mut CUdeviceptr,
     bytes: *mut usize,
@@ -182,7 +174,6 @@ pub unsafe extern "C" fn cuLibraryGetGlobal(
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel) -> Status {
     crate::entry::with_context("cuKernelGetFunction", |driver, _| {
         driver.functions.get(kernel)?;
@@ -195,7 +186,6 @@ pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUk
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuKernelGetLibrary(place: *mut CUlibrary, kernel: CUkernel) -> Status {
     with_driver("cuKernelGetLibrary", |driver| {
         let module = driver.functions.get(kernel)?.module;
@@ -209,7 +199,6 @@ pub unsafe extern "C" fn cuKernelGetLibrary(place: *mut CUlibrary, kernel: CUker
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuKernelGetName(place: *mut *const c_char, kernel: CUkernel) -> Status {
     // SAFETY: the same contract.
     unsafe { crate::function::cuFuncGetName(place, kernel) }
@@ -219,7 +208,6 @@ pub unsafe extern "C" fn cuKernelGetName(place: *mut *const c_char, kernel: CUke
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuKernelGetAttribute(
     place: *mut c_int,
     number: c_uint,
@@ -236,7 +224,6 @@ pub unsafe extern "C" fn cuKernelGetAttribute(
 }
 
 /// Sets an attribute of a kernel.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuKernelSetAttribute(
     number: c_uint,
     value: c_int,
@@ -250,7 +237,6 @@ pub extern "C" fn cuKernelSetAttribute(
 }
 
 /// Sets a kernel's preference between L1 cache and shared memory; it changes nothing.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, device: CUdevice) -> Status {
     with_driver("cuKernelSetCacheConfig", |driver| {
         check_device(device)?;
@@ -263,7 +249,6 @@ pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, devic
 ///
 /// # Safety
 /// As [`crate::function::cuFuncGetParamInfo`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuKernelGetParamInfo(
     kernel: CUkernel,
     index: usize,

@@ -44,7 +44,6 @@ impl Driver {
 ///
 /// # Safety
 /// `place` is null or points to a place for an address.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) -> Status {
     with_context("cuMemAlloc_v2", |driver, context| {
         not_null(place)?;
@@ -58,7 +57,6 @@ pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) ->
 ///
 /// # Safety
 /// `place` is null or points to a place for an address.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
     with_stream("cuMemAllocAsync", stream, |driver, stream| {
         not_null(place)?;
@@ -72,7 +70,6 @@ pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, 
 ///
 /// # Safety
 /// `place` and `pitch` are null, which is refused, or point to places for their results.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocPitch_v2(
     place: *mut CUdeviceptr,
     pitch: *mut usize,
@@ -101,7 +98,6 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
 ///
 /// # Safety
 /// `place` is not used.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocManaged(
     _place: *mut CUdeviceptr,
     _bytes: usize,
@@ -113,7 +109,6 @@ pub unsafe extern "C" fn cuMemAllocManaged(
 }
 
 /// Frees device memory, once the device's work is done. Null is nothing to free.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
     synchronising("cuMemFree_v2", |driver, _| match address {
         0 => Ok(()),
@@ -122,7 +117,6 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
 }
 
 /// Frees device memory in stream order, which is now.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
     with_stream("cuMemFreeAsync", stream, |driver, _| driver.free(address))
 }
@@ -131,7 +125,6 @@ pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Stat
 ///
 /// # Safety
 /// Each is null, which is refused, or points to a place for a number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Status {
     with_context("cuMemGetInfo_v2", |driver, _| {
         not_null(total)?;
@@ -147,7 +140,6 @@ pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) ->
 ///
 /// # Safety
 /// Each place is null (not wanted) or points to a place for its result.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetAddressRange_v2(
     base: *mut CUdeviceptr,
     size: *mut usize,

@@ -36,13 +36,20 @@ fn missing(name: &'static str) -> Status {
 }
 
 macro_rules! missing {
-    ($($name:ident)*) => {$(
-        /// Not supported by this version.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name() -> Status {
-            missing(stringify!($name))
+    ($($name:ident)*) => {
+        /// The functions themselves; the exported names stand beside.
+        pub mod stubs {
+            use crate::error::Status;
+
+            $(
+                /// Not supported by this version.
+                pub extern "C" fn $name() -> Status {
+                    super::missing(stringify!($name))
+                }
+            )*
         }
-    )*};
+        $crate::exports::export! { stubs { $($name)* } }
+    };
 }
 
 missing! {

@@ -220,7 +220,6 @@ fn load_data(
 /// # Safety
 /// `place` is null or points to a place for a handle; `image` is null or a NUL-terminated PTX text, a
 /// cubin or a fat binary.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleLoadData(place: *mut CUmodule, image: *const c_void) -> Status {
     load_data("cuModuleLoadData", place, image, (0, std::ptr::null(), std::ptr::null_mut()))
 }
@@ -230,7 +229,6 @@ pub unsafe extern "C" fn cuModuleLoadData(place: *mut CUmodule, image: *const c_
 ///
 /// # Safety
 /// As [`cuModuleLoadData`]; `options` and `values` hold `count` items each.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleLoadDataEx(
     place: *mut CUmodule,
     image: *const c_void,
@@ -245,7 +243,6 @@ pub unsafe extern "C" fn cuModuleLoadDataEx(
 ///
 /// # Safety
 /// As [`cuModuleLoadData`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleLoadFatBinary(place: *mut CUmodule, image: *const c_void) -> Status {
     load_data("cuModuleLoadFatBinary", place, image, (0, std::ptr::null(), std::ptr::null_mut()))
 }
@@ -254,7 +251,6 @@ pub unsafe extern "C" fn cuModuleLoadFatBinary(place: *mut CUmodule, image: *con
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `path` is null or a C string.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char) -> Status {
     with_context("cuModuleLoad", |driver, context| {
         not_null(place)?;
@@ -268,7 +264,6 @@ pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char)
 }
 
 /// Unloads a module, once the device's work is done.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuModuleUnload(module: CUmodule) -> Status {
     synchronising("cuModuleUnload", |driver, _| {
         // A library's module goes with the library.
@@ -281,7 +276,6 @@ pub extern "C" fn cuModuleUnload(module: CUmodule) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `name` is null or a C string.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleGetFunction(
     place: *mut CUfunction,
     module: CUmodule,
@@ -300,7 +294,6 @@ pub unsafe extern "C" fn cuModuleGetFunction(
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleGetFunctionCount(place: *mut c_uint, module: CUmodule) -> Status {
     with_context("cuModuleGetFunctionCount", |driver, _| {
         let count = driver.modules.get(module)?.functions.len();
@@ -313,7 +306,6 @@ pub unsafe extern "C" fn cuModuleGetFunctionCount(place: *mut c_uint, module: CU
 ///
 /// # Safety
 /// `places` is null or points to places for `count` handles.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleEnumerateFunctions(
     places: *mut CUfunction,
     count: c_uint,
@@ -334,7 +326,6 @@ pub unsafe extern "C" fn cuModuleEnumerateFunctions(
 ///
 /// # Safety
 /// Each place is null (not wanted) or points to a place for its result; `name` is null or a C string.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleGetGlobal_v2(
     address: *mut CUdeviceptr,
     bytes: *mut usize,
@@ -358,7 +349,6 @@ pub unsafe extern "C" fn cuModuleGetGlobal_v2(
 ///
 /// # Safety
 /// `place` is null or points to a place for the answer.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleGetLoadingMode(place: *mut c_uint) -> Status {
     // SAFETY: the caller's promise.
     with_driver("cuModuleGetLoadingMode", |_| unsafe { write(place, 1) })

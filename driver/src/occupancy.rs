@@ -78,7 +78,6 @@ fn block_size(size: c_int) -> Outcome<u32> {
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     place: *mut c_int,
     function: CUfunction,
@@ -93,7 +92,6 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     place: *mut c_int,
     function: CUfunction,
@@ -115,7 +113,6 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
     place: *mut usize,
     function: CUfunction,
@@ -141,7 +138,6 @@ pub unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
 /// # Safety
 /// Each place is null, which is refused, or points to a place for a number; `dynamic_of` is null or may
 /// be called with any block size.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSize(
     grid: *mut c_int,
     block: *mut c_int,
@@ -161,7 +157,6 @@ pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSize(
 ///
 /// # Safety
 /// As [`cuOccupancyMaxPotentialBlockSize`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSizeWithFlags(
     grid: *mut c_int,
     block: *mut c_int,

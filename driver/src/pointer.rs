@@ -73,7 +73,6 @@ unsafe fn tell(
 ///
 /// # Safety
 /// `place` is null or points to a place for a value of the attribute's type.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuPointerGetAttribute(
     place: *mut c_void,
     attribute: c_uint,
@@ -90,7 +89,6 @@ pub unsafe extern "C" fn cuPointerGetAttribute(
 /// # Safety
 /// `attributes` and `places` point to `count` items each, and the places are as for
 /// [`cuPointerGetAttribute`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuPointerGetAttributes(
     count: c_uint,
     attributes: *const c_uint,

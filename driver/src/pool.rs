@@ -62,7 +62,6 @@ fn tell(name: &str, place: *mut CUmemoryPool, device: CUdevice, which: fn(&Pools
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(place: *mut CUmemoryPool, device: CUdevice) -> Status {
     tell("cuDeviceGetDefaultMemPool", place, device, |pools| pools.default)
 }
@@ -71,13 +70,11 @@ pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(place: *mut CUmemoryPool, dev
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetMemPool(place: *mut CUmemoryPool, device: CUdevice) -> Status {
     tell("cuDeviceGetMemPool", place, device, |pools| pools.current)
 }
 
 /// Makes a pool the device's current one.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> Status {
     with_driver("cuDeviceSetMemPool", |driver| {
         check_device(device)?;
@@ -91,7 +88,6 @@ pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> St
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `properties` is only looked at for null.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolCreate(place: *mut CUmemoryPool, properties: *const c_void) -> Status {
     with_driver("cuMemPoolCreate", |driver| {
         not_null(place)?;
@@ -103,7 +99,6 @@ pub unsafe extern "C" fn cuMemPoolCreate(place: *mut CUmemoryPool, properties: *
 }
 
 /// Destroys a pool; what was allocated from it stays. The default pool cannot be destroyed.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
     with_driver("cuMemPoolDestroy", |driver| {
         if pool == driver.pools.default {
@@ -118,7 +113,6 @@ pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
 }
 
 /// Gives memory that a pool holds back to the device; it holds none.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, _bytes_to_keep: usize) -> Status {
     with_driver("cuMemPoolTrimTo", |driver| driver.pools.all.get(pool).map(|_| ()))
 }
@@ -132,7 +126,6 @@ fn used(driver: &Driver) -> u64 {
 ///
 /// # Safety
 /// `place` is null or points to a place for a value of the attribute's type.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolGetAttribute(
     pool: CUmemoryPool,
     attribute: c_uint,
@@ -156,7 +149,6 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(
 ///
 /// # Safety
 /// `value` is null or points to a value of the attribute's type.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolSetAttribute(
     pool: CUmemoryPool,
     attribute: c_uint,
@@ -186,7 +178,6 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(
 ///
 /// # Safety
 /// `place` is null or points to a place for an address.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
     place: *mut CUdeviceptr,
     bytes: usize,

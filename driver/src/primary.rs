@@ -50,7 +50,6 @@ fn start_afresh(driver: &mut Driver) -> Outcome {
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device: CUdevice) -> Status {
     with_driver("cuDevicePrimaryCtxRetain", |driver| {
         check_device(device)?;
@@ -65,7 +64,6 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device:
 }
 
 /// Releases the primary context; the last release destroys it.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
     with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
         check_device(device)?;
@@ -78,7 +76,6 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
 }
 
 /// Destroys what the primary context owns, and its fault; it stays as often retained as it was.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
     with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
         check_device(device)?;
@@ -90,7 +87,6 @@ pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
 ///
 /// # Safety
 /// Each is null, which is refused, or points to a place for a number.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
     device: CUdevice,
     flags: *mut c_uint,
@@ -108,7 +104,6 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
 }
 
 /// Sets the primary context's flags.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint) -> Status {
     with_driver("cuDevicePrimaryCtxSetFlags_v2", |driver| {
         check_device(device)?;

@@ -128,7 +128,6 @@ unsafe fn look_up(
 ///
 /// # Safety
 /// `name` is null or a C string; `place` and `found` are null or point to places for their results.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress_v2(
     name: *const c_char,
     place: *mut *mut c_void,
@@ -144,7 +143,6 @@ pub unsafe extern "C" fn cuGetProcAddress_v2(
 ///
 /// # Safety
 /// As [`cuGetProcAddress_v2`].
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetProcAddress(
     name: *const c_char,
     place: *mut *mut c_void,
@@ -160,7 +158,6 @@ pub unsafe extern "C" fn cuGetProcAddress(
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer; `id` is not used.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetExportTable(place: *mut *const c_void, _id: *const CUuuid) -> Status {
     anytime("cuGetExportTable", || {
         // SAFETY: the caller's promise.

@@ -4,13 +4,11 @@ use crate::entry::with_context;
 use crate::error::Status;
 
 /// Starts the profiler.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuProfilerStart() -> Status {
     with_context("cuProfilerStart", |_, _| Ok(()))
 }
 
 /// Stops the profiler.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuProfilerStop() -> Status {
     with_context("cuProfilerStop", |_, _| Ok(()))
 }

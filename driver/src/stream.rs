@@ -89,7 +89,6 @@ fn create(name: &str, place: *mut CUstream, flags: c_uint, priority: c_int) -> S
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamCreate(place: *mut CUstream, flags: c_uint) -> Status {
     create("cuStreamCreate", place, flags, LEAST_PRIORITY)
 }
@@ -98,7 +97,6 @@ pub unsafe extern "C" fn cuStreamCreate(place: *mut CUstream, flags: c_uint) -> 
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamCreateWithPriority(
     place: *mut CUstream,
     flags: c_uint,
@@ -108,25 +106,21 @@ pub unsafe extern "C" fn cuStreamCreateWithPriority(
 }
 
 /// Destroys a stream. The default streams cannot be.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
     with_driver("cuStreamDestroy_v2", |driver| driver.streams.remove(stream).map(|_| ()))
 }
 
 /// Waits for a stream's work, and reports what went wrong with it.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuStreamSynchronize(stream: CUstream) -> Status {
     waiting_for_stream("cuStreamSynchronize", stream, |_, _| Ok(()))
 }
 
 /// Whether a stream's work is done: it is, always, unless something went wrong with it.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuStreamQuery(stream: CUstream) -> Status {
     waiting_for_stream("cuStreamQuery", stream, |_, _| Ok(()))
 }
 
 /// Lets a stream's later work wait for an event; it is reached already.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) -> Status {
     with_stream("cuStreamWaitEvent", stream, |driver, _| {
         // CU_EVENT_WAIT_EXTERNAL is for captures only.
@@ -141,7 +135,6 @@ pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_u
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetCtx(stream: CUstream, place: *mut CUcontext) -> Status {
     // SAFETY: the caller's promise.
     with_stream("cuStreamGetCtx", stream, |_, stream| unsafe { write(place, stream.context) })
@@ -151,7 +144,6 @@ pub unsafe extern "C" fn cuStreamGetCtx(stream: CUstream, place: *mut CUcontext)
 ///
 /// # Safety
 /// Each is null (the first is refused then) or points to a place for a handle.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetCtx_v2(
     stream: CUstream,
     place: *mut CUcontext,
@@ -170,7 +162,6 @@ pub unsafe extern "C" fn cuStreamGetCtx_v2(
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
     // SAFETY: the caller's promise.
     with_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
@@ -180,7 +171,6 @@ pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevic
 ///
 /// # Safety
 /// `place` is null or points to a place for them.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) -> Status {
     // SAFETY: the caller's promise.
     with_stream("cuStreamGetFlags", stream, |_, stream| unsafe { write(place, stream.flags) })
@@ -190,7 +180,6 @@ pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) 
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int) -> Status {
     // SAFETY: the caller's promise.
     with_stream("cuStreamGetPriority", stream, |_, stream| unsafe { write(place, stream.priority) })
@@ -200,7 +189,6 @@ pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamGetId(stream: CUstream, place: *mut c_ulonglong) -> Status {
     // SAFETY: the caller's promise.
     with_stream("cuStreamGetId", stream, |_, _| unsafe { write(place, stream as c_ulonglong) })
@@ -210,7 +198,6 @@ pub unsafe extern "C" fn cuStreamGetId(stream: CUstream, place: *mut c_ulonglong
 ///
 /// # Safety
 /// `place` is null or points to a place for the state.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamIsCapturing(stream: CUstream, place: *mut c_uint) -> Status {
     // SAFETY: the caller's promise.
     with_stream("cuStreamIsCapturing", stream, |_, _| unsafe { write(place, 0) })
@@ -220,7 +207,6 @@ pub unsafe extern "C" fn cuStreamIsCapturing(stream: CUstream, place: *mut c_uin
 ///
 /// # Safety
 /// `graph` is not used.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, _graph: *mut CUgraph) -> Status {
     with_stream("cuStreamEndCapture", stream, |_, _| Err(Status::IllegalState))
 }
@@ -230,7 +216,6 @@ pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, _graph: *mut CUgra
 ///
 /// # Safety
 /// `function` may be called with `user_data`.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunchHostFunc(
     stream: CUstream,
     function: CUhostFn,
@@ -254,7 +239,6 @@ pub unsafe extern "C" fn cuLaunchHostFunc(
 ///
 /// # Safety
 /// `callback` may be called with `user_data`.
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamAddCallback(
     stream: CUstream,
     callback: CUstreamCallback,
@@ -280,7 +264,6 @@ pub unsafe extern "C" fn cuStreamAddCallback(
 }
 
 /// Ties managed memory to a stream; there is none.
-#[unsafe(no_mangle)]
 pub extern "C" fn cuStreamAttachMemAsync(
     stream: CUstream,
     _address: u64,

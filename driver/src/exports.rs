@@ -1,0 +1,150 @@
+//! The names that the library exports, each with the function behind it.
+//!
+//! An exported name is a single jump through its slot, so that what stands behind it can be exchanged
+//! when the library is loaded: the virtual GPU's function at first. A function of the API is an ordinary
+//! one in the file of its subject, and a name in the list here; those that are missing are listed in
+//! [`crate::missing`].
+
+use std::ffi::c_void;
+use std::sync::atomic::AtomicPtr;
+
+use crate::{
+    aliases, context, copy, copy2d, device, error, event, function, host, init, launch, library, memory,
+    module, occupancy, pointer, pool, primary, procaddr, profiler, stream,
+};
+
+/// What stands behind an exported name.
+pub type Slot = AtomicPtr<c_void>;
+
+/// Exports functions of modules in scope under their own names, and lists them in `NAMES`.
+macro_rules! export {
+    ($($module:ident { $($name:ident)* })*) => {
+        /// Every name exported from here, with its slot.
+        pub static NAMES: &[(&str, &$crate::exports::Slot)] =
+            &[$($((stringify!($name), &$name::SLOT)),*),*];
+        $($(
+            mod $name {
+                /// The function behind the name.
+                pub static SLOT: $crate::exports::Slot =
+                    $crate::exports::Slot::new(super::$module::$name as *mut std::ffi::c_void);
+            }
+            #[doc = concat!("Jumps to [`", stringify!($module), "::", stringify!($name), "`], or what replaced it.")]
+            ///
+            /// # Safety
+            /// Takes that function's arguments, and asks for what it asks.
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                std::arch::naked_asm!("jmp qword ptr [rip + {slot}]", slot = sym $name::SLOT)
+            }
+        )*)*
+    };
+}
+pub(crate) use export;
+
+/// Every exported name, with its slot.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static Slot)> {
+    NAMES.iter().chain(crate::missing::NAMES).copied()
+}
+
+export! {
+    aliases {
+        cuCtxDestroy cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease cuDevicePrimaryCtxReset
+        cuDevicePrimaryCtxSetFlags cuEventDestroy cuEventRecordWithFlags_ptsz cuEventRecord_ptsz
+        cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz
+        cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemcpy2DAsync_v2_ptsz
+        cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds cuMemcpyAsync_ptsz cuMemcpyDtoDAsync_v2_ptsz
+        cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds cuMemcpyHtoDAsync_v2_ptsz
+        cuMemcpyHtoD_v2_ptds cuMemcpyPeerAsync_ptsz cuMemcpyPeer_ptds cuMemcpy_ptds
+        cuMemsetD16Async_ptsz cuMemsetD16_v2_ptds cuMemsetD2D16Async_ptsz cuMemsetD2D16_v2_ptds
+        cuMemsetD2D32Async_ptsz cuMemsetD2D32_v2_ptds cuMemsetD2D8Async_ptsz cuMemsetD2D8_v2_ptds
+        cuMemsetD32Async_ptsz cuMemsetD32_v2_ptds cuMemsetD8Async_ptsz cuMemsetD8_v2_ptds
+        cuStreamAddCallback_ptsz cuStreamAttachMemAsync_ptsz cuStreamDestroy cuStreamEndCapture_ptsz
+        cuStreamGetCtx_ptsz cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz
+        cuStreamGetId_ptsz cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
+        cuStreamSynchronize_ptsz cuStreamWaitEvent_ptsz
+    }
+    context {
+        cuCtxCreate_v2 cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetApiVersion
+        cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice cuCtxGetDevice_v2 cuCtxGetFlags cuCtxGetId
+        cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2
+        cuCtxPushCurrent_v2 cuCtxRecordEvent cuCtxResetPersistingL2Cache cuCtxSetCacheConfig
+        cuCtxSetCurrent cuCtxSetFlags cuCtxSetLimit cuCtxSetSharedMemConfig cuCtxSynchronize
+        cuCtxSynchronize_v2 cuCtxWaitEvent
+    }
+    copy {
+        cuMemcpy cuMemcpyAsync cuMemcpyDtoDAsync_v2 cuMemcpyDtoD_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2
+        cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeer cuMemcpyPeerAsync
+    }
+    copy2d {
+        cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2
+    }
+    device {
+        cuDeviceCanAccessPeer cuDeviceComputeCapability cuDeviceGet cuDeviceGetAttribute
+        cuDeviceGetByPCIBusId cuDeviceGetCount cuDeviceGetExecAffinitySupport cuDeviceGetName
+        cuDeviceGetPCIBusId cuDeviceGetProperties cuDeviceGetUuid cuDeviceGetUuid_v2 cuDeviceTotalMem_v2
+    }
+    error {
+        cuGetErrorName cuGetErrorString
+    }
+    event {
+        cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventElapsedTime_v2 cuEventQuery
+        cuEventRecord cuEventRecordWithFlags cuEventSynchronize
+    }
+    function {
+        cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded cuFuncLoad
+        cuFuncSetAttribute cuFuncSetCacheConfig cuFuncSetSharedMemConfig
+    }
+    host {
+        cuMemAllocHost_v2 cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2 cuMemHostGetFlags
+    }
+    init {
+        cuDriverGetVersion cuInit
+    }
+    launch {
+        cuLaunchCooperativeKernel cuLaunchKernel cuLaunchKernelEx
+    }
+    library {
+        cuKernelGetAttribute cuKernelGetFunction cuKernelGetLibrary cuKernelGetName cuKernelGetParamInfo
+        cuKernelSetAttribute cuKernelSetCacheConfig cuLibraryEnumerateKernels cuLibraryGetGlobal
+        cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetModule cuLibraryLoadData
+        cuLibraryLoadFromFile cuLibraryUnload
+    }
+    memory {
+        cuMemAllocAsync cuMemAllocManaged cuMemAllocPitch_v2 cuMemAlloc_v2 cuMemFreeAsync cuMemFree_v2
+        cuMemGetAddressRange_v2 cuMemGetInfo_v2
+    }
+    module {
+        cuModuleEnumerateFunctions cuModuleGetFunction cuModuleGetFunctionCount cuModuleGetGlobal_v2
+        cuModuleGetLoadingMode cuModuleLoad cuModuleLoadData cuModuleLoadDataEx cuModuleLoadFatBinary
+        cuModuleUnload
+    }
+    occupancy {
+        cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor
+        cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxPotentialBlockSize
+        cuOccupancyMaxPotentialBlockSizeWithFlags
+    }
+    pointer {
+        cuPointerGetAttribute cuPointerGetAttributes
+    }
+    pool {
+        cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceSetMemPool cuMemAllocFromPoolAsync
+        cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAttribute cuMemPoolSetAttribute cuMemPoolTrimTo
+    }
+    primary {
+        cuDevicePrimaryCtxGetState cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset_v2
+        cuDevicePrimaryCtxRetain cuDevicePrimaryCtxSetFlags_v2
+    }
+    procaddr {
+        cuGetExportTable cuGetProcAddress cuGetProcAddress_v2
+    }
+    profiler {
+        cuProfilerStart cuProfilerStop
+    }
+    stream {
+        cuLaunchHostFunc cuStreamAddCallback cuStreamAttachMemAsync cuStreamCreate
+        cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamEndCapture cuStreamGetCtx
+        cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
+        cuStreamIsCapturing cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
+    }
+}
