@@ -1,0 +1,16 @@
+//! The CUDA Runtime API (`libcudart`) over Bugaroo's `libcuda.so.1`, for programs that nvcc built.
+//!
+//! Nothing is executed here: every function is put together from calls of the Driver API, which is
+//! found in the process by name ([`driver`]), so that a program that uses both APIs sees one device. The functions
+//! bear the names of CUDA 13.0's `cuda_runtime_api.h` and do what its documentation says, errors
+//! included. No panic crosses the C boundary.
+
+#![allow(non_snake_case, non_camel_case_types, reason = "cuda_runtime_api.h's own names")]
+#![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
+
+pub mod context;
+pub mod driver;
+pub mod entry;
+pub mod error;
+
+pub use error::{Error, Outcome};
