@@ -28,6 +28,7 @@ impl Error {
     pub const INVALID_DEVICE: Error = Error(101);
     pub const SYMBOL_NOT_FOUND: Error = Error(500);
     pub const NOT_READY: Error = Error(600);
+    pub const LAUNCH_OUT_OF_RESOURCES: Error = Error(701);
     pub const NOT_SUPPORTED: Error = Error(801);
     pub const UNKNOWN: Error = Error(999);
 

@@ -8,9 +8,15 @@
 #![allow(non_snake_case, non_camel_case_types, reason = "cuda_runtime_api.h's own names")]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
 
+pub mod configuration;
 pub mod context;
 pub mod driver;
 pub mod entry;
 pub mod error;
+pub mod exports;
+pub mod harness;
+pub mod launch;
+pub mod registration;
+pub mod version12;
 
 pub use error::{Error, Outcome};
