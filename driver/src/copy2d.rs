@@ -1,29 +1,17 @@
-//! Copies of rectangles (CUDA Driver API, `cuMemcpy2D`), row by row. Arrays are not supported.
+//! Copies of rectangles (CUDA Driver API, `cuMemcpy2D`).
 
-use crate::copy::Place;
+use std::ffi::c_void;
+
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::stream::{waiting_for_stream, with_stream};
+use crate::transfer::{Place, Side, Transfer, submit};
 use crate::types::{
     CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY2D, CUstream,
 };
 
-/// The first row of one side, and the distance from row to row.
-#[derive(Clone, Copy)]
-struct Side {
-    start: Place,
-    pitch: usize,
-}
-
 /// Puts one side together.
-fn side(
-    kind: u32,
-    host: *mut std::ffi::c_void,
-    device: u64,
-    pitch: usize,
-    (x, y): (usize, usize),
-) -> Outcome<Side> {
+fn side(kind: u32, host: *mut c_void, device: u64, pitch: usize, (x, y): (usize, usize)) -> Outcome<Side> {
     let base = match kind {
         CU_MEMORYTYPE_HOST => Place::Host(host),
         CU_MEMORYTYPE_DEVICE => Place::Device(device),
@@ -32,63 +20,43 @@ fn side(
         _ => return Err(Status::InvalidValue),
     };
     let skipped = y.checked_mul(pitch).and_then(|rows| rows.checked_add(x)).ok_or(Status::InvalidValue)?;
-    Ok(Side { start: base.offset(skipped), pitch })
+    Ok(Side { start: base.offset(skipped), pitch, slice: 0 })
+}
+
+fn describe(copy: &CUDA_MEMCPY2D) -> Outcome<Transfer> {
+    let to = side(
+        copy.dst_memory_type,
+        copy.dst_host,
+        copy.dst_device,
+        copy.dst_pitch,
+        (copy.dst_x_in_bytes, copy.dst_y),
+    )?;
+    let from = side(
+        copy.src_memory_type,
+        copy.src_host.cast_mut(),
+        copy.src_device,
+        copy.src_pitch,
+        (copy.src_x_in_bytes, copy.src_y),
+    )?;
+    let transfer = Transfer { to, from, width: copy.width_in_bytes, height: copy.height, depth: 1 };
+    // Behind an offset null is not null any more.
+    let null = |kind, host: *const c_void| kind == CU_MEMORYTYPE_HOST && host.is_null();
+    let nowhere = null(copy.dst_memory_type, copy.dst_host) || null(copy.src_memory_type, copy.src_host);
+    if nowhere && !transfer.is_empty() { Err(Status::InvalidValue) } else { Ok(transfer) }
 }
 
 /// Checks the rectangle, and copies it unless nothing runs any more.
 ///
 /// # Safety
-/// Host sides hold the rectangle.
-unsafe fn copy_rows(name: &str, copy: &CUDA_MEMCPY2D, stream: CUstream) -> Status {
-    let CUDA_MEMCPY2D { width_in_bytes: width, height, .. } = *copy;
-    let sides = || -> Outcome<(Side, Side)> {
-        let to = side(
-            copy.dst_memory_type,
-            copy.dst_host,
-            copy.dst_device,
-            copy.dst_pitch,
-            (copy.dst_x_in_bytes, copy.dst_y),
-        )?;
-        let from = side(
-            copy.src_memory_type,
-            copy.src_host.cast_mut(),
-            copy.src_device,
-            copy.src_pitch,
-            (copy.src_x_in_bytes, copy.src_y),
-        )?;
-        // A pitch of 0 stands for rows without gaps where there is but one.
-        let narrow = |side: Side| height > 1 && side.pitch < width;
-        if narrow(to) || narrow(from) { Err(Status::InvalidValue) } else { Ok((to, from)) }
+/// `copy` is null or points to a description whose host sides hold the rectangle.
+unsafe fn copy_rows(name: &str, copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Status {
+    let described = |_: &Driver| {
+        not_null(copy)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        Ok(vec![describe(&unsafe { copy.read_unaligned() })?])
     };
-    let rows = |driver: &mut Driver, to: Side, from: Side| -> Outcome {
-        for side in [to, from] {
-            // Refused as a whole, before a row is copied.
-            if let (Place::Device(start), 1..) = (side.start, height.min(width)) {
-                let gaps = (height - 1).checked_mul(side.pitch).ok_or(Status::InvalidValue)?;
-                driver.check_range(start, gaps.checked_add(width).ok_or(Status::InvalidValue)?)?;
-            }
-        }
-        for row in 0..height {
-            let to = to.start.offset(row.wrapping_mul(to.pitch));
-            let from = from.start.offset(row.wrapping_mul(from.pitch));
-            // SAFETY: the caller's promise.
-            unsafe { driver.copy(to, from, width) }?;
-        }
-        Ok(())
-    };
-    let on_device =
-        matches!(sides(), Ok((Side { start: Place::Device(_), .. }, Side { start: Place::Device(_), .. })));
-    if on_device {
-        with_stream(name, stream, |driver, stream| {
-            let (to, from) = sides()?;
-            if driver.is_broken(stream.context) { Ok(()) } else { rows(driver, to, from) }
-        })
-    } else {
-        waiting_for_stream(name, stream, |driver, _| {
-            let (to, from) = sides()?;
-            rows(driver, to, from)
-        })
-    }
+    // SAFETY: the caller's promise.
+    unsafe { submit(name, stream, described) }
 }
 
 /// Copies a rectangle in a stream.
@@ -96,11 +64,8 @@ unsafe fn copy_rows(name: &str, copy: &CUDA_MEMCPY2D, stream: CUstream) -> Statu
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold the rectangle.
 pub unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Status {
-    if not_null(copy).is_err() {
-        return waiting_for_stream("cuMemcpy2DAsync_v2", stream, |_, _| Err(Status::InvalidValue));
-    }
-    // SAFETY: not null, and the caller vouches for the rest.
-    unsafe { copy_rows("cuMemcpy2DAsync_v2", &copy.read_unaligned(), stream) }
+    // SAFETY: the same contract.
+    unsafe { copy_rows("cuMemcpy2DAsync_v2", copy, stream) }
 }
 
 /// Copies a rectangle.

@@ -8,43 +8,48 @@ use crate::state::Driver;
 use crate::stream::with_stream;
 use crate::types::{CUdeviceptr, CUstream};
 
-/// A fill: `height` rows of `width` items, `pitch` bytes apart.
-struct Fill<const N: usize> {
-    to: CUdeviceptr,
-    pattern: [u8; N],
-    width: usize,
-    height: usize,
-    pitch: usize,
+/// A fill: `height` rows of `width` bytes, `pitch` bytes apart. Plain data, to be carried out when its turn
+/// comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Where it writes.
+    pub to: CUdeviceptr,
+    /// What is repeated: the first `item` bytes of it.
+    pub pattern: [u8; 4],
+    /// Bytes of the pattern: 1, 2 or 4.
+    pub item: usize,
+    /// Items of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Bytes from row to row.
+    pub pitch: usize,
 }
 
-impl<const N: usize> Fill<N> {
-    fn line(to: CUdeviceptr, pattern: [u8; N], items: usize) -> Self {
-        Fill { to, pattern, width: items, height: 1, pitch: 0 }
-    }
-
-    fn run(self, name: &str, stream: CUstream) -> Status {
-        with_stream(name, stream, |driver, stream| {
-            let row = self.check(driver)?;
-            if row == 0 || driver.is_broken(stream.context) {
-                return Ok(());
-            }
-            for y in 0..self.height {
-                let to = self.to + (y * self.pitch) as u64;
-                driver.memory.fill(to, row as u64, &self.pattern).map_err(|_| Status::InvalidValue)?;
-            }
-            driver.clock.moved(row.saturating_mul(self.height) as u64);
-            Ok(())
-        })
+impl Fill {
+    /// A fill of rows with items of `N` bytes.
+    pub fn rows<const N: usize>(
+        to: CUdeviceptr,
+        item: [u8; N],
+        (width, height, pitch): (usize, usize, usize),
+    ) -> Self {
+        let mut pattern = [0; 4];
+        pattern[..N].copy_from_slice(&item);
+        Fill { to, pattern, item: N, width, height, pitch }
     }
 
     /// Bytes of a row; refuses what is misaligned or not inside one allocation.
-    fn check(&self, driver: &Driver) -> Outcome<usize> {
-        let row = self.width.checked_mul(N).ok_or(Status::InvalidValue)?;
+    ///
+    /// # Errors
+    /// `InvalidValue`
+    pub fn check(&self, driver: &Driver) -> Outcome<usize> {
+        let row = self.width.checked_mul(self.item).ok_or(Status::InvalidValue)?;
         if row == 0 || self.height == 0 {
             return Ok(0);
         }
         let gaps = self.height > 1;
-        let misaligned = !self.to.is_multiple_of(N as u64) || (gaps && !self.pitch.is_multiple_of(N));
+        let misaligned =
+            !self.to.is_multiple_of(self.item as u64) || (gaps && !self.pitch.is_multiple_of(self.item));
         if misaligned || (gaps && self.pitch < row) {
             return Err(Status::InvalidValue);
         }
@@ -53,6 +58,32 @@ impl<const N: usize> Fill<N> {
         driver.check_range(self.to, bytes)?;
         Ok(row)
     }
+
+    /// Fills, and counts device time.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; nothing is filled then.
+    pub fn execute(&self, driver: &mut Driver) -> Outcome {
+        let row = self.check(driver)?;
+        if row == 0 {
+            return Ok(());
+        }
+        for y in 0..self.height {
+            let to = self.to + (y * self.pitch) as u64;
+            let filled = driver.memory.fill(to, row as u64, &self.pattern[..self.item]);
+            filled.map_err(|_| Status::InvalidValue)?;
+        }
+        driver.clock.moved(row.saturating_mul(self.height) as u64);
+        Ok(())
+    }
+
+    /// Submits it to a stream.
+    fn submit(&self, name: &str, stream: CUstream) -> Status {
+        with_stream(name, stream, |driver, stream| {
+            self.check(driver)?;
+            if driver.is_broken(stream.context) { Ok(()) } else { self.execute(driver) }
+        })
+    }
 }
 
 macro_rules! fills {
@@ -60,7 +91,7 @@ macro_rules! fills {
         /// Fills `items` items from `to` on.
         #[unsafe(no_mangle)]
         pub extern "C" fn $line(to: CUdeviceptr, item: $item, items: usize) -> Status {
-            Fill::line(to, item.to_le_bytes(), items).run(stringify!($line), std::ptr::null_mut())
+            Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line), std::ptr::null_mut())
         }
 
         /// Fills `items` items from `to` on, in a stream.
@@ -71,7 +102,7 @@ macro_rules! fills {
             items: usize,
             stream: CUstream,
         ) -> Status {
-            Fill::line(to, item.to_le_bytes(), items).run(stringify!($line_async), stream)
+            Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line_async), stream)
         }
 
         /// Fills `height` rows of `width` items, `pitch` bytes apart.
@@ -83,8 +114,8 @@ macro_rules! fills {
             width: usize,
             height: usize,
         ) -> Status {
-            Fill { to, pattern: item.to_le_bytes(), width, height, pitch }
-                .run(stringify!($rows), std::ptr::null_mut())
+            Fill::rows(to, item.to_le_bytes(), (width, height, pitch))
+                .submit(stringify!($rows), std::ptr::null_mut())
         }
 
         /// Fills `height` rows of `width` items, `pitch` bytes apart, in a stream.
@@ -97,7 +128,7 @@ macro_rules! fills {
             height: usize,
             stream: CUstream,
         ) -> Status {
-            Fill { to, pattern: item.to_le_bytes(), width, height, pitch }.run(stringify!($rows_async), stream)
+            Fill::rows(to, item.to_le_bytes(), (width, height, pitch)).submit(stringify!($rows_async), stream)
         }
     )*};
 }

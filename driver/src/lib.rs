@@ -50,6 +50,7 @@ pub mod profiler;
 mod report;
 mod state;
 pub mod stream;
+mod transfer;
 pub mod types;
 
 pub use error::Status;
