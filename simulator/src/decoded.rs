@@ -190,6 +190,9 @@ pub(crate) enum LaunchValue {
     Nwarpid,
     Nsmid,
     Gridid,
+    /// `%envreg1` and `%envreg2`: where the grid's workspace lies, by halves.
+    WorkspaceHigh,
+    WorkspaceLow,
     DynamicSharedSize,
     TotalSharedSize,
     /// Address in shared space of byte so-and-so of the dynamic shared memory; the flag asks for a generic one.

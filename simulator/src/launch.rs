@@ -65,6 +65,14 @@ pub enum LaunchError {
         /// Bytes that a thread may have.
         limit: u32,
     },
+    /// More blocks than can be resident at once, in a cooperative launch.
+    #[error("{blocks} blocks, of which {resident} can be resident at once, in a cooperative launch")]
+    Cooperative {
+        /// Blocks asked for.
+        blocks: u64,
+        /// Blocks that fit.
+        resident: u32,
+    },
     /// The host has no room for the resident blocks' registers, shared and local memory.
     #[error("the host has no room for the state of {0} warps")]
     Host(u64),
@@ -128,6 +136,8 @@ pub(crate) struct Plan<'a> {
     pub local_bytes: u32,
     /// Blocks that are resident at once.
     pub resident: u32,
+    /// Address of the grid's workspace, for a cooperative launch; 0 without.
+    pub workspace: u64,
 }
 
 /// Runs a kernel to its end.
@@ -141,16 +151,35 @@ pub fn launch(
     spec: &LaunchSpec<'_>,
     scheduler: &mut dyn Scheduler,
 ) -> Result<LaunchResult, LaunchError> {
-    let plan = plan(program, config, spec)?;
-    let mut machine = Machine::new(program, memory, config, plan)?;
-    let end = machine.run(scheduler);
-    Ok(LaunchResult { counts: machine.counts(), end })
+    let plan = plan(program, config, spec, None)?;
+    let mut machine = Machine::new(program, config, plan)?;
+    machine.begin(scheduler);
+    loop {
+        if let Some(end) = machine.advance(memory, scheduler, u64::MAX) {
+            return Ok(LaunchResult { counts: machine.counts(), end });
+        }
+    }
 }
 
-fn plan<'a>(
+/// Checks a launch without starting it. The blocks of a cooperative one must all be resident at once.
+///
+/// # Errors
+/// As [`launch`], but for what the host has no room for.
+pub fn check(
+    program: &Program,
+    config: &DeviceConfig,
+    spec: &LaunchSpec<'_>,
+    cooperative: bool,
+) -> Result<(), LaunchError> {
+    plan(program, config, spec, cooperative.then_some(0)).map(|_| ())
+}
+
+/// Checks a launch; a cooperative one comes with the address of its workspace.
+pub(crate) fn plan<'a>(
     program: &'a Program,
     config: &DeviceConfig,
     spec: &LaunchSpec<'a>,
+    workspace: Option<u64>,
 ) -> Result<Plan<'a>, LaunchError> {
     let kernel = program.kernel(spec.kernel).ok_or_else(|| LaunchError::NoKernel(spec.kernel.to_string()))?;
     let inside = |extent: [u32; 3], max: [u32; 3]| (0..3).all(|d| extent[d] >= 1 && extent[d] <= max[d]);
@@ -187,6 +216,10 @@ fn plan<'a>(
     // The product of three 31-, 16- and 16-bit extents fits into 64 bits.
     let blocks = spec.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let resident = blocks.min(u64::from(per_sm) * u64::from(config.sm_count.max(1))) as u32;
+    if workspace.is_some() && blocks > u64::from(resident) {
+        return Err(LaunchError::Cooperative { blocks, resident });
+    }
+    let workspace = workspace.unwrap_or(0);
     Ok(Plan {
         kernel,
         spec: *spec,
@@ -197,5 +230,6 @@ fn plan<'a>(
         shared_bytes,
         local_bytes,
         resident,
+        workspace,
     })
 }

@@ -1,7 +1,7 @@
 //! The virtual GPU: runs PTX deterministically on the CPU, one whole warp per dispatch.
 //!
 //! [`Program::load`] decodes a module once; [`launch`] runs a kernel of it against a [`Memory`], a
-//! [`Scheduler`] deciding who runs next. The same seed gives the same run: no wall clock, no host address
+//! [`Scheduler`] deciding who runs next; a [`Grid`] is a launch in progress, so that several can take turns. The same seed gives the same run: no wall clock, no host address
 //! and no hash order enters. Device code cannot reach host memory outside its allocations.
 //!
 //! What it models: independent thread scheduling (Volta and later; lockstep on request), CTA and named
@@ -14,6 +14,7 @@ mod config;
 mod decoded;
 mod exec;
 mod fault;
+mod grid;
 mod launch;
 mod load;
 mod memory;
@@ -24,7 +25,8 @@ pub use config::DeviceConfig;
 pub use fault::{
     AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, Near, Place, SourcePosition, ThreadId,
 };
-pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, launch};
+pub use grid::Grid;
+pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch};
 pub use load::{KernelInfo, LoadError, ParamInfo, Program};
 pub use memory::{AllocationKind, Memory, MemoryError};
 pub use schedule::{Candidate, RandomScheduler, Rng, Scheduler, Turn};

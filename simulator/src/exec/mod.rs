@@ -27,7 +27,7 @@ use crate::decoded::LaunchValue;
 use crate::fault::FaultKind;
 use crate::launch::{Counts, End, LaunchError, Plan};
 use crate::load::{Constants, Program};
-use crate::memory::{Memory, Region};
+use crate::memory::{Memory, Region, Shared};
 use crate::schedule::{Candidate, Scheduler};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
@@ -66,7 +66,7 @@ enum Stop {
 /// A launch in progress.
 pub(crate) struct Machine<'a> {
     program: &'a Program,
-    memory: &'a mut Memory,
+    memory: Shared,
     config: &'a DeviceConfig,
     plan: Plan<'a>,
     constants: Constants,
@@ -98,7 +98,6 @@ impl<'a> Machine<'a> {
     /// Lays out the state of the resident blocks and starts them.
     pub fn new(
         program: &'a Program,
-        memory: &'a mut Memory,
         config: &'a DeviceConfig,
         plan: Plan<'a>,
     ) -> Result<Machine<'a>, LaunchError> {
@@ -139,7 +138,7 @@ impl<'a> Machine<'a> {
             local_stride,
             woken: false,
             _blocks: [shared, local],
-            memory,
+            memory: Shared::none(),
             plan,
         };
         for slot in 0..resident {
@@ -153,18 +152,36 @@ impl<'a> Machine<'a> {
         Ok(machine)
     }
 
-    /// Runs to the end.
-    pub fn run(&mut self, scheduler: &mut dyn Scheduler) -> End {
+    /// Before the first turn.
+    pub fn begin(&mut self, scheduler: &mut dyn Scheduler) {
         scheduler.begin(self.plan.blocks * u64::from(self.plan.warps_per_block));
         self.phase = scheduler.random() & 63;
+    }
+
+    /// Runs for so many turns, or to the end. What lies between two calls, nobody sees: the turns are those
+    /// of one long call.
+    pub fn advance(&mut self, memory: &mut Memory, scheduler: &mut dyn Scheduler, turns: u64) -> Option<End> {
+        if self.memory.lend(memory) {
+            // Since the last turn something was allocated or freed.
+            self.regions.fill(Region::NONE);
+        }
+        let end = self.turns(scheduler, self.counts.turns.saturating_add(turns));
+        self.memory.take_back();
+        end
+    }
+
+    fn turns(&mut self, scheduler: &mut dyn Scheduler, last: u64) -> Option<End> {
         let budget = self.plan.spec.step_budget.unwrap_or(u64::MAX);
         loop {
             if self.runnable.is_empty() {
                 let done = self.ctas.iter().all(|cta| cta.warps == 0);
-                return if done { End::Complete } else { End::Deadlock(self.diagnose()) };
+                return Some(if done { End::Complete } else { End::Deadlock(self.diagnose()) });
             }
             if self.counts.warp_instructions >= budget {
-                return End::StepBudget(self.diagnose());
+                return Some(End::StepBudget(self.diagnose()));
+            }
+            if self.counts.turns >= last {
+                return None;
             }
             let turn = scheduler.next(&self.runnable);
             self.counts.turns += 1;
@@ -188,7 +205,7 @@ impl<'a> Machine<'a> {
                     self.dequeue(warp);
                     self.finish_warp(warp);
                 }
-                Err(fault) => return End::Fault(fault),
+                Err(fault) => return Some(End::Fault(fault)),
             }
         }
     }
@@ -355,6 +372,8 @@ fn launch_constants(program: &Program, config: &DeviceConfig, plan: &Plan<'_>) -
         LaunchValue::Nwarpid => u64::from(config.threads_per_sm / 32),
         LaunchValue::Nsmid => u64::from(config.sm_count),
         LaunchValue::Gridid => 0,
+        LaunchValue::WorkspaceHigh => plan.workspace >> 32,
+        LaunchValue::WorkspaceLow => plan.workspace & 0xffff_ffff,
         LaunchValue::DynamicSharedSize => u64::from(plan.spec.dynamic_shared),
         LaunchValue::TotalSharedSize => u64::from(plan.shared_bytes),
         LaunchValue::DynamicShared(offset, generic) => {

@@ -155,7 +155,7 @@ impl Program {
     }
 
     /// Gives the module's variables back.
-    pub fn unload(self, memory: &mut Memory) {
+    pub fn unload(&self, memory: &mut Memory) {
         release(memory, &self.allocations);
     }
 

@@ -67,6 +67,8 @@ fn special(name: &str) -> Option<SpecialRegister> {
         "gridid" => Launch(LaunchValue::Gridid),
         "dynamic_smem_size" => Launch(LaunchValue::DynamicSharedSize),
         "total_smem_size" => Launch(LaunchValue::TotalSharedSize),
+        "envreg1" => Launch(LaunchValue::WorkspaceHigh),
+        "envreg2" => Launch(LaunchValue::WorkspaceLow),
         _ if name.starts_with("envreg") || name.starts_with("pm") => Constant(0),
         _ => return None,
     })

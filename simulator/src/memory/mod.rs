@@ -8,11 +8,13 @@
 //! another live allocation.
 
 mod arena;
+mod shared;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use arena::Arena;
+pub(crate) use shared::Shared;
 use table::Table;
 
 use crate::address::GLOBAL_BASE;
@@ -85,6 +87,8 @@ pub struct Memory {
     table: Table,
     capacity: u64,
     used: u64,
+    /// How often what is allocated has changed.
+    changes: u64,
 }
 
 impl Memory {
@@ -97,7 +101,7 @@ impl Memory {
         let span = capacity.saturating_mul(2).max(1 << 24);
         let arena = Arena::reserve(span).ok_or(MemoryError::Reserve(span))?;
         let table = Table::new(arena.len());
-        Ok(Memory { arena, table, capacity, used: 0 })
+        Ok(Memory { arena, table, capacity, used: 0, changes: 0 })
     }
 
     /// Allocates `bytes` (at least 1) at a multiple of `align` (a power of two; 256 at least), filled with
@@ -113,6 +117,7 @@ impl Memory {
         }
         let offset = self.table.insert(bytes, align.max(256).next_power_of_two(), kind).ok_or(full)?;
         self.used += bytes;
+        self.changes += 1;
         // The tool's arrays are large and touched here and there.
         if bytes >= HUGE && kind != AllocationKind::Tool {
             self.arena.prefer_huge_pages(offset, bytes);
@@ -129,6 +134,7 @@ impl Memory {
         let offset = address.checked_sub(GLOBAL_BASE).ok_or(missing)?;
         let bytes = self.table.remove(offset).ok_or(missing)?;
         self.used -= bytes;
+        self.changes += 1;
         self.arena.clear(offset, bytes);
         Ok(())
     }

@@ -1,0 +1,85 @@
+//! A launch in progress: several of them can take turns on one memory, each with a schedule of its own.
+//!
+//! Who gets how many turns is the caller's choice. A grid that has all turns to itself does what
+//! [`crate::launch`] does, turn by turn. All grids in progress have their resident blocks, as if the device
+//! had room for all of them at once: an order of events that hardware with enough room can show.
+
+use std::sync::Arc;
+
+use crate::config::DeviceConfig;
+use crate::exec::Machine;
+use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
+use crate::load::Program;
+use crate::memory::Memory;
+use crate::schedule::Scheduler;
+
+/// A launch in progress.
+pub struct Grid {
+    // First, so that it is dropped before what it borrows.
+    machine: Machine<'static>,
+    scheduler: Box<dyn Scheduler>,
+    held: Held,
+}
+
+/// What the machine borrows, at addresses that do not change.
+#[allow(dead_code, reason = "held for the machine, which reads it")]
+struct Held {
+    program: Arc<Program>,
+    config: Box<DeviceConfig>,
+    kernel: Box<str>,
+    params: Box<[u8]>,
+}
+
+impl std::fmt::Debug for Grid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grid").field("kernel", &self.held.kernel).field("counts", &self.counts()).finish()
+    }
+}
+
+impl Grid {
+    /// Checks a launch and lays its state out. A cooperative launch names its workspace: eight bytes of device
+    /// memory, zero, which its kernel finds by `%envreg1` and `%envreg2`.
+    ///
+    /// # Errors
+    /// [`LaunchError`] when the launch is not legal.
+    pub fn new(
+        program: Arc<Program>,
+        config: &DeviceConfig,
+        spec: &LaunchSpec<'_>,
+        workspace: Option<u64>,
+        mut scheduler: Box<dyn Scheduler>,
+    ) -> Result<Grid, LaunchError> {
+        let held = Held {
+            program,
+            config: Box::new(config.clone()),
+            kernel: spec.kernel.into(),
+            params: spec.params.into(),
+        };
+        // SAFETY: these live on the heap at addresses that moving `held` does not change; nobody gets a mutable
+        // reference to them; and `held` goes with the grid, after the machine.
+        let (program, config, kernel, params) = unsafe {
+            (
+                &*Arc::as_ptr(&held.program),
+                &*std::ptr::from_ref::<DeviceConfig>(&held.config),
+                &*std::ptr::from_ref::<str>(&held.kernel),
+                &*std::ptr::from_ref::<[u8]>(&held.params),
+            )
+        };
+        let spec = LaunchSpec { kernel, params, ..*spec };
+        let plan = plan(program, config, &spec, workspace)?;
+        let mut machine = Machine::new(program, config, plan)?;
+        machine.begin(&mut *scheduler);
+        Ok(Grid { machine, scheduler, held: held })
+    }
+
+    /// Runs for so many of the scheduler's turns; answers how the launch ended, once it has. It must then not
+    /// be advanced any more.
+    pub fn advance(&mut self, memory: &mut Memory, turns: u64) -> Option<End> {
+        self.machine.advance(memory, &mut *self.scheduler, turns)
+    }
+
+    /// How much it has executed so far.
+    pub fn counts(&self) -> Counts {
+        self.machine.counts()
+    }
+}
