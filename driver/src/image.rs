@@ -1,61 +1,127 @@
-//! What a module image is: PTX text, or one of the binary forms that this version does not take.
+//! What a module image is, and the PTX in it: text, a fat binary, a program's wrapper of one, or
+//! machine code, which has none.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
 use crate::entry::not_null;
-use crate::error::Outcome;
+use crate::error::{Outcome, Status};
+use crate::fatbin::{
+    Choice, FatBinary, FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, choose, fat_binary_at,
+    wrapper_at,
+};
+use crate::module::Refusal;
 
 /// A module image as the program passes it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Image<'a> {
     /// PTX text, or at least nothing else that we know.
     Text(Cow<'a, str>),
-    /// A binary, and what it is called.
-    Binary(&'static str),
+    /// A fat binary; several that make one program with `-rdc=true`.
+    Fat(Wrapped),
+    /// A fat binary that cannot be read.
+    Damaged(FatError),
+    /// Machine code, or a host's object file.
+    Elf,
 }
 
-/// What the binary forms start with.
-const MAGICS: [(&[u8], &str); 3] = [
-    (&0xba55_ed50_u32.to_le_bytes(), "a fat binary"),
-    (&0x4662_43b1_u32.to_le_bytes(), "a fat binary (in its wrapper)"),
-    (b"\x7fELF", "a cubin"),
-];
+const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
 
 impl<'a> Image<'a> {
-    /// The image that starts at `image`: its first bytes tell a binary; text ends with a NUL.
+    /// The image that starts at `image`: its first bytes tell what it is; text ends with a NUL.
     ///
     /// # Errors
     /// `InvalidValue` for null.
     ///
     /// # Safety
-    /// `image` is null or points to a fat binary, a cubin or a NUL-terminated text that outlives `'a`.
+    /// `image` is null or points to a fat binary, its wrapper, a cubin or a NUL-terminated text that
+    /// outlives `'a`.
     pub unsafe fn at(image: *const c_void) -> Outcome<Self> {
         not_null(image)?;
-        let byte = |index: usize| {
-            // SAFETY: bytes are read in order and only while they agree with a magic number, none of
-            // which holds a NUL: never past the end of a text.
-            unsafe { image.cast::<u8>().add(index).read() }
+        let starts_with = |magic: [u8; 4]| {
+            magic.iter().enumerate().all(|(index, expected)| {
+                // SAFETY: bytes are read in order and only while they agree with a magic number, none of
+                // which holds a NUL: never past the end of a text.
+                *expected == unsafe { image.cast::<u8>().add(index).read() }
+            })
         };
-        for (magic, name) in MAGICS {
-            if magic.iter().enumerate().all(|(index, expected)| byte(index) == *expected) {
-                return Ok(Image::Binary(name));
-            }
+        let address = image as u64;
+        let fat = |wrapped: Result<Wrapped, FatError>| wrapped.map_or_else(Image::Damaged, Image::Fat);
+        if starts_with(ELF_MAGIC) {
+            return Ok(Image::Elf);
+        }
+        if starts_with(WRAPPER_MAGIC.to_le_bytes()) {
+            return Ok(fat(wrapper_at(&ThisProcess, address)));
+        }
+        if starts_with(HEADER_MAGIC.to_le_bytes()) {
+            let data = fat_binary_at(&ThisProcess, address);
+            return Ok(fat(data.map(|data| Wrapped { data, linked: Vec::new() })));
         }
         // SAFETY: the caller's promise; it is none of the binaries.
         let text = unsafe { CStr::from_ptr(image.cast()) };
         Ok(Image::Text(text.to_string_lossy()))
     }
 
-    /// The image that a file holds.
+    /// The image that these bytes, a file's for one, hold.
     pub fn of(bytes: &'a [u8]) -> Self {
-        for (magic, name) in MAGICS {
-            if bytes.starts_with(magic) {
-                return Image::Binary(name);
-            }
+        if bytes.starts_with(&ELF_MAGIC) {
+            return Image::Elf;
+        }
+        if bytes.starts_with(&HEADER_MAGIC.to_le_bytes()) {
+            return Image::Fat(Wrapped { data: bytes.to_vec(), linked: Vec::new() });
         }
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         Image::Text(String::from_utf8_lossy(&bytes[..end]))
+    }
+
+    /// The PTX to run on a device of this compute capability.
+    ///
+    /// # Errors
+    /// When there is none, and what to do about it.
+    pub fn ptx(&self, capability: (u32, u32)) -> Result<Cow<'_, str>, Refusal> {
+        match self {
+            Image::Text(text) => Ok(Cow::Borrowed(text)),
+            Image::Elf => Err(none("a module is machine code (a cubin), and Bugaroo runs PTX: pass PTX, or build with nvcc -arch=sm_75, which embeds it".to_owned())),
+            Image::Damaged(error) => Err(damaged(error)),
+            Image::Fat(Wrapped { data, linked }) if linked.is_empty() => {
+                fitting(data, capability)?.map(Cow::Owned).ok_or_else(|| none("a module is a fat binary with nothing in it".to_owned()))
+            }
+            Image::Fat(Wrapped { linked, .. }) => {
+                let mut modules = Vec::new();
+                for binary in linked {
+                    modules.extend(fitting(binary, capability)?);
+                }
+                match modules.len() {
+                    1 => Ok(Cow::Owned(modules.remove(0))),
+                    count => Err(Refusal::unsupported(format!("a program of {count} device modules linked by nvcc -rdc=true"))),
+                }
+            }
+        }
+    }
+}
+
+/// The best PTX of one fat binary; None when it is empty.
+fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Option<String>, Refusal> {
+    let binary = FatBinary::parse(binary).map_err(|error| damaged(&error))?;
+    match choose(&binary, capability) {
+        Choice::Ptx(entry) => entry.text().map(Some).map_err(|error| damaged(&error)),
+        Choice::Empty => Ok(None),
+        Choice::None(chosen) => {
+            let advice = chosen.advice(capability.0 * 10 + capability.1);
+            Err(none(format!("a module is a fat binary that does not fit: {advice}")))
+        }
+    }
+}
+
+fn none(text: String) -> Refusal {
+    Refusal { status: Status::NoBinaryForGpu, text, unsupported: true }
+}
+
+fn damaged(error: &FatError) -> Refusal {
+    Refusal {
+        status: Status::InvalidImage,
+        text: format!("a module is a damaged fat binary: {error}"),
+        unsupported: false,
     }
 }
 

@@ -28,6 +28,7 @@ pub mod error;
 pub mod event;
 mod execute;
 pub mod exports;
+pub mod fatbin;
 pub mod fill;
 pub mod function;
 mod handles;

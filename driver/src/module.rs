@@ -105,14 +105,8 @@ impl Driver {
         image: &Image<'_>,
         options: &Options,
     ) -> Outcome<CUmodule> {
-        let loaded = match image {
-            Image::Text(source) => self.load_text(context, source),
-            Image::Binary(name) => Err(Refusal {
-                status: Status::NoBinaryForGpu,
-                text: format!("a module is {name}: only PTX text modules in this version"),
-                unsupported: true,
-            }),
-        };
+        let source = image.ptx(self.config.compute_capability);
+        let loaded = source.and_then(|source| self.load_text(context, &source));
         match loaded {
             Ok(module) => {
                 options.tell(None);
@@ -215,11 +209,11 @@ fn load_data(
 /// Loads a module from memory.
 ///
 /// `CUDA_ERROR_INVALID_PTX` or `CUDA_ERROR_INVALID_IMAGE` when it is not PTX;
-/// `CUDA_ERROR_NO_BINARY_FOR_GPU` when it is a binary; `CUDA_ERROR_NOT_SUPPORTED` when the simulator lacks an instruction.
+/// `CUDA_ERROR_NO_BINARY_FOR_GPU` when it is a binary without PTX that fits; `CUDA_ERROR_NOT_SUPPORTED` when the simulator lacks an instruction.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `image` is null or a NUL-terminated PTX text, a
-/// cubin or a fat binary.
+/// cubin, a fat binary or the wrapper of one.
 pub unsafe extern "C" fn cuModuleLoadData(place: *mut CUmodule, image: *const c_void) -> Status {
     load_data("cuModuleLoadData", place, image, (0, std::ptr::null(), std::ptr::null_mut()))
 }
@@ -239,7 +233,7 @@ pub unsafe extern "C" fn cuModuleLoadDataEx(
     load_data("cuModuleLoadDataEx", place, image, (count, options, values))
 }
 
-/// Loads a module from a fat binary in memory: refused as such, but PTX text passes.
+/// Loads a module from a fat binary in memory; as with the real driver, all other images pass too.
 ///
 /// # Safety
 /// As [`cuModuleLoadData`].

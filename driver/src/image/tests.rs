@@ -11,16 +11,23 @@ fn text_ends_at_its_nul() {
 }
 
 #[test]
-fn binaries_are_told_by_their_first_bytes() {
-    for (bytes, name) in [
-        ([0x50, 0xed, 0x55, 0xba], "a fat binary"),
-        ([0xb1, 0x43, 0x62, 0x46], "a fat binary (in its wrapper)"),
-        ([0x7f, b'E', b'L', b'F'], "a cubin"),
-    ] {
-        // SAFETY: four bytes are enough to tell.
-        assert_eq!(unsafe { Image::at(bytes.as_ptr().cast()) }, Ok(Image::Binary(name)));
-        assert_eq!(Image::of(&bytes), Image::Binary(name));
-    }
+fn machine_code_is_refused_with_what_to_do() {
+    let bytes = *b"\x7fELF";
+    // SAFETY: four bytes are enough to tell.
+    assert_eq!(unsafe { Image::at(bytes.as_ptr().cast()) }, Ok(Image::Elf));
+    let refusal = Image::of(&bytes).ptx((9, 0)).expect_err("machine code");
+    assert_eq!(refusal.status, Status::NoBinaryForGpu);
+    assert!(refusal.unsupported && refusal.text.contains("nvcc"), "{}", refusal.text);
+}
+
+#[test]
+fn a_fat_binary_that_is_cut_off_is_an_error() {
+    let mut bytes = [0_u8; 16];
+    bytes[..8].copy_from_slice(&[0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0]);
+    bytes[8..].copy_from_slice(&80_u64.to_le_bytes());
+    let refusal = Image::of(&bytes).ptx((9, 0)).expect_err("nothing follows");
+    assert_eq!(refusal.status, Status::InvalidImage);
+    assert!(refusal.text.contains("96 bytes declared, 16 there"), "{}", refusal.text);
 }
 
 #[test]
