@@ -65,7 +65,10 @@ pub fn ready() -> Outcome {
 }
 
 /// The primary context of a device, retained once.
-fn primary(device: c_int) -> Outcome<CUcontext> {
+///
+/// # Errors
+/// `cudaErrorInvalidDevice` when there is no such device.
+pub fn primary(device: c_int) -> Outcome<CUcontext> {
     let mut known = PRIMARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some((_, context)) = known.iter().find(|(of, _)| *of == device) {
         return Ok(*context as CUcontext);

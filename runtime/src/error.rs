@@ -19,6 +19,7 @@ impl Error {
     pub const MEMORY_ALLOCATION: Error = Error(2);
     pub const INITIALIZATION_ERROR: Error = Error(3);
     pub const INVALID_CONFIGURATION: Error = Error(9);
+    pub const INVALID_PITCH_VALUE: Error = Error(12);
     pub const INVALID_SYMBOL: Error = Error(13);
     pub const INVALID_MEMCPY_DIRECTION: Error = Error(21);
     pub const INSUFFICIENT_DRIVER: Error = Error(35);

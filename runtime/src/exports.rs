@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::entry::anytime;
 use crate::error::Error;
-use crate::{configuration, harness, launch, registration, version12};
+use crate::{configuration, harness, launch, registration, subjects, version12};
 
 /// A function's address.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,12 @@ export! {
 /// The function that a name stands for in a version of the API (its major number).
 pub fn find(name: &str, version: c_int) -> Option<Function> {
     let older: &[_] = if version <= 12 { version12::FUNCTIONS } else { &[] };
-    older.iter().chain(FUNCTIONS).find(|(known, _)| *known == name).map(|(_, function)| *function)
+    older
+        .iter()
+        .chain(FUNCTIONS)
+        .chain(subjects::all())
+        .find(|(known, _)| *known == name)
+        .map(|(_, function)| *function)
 }
 
 /// Fills `slots` with the functions that `names` stand for in a version of the API; what is missing gets

@@ -8,15 +8,31 @@
 #![allow(non_snake_case, non_camel_case_types, reason = "cuda_runtime_api.h's own names")]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
 
+pub mod api;
 pub mod configuration;
 pub mod context;
+pub mod copy;
+pub mod device;
 pub mod driver;
 pub mod entry;
 pub mod error;
+pub mod errors;
 pub mod exports;
+pub mod function;
 pub mod harness;
 pub mod launch;
+pub mod library;
+pub mod managed;
+pub mod memory;
+pub mod memset;
+pub mod pointer;
+pub mod pool;
+pub mod properties;
 pub mod registration;
+pub mod stream;
+pub mod subjects;
+pub mod types;
+pub mod version;
 pub mod version12;
 
 pub use error::{Error, Outcome};
