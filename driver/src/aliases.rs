@@ -11,7 +11,7 @@ use crate::types::{
     CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn, CUlaunchConfig,
     CUmemoryPool, CUstream, CUstreamCallback,
 };
-use crate::{context, copy, copy2d, event, fill, launch, memory, pool, primary, stream};
+use crate::{capture, context, copy, copy2d, event, fill, launch, memory, pool, primary, stream};
 
 macro_rules! aliases {
     ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
@@ -204,7 +204,7 @@ aliases! {
         length: usize,
         flags: c_uint,
     );
-    cuStreamEndCapture_ptsz = stream::cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+    cuStreamEndCapture_ptsz = capture::cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
     cuStreamGetCtx_ptsz = stream::cuStreamGetCtx(stream: CUstream, place: *mut CUcontext);
     cuStreamGetCtx_v2_ptsz = stream::cuStreamGetCtx_v2(
         stream: CUstream,
@@ -215,7 +215,7 @@ aliases! {
     cuStreamGetFlags_ptsz = stream::cuStreamGetFlags(stream: CUstream, place: *mut c_uint);
     cuStreamGetId_ptsz = stream::cuStreamGetId(stream: CUstream, place: *mut c_ulonglong);
     cuStreamGetPriority_ptsz = stream::cuStreamGetPriority(stream: CUstream, place: *mut c_int);
-    cuStreamIsCapturing_ptsz = stream::cuStreamIsCapturing(stream: CUstream, place: *mut c_uint);
+    cuStreamIsCapturing_ptsz = capture::cuStreamIsCapturing(stream: CUstream, place: *mut c_uint);
     cuStreamQuery_ptsz = stream::cuStreamQuery(stream: CUstream);
     cuStreamSynchronize_ptsz = stream::cuStreamSynchronize(stream: CUstream);
     cuStreamWaitEvent_ptsz = stream::cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);

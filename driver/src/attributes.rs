@@ -60,6 +60,7 @@ pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
         81 => int(device.shared_per_sm),
         87 => 2, // single to double precision
         90 => 1, // preemption
+        95 => 1, // cooperative launches
         97 => int(device.shared_per_block_optin),
         106 => int(device.blocks_per_sm),
         111 => int(crate::occupancy::RESERVED_SHARED),

@@ -28,6 +28,11 @@ impl Clock {
         self.pass(bytes / BYTES_PER_NS);
     }
 
+    /// An event was reached: no two of them at the same time.
+    pub fn recorded(&mut self) {
+        self.pass(0);
+    }
+
     /// A launch was done that took so many warp instructions, on so many SMs.
     pub fn launched(&mut self, warp_instructions: u64, sm_count: u32) {
         self.pass(warp_instructions / u64::from(sm_count.max(1)));

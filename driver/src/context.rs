@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use crate::current;
 use crate::entry::{current_context, synchronising, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::primary;
 use crate::state::{Broken, Driver};
 use crate::types::{CUcontext, CUdevice, CUevent};
+use crate::{current, pump};
 
 /// Bits that `cuCtxCreate` and the like know.
 const FLAGS_MASK: c_uint = 0xff;
@@ -123,6 +123,8 @@ pub unsafe extern "C" fn cuCtxCreate_v3(
 
 /// Destroys a context with all that it owns; takes it off the calling thread's stack if it is on top.
 pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
+    // What went wrong goes with the context.
+    let _ = pump::finish_context("cuCtxDestroy_v2", context);
     with_driver("cuCtxDestroy_v2", |driver| {
         driver.context(context)?;
         if context == driver.primary.handle {
@@ -219,6 +221,14 @@ pub extern "C" fn cuCtxSynchronize() -> Status {
 
 /// Waits for all work of a context, and reports what went wrong with it.
 pub extern "C" fn cuCtxSynchronize_v2(context: CUcontext) -> Status {
+    let waited = if context.is_null() {
+        pump::finish_current("cuCtxSynchronize_v2")
+    } else {
+        pump::finish_context("cuCtxSynchronize_v2", context)
+    };
+    if waited != Status::Success {
+        return waited;
+    }
     with_driver("cuCtxSynchronize_v2", |driver| {
         let context = given_or_current(driver, context)?;
         driver.surface(context)
@@ -362,12 +372,14 @@ pub extern "C" fn cuCtxResetPersistingL2Cache() -> Status {
 pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status {
     with_driver("cuCtxRecordEvent", |driver| {
         driver.context(context)?;
-        crate::event::record(driver, event)
+        let ends = driver.queue.ends(context);
+        crate::event::record(driver, context, event, &ends)
     })
 }
 
-/// Lets later work of a context wait for an event; it is reached already.
+/// Lets later work of a context wait for an event: the call itself waits.
 pub extern "C" fn cuCtxWaitEvent(context: CUcontext, event: CUevent) -> Status {
+    let _ = crate::event::finish("cuCtxWaitEvent", event);
     with_driver("cuCtxWaitEvent", |driver| {
         driver.context(context)?;
         driver.events.get(event).map(|_| ())

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: 
 /// As [`cuMemcpy2DAsync_v2`].
 pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> Status {
     // SAFETY: the same contract.
-    unsafe { cuMemcpy2DAsync_v2(copy, std::ptr::null_mut()) }
+    unsafe { copy_rows("cuMemcpy2D_v2", copy, std::ptr::null_mut()) }
 }
 
 /// Copies a rectangle of any pitch, as [`cuMemcpy2D_v2`] does here anyway.
@@ -83,5 +83,5 @@ pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> Status {
 /// As [`cuMemcpy2DAsync_v2`].
 pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D) -> Status {
     // SAFETY: the same contract.
-    unsafe { cuMemcpy2DAsync_v2(copy, std::ptr::null_mut()) }
+    unsafe { copy_rows("cuMemcpy2DUnaligned_v2", copy, std::ptr::null_mut()) }
 }

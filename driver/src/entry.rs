@@ -3,9 +3,9 @@
 //!
 //! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`] and
 //! [`synchronising`], in order of what they demand. One lock guards the whole driver,
-//! also while a kernel runs; the current context is the calling thread's own ([`crate::current`]).
+//! also while a kernel runs (but for a moment now and then, and not while the program's own functions are called); the current context is the calling thread's own ([`crate::current`]).
 //!
-//! **Faults.** Kernels run at their launch, but as on hardware the launch itself succeeds: a fault
+//! **Faults.** Whether a kernel runs at its launch or later ([`crate::pump`]), the launch itself succeeds: a fault
 //! stays pending in its context until a call that waits for the device ([`synchronising`]) reports it.
 //! Until then further work in that context is accepted and dropped, as it would queue behind the
 //! broken kernel. From the report on, every call through [`with_context`] gives the same error.
@@ -14,12 +14,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
-use crate::current;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
 use crate::types::CUcontext;
+use crate::{current, pump};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
@@ -56,6 +56,8 @@ pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
     if driver.is_none() {
         *driver = Some(make()?);
         OWNER.store(process::id(), Ordering::Release);
+        // SAFETY: the function may be called at any time. Where there is no room for it, queued work is lost.
+        unsafe { libc::atexit(pump::at_exit) };
     }
     Ok(())
 }
@@ -79,9 +81,25 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
         if initialised() != Initialised::Here {
             return Err(Status::NotInitialized);
         }
+        if pump::in_call() {
+            return Err(Status::NotPermitted);
+        }
         let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
         body(driver.as_mut().ok_or(Status::NotInitialized)?)
     })
+}
+
+/// Runs a body that needs an initialised driver, unless somebody else is using it.
+pub fn if_free(body: impl FnOnce(&mut Driver) -> Outcome) -> Outcome {
+    if initialised() != Initialised::Here {
+        return Err(Status::NotInitialized);
+    }
+    let mut driver = match DRIVER.try_lock() {
+        Ok(driver) => driver,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return Err(Status::NotReady),
+    };
+    body(driver.as_mut().ok_or(Status::NotInitialized)?)
 }
 
 /// Runs a body that needs a current context, not broken by a fault that was already reported.
@@ -95,8 +113,12 @@ pub fn with_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Out
     })
 }
 
-/// Runs a body that waits for the device's work: a pending fault of the context is reported instead.
+/// Runs a body once the context's work is done: a pending fault of it is reported instead.
 pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    match pump::finish_current(name) {
+        Status::Success => {}
+        status => return status,
+    }
     with_context(name, |driver, context| {
         driver.surface(context)?;
         body(driver, context)

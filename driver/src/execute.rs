@@ -1,13 +1,21 @@
-//! One launch, from the checked call to the report.
+//! One launch, from the checked call to the report: it starts when its turn in the queue comes, runs by
+//! turns beside others ([`crate::pump`]), and is reported when it ends. Reports come in the order in which
+//! launches end; their ordinals are those of the calls.
+
+use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message};
-use bugaroo_simulator::{End, LaunchError, LaunchSpec, RandomScheduler, launch};
+use bugaroo_simulator::{AllocationKind, Counts, End, Grid, LaunchError, LaunchSpec, RandomScheduler, check};
 
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
-use crate::injection::{mix, scheduler_seed};
+use crate::injection::{Armed, mix, scheduler_seed};
+use crate::queue::{Progress, Ticket};
 use crate::state::{Broken, Driver};
 use crate::types::{CUcontext, CUfunction};
+
+/// Bytes of a grid's workspace: of these, device code uses the second word, for its barrier.
+const WORKSPACE: u64 = 256;
 
 /// What a program asks to be launched; the shape was checked.
 #[derive(Debug)]
@@ -22,51 +30,159 @@ pub struct Request {
     pub dynamic_shared: u32,
     /// The parameter buffer.
     pub parameters: Vec<u8>,
+    /// Whether its blocks may wait for each other.
+    pub cooperative: bool,
+    /// Whether the host may watch what it does to memory.
+    pub watched: bool,
+}
+
+/// A kernel that runs.
+#[derive(Debug)]
+pub struct Flight {
+    grid: Grid,
+    function: CUfunction,
+    name: String,
+    shape: ([u32; 3], [u32; 3]),
+    ordinal: u64,
+    armed: Option<Armed>,
+    workspace: Option<u64>,
+}
+
+impl Request {
+    fn spec<'a>(&'a self, kernel: &'a str, step_budget: Option<u64>) -> LaunchSpec<'a> {
+        LaunchSpec {
+            kernel,
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            params: &self.parameters,
+            step_budget,
+        }
+    }
+}
+
+/// What a program sees of a launch that cannot be, and a line for the user where the program's own check
+/// should have known.
+fn refusal(name: &str, error: &LaunchError) -> Status {
+    if let LaunchError::Cooperative { .. } = error {
+        return Status::CooperativeLaunchTooLarge;
+    }
+    eprintln!("bugaroo: {name}: {error}");
+    match error {
+        LaunchError::LocalMemory { .. } | LaunchError::Host(_) => Status::LaunchOutOfResources,
+        // The shape was checked, so this is a limit that the check does not know.
+        _ => Status::InvalidValue,
+    }
 }
 
 impl Driver {
-    /// Runs a launch to its end and reports it. A fault breaks the context and is told later
-    /// ([`crate::entry`]): the launch itself succeeds.
+    /// What the simulator says of a launch before it starts.
     ///
     /// # Errors
-    /// What keeps the launch from starting.
-    pub fn execute(&mut self, context: CUcontext, request: &Request) -> Outcome {
-        let Request { function, grid, block, dynamic_shared, .. } = *request;
-        let function = self.functions.get(function)?;
-        let module = self.modules.get(function.module)?;
+    /// As the call has to tell.
+    pub fn check_launch(&self, request: &Request) -> Outcome {
+        let (function, module) = self.function(request.function)?;
         let name = function.name();
-        let ordinal = self.launches;
-        self.launches += 1;
+        check(&module.program, &self.config, &request.spec(name, None), request.cooperative)
+            .map_err(|error| refusal(name, &error))
+    }
+
+    /// Lays a launch out and arms its injection.
+    ///
+    /// # Errors
+    /// What keeps it from starting.
+    pub fn start(&mut self, request: &Request, ordinal: u64) -> Outcome<Flight> {
+        let function = self.functions.get(request.function)?;
+        let module = self.modules.get(function.module)?;
+        let name = function.name().to_owned();
         let product = |shape: [u32; 3]| {
             shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
         };
-        let shape = (product(grid), product(block));
+        let shape = (product(request.grid), product(request.block));
         let armed = match &module.injected {
-            Some(injected) => Some(self.injection.arm(injected, name, shape, ordinal, &mut self.memory)?),
+            Some(injected) => Some(self.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?),
             None => None,
         };
-        let spec = LaunchSpec {
-            kernel: name,
-            grid,
-            block,
-            dynamic_shared,
-            params: &request.parameters,
-            step_budget: self.injection.step_budget(),
-        };
-        let mut scheduler = RandomScheduler::new(scheduler_seed(self.injection.seed(), ordinal));
-        let launched = launch(&module.program, &mut self.memory, &self.config, &spec, &mut scheduler);
-        let delays = armed.map(|armed| armed.disarm(&mut self.memory)).unwrap_or_default();
-        let result = launched.map_err(|error| {
-            eprintln!("bugaroo: {name}: {error}");
-            match error {
-                LaunchError::LocalMemory { .. } | LaunchError::Host(_) => Status::LaunchOutOfResources,
-                // The shape was checked, so this is a limit that the check does not know.
-                _ => Status::InvalidValue,
+        let program = Arc::clone(&module.program);
+        let workspace = if request.cooperative { Some(self.take_workspace()?) } else { None };
+        let scheduler = Box::new(RandomScheduler::new(scheduler_seed(self.injection.seed(), ordinal)));
+        let spec = request.spec(&name, self.injection.step_budget());
+        match Grid::new(program, &self.config, &spec, workspace, scheduler) {
+            Ok(grid) => Ok(Flight {
+                grid,
+                function: request.function,
+                name,
+                shape: (request.grid, request.block),
+                ordinal,
+                armed,
+                workspace,
+            }),
+            Err(error) => {
+                if let Some(armed) = armed {
+                    self.injection.disarm(armed, &mut self.memory);
+                }
+                self.workspaces.extend(workspace);
+                Err(refusal(&name, &error))
             }
-        })?;
-        self.clock.launched(result.counts.warp_instructions, self.config.sm_count);
-        let lines = Lines::of(module.injected.as_ref());
-        let (end, status) = match &result.end {
+        }
+    }
+
+    /// A workspace for a cooperative launch, filled with zero. It counts as a module's memory: accesses to it
+    /// are visible.
+    fn take_workspace(&mut self) -> Outcome<u64> {
+        let address = match self.workspaces.pop() {
+            Some(address) => address,
+            None => {
+                let found = self.memory.alloc(WORKSPACE, WORKSPACE, AllocationKind::Module);
+                found.map_err(|_| Status::OutOfMemory)?
+            }
+        };
+        self.memory.fill(address, WORKSPACE, &[0]).map_err(|_| Status::Unknown)?;
+        Ok(address)
+    }
+
+    /// Runs a kernel for so many turns; answers how it ended, once it has.
+    pub fn fly(&mut self, ticket: Ticket, flight: &mut Flight, turns: u64) -> Option<End> {
+        // The launch state is one per module: of those that run, one at a time has it.
+        if self.entered != Some(ticket) {
+            self.leave();
+            if let Some(armed) = &flight.armed {
+                armed.enter(&mut self.memory);
+                self.entered = Some(ticket);
+            }
+        }
+        flight.grid.advance(&mut self.memory, turns)
+    }
+
+    /// Takes back the launch state of the kernel that ran last, if it still runs.
+    fn leave(&mut self) {
+        if let Some(item) = self.entered.take().and_then(|ticket| self.queue.item(ticket))
+            && let Progress::Flying(flight) = &item.progress
+            && let Some(armed) = &flight.armed
+        {
+            armed.leave(&mut self.memory);
+        }
+    }
+
+    /// Gives back what a kernel took, whether it has ended or is dropped.
+    pub fn discard(&mut self, ticket: Ticket, flight: Flight) -> (Counts, crate::injection::Delays) {
+        if self.entered == Some(ticket) {
+            self.entered = None;
+        }
+        let delays = flight.armed.map(|armed| self.injection.disarm(armed, &mut self.memory));
+        self.workspaces.extend(flight.workspace);
+        (flight.grid.counts(), delays.unwrap_or_default())
+    }
+
+    /// Reports a kernel that has ended. A fault breaks the context and is told later ([`crate::entry`]).
+    pub fn land(&mut self, context: CUcontext, ticket: Ticket, flight: Flight, end: &End) {
+        let (ordinal, kernel, (grid, block)) = (flight.ordinal, flight.name.clone(), flight.shape);
+        let function = flight.function;
+        let (executed, delays) = self.discard(ticket, flight);
+        self.clock.launched(executed.warp_instructions, self.config.sm_count);
+        let injected = self.function(function).ok().and_then(|(_, module)| module.injected.as_ref());
+        let lines = Lines::of(injected);
+        let (end, status) = match end {
             End::Complete => (LaunchEnd::Complete, None),
             End::Deadlock(found) => {
                 let found = diagnosis::diagnosis("deadlock", found, &lines);
@@ -81,29 +197,37 @@ impl Driver {
             }
         };
         if !self.report.wanted() {
-            tell(name, &end);
+            tell(&kernel, &end);
         }
-        let kernel = name.to_owned();
         let digest = self.injection.digest().then(|| {
+            self.leave();
             self.digest = mix(self.digest, self.memory.digest());
             format!("{:016x}", self.digest)
         });
         let counts = LaunchCounts {
-            warp_instructions: result.counts.warp_instructions,
-            thread_instructions: result.counts.thread_instructions,
+            warp_instructions: executed.warp_instructions,
+            thread_instructions: executed.thread_instructions,
             delayed_stores: delays.stores,
-            fences: result.counts.fences,
-            barriers: result.counts.barriers,
-            shared_stores: result.counts.shared_stores,
-            global_stores: result.counts.global_stores,
+            fences: executed.fences,
+            barriers: executed.barriers,
+            shared_stores: executed.shared_stores,
+            global_stores: executed.global_stores,
             flush_lengths: delays.flush_lengths,
             buffer_bytes: delays.buffer_bytes,
         };
         self.report.send(&Message::Launch(Launch { ordinal, kernel, grid, block, end, counts, digest }));
         if let Some(status) = status {
-            self.context_mut(context)?.fault = Some(Broken { status, reported: false });
+            self.break_context(context, status);
         }
-        Ok(())
+    }
+
+    /// Breaks a context, unless it is broken.
+    pub fn break_context(&mut self, context: CUcontext, status: Status) {
+        if let Ok(context) = self.context_mut(context)
+            && context.fault.is_none()
+        {
+            context.fault = Some(Broken { status, reported: false });
+        }
     }
 }
 

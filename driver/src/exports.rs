@@ -9,8 +9,8 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
 use crate::{
-    aliases, context, copy, copy2d, device, error, event, function, host, init, launch, library, memory,
-    module, occupancy, pointer, pool, primary, procaddr, profiler, stream,
+    aliases, capture, context, copy, copy2d, device, error, event, function, host, init, launch, library,
+    memory, module, occupancy, pointer, pool, primary, procaddr, profiler, stream,
 };
 
 /// What stands behind an exported name.
@@ -63,6 +63,9 @@ export! {
         cuStreamGetCtx_ptsz cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz
         cuStreamGetId_ptsz cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
         cuStreamSynchronize_ptsz cuStreamWaitEvent_ptsz
+    }
+    capture {
+        cuStreamEndCapture cuStreamIsCapturing
     }
     context {
         cuCtxCreate_v2 cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetApiVersion
@@ -143,8 +146,8 @@ export! {
     }
     stream {
         cuLaunchHostFunc cuStreamAddCallback cuStreamAttachMemAsync cuStreamCreate
-        cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamEndCapture cuStreamGetCtx
+        cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
         cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
-        cuStreamIsCapturing cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
+        cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
     }
 }

@@ -5,8 +5,9 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::stream::with_stream;
+use crate::submit::submit;
 use crate::types::{CUdeviceptr, CUstream};
+use crate::work::Work;
 
 /// A fill: `height` rows of `width` bytes, `pitch` bytes apart. Plain data, to be carried out when its turn
 /// comes.
@@ -78,10 +79,10 @@ impl Fill {
     }
 
     /// Submits it to a stream.
-    fn submit(&self, name: &str, stream: CUstream) -> Status {
-        with_stream(name, stream, |driver, stream| {
-            self.check(driver)?;
-            if driver.is_broken(stream.context) { Ok(()) } else { self.execute(driver) }
+    fn submit(self, name: &str, stream: CUstream) -> Status {
+        submit(name, stream, |driver, _| {
+            let row = self.check(driver)?;
+            Ok((row != 0).then(|| Work::act(move |driver| self.execute(driver))))
         })
     }
 }

@@ -30,10 +30,18 @@ pub struct Injection {
     orders: Option<Orders>,
     /// Which kernels have their stores delayed; None: all.
     kernels: Option<Regex>,
-    /// Device memory for store buffers, kept from launch to launch: address and size.
-    buffers: Option<(u64, u64)>,
+    /// Device memory for store buffers, kept from launch to launch.
+    buffers: Vec<Buffers>,
     /// Whether the user was told that buffers are smaller than asked for.
     told_of_small_buffers: bool,
+}
+
+/// Device memory for the store buffers of one launch at a time.
+#[derive(Clone, Copy, Debug)]
+struct Buffers {
+    address: u64,
+    size: u64,
+    taken: bool,
 }
 
 /// A module's text, ready to be decoded.
@@ -59,6 +67,8 @@ pub struct Injected {
 pub struct Armed {
     /// Address of the launch state.
     variable: u64,
+    /// What the module's variable holds while the launch runs; None: what it held before.
+    state: Option<[u8; LaunchState::BYTES]>,
     /// The buffers and where they lie, if the launch has any.
     buffers: Option<(Layout, u64)>,
 }
@@ -82,7 +92,7 @@ impl Injection {
     pub fn new(orders: Option<Orders>) -> Result<Self, regex::Error> {
         let kernels = orders.as_ref().and_then(|orders| orders.kernel.as_deref());
         let kernels = kernels.map(Regex::new).transpose()?;
-        Ok(Injection { orders, kernels, buffers: None, told_of_small_buffers: false })
+        Ok(Injection { orders, kernels, buffers: Vec::new(), told_of_small_buffers: false })
     }
 
     /// The trial's seed.
@@ -152,7 +162,7 @@ impl Injection {
         Ok(Some(Injected { instrumented, variable, flags }))
     }
 
-    /// Writes the state of a launch, with buffers for its threads.
+    /// Prepares the state of a launch, with buffers for its threads.
     ///
     /// # Errors
     /// `OutOfMemory` when not even the smallest buffers fit.
@@ -166,7 +176,7 @@ impl Injection {
     ) -> Outcome<Armed> {
         let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model?)))
         else {
-            return Ok(Armed { variable: injected.variable, buffers: None });
+            return Ok(Armed { variable: injected.variable, state: None, buffers: None });
         };
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
         let pw = if selected { orders.pw } else { 0.0 };
@@ -178,14 +188,14 @@ impl Injection {
         let idle = probabilities == (0.0, 0.0) && injected.flags.is_none();
         let (model, seed) = (device_model(model), orders.seed);
         // Half of what is left: the program may go on allocating.
-        let present = self.buffers.map_or(0, |(_, size)| size);
+        let present = self.free().map_or(0, |at| self.buffers[at].size);
         let budget = ((memory.available() + present) / 2).max(present);
         let layout =
             Layout::new((ctas, cta_threads), injected.instrumented.store_sites, orders.buffer, budget);
         let base = if idle { 0 } else { self.buffers_for(&layout, budget, memory)? };
         let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, injected.flags);
-        memory.write(injected.variable, &state.to_bytes()).map_err(|_| Status::Unknown)?;
-        Ok(Armed { variable: injected.variable, buffers: (!idle).then_some((layout, base)) })
+        let state = Some(state.to_bytes());
+        Ok(Armed { variable: injected.variable, state, buffers: (!idle).then_some((layout, base)) })
     }
 
     /// Buffers for a launch, zero where they have to be.
@@ -203,27 +213,58 @@ impl Injection {
         if layout.total_bytes > budget {
             return Err(Status::OutOfMemory);
         }
-        if let Some((address, size)) = self.buffers {
+        if let Some(at) = self.free() {
+            let Buffers { address, size, .. } = self.buffers[at];
             if layout.total_bytes <= size {
                 memory.fill(address, layout.zeroed_bytes, &[0]).map_err(|_| Status::Unknown)?;
+                self.buffers[at].taken = true;
                 return Ok(address);
             }
-            self.buffers = None;
+            self.buffers.remove(at);
             memory.free(address).map_err(|_| Status::Unknown)?;
         }
         let address = memory
             .alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool)
             .map_err(|_| Status::OutOfMemory)?;
-        self.buffers = Some((address, layout.total_bytes));
+        self.buffers.push(Buffers { address, size: layout.total_bytes, taken: true });
         Ok(address)
+    }
+
+    /// The largest buffers that no launch in progress has, if there are any.
+    fn free(&self) -> Option<usize> {
+        let free = self.buffers.iter().enumerate().filter(|(_, buffers)| !buffers.taken);
+        free.max_by_key(|(_, buffers)| buffers.size).map(|(at, _)| at)
+    }
+
+    /// Takes a launch's state back, and its buffers; tells what these did.
+    pub fn disarm(&mut self, armed: Armed, memory: &mut Memory) -> Delays {
+        if let Some((_, base)) = armed.buffers
+            && let Some(buffers) = self.buffers.iter_mut().find(|buffers| buffers.address == base)
+        {
+            buffers.taken = false;
+        }
+        armed.disarm(memory)
     }
 }
 
 impl Armed {
-    /// Takes the launch state back, so that memory holds nothing of the tester's; tells what the buffers did.
-    pub fn disarm(self, memory: &mut Memory) -> Delays {
-        // The variable lives as long as its module.
+    /// Puts the launch's state where its module finds it. There is one place for all launches of a module.
+    pub fn enter(&self, memory: &mut Memory) {
+        if let Some(state) = &self.state {
+            // The variable lives as long as its module.
+            let _ = memory.write(self.variable, state);
+        }
+    }
+
+    /// Takes the state away, so that memory holds nothing of the tester's while others run.
+    pub fn leave(&self, memory: &mut Memory) {
+        // As above.
         let _ = memory.write(self.variable, &LaunchState::off().to_bytes());
+    }
+
+    /// Takes the state away for good; tells what the buffers did.
+    fn disarm(self, memory: &mut Memory) -> Delays {
+        self.leave(memory);
         let Some((layout, base)) = self.buffers else { return Delays::default() };
         let read = |offset: u64, count: usize| {
             let mut bytes = vec![0; 8 * count];

@@ -1,9 +1,11 @@
-//! Launches (CUDA Driver API, "Execution Control"): what is checked before one runs.
+//! Launches (CUDA Driver API, "Execution Control"): what is checked before one is handed to its stream.
 //!
 //! As with the real driver, shapes and sizes out of the kernel's or the device's limits are
-//! `CUDA_ERROR_INVALID_VALUE` at the call. Cooperative launches and clusters are not supported.
+//! `CUDA_ERROR_INVALID_VALUE` at the call, and a cooperative launch whose blocks do not fit on the device all
+//! at once is `CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`. Clusters are not supported.
 
 use std::ffi::{c_uint, c_void};
+use std::rc::Rc;
 
 use bugaroo_simulator::KernelInfo;
 
@@ -11,8 +13,9 @@ use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::execute::Request;
 use crate::state::Driver;
-use crate::stream::with_stream;
-use crate::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+use crate::submit::{on_stream, submit};
+use crate::types::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+use crate::work::Work;
 
 /// End of the `extra` list.
 const EXTRA_END: usize = 0;
@@ -25,11 +28,11 @@ const EXTRA_ITEMS: usize = 8;
 
 /// The two ways to pass parameters.
 #[derive(Clone, Copy)]
-struct Parameters {
+pub struct Parameters {
     /// A pointer to each one's value.
-    each: *const *const c_void,
+    pub each: *const *const c_void,
     /// A list that names a buffer of all of them.
-    extra: *const *mut c_void,
+    pub extra: *const *mut c_void,
 }
 
 /// Refuses shapes and sizes that the device or the kernel do not allow.
@@ -125,30 +128,70 @@ unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
     }
 }
 
-/// Checks a launch and runs it, unless an earlier one broke the context.
+/// What else a launch is told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attributes {
+    cooperative: bool,
+    /// Events to be recorded when it has got so far as to say so; here, when it has ended.
+    events: [Option<CUevent>; 2],
+}
+
+impl Driver {
+    /// Checks a launch.
+    ///
+    /// # Errors
+    /// As the call tells.
+    ///
+    /// # Safety
+    /// As [`cuLaunchKernel`].
+    pub unsafe fn request(
+        &self,
+        function: CUfunction,
+        (grid, block, dynamic_shared): ([u32; 3], [u32; 3], u32),
+        cooperative: bool,
+        parameters: Parameters,
+    ) -> Outcome<Request> {
+        check_shape(self, function, grid, block, dynamic_shared)?;
+        // SAFETY: the caller's promise.
+        let parameters = unsafe { collect(self.kernel(function)?.1, parameters) }?;
+        let watched = self.reaches_host(&parameters);
+        let request = Request { function, grid, block, dynamic_shared, parameters, cooperative, watched };
+        self.check_launch(&request)?;
+        Ok(request)
+    }
+
+    /// Whether some parameter is an address of memory that the host sees, too.
+    fn reaches_host(&self, parameters: &[u8]) -> bool {
+        let (words, _) = parameters.as_chunks::<8>();
+        words.iter().any(|word| self.is_host_visible(u64::from_le_bytes(*word)))
+    }
+}
+
+/// Checks a launch and hands it to its stream.
 ///
 /// # Safety
 /// As [`cuLaunchKernel`].
 unsafe fn start(
     name: &str,
     function: CUfunction,
-    (grid, block, dynamic_shared): ([u32; 3], [u32; 3], u32),
+    shape: ([u32; 3], [u32; 3], u32),
     stream: CUstream,
+    attributes: Attributes,
     parameters: Parameters,
 ) -> Status {
-    with_stream(name, stream, |driver, stream| {
-        check_shape(driver, function, grid, block, dynamic_shared)?;
+    let status = submit(name, stream, |driver, _| {
         // SAFETY: the caller's promise.
-        let parameters = unsafe { collect(driver.kernel(function)?.1, parameters) }?;
-        if driver.is_broken(stream.context) {
-            return Ok(());
-        }
-        driver.execute(stream.context, &Request { function, grid, block, dynamic_shared, parameters })
+        let request = unsafe { driver.request(function, shape, attributes.cooperative, parameters) }?;
+        Ok(Some(Work::Kernel(Rc::new(request), 0)))
+    });
+    let events = attributes.events.into_iter().flatten().filter(|_| status == Status::Success);
+    events.fold(status, |status, event| match crate::event::cuEventRecord(event, stream) {
+        Status::Success => status,
+        failed => failed,
     })
 }
 
-/// Launches a kernel. It has ended when the call returns; what went wrong in it is told by the next
-/// call that waits for the device.
+/// Launches a kernel. What goes wrong in it is told by a later call that waits for the device.
 ///
 /// # Safety
 /// Either `each` is null or has a pointer for each of the kernel's parameters, to a value of its size,
@@ -168,29 +211,38 @@ pub unsafe extern "C" fn cuLaunchKernel(
     extra: *const *mut c_void,
 ) -> Status {
     let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
+    let (attributes, parameters) = (Attributes::default(), Parameters { each, extra });
     // SAFETY: the caller's promise.
-    unsafe { start("cuLaunchKernel", function, shape, stream, Parameters { each, extra }) }
+    unsafe { start("cuLaunchKernel", function, shape, stream, attributes, parameters) }
 }
 
-/// Refuses launch attributes that would change what a launch means.
-fn check_attribute(driver: &Driver, attribute: &CUlaunchAttribute) -> Outcome {
+/// Takes a launch attribute in; refuses those that would change what a launch means here.
+fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut Attributes) -> Outcome {
     // SAFETY: the forms read are those that `cuda.h` states for these attributes; any bits are
     // numbers.
-    let (cooperative, cluster) = unsafe { (attribute.value.cooperative, attribute.value.cluster_dimension) };
+    let (cooperative, cluster, event) =
+        unsafe { (attribute.value.cooperative, attribute.value.cluster_dimension, attribute.value.pointer) };
     let what = match attribute.id {
-        2 if cooperative != 0 => "cooperative launches are",
+        2 => {
+            taken.cooperative = cooperative != 0;
+            return Ok(());
+        }
         4 | 11 if cluster.iter().any(|extent| *extent > 1) => "thread block clusters are",
-        7 => "programmatic events are",
-        12 => "launch completion events are",
+        7 | 12 => {
+            driver.events.get(event)?;
+            taken.events[usize::from(attribute.id == 12)] = Some(event);
+            return Ok(());
+        }
         13 => "device-updatable kernel nodes are",
+        // Programmatic serialization allows an early start, and does not ask for it.
         0..=16 => return Ok(()),
         _ => return Err(Status::InvalidValue),
     };
     Err(driver.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
 }
 
-/// Launches a kernel with attributes: those that only advise the hardware are accepted, others are
-/// not supported.
+/// Launches a kernel with attributes: cooperative, and those that only advise the hardware; clusters are not
+/// supported.
 ///
 /// # Safety
 /// `config` is null or points to a configuration whose attributes are there; the parameters are as
@@ -203,18 +255,19 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
 ) -> Status {
     let name = "cuLaunchKernelEx";
     if config.is_null() {
-        return with_stream(name, std::ptr::null_mut(), |_, _| Err(Status::InvalidValue));
+        return on_stream(name, std::ptr::null_mut(), |_, _| Err(Status::InvalidValue));
     }
     // SAFETY: not null, and the caller vouches for the rest.
     let config = unsafe { config.read_unaligned() };
-    let checked = with_stream(name, config.stream, |driver, _| {
+    let mut attributes = Attributes::default();
+    let checked = on_stream(name, config.stream, |driver, _| {
         if config.attribute_count == 0 {
             return Ok(());
         }
         not_null(config.attributes)?;
         for index in 0..config.attribute_count as usize {
             // SAFETY: the caller's promise.
-            check_attribute(driver, unsafe { &*config.attributes.add(index) })?;
+            take_attribute(driver, unsafe { &*config.attributes.add(index) }, &mut attributes)?;
         }
         Ok(())
     });
@@ -223,27 +276,29 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
     }
     let shape = (config.grid, config.block, config.shared_mem_bytes);
     // SAFETY: the caller's promise.
-    unsafe { start(name, function, shape, config.stream, Parameters { each, extra }) }
+    unsafe { start(name, function, shape, config.stream, attributes, Parameters { each, extra }) }
 }
 
-/// Launches a kernel whose blocks may wait for each other: not supported.
+/// Launches a kernel whose blocks may wait for each other: all are resident at once.
 ///
 /// # Safety
-/// `each` is not used.
+/// As [`cuLaunchKernel`].
 #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
 pub unsafe extern "C" fn cuLaunchCooperativeKernel(
-    _function: CUfunction,
-    _grid_x: c_uint,
-    _grid_y: c_uint,
-    _grid_z: c_uint,
-    _block_x: c_uint,
-    _block_y: c_uint,
-    _block_z: c_uint,
-    _dynamic_shared: c_uint,
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
     stream: CUstream,
-    _each: *const *const c_void,
+    each: *const *const c_void,
 ) -> Status {
-    with_stream("cuLaunchCooperativeKernel", stream, |driver, _| {
-        Err(driver.report.unsupported("cuLaunchCooperativeKernel: cooperative launches are not supported"))
-    })
+    let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
+    let attributes = Attributes { cooperative: true, ..Attributes::default() };
+    let parameters = Parameters { each, extra: std::ptr::null() };
+    // SAFETY: the caller's promise.
+    unsafe { start("cuLaunchCooperativeKernel", function, shape, stream, attributes, parameters) }
 }

@@ -15,6 +15,7 @@
 pub mod aliases;
 mod attributes;
 mod cache;
+pub mod capture;
 mod clock;
 pub mod context;
 pub mod copy;
@@ -48,10 +49,14 @@ pub mod pool;
 pub mod primary;
 pub mod procaddr;
 pub mod profiler;
+mod pump;
+mod queue;
 mod report;
 mod state;
 pub mod stream;
+mod submit;
 mod transfer;
 pub mod types;
+mod work;
 
 pub use error::Status;

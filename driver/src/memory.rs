@@ -11,8 +11,9 @@ use crate::attributes::PITCH_ALIGNMENT;
 use crate::entry::{not_null, synchronising, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::state::{Allocation, DEVICE_MEMORY, Driver};
-use crate::stream::with_stream;
+use crate::submit::{on_stream, submit};
 use crate::types::{CUcontext, CUdeviceptr, CUstream};
+use crate::work::Work;
 
 impl Driver {
     /// Allocates device memory for the program.
@@ -53,12 +54,12 @@ pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) ->
     })
 }
 
-/// Allocates device memory in stream order, which is now.
+/// Allocates device memory in stream order: its address is known, and its memory there, from now on.
 ///
 /// # Safety
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
-    with_stream("cuMemAllocAsync", stream, |driver, stream| {
+    on_stream("cuMemAllocAsync", stream, |driver, stream| {
         not_null(place)?;
         let address = driver.allocate(stream.context, bytes)?;
         // SAFETY: the caller's promise.
@@ -116,9 +117,12 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
     })
 }
 
-/// Frees device memory in stream order, which is now.
+/// Frees device memory in stream order.
 pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
-    with_stream("cuMemFreeAsync", stream, |driver, _| driver.free(address))
+    submit("cuMemFreeAsync", stream, |driver, _| {
+        driver.allocations.get(&address).ok_or(Status::InvalidValue)?;
+        Ok(Some(Work::act(move |driver| driver.free(address))))
+    })
 }
 
 /// Free and total device memory in bytes.

@@ -3,6 +3,7 @@
 
 use std::ffi::{CString, c_char, c_uint, c_void};
 use std::fs;
+use std::sync::Arc;
 
 use bugaroo_protocol::{Message, ModuleReport};
 use bugaroo_ptx::ParseError;
@@ -24,7 +25,7 @@ pub struct Module {
     /// Whose it is; None for a library's.
     pub context: Option<CUcontext>,
     /// The code.
-    pub program: Program,
+    pub program: Arc<Program>,
     /// What the injector did, if it did anything.
     pub injected: Option<Injected>,
     /// Handles of its kernels, in the order of the text.
@@ -144,7 +145,12 @@ impl Driver {
             }
         };
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
-        let module = self.modules.insert(Module { context, program, injected, functions: Vec::new() });
+        let module = self.modules.insert(Module {
+            context,
+            program: Arc::new(program),
+            injected,
+            functions: Vec::new(),
+        });
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.

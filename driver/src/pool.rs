@@ -9,7 +9,7 @@ use crate::entry::{not_null, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::primary::check_device;
 use crate::state::Driver;
-use crate::stream::with_stream;
+use crate::submit::on_stream;
 use crate::types::{CUdevice, CUdeviceptr, CUmemoryPool, CUstream};
 
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
     pool: CUmemoryPool,
     stream: CUstream,
 ) -> Status {
-    with_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
+    on_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
         not_null(place)?;
         driver.pools.all.get(pool)?;
         let address = driver.allocate(stream.context, bytes)?;

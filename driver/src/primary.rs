@@ -46,6 +46,19 @@ fn start_afresh(driver: &mut Driver) -> Outcome {
     Ok(())
 }
 
+/// Lets the primary context's work come to its end.
+fn finish_primary(name: &str) {
+    let mut primary = None;
+    let _ = with_driver(name, |driver| {
+        primary = Some(driver.primary.handle);
+        Ok(())
+    });
+    if let Some(primary) = primary {
+        // What went wrong goes with the context.
+        let _ = crate::pump::finish_context(name, primary);
+    }
+}
+
 /// Retains the primary context.
 ///
 /// # Safety
@@ -65,6 +78,7 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device:
 
 /// Releases the primary context; the last release destroys it.
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
+    finish_primary("cuDevicePrimaryCtxRelease_v2");
     with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
         check_device(device)?;
         if !driver.primary.active() {
@@ -77,6 +91,7 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
 
 /// Destroys what the primary context owns, and its fault; it stays as often retained as it was.
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
+    finish_primary("cuDevicePrimaryCtxReset_v2");
     with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
         check_device(device)?;
         start_afresh(driver)

@@ -1,6 +1,6 @@
 //! What the driver knows: the device's memory, and every object that the program made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_simulator::{DeviceConfig, Memory};
 
@@ -10,17 +10,21 @@ use crate::error::{Outcome, Status};
 use crate::event::Event;
 use crate::function::Function;
 use crate::handles::{Handles, Kind};
-use crate::injection::Injection;
+use crate::injection::{Injection, mix};
 use crate::library::Library;
 use crate::module::{Module, ModuleNumbers};
 use crate::pool::Pools;
 use crate::primary::Primary;
+use crate::queue::{Progress, Queue, Ticket};
 use crate::report::Report;
 use crate::stream::Stream;
 use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 
 /// Memory of the virtual GPU, in bytes. Host memory is only used for what the program allocates.
 pub const DEVICE_MEMORY: u64 = 16 << 30;
+
+/// What makes the seed of the queue's picks of the trial's, apart from those of launches.
+const PICKS: u64 = 0x7175_6575_65;
 
 /// A fault of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,18 @@ pub struct Driver {
     pub report: Report,
     /// Device time.
     pub clock: Clock,
+    /// Work that was submitted and is not done.
+    pub queue: Queue,
+    /// Work that the submitting call waits for, and what it has to tell, once that is known.
+    pub awaited: BTreeMap<Ticket, Option<Status>>,
+    /// Contexts and threads whose default stream has been used.
+    pub default_threads: BTreeSet<(usize, u64)>,
+    /// How often the program has asked in vain whether work is done.
+    pub asked: u32,
+    /// The kernel whose launch state is in its module's variable.
+    pub entered: Option<Ticket>,
+    /// Workspaces of cooperative launches that nobody uses.
+    pub workspaces: Vec<CUdeviceptr>,
     /// Launches so far, over the whole process.
     pub launches: u64,
     /// Digest of device memory, chained over launches.
@@ -110,6 +126,12 @@ impl Driver {
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),
             memory,
+            queue: Queue::new(mix(injection.seed(), PICKS)),
+            awaited: BTreeMap::new(),
+            default_threads: BTreeSet::new(),
+            asked: 0,
+            entered: None,
+            workspaces: Vec::new(),
             injection,
             report,
             clock: Clock::default(),
@@ -169,6 +191,11 @@ impl Driver {
         self.context(context).is_ok_and(|context| context.fault.is_some())
     }
 
+    /// Whether an address lies in memory that the host and the device both see.
+    pub fn is_host_visible(&self, address: u64) -> bool {
+        self.host_block(address as usize).is_some()
+    }
+
     /// A function with the module that it belongs to.
     ///
     /// # Errors
@@ -197,6 +224,14 @@ impl Driver {
 
     /// Frees everything that belongs to a context, as at its destruction.
     pub fn clear(&mut self, context: CUcontext) {
+        for ticket in self.queue.of(context) {
+            if let Some(item) = self.queue.item(ticket)
+                && let Progress::Flying(flight) = std::mem::replace(&mut item.progress, Progress::Ready)
+            {
+                self.discard(ticket, *flight);
+            }
+            self.queue.finish(ticket);
+        }
         for module in self.modules.find(|module| module.context == Some(context)) {
             // Just found, hence there.
             let _ = self.unload(module);

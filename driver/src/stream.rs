@@ -1,19 +1,16 @@
-//! Streams (CUDA Driver API, "Stream Management").
-//!
-//! Work runs when it is submitted, in the order in which the program's threads submit it: one of the
-//! orders that streams allow. So every stream is always idle, an event is reached once it is
-//! recorded, and waiting only reports faults. Kernels of different streams never overlap: a program
-//! whose kernels wait for each other across streams ends by its step budget here.
+//! Streams (CUDA Driver API, "Stream Management"): what the program makes, asks and waits for. How their work is
+//! kept in order: [`crate::submit`], [`crate::queue`]; when it is done: [`crate::pump`].
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
-use crate::error::{Outcome, Status};
-use crate::state::Driver;
-use crate::types::{
-    CUcontext, CUdevice, CUevent, CUgraph, CUhostFn, CUstream, CUstreamCallback, STREAM_LEGACY,
-    STREAM_PER_THREAD,
-};
+use crate::error::Status;
+use crate::pump;
+use crate::queue::Lane;
+use crate::submit::{on_stream, submit};
+pub use crate::submit::{waiting_for_stream, with_stream};
+use crate::types::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstreamCallback};
+use crate::work::Work;
 
 /// Priority of a stream that asks for none.
 pub const LEAST_PRIORITY: c_int = 0;
@@ -21,55 +18,36 @@ pub const LEAST_PRIORITY: c_int = 0;
 pub const GREATEST_PRIORITY: c_int = -5;
 /// `CU_STREAM_NON_BLOCKING`, the only flag there is.
 const NON_BLOCKING: c_uint = 1;
+/// Most attempts to find out whether work is done before the answer is that it is.
+const PATIENCE: u32 = 12;
 
-/// A stream that the program made.
+/// A stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     /// Whose it is.
     pub context: CUcontext,
-    flags: c_uint,
-    priority: c_int,
+    /// Which it is.
+    pub lane: Lane,
+    pub(crate) flags: c_uint,
+    pub(crate) priority: c_int,
 }
 
-impl Driver {
-    /// What a stream handle stands for; a default stream belongs to `context`.
-    ///
-    /// # Errors
-    /// `InvalidHandle` when it is none.
-    pub fn stream(&self, stream: CUstream, context: CUcontext) -> Outcome<Stream> {
-        match stream as usize {
-            0 | STREAM_LEGACY => Ok(Stream { context, flags: 0, priority: LEAST_PRIORITY }),
-            STREAM_PER_THREAD => Ok(Stream { context, flags: NON_BLOCKING, priority: LEAST_PRIORITY }),
-            _ => self.streams.get(stream).copied(),
-        }
+impl Stream {
+    /// The legacy default stream of a context.
+    pub fn legacy(context: CUcontext) -> Self {
+        Stream { context, lane: Lane::Legacy(context as usize), flags: 0, priority: LEAST_PRIORITY }
     }
-}
 
-/// Runs a body that needs a stream.
-pub fn with_stream(
-    name: &str,
-    stream: CUstream,
-    body: impl FnOnce(&mut Driver, Stream) -> Outcome,
-) -> Status {
-    with_context(name, |driver, context| {
-        let stream = driver.stream(stream, context)?;
-        match driver.context(stream.context)?.fault {
-            Some(fault) if fault.reported => Err(fault.status),
-            _ => body(driver, stream),
-        }
-    })
-}
+    /// A thread's default stream in a context.
+    pub fn per_thread(context: CUcontext, thread: u64) -> Self {
+        let lane = Lane::PerThread(context as usize, thread);
+        Stream { context, lane, flags: 0, priority: LEAST_PRIORITY }
+    }
 
-/// Runs a body that waits for a stream: a pending fault of its context is reported instead.
-pub fn waiting_for_stream(
-    name: &str,
-    stream: CUstream,
-    body: impl FnOnce(&mut Driver, Stream) -> Outcome,
-) -> Status {
-    with_stream(name, stream, |driver, stream| {
-        driver.surface(stream.context)?;
-        body(driver, stream)
-    })
+    /// Whether the legacy default stream waits for it, and it for that one.
+    pub fn blocking(&self) -> bool {
+        self.flags & NON_BLOCKING == 0
+    }
 }
 
 fn create(name: &str, place: *mut CUstream, flags: c_uint, priority: c_int) -> Status {
@@ -79,7 +57,7 @@ fn create(name: &str, place: *mut CUstream, flags: c_uint, priority: c_int) -> S
             return Err(Status::InvalidValue);
         }
         let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-        let stream = driver.streams.insert(Stream { context, flags, priority });
+        let stream = driver.streams.insert(Stream { context, lane: Lane::Made(0), flags, priority });
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, stream) }
     })
@@ -105,7 +83,7 @@ pub unsafe extern "C" fn cuStreamCreateWithPriority(
     create("cuStreamCreateWithPriority", place, flags, priority)
 }
 
-/// Destroys a stream. The default streams cannot be.
+/// Destroys a stream; the work that it has goes on. The default streams cannot be destroyed.
 pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
     with_driver("cuStreamDestroy_v2", |driver| driver.streams.remove(stream).map(|_| ()))
 }
@@ -115,19 +93,77 @@ pub extern "C" fn cuStreamSynchronize(stream: CUstream) -> Status {
     waiting_for_stream("cuStreamSynchronize", stream, |_, _| Ok(()))
 }
 
-/// Whether a stream's work is done: it is, always, unless something went wrong with it.
+/// Whether a stream's work is done. Asking lets it go on; who asks again and again gets a yes in the end.
 pub extern "C" fn cuStreamQuery(stream: CUstream) -> Status {
-    waiting_for_stream("cuStreamQuery", stream, |_, _| Ok(()))
+    let name = "cuStreamQuery";
+    let mut before = Vec::new();
+    let status = on_stream(name, stream, |driver, stream| {
+        crate::capture::refuse(driver, &stream)?;
+        before = driver.queue.before(&stream);
+        Ok(())
+    });
+    if status != Status::Success {
+        return status;
+    }
+    match ask(name, &before) {
+        Status::Success => on_stream(name, stream, |driver, stream| driver.surface(stream.context)),
+        status => status,
+    }
 }
 
-/// Lets a stream's later work wait for an event; it is reached already.
+/// Whether work is done: `NotReady` a few times, while it goes on.
+pub fn ask(name: &str, tickets: &[crate::queue::Ticket]) -> Status {
+    let (mut turns, mut done) = (0, false);
+    let status = with_driver(name, |driver| {
+        done = !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket));
+        if done {
+            return Ok(());
+        }
+        driver.asked += 1;
+        // Between nothing at all and twice as much each time.
+        turns = driver.queue.rng.next() & ((2 << driver.asked) - 1);
+        if driver.asked > PATIENCE {
+            turns = u64::MAX;
+        }
+        Ok(())
+    });
+    if done || status != Status::Success {
+        return status;
+    }
+    let pending =
+        |driver: &mut crate::state::Driver| tickets.iter().any(|ticket| driver.queue.is_pending(*ticket));
+    match pump::until(name, turns, |driver| !pending(driver)) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_driver(name, |driver| {
+        if pending(driver) {
+            return Err(Status::NotReady);
+        }
+        driver.asked = 0;
+        Ok(())
+    })
+}
+
+/// Lets a stream's later work wait for an event, as it was recorded last.
 pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) -> Status {
-    with_stream("cuStreamWaitEvent", stream, |driver, _| {
+    on_stream("cuStreamWaitEvent", stream, |driver, stream| {
         // CU_EVENT_WAIT_EXTERNAL is for captures only.
         if flags > 1 {
             return Err(Status::InvalidValue);
         }
-        driver.events.get(event).map(|_| ())
+        if driver.capture_wait(&stream, event, flags == 1)? {
+            return Ok(());
+        }
+        let Some(ticket) = driver.events.get(event)?.ticket() else { return Ok(()) };
+        if driver.queue.is_pending(ticket) {
+            let mut before = driver.queue.before(&stream);
+            before.push(ticket);
+            let ticket = driver.queue.insert(stream.context, Work::Nothing, &before);
+            driver.queue.append(&stream, ticket);
+            driver.queued();
+        }
+        Ok(())
     })
 }
 
@@ -137,7 +173,7 @@ pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_u
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuStreamGetCtx(stream: CUstream, place: *mut CUcontext) -> Status {
     // SAFETY: the caller's promise.
-    with_stream("cuStreamGetCtx", stream, |_, stream| unsafe { write(place, stream.context) })
+    on_stream("cuStreamGetCtx", stream, |_, stream| unsafe { write(place, stream.context) })
 }
 
 /// A stream's context; there are no green contexts.
@@ -149,7 +185,7 @@ pub unsafe extern "C" fn cuStreamGetCtx_v2(
     place: *mut CUcontext,
     green: *mut CUcontext,
 ) -> Status {
-    with_stream("cuStreamGetCtx_v2", stream, |_, stream| {
+    on_stream("cuStreamGetCtx_v2", stream, |_, stream| {
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(green, std::ptr::null_mut());
@@ -164,7 +200,7 @@ pub unsafe extern "C" fn cuStreamGetCtx_v2(
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
     // SAFETY: the caller's promise.
-    with_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
+    on_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
 }
 
 /// A stream's flags.
@@ -173,7 +209,7 @@ pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevic
 /// `place` is null or points to a place for them.
 pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) -> Status {
     // SAFETY: the caller's promise.
-    with_stream("cuStreamGetFlags", stream, |_, stream| unsafe { write(place, stream.flags) })
+    on_stream("cuStreamGetFlags", stream, |_, stream| unsafe { write(place, stream.flags) })
 }
 
 /// A stream's priority.
@@ -182,7 +218,7 @@ pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) 
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int) -> Status {
     // SAFETY: the caller's promise.
-    with_stream("cuStreamGetPriority", stream, |_, stream| unsafe { write(place, stream.priority) })
+    on_stream("cuStreamGetPriority", stream, |_, stream| unsafe { write(place, stream.priority) })
 }
 
 /// A number that no other stream of the process has.
@@ -191,28 +227,11 @@ pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuStreamGetId(stream: CUstream, place: *mut c_ulonglong) -> Status {
     // SAFETY: the caller's promise.
-    with_stream("cuStreamGetId", stream, |_, _| unsafe { write(place, stream as c_ulonglong) })
+    on_stream("cuStreamGetId", stream, |_, _| unsafe { write(place, stream as c_ulonglong) })
 }
 
-/// Whether a stream is being captured: never.
-///
-/// # Safety
-/// `place` is null or points to a place for the state.
-pub unsafe extern "C" fn cuStreamIsCapturing(stream: CUstream, place: *mut c_uint) -> Status {
-    // SAFETY: the caller's promise.
-    with_stream("cuStreamIsCapturing", stream, |_, _| unsafe { write(place, 0) })
-}
-
-/// Ends a capture: there is none to end.
-///
-/// # Safety
-/// `graph` is not used.
-pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, _graph: *mut CUgraph) -> Status {
-    with_stream("cuStreamEndCapture", stream, |_, _| Err(Status::IllegalState))
-}
-
-/// Calls a function of the program in stream order, which is now. Dropped after a fault, as it would
-/// never be reached.
+/// Calls a function of the program in stream order: in the submitting thread, or in one that waits.
+/// Dropped after a fault, as it would never be reached.
 ///
 /// # Safety
 /// `function` may be called with `user_data`.
@@ -221,21 +240,14 @@ pub unsafe extern "C" fn cuLaunchHostFunc(
     function: CUhostFn,
     user_data: *mut c_void,
 ) -> Status {
-    let mut reached = false;
-    let status = with_stream("cuLaunchHostFunc", stream, |driver, stream| {
+    submit("cuLaunchHostFunc", stream, |_, _| {
         function.ok_or(Status::InvalidValue)?;
-        reached = !driver.is_broken(stream.context);
-        Ok(())
-    });
-    // Outside of the lock: it is the program's own code.
-    if let (true, Some(function)) = (reached, function) {
-        // SAFETY: the caller's promise.
-        unsafe { function(user_data) };
-    }
-    status
+        Ok(Some(Work::Call(function, user_data)))
+    })
 }
 
-/// Calls a function of the program in stream order, which is now, also after a fault, of which it is told.
+/// Calls a function of the program in stream order, as [`cuLaunchHostFunc`], but also after a fault, of which
+/// it is told.
 ///
 /// # Safety
 /// `callback` may be called with `user_data`.
@@ -245,22 +257,14 @@ pub unsafe extern "C" fn cuStreamAddCallback(
     user_data: *mut c_void,
     flags: c_uint,
 ) -> Status {
-    let mut told = None;
-    let status = with_stream("cuStreamAddCallback", stream, |driver, stream| {
+    submit("cuStreamAddCallback", stream, |driver, place| {
         callback.ok_or(Status::InvalidValue)?;
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        let fault = driver.context(stream.context)?.fault;
-        told = Some(fault.map_or(Status::Success, |fault| fault.status));
-        Ok(())
-    });
-    // Outside of the lock: it is the program's own code.
-    if let (Some(told), Some(callback)) = (told, callback) {
-        // SAFETY: the caller's promise.
-        unsafe { callback(stream, told as c_uint, user_data) };
-    }
-    status
+        crate::capture::refuse(driver, place)?;
+        Ok(Some(Work::CallBack(callback, stream, user_data)))
+    })
 }
 
 /// Ties managed memory to a stream; there is none.

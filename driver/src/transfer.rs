@@ -11,8 +11,10 @@ use std::ffi::c_void;
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::stream::{waiting_for_stream, with_stream};
+use crate::stream::waiting_for_stream;
+use crate::submit::{Submitted, on_stream};
 use crate::types::{CUdeviceptr, CUstream};
+use crate::work::Work;
 
 /// Bytes that a copy within the device moves at a time.
 const CHUNK: usize = 64 << 10;
@@ -210,9 +212,75 @@ impl Driver {
     }
 }
 
-/// Submits copies to a stream, with the checks and waits that they call for: one from or to the host
-/// waits for the device in all its forms, so that it is one of the calls that report a fault; one from
-/// device to device does not. `describe` may look things up; what it refuses, nobody copies.
+/// How a copy behaves towards the host (CUDA Driver API, "API synchronization behavior").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// It is done when the stream gets there.
+    Later,
+    /// The same, but the host's side is read at the call.
+    Staged,
+    /// It is done when the call returns.
+    Now,
+}
+
+impl Transfer {
+    /// How this copy behaves. `asynchronous` says whether the function is.
+    fn manner(&self, driver: &Driver, asynchronous: bool) -> Manner {
+        let pageable = |side: &Side| match side.start {
+            Place::Host(address) => !driver.is_host_visible(address as u64),
+            Place::Device(_) => false,
+        };
+        if self.is_empty() || self.is_on_device() {
+            Manner::Later
+        } else if !asynchronous || pageable(&self.to) {
+            Manner::Now
+        } else if !pageable(&self.from) {
+            Manner::Later
+        } else if self.height == 1 && self.depth == 1 {
+            Manner::Staged
+        } else {
+            Manner::Now
+        }
+    }
+
+    /// The copy as work, with what it reads of the host taken now.
+    ///
+    /// # Safety
+    /// The host's side holds what is read.
+    unsafe fn staged(self) -> Work {
+        let Place::Host(from) = self.from.start else {
+            // SAFETY: no host side is read.
+            return unsafe { self.work() };
+        };
+        // SAFETY: not null as was checked, and the caller vouches for the rest.
+        let taken =
+            unsafe { std::slice::from_raw_parts(from.cast_const().cast::<u8>(), self.width) }.to_vec();
+        Work::act(move |driver| {
+            let from = Side::line(Place::Host(taken.as_ptr().cast_mut().cast()));
+            // SAFETY: the bytes that were taken, which are only read; the other side is the device's or
+            // page-locked.
+            unsafe { Transfer { from, ..self }.execute(driver) }
+        })
+    }
+
+    /// The copy as work.
+    ///
+    /// # Safety
+    /// Host sides hold what is copied, until the stream has come so far.
+    pub unsafe fn work(self) -> Work {
+        // SAFETY: the caller's promise.
+        let copy = move |driver: &mut Driver| unsafe { self.execute(driver) };
+        match self.to.start {
+            Place::Host(_) => Work::act_on_host(copy),
+            Place::Device(_) => Work::act(copy),
+        }
+    }
+}
+
+/// Submits copies to a stream, with the checks and waits that they call for: one from or to the host waits for
+/// the stream, so that it is one of the calls that report a fault, but for the asynchronous functions
+/// (`name` tells) where the host's memory is page-locked, or is only read and can be staged. `describe` may
+/// look things up; what it refuses, nobody copies.
 ///
 /// # Safety
 /// Host sides hold what is copied, until the stream has come so far.
@@ -221,29 +289,42 @@ pub unsafe fn submit(
     stream: CUstream,
     describe: impl FnOnce(&Driver) -> Outcome<Vec<Transfer>>,
 ) -> Status {
-    let mut waits = false;
-    let status = with_stream(name, stream, |driver, stream| {
+    let asynchronous = name.contains("Async");
+    let (mut now, mut settling) = (Vec::new(), Vec::new());
+    let status = on_stream(name, stream, |driver, stream| {
         let transfers = describe(driver)?;
         for transfer in &transfers {
             // Also where the device will never come so far: what the host can see to be wrong, it says.
             if transfer.is_on_device() || !driver.is_broken(stream.context) {
                 transfer.check(driver)?;
             }
-            waits |= !transfer.is_on_device();
         }
-        if driver.is_broken(stream.context) {
+        // A graph does all of it later; and what runs at the call needs no staging.
+        let captured = asynchronous && driver.is_capturing(&stream);
+        let queued = driver.overlaps(&stream);
+        if !captured && transfers.iter().any(|t| t.manner(driver, asynchronous) == Manner::Now) {
+            now = transfers;
             return Ok(());
         }
-        for transfer in &transfers {
+        for transfer in transfers.into_iter().filter(|transfer| !transfer.is_empty()) {
+            let staged = !captured && queued && transfer.manner(driver, asynchronous) == Manner::Staged;
             // SAFETY: the caller's promise.
-            unsafe { transfer.execute(driver) }?;
+            let work = unsafe { if staged { transfer.staged() } else { transfer.work() } };
+            settling.extend(driver.submit(&stream, work)?);
         }
         Ok(())
     });
-    if waits && status == Status::Success {
-        return waiting_for_stream(name, stream, |_, _| Ok(()));
+    if status != Status::Success {
+        return status;
     }
-    status
+    if !now.is_empty() {
+        return waiting_for_stream(name, stream, |driver, _| {
+            // SAFETY: the caller's promise.
+            now.iter().try_for_each(|transfer| unsafe { transfer.execute(driver) })
+        });
+    }
+    let told = settling.into_iter().map(|submitted: Submitted| submitted.settle(name));
+    told.fold(Status::Success, |status, told| if status == Status::Success { told } else { status })
 }
 
 /// [`submit`] for one copy that needs no looking up.

@@ -1,0 +1,304 @@
+//! What makes queued work happen: steps, each of one piece of work that could go on, picked by the trial's
+//! seed.
+//!
+//! No thread stands behind it: work goes on when a call of the API asks for the end of some of it, and then
+//! any of it may. A step runs a kernel for a few turns, so that kernels that may overlap interleave, from
+//! single turns up to whole launches; everything else is done in one. A program of one thread that makes the
+//! same calls gets the same picks from the same seed. While only one piece could go on nothing is drawn.
+//!
+//! What it misses: device work does not go on while the host computes or polls memory (but see
+//! [`crate::work::Work::is_watched`]).
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::current;
+use crate::entry::{anytime, if_free, with_driver};
+use crate::error::Status;
+use crate::queue::{Progress, Ticket};
+use crate::state::Driver;
+use crate::types::{CUcontext, CUhostFn, CUstream, CUstreamCallback};
+use crate::work::Work;
+
+/// Turns of a kernel beside which nothing could go on.
+const ALONE: u64 = 1 << 16;
+/// Binary logarithm of the most turns of a kernel beside others, plus one.
+const TURNS_LOG: u64 = 13;
+/// Most work that is left in the queue when a call that adds to it returns.
+const DEPTH: usize = 1024;
+/// Turns after which a call that may be about to be watched by the host returns although its kernel runs:
+/// the kernel may be waiting for the host.
+const WATCHED_TURNS: u64 = 1 << 20;
+
+/// Work in the queue; only written under the driver's lock.
+static PENDING: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The thread is in a function that the program wanted called in stream order.
+    static CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is in a function that was called in stream order: it may not use the API.
+pub fn in_call() -> bool {
+    CALLED.try_with(Cell::get).unwrap_or(false)
+}
+
+/// What a step did.
+enum Step {
+    /// Something, of so many turns.
+    Done(u64),
+    /// A function of the program has to be called, without the lock.
+    Call(Ticket, Call),
+    /// Nothing can go on before a function that is being called returns.
+    Busy,
+    /// Nothing can go on, although there is something: memory does not have the value waited for.
+    Stuck,
+    /// There is nothing left to do.
+    Nothing,
+}
+
+/// A function of the program.
+enum Call {
+    Plain(CUhostFn, *mut c_void),
+    Told(CUstreamCallback, CUstream, Status, *mut c_void),
+}
+
+impl Call {
+    fn make(self) {
+        CALLED.set(true);
+        // SAFETY: whoever submitted it vouched that it may be called with this.
+        unsafe {
+            match self {
+                Call::Plain(Some(function), data) => function(data),
+                Call::Told(Some(function), stream, status, data) => function(stream, status as u32, data),
+                Call::Plain(None, _) | Call::Told(None, ..) => {}
+            }
+        }
+        CALLED.set(false);
+    }
+}
+
+impl Driver {
+    fn step(&mut self) -> Step {
+        let count = self.queue.ready().len();
+        let step = match count {
+            0 if self.queue.calls() => return Step::Busy,
+            0 => return Step::Nothing,
+            1 => self.go_on(self.queue.ready()[0], ALONE),
+            _ => {
+                let bits = self.queue.rng.next();
+                let at = ((bits >> 32) * count as u64) >> 32;
+                let ticket = self.queue.ready()[at as usize];
+                self.go_on(ticket, 1 << ((bits & 0xffff) % TURNS_LOG))
+            }
+        };
+        let step = step.unwrap_or_else(|| {
+            // What was picked waits for a value; whoever does not may go on.
+            let ready = self.queue.ready().to_vec();
+            let others = ready.into_iter().find_map(|ticket| self.go_on(ticket, ALONE >> 6));
+            let calls = self.queue.calls();
+            others.unwrap_or(if calls { Step::Busy } else { Step::Stuck })
+        });
+        PENDING.store(self.queue.len(), Ordering::Release);
+        step
+    }
+
+    /// Lets a piece of work go on; None when it waits for a value.
+    fn go_on(&mut self, ticket: Ticket, turns: u64) -> Option<Step> {
+        let item = self.queue.item(ticket)?;
+        let (context, work) = (item.context, item.work.clone());
+        let progress = std::mem::replace(&mut item.progress, Progress::Ready);
+        let fault = self.context(context).ok().and_then(|context| context.fault);
+        if let Progress::Flying(mut flight) = progress {
+            if fault.is_some() {
+                // Other kernels of a broken context end with it.
+                self.discard(ticket, *flight);
+            } else if let Some(end) = self.fly(ticket, &mut flight, turns) {
+                self.land(context, ticket, *flight, &end);
+            } else {
+                if let Some(item) = self.queue.item(ticket) {
+                    item.progress = Progress::Flying(flight);
+                }
+                return Some(Step::Done(turns));
+            }
+            self.queue.finish(ticket);
+            return Some(Step::Done(turns));
+        }
+        let done = match work {
+            Work::CallBack(function, stream, data) => {
+                self.queue.call(ticket);
+                let status = fault.map_or(Status::Success, |fault| fault.status);
+                return Some(Step::Call(ticket, Call::Told(function, stream, status, data)));
+            }
+            _ if fault.is_some() || self.context(context).is_err() => Ok(()),
+            Work::Call(function, data) => {
+                self.queue.call(ticket);
+                return Some(Step::Call(ticket, Call::Plain(function, data)));
+            }
+            Work::WaitValue(wait) if !wait.holds(self) => return None,
+            Work::Nothing | Work::WaitValue(_) => Ok(()),
+            Work::Record(event) => {
+                self.reach(event, ticket);
+                Ok(())
+            }
+            Work::Act(action) | Work::ActOnHost(action) => action(self),
+            Work::Kernel(request, ordinal) => match self.start(&request, ordinal) {
+                Ok(flight) => {
+                    if let Some(item) = self.queue.item(ticket) {
+                        item.progress = Progress::Flying(Box::new(flight));
+                    }
+                    return self.go_on(ticket, turns);
+                }
+                Err(status) => Err(status),
+            },
+        };
+        if let Err(status) = done {
+            self.failed(context, ticket, status);
+        }
+        self.queue.finish(ticket);
+        Some(Step::Done(1))
+    }
+
+    /// Work could not be done: the call that waits for it tells, or else it breaks the context.
+    fn failed(&mut self, context: CUcontext, ticket: Ticket, status: Status) {
+        if let Some(refused) = self.awaited.get_mut(&ticket) {
+            *refused = Some(status);
+        } else {
+            // What was right at the call, and is not any more, was taken away under it.
+            let status = if status == Status::InvalidValue { Status::IllegalAddress } else { status };
+            self.break_context(context, status);
+        }
+    }
+
+    /// Something was added to the queue.
+    pub fn queued(&self) {
+        PENDING.store(self.queue.len(), Ordering::Release);
+    }
+}
+
+/// Lets work go on until `reached`, or for so many turns of kernels. The calling thread holds no lock.
+pub fn until(name: &str, turns: u64, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
+    if PENDING.load(Ordering::Acquire) == 0 {
+        return Status::Success;
+    }
+    let mut left = turns;
+    loop {
+        let mut last = Step::Nothing;
+        let status = with_driver(name, |driver| {
+            // The lock is given up now and then, for other threads.
+            for _ in 0..16 {
+                if reached(driver) || left == 0 {
+                    last = Step::Nothing;
+                    break;
+                }
+                last = driver.step();
+                match last {
+                    Step::Done(turns) => left = left.saturating_sub(turns),
+                    _ => break,
+                }
+            }
+            Ok(())
+        });
+        match last {
+            _ if status != Status::Success => return status,
+            Step::Done(_) => {}
+            Step::Nothing => return Status::Success,
+            Step::Call(ticket, call) => {
+                call.make();
+                let _ = with_driver(name, |driver| {
+                    driver.queue.finish(ticket);
+                    driver.queued();
+                    Ok(())
+                });
+            }
+            Step::Busy => std::thread::yield_now(),
+            Step::Stuck if alone() => return stuck(name),
+            Step::Stuck => std::thread::yield_now(),
+        }
+    }
+}
+
+/// Work that is queued when the program ends is done, as far as it could be seen: a trial that never ran a kernel
+/// would say nothing of it. The host's own functions and memory are left alone.
+pub extern "C" fn at_exit() {
+    let name = "exit";
+    let _ = anytime(name, || {
+        let mut last = Step::Done(0);
+        while matches!(last, Step::Done(_)) {
+            last = Step::Nothing;
+            // A thread that holds the lock for good does not keep the program from ending.
+            let _ = if_free(|driver| {
+                for item in driver.queue.items() {
+                    if let Work::Call(..) | Work::CallBack(..) | Work::ActOnHost(_) = item.work {
+                        item.work = Work::Nothing;
+                    }
+                }
+                last = driver.step();
+                Ok(())
+            });
+        }
+        Ok(())
+    });
+}
+
+/// Whether the process has no thread but this one, hence nobody who could write a value waited for.
+fn alone() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+}
+
+/// A stream waits for a value that nobody will write: as for a kernel that never ends.
+fn stuck(name: &str) -> Status {
+    eprintln!("bugaroo: deadlock: a stream waits for a value of memory, and there is no other work");
+    let _ = with_driver(name, |driver| {
+        let ready = driver.queue.ready().to_vec();
+        for ticket in ready {
+            if let Some(item) = driver.queue.item(ticket) {
+                let context = item.context;
+                driver.break_context(context, Status::LaunchTimeout);
+            }
+        }
+        Ok(())
+    });
+    until(name, u64::MAX, |driver| driver.queue.ready().is_empty())
+}
+
+/// Lets work go on until these pieces are done.
+pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
+    if tickets.is_empty() {
+        return Status::Success;
+    }
+    until(name, u64::MAX, |driver| !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket)))
+}
+
+/// Lets work go on until a context's is done.
+pub fn finish_context(name: &str, context: CUcontext) -> Status {
+    let mut last = None;
+    until(name, u64::MAX, |driver| {
+        let last = *last.get_or_insert(driver.queue.last());
+        !driver.queue.busy(context, last)
+    })
+}
+
+/// Lets work go on until the current context's is done.
+pub fn finish_current(name: &str) -> Status {
+    current::top().map_or(Status::Success, |context| finish_context(name, context))
+}
+
+/// After work was added: runs it at once if it has to be, and keeps the queue short.
+pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
+    if !at_once {
+        if PENDING.load(Ordering::Acquire) > DEPTH {
+            return until(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
+        }
+        return Status::Success;
+    }
+    let turns = if watched { WATCHED_TURNS } else { u64::MAX };
+    let status = until(name, turns, |driver| !driver.queue.is_pending(ticket));
+    let mut refused = None;
+    let _ = with_driver(name, |driver| {
+        refused = driver.awaited.remove(&ticket).flatten();
+        Ok(())
+    });
+    refused.unwrap_or(status)
+}

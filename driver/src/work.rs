@@ -1,0 +1,102 @@
+//! What a stream or a graph can be told to do.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use crate::error::Outcome;
+use crate::execute::Request;
+use crate::state::Driver;
+use crate::types::{CUevent, CUhostFn, CUstream, CUstreamCallback};
+
+/// Something that the driver does by itself: a copy, a fill, a release. It may be done again and again, as
+/// part of a graph.
+pub type Action = Rc<dyn Fn(&mut Driver) -> Outcome>;
+
+/// A piece of work.
+#[derive(Clone)]
+pub enum Work {
+    /// Nothing: a place in the order.
+    Nothing,
+    /// A kernel, and the ordinal of its launch (0 in a graph, where it has none).
+    Kernel(Rc<Request>, u64),
+    /// Something that the driver does at once. What goes wrong then breaks the context.
+    Act(Action),
+    /// The same, with effects on the host's memory alone: not worth doing when the program has ended.
+    ActOnHost(Action),
+    /// A call of a function of the program.
+    Call(CUhostFn, *mut c_void),
+    /// The older form, told the stream and how things are; also called when the context is broken.
+    CallBack(CUstreamCallback, CUstream, *mut c_void),
+    /// An event is reached.
+    Record(CUevent),
+    /// Memory has to hold a value first.
+    WaitValue(WaitValue),
+}
+
+impl Work {
+    /// Something that the driver does by itself.
+    pub fn act(action: impl Fn(&mut Driver) -> Outcome + 'static) -> Work {
+        Work::Act(Rc::new(action))
+    }
+
+    /// The same, with effects on the host's memory alone.
+    pub fn act_on_host(action: impl Fn(&mut Driver) -> Outcome + 'static) -> Work {
+        Work::ActOnHost(Rc::new(action))
+    }
+
+    /// Whether the host may watch the effect without asking the driver, so that it cannot wait in the queue.
+    pub fn is_watched(&self) -> bool {
+        match self {
+            Work::Call(..) | Work::CallBack(..) => true,
+            Work::Kernel(request, _) => request.watched,
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Work::Nothing => f.write_str("Nothing"),
+            Work::Kernel(request, _) => f.debug_tuple("Kernel").field(request).finish(),
+            Work::Act(_) => f.write_str("Act"),
+            Work::ActOnHost(_) => f.write_str("ActOnHost"),
+            Work::Call(..) => f.write_str("Call"),
+            Work::CallBack(..) => f.write_str("CallBack"),
+            Work::Record(event) => f.debug_tuple("Record").field(event).finish(),
+            Work::WaitValue(wait) => wait.fmt(f),
+        }
+    }
+}
+
+/// A condition on a word of memory (`cuStreamWaitValue`).
+#[derive(Clone, Copy, Debug)]
+pub struct WaitValue {
+    /// Where the word is.
+    pub address: u64,
+    /// What to compare with.
+    pub value: u64,
+    /// Whether it has 64 bits, not 32.
+    pub wide: bool,
+    /// How: 0 for at least (cyclically), 1 equal, 2 a common bit, 3 a bit that both lack.
+    pub comparison: u32,
+}
+
+impl WaitValue {
+    /// Whether the condition holds; memory that is not there holds nothing up.
+    pub fn holds(&self, driver: &Driver) -> bool {
+        let mut bytes = [0; 8];
+        let width = if self.wide { 8 } else { 4 };
+        if driver.memory.read(self.address, &mut bytes[..width]).is_err() {
+            return true;
+        }
+        let mask = if self.wide { u64::MAX } else { u64::from(u32::MAX) };
+        let (found, value) = (u64::from_le_bytes(bytes), self.value & mask);
+        match self.comparison {
+            0 => found.wrapping_sub(value) & mask <= mask >> 1,
+            1 => found == value,
+            2 => found & value != 0,
+            _ => !(found | value) & mask != 0,
+        }
+    }
+}
