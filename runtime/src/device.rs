@@ -146,17 +146,11 @@ api! {
         write(place, flags)
     }
     anytime cudaDeviceReset() { reset() }
-    anytime cudaThreadExit() { reset() }
     with_device cudaDeviceSynchronize() { cuCtxSynchronize() }
-    with_device cudaThreadSynchronize() { cuCtxSynchronize() }
     with_device cudaDeviceSetLimit(limit: c_int, value: usize) { cuCtxSetLimit(limit, value) }
-    with_device cudaThreadSetLimit(limit: c_int, value: usize) { cuCtxSetLimit(limit, value) }
     with_device cudaDeviceGetLimit(place: *mut usize, limit: c_int) { cuCtxGetLimit(place, limit) }
-    with_device cudaThreadGetLimit(place: *mut usize, limit: c_int) { cuCtxGetLimit(place, limit) }
     with_device cudaDeviceGetCacheConfig(place: *mut c_int) { cuCtxGetCacheConfig(place) }
-    with_device cudaThreadGetCacheConfig(place: *mut c_int) { cuCtxGetCacheConfig(place) }
     with_device cudaDeviceSetCacheConfig(config: c_int) { cuCtxSetCacheConfig(config) }
-    with_device cudaThreadSetCacheConfig(config: c_int) { cuCtxSetCacheConfig(config) }
     with_device cudaDeviceGetSharedMemConfig(place: *mut c_int) { cuCtxGetSharedMemConfig(place) }
     with_device cudaDeviceSetSharedMemConfig(config: c_int) { cuCtxSetSharedMemConfig(config) }
     with_device cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) {

@@ -21,6 +21,7 @@ impl Error {
     pub const INVALID_CONFIGURATION: Error = Error(9);
     pub const INVALID_PITCH_VALUE: Error = Error(12);
     pub const INVALID_SYMBOL: Error = Error(13);
+    pub const INVALID_CHANNEL_DESCRIPTOR: Error = Error(20);
     pub const INVALID_MEMCPY_DIRECTION: Error = Error(21);
     pub const INSUFFICIENT_DRIVER: Error = Error(35);
     pub const MISSING_CONFIGURATION: Error = Error(52);

@@ -9,9 +9,13 @@
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
 
 pub mod api;
+pub mod array;
+pub mod capture;
 pub mod configuration;
 pub mod context;
 pub mod copy;
+pub mod copy3d;
+pub mod copy_node;
 pub mod device;
 pub mod driver;
 pub mod entry;
@@ -19,12 +23,15 @@ pub mod error;
 pub mod errors;
 pub mod exports;
 pub mod function;
+pub mod graph;
 pub mod harness;
 pub mod launch;
 pub mod library;
 pub mod managed;
 pub mod memory;
 pub mod memset;
+pub mod node;
+pub mod node_parameters;
 pub mod pointer;
 pub mod pool;
 pub mod properties;

@@ -26,21 +26,12 @@ api! {
         on stream as cudaMemPrefetchAsync_ptsz {
         cuMemPrefetchAsync_v2(address as CUdeviceptr, bytes, location, flags, stream)
     }
-    /// CUDA 12's name for the same.
-    with_device cudaMemPrefetchAsync_v2(address: *const c_void, bytes: usize, location: MemLocation, flags: c_uint, stream: CUstream)
-        on stream as cudaMemPrefetchAsync_v2_ptsz {
-        cuMemPrefetchAsync_v2(address as CUdeviceptr, bytes, location, flags, stream)
-    }
     /// CUDA 12's form, with a device's number.
     with_device cudaMemPrefetchAsync_v12(address: *const c_void, bytes: usize, device: c_int, stream: CUstream)
         on stream as cudaMemPrefetchAsync_ptsz_v12 {
         cuMemPrefetchAsync_v2(address as CUdeviceptr, bytes, location(device), 0, stream)
     }
     with_device cudaMemAdvise(address: *const c_void, bytes: usize, advice: c_int, location: MemLocation) {
-        cuMemAdvise_v2(address as CUdeviceptr, bytes, advice, location)
-    }
-    /// CUDA 12's name for the same.
-    with_device cudaMemAdvise_v2(address: *const c_void, bytes: usize, advice: c_int, location: MemLocation) {
         cuMemAdvise_v2(address as CUdeviceptr, bytes, advice, location)
     }
     /// CUDA 12's form, with a device's number.

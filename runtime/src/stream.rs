@@ -82,8 +82,4 @@ api! {
     with_device cudaEventElapsedTime(place: *mut f32, start: CUevent, end: CUevent) {
         cuEventElapsedTime(place, start, end)
     }
-    /// CUDA 12's name for the same.
-    with_device cudaEventElapsedTime_v2(place: *mut f32, start: CUevent, end: CUevent) {
-        cuEventElapsedTime(place, start, end)
-    }
 }

@@ -2,23 +2,31 @@
 
 use crate::exports::Function;
 use crate::{
-    copy, device, errors, function, library, managed, memory, memset, pointer, pool, properties, stream,
-    version,
+    array, capture, copy, copy_node, copy3d, device, errors, function, graph, library, managed, memory,
+    memset, node, node_parameters, pointer, pool, properties, stream, version,
 };
 
 /// A subject's functions by name.
 type Functions = &'static [(&'static str, Function)];
 
 /// All of them.
-static SUBJECTS: [&Functions; 13] = [
+static SUBJECTS: [&Functions; 21] = [
+    &array::PLAIN,
+    &array::FUNCTIONS,
+    &capture::FUNCTIONS,
     &copy::FUNCTIONS,
+    &copy3d::FUNCTIONS,
+    &copy_node::FUNCTIONS,
     &device::FUNCTIONS,
     &errors::FUNCTIONS,
     &function::FUNCTIONS,
+    &graph::FUNCTIONS,
     &library::FUNCTIONS,
     &managed::FUNCTIONS,
     &memory::FUNCTIONS,
     &memset::FUNCTIONS,
+    &node::FUNCTIONS,
+    &node_parameters::FUNCTIONS,
     &pointer::FUNCTIONS,
     &pool::FUNCTIONS,
     &properties::FUNCTIONS,
