@@ -292,12 +292,18 @@ pub unsafe extern "C" fn cuCtxGetLimit(place: *mut usize, limit: c_uint) -> Stat
     })
 }
 
-/// Sets a limit of the current context, which is kept and told, and changes nothing.
+/// Sets a limit of the current context. Those of device code's `printf` and `malloc` hold for the device, the
+/// others are kept and told, and change nothing.
 pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
     with_context("cuCtxSetLimit", |driver, context| {
         let context = driver.context_mut(context)?;
         context.limit(limit)?;
         context.limits.insert(limit, value);
+        match limit {
+            1 => driver.memory.console().set_limit(value),
+            2 => driver.memory.set_heap_limit(value as u64),
+            _ => {}
+        }
         Ok(())
     })
 }

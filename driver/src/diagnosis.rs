@@ -38,7 +38,8 @@ pub fn status(kind: &device::FaultKind) -> Status {
         Kind::OutOfBounds { .. } | Kind::Freed { .. } => Status::IllegalAddress,
         Kind::Misaligned { .. } => Status::MisalignedAddress,
         Kind::StackOverflow { .. } => Status::HardwareStackError,
-        Kind::Trap | Kind::BarrierDivergence { .. } => Status::LaunchFailed,
+        Kind::Trap | Kind::BarrierDivergence { .. } | Kind::BadFree { .. } => Status::LaunchFailed,
+        Kind::Assert => Status::Assert,
         Kind::BadCall { .. } | Kind::BadBranch { .. } => Status::InvalidPc,
         Kind::BadBarrier { .. } | Kind::BadMemberMask { .. } => Status::IllegalInstruction,
     }
@@ -48,7 +49,8 @@ pub fn status(kind: &device::FaultKind) -> Status {
 pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
     use device::FaultKind as Kind;
     let kind = match fault.kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } => FaultKind::IllegalAddress,
+        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::BadFree { .. } => FaultKind::IllegalAddress,
+        Kind::Assert => FaultKind::Assert,
         Kind::Misaligned { .. } => FaultKind::MisalignedAddress,
         Kind::Trap => FaultKind::Trap,
         Kind::BarrierDivergence { .. } => FaultKind::BarrierDivergence,

@@ -43,6 +43,7 @@ fn check_shape(
     block: [u32; 3],
     shared: u32,
 ) -> Outcome {
+    driver.check_runnable(function)?;
     let (function, kernel) = driver.kernel(function)?;
     let device = &driver.config;
     let within = |shape: [u32; 3], limits: [u32; 3]| {

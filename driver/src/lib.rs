@@ -17,6 +17,7 @@ mod attributes;
 mod cache;
 pub mod capture;
 mod clock;
+mod console;
 pub mod context;
 pub mod copy;
 pub mod copy2d;

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::fs;
 use std::sync::Arc;
 
+use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{Message, ModuleReport};
 use bugaroo_ptx::ParseError;
 use bugaroo_simulator::{LoadError, Program};
@@ -81,18 +82,18 @@ impl Refusal {
             LoadError::Memory(error) => {
                 Refusal { status: Status::OutOfMemory, text: error.to_string(), unsupported: false }
             }
-            LoadError::Unsupported { function, line, instruction, reason } => {
-                let line = original(line).unwrap_or(line);
-                let error = LoadError::Unsupported { function, line, instruction, reason };
-                Refusal::unsupported(format!("PTX {error}"))
-            }
-            LoadError::Undefined { function, line, callee } => {
-                let line = original(line).unwrap_or(line);
-                Refusal::unsupported(format!("PTX {}", LoadError::Undefined { function, line, callee }))
-            }
-            error => Refusal::unsupported(format!("PTX {error}")),
+            error => Refusal::unsupported(told(error, original)),
         }
     }
+}
+
+/// What the simulator lacks, with the line of the program's own text, which `original` gives, and the CUDA line.
+fn told(error: LoadError, original: impl Fn(u32) -> Option<u32>) -> String {
+    let source = error.source_positions();
+    // The user's line: the innermost that is not the toolkit's own.
+    let user = source.iter().find(|position| !is_toolkit_header(&position.file)).or(source.first());
+    let source = user.map(|at| format!(" ({}:{})", at.file, at.line)).unwrap_or_default();
+    format!("PTX {}{source}", error.at_line(|line| original(line).unwrap_or(line)))
 }
 
 impl Driver {
@@ -169,6 +170,22 @@ impl Driver {
         Ok(module)
     }
 
+    /// Refuses a kernel that the simulator cannot run, before anything of it does.
+    ///
+    /// # Errors
+    /// `InvalidHandle`; `NotSupported`, which is told to the user and the harness, too.
+    pub fn check_runnable(&self, function: CUfunction) -> Outcome {
+        let (function, kernel) = self.kernel(function)?;
+        let Some(reason) = &kernel.refused else { return Ok(()) };
+        let module = self.modules.get(function.module)?;
+        let original = |line| match &module.injected {
+            Some(injected) => injected.original_line(line),
+            None => Some(line),
+        };
+        let text = told(reason.clone(), original);
+        Err(self.report.unsupported(&format!("kernel `{}` cannot be launched: {text}", function.name())))
+    }
+
     /// The handle of a module's kernel.
     ///
     /// # Errors
@@ -215,7 +232,8 @@ fn load_data(
 /// Loads a module from memory.
 ///
 /// `CUDA_ERROR_INVALID_PTX` or `CUDA_ERROR_INVALID_IMAGE` when it is not PTX;
-/// `CUDA_ERROR_NO_BINARY_FOR_GPU` when it is a binary without PTX that fits; `CUDA_ERROR_NOT_SUPPORTED` when the simulator lacks an instruction.
+/// `CUDA_ERROR_NO_BINARY_FOR_GPU` when it is a binary without PTX that fits. Kernels with instructions that the
+/// simulator lacks are refused when they are launched.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `image` is null or a NUL-terminated PTX text, a

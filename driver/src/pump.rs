@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::console;
 use crate::current;
 use crate::entry::{anytime, if_free, with_driver};
 use crate::error::Status;
@@ -198,6 +199,7 @@ pub fn until(name: &str, turns: u64, mut reached: impl FnMut(&mut Driver) -> boo
                     _ => break,
                 }
             }
+            console::show(driver.memory.console());
             Ok(())
         });
         match last {

@@ -263,18 +263,31 @@ fn what_cannot_be_done_is_told_at_once() {
 }
 
 #[test]
-fn unsupported_instructions_are_told_with_their_line() {
+fn kernels_with_unsupported_instructions_are_refused_at_their_launch() {
     for orders in [baseline(), store_buffers(0.5)] {
-        let trial = trial("unsupported_instructions_are_told_with_their_line", &orders, || {
-            let _device = Device::new();
+        let name = "kernels_with_unsupported_instructions_are_refused_at_their_launch";
+        let trial = trial(name, &orders, || {
+            let mut device = Device::new();
             let unknown = KERNELS.replace("trap;", "frobnicate.u32 %r0;");
-            assert_eq!(load(&unknown), Err(Status::NotSupported));
+            device.module = load(&unknown).expect("the module loads");
+            assert_eq!(launch(device.kernel("count"), 1, 1, &[]), Status::Success);
+            assert_eq!(launch(device.kernel("trapped"), 1, 1, &[]), Status::NotSupported);
+            assert_eq!(launch(device.kernel("count"), 1, 1, &[]), Status::Success);
+            assert_eq!(cuCtxSynchronize(), Status::Success);
         });
+        assert_eq!(trial.launches().len(), 2);
         let line = 1 + KERNELS.lines().position(|line| line.contains("trap;")).expect("it is there");
-        let Some(Message::Unsupported { what }) = trial.messages.last() else {
-            panic!("{:?}", trial.messages)
-        };
-        assert!(what.contains("frobnicate") && what.contains(&format!("line {line}:")), "{what}");
+        let told = trial.messages.iter().find_map(|message| match message {
+            Message::Unsupported { what } => Some(what),
+            _ => None,
+        });
+        let what = told.expect("the refusal is told");
+        assert!(
+            what.contains("frobnicate")
+                && what.contains("`trapped`")
+                && what.contains(&format!("line {line}:")),
+            "{what}"
+        );
     }
 }
 

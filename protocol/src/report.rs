@@ -168,6 +168,8 @@ pub enum FaultKind {
     MisalignedAddress,
     /// `trap`.
     Trap,
+    /// `assert` in device code.
+    Assert,
     /// Threads of a CTA at different barriers, or too many at one.
     BarrierDivergence,
     /// Anything else that the hardware calls an illegal instruction.

@@ -418,6 +418,15 @@ pub enum Op {
     Trap,
     Brkpt,
     Nanosleep,
+    /// `alloca`: operands `pointer, size{, alignment}`
+    Alloca {
+        ty: Type,
+    },
+    /// `stacksave`, `stackrestore` (`save` = false)
+    Stack {
+        save: bool,
+        ty: Type,
+    },
     // Threads together.
     Barrier {
         kind: BarrierKind,

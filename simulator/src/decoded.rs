@@ -67,6 +67,53 @@ pub(crate) enum Kind {
     Collective,
     /// –
     ActiveMask,
+    /// What the device has as a function: number in [`Provided::ALL`].
+    Provided,
+    /// Alignment times two; the lowest bit is set for 64-bit registers. `src[0]`: the size.
+    Alloca,
+    /// As `Alloca`.
+    StackSave,
+    /// As `Alloca`; `src[0]`: what was saved.
+    StackRestore,
+}
+
+/// A function that device code may call without defining it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provided {
+    Printf,
+    Assert,
+    Malloc,
+    AlignedMalloc,
+    Free,
+}
+
+impl Provided {
+    /// All of them, by number.
+    pub const ALL: [Provided; 5] =
+        [Provided::Printf, Provided::Assert, Provided::Malloc, Provided::AlignedMalloc, Provided::Free];
+
+    /// What has this name in PTX.
+    pub fn named(name: &str) -> Option<Provided> {
+        Some(match name {
+            "vprintf" => Provided::Printf,
+            "__assertfail" => Provided::Assert,
+            "malloc" => Provided::Malloc,
+            "__nv_aligned_device_malloc" => Provided::AlignedMalloc,
+            "free" => Provided::Free,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of its results and parameters.
+    pub fn signature(self) -> (&'static [u32], &'static [u32]) {
+        match self {
+            Provided::Printf => (&[4], &[8, 8]),
+            Provided::Assert => (&[], &[8, 8, 4, 8, 8]),
+            Provided::Malloc => (&[8], &[8]),
+            Provided::AlignedMalloc => (&[8], &[8, 8]),
+            Provided::Free => (&[], &[8]),
+        }
+    }
 }
 
 /// One decoded instruction.
@@ -322,7 +369,9 @@ pub(crate) struct LoadedFunction {
     pub local_bytes: u32,
     pub rets: Vec<Formal>,
     pub params: Vec<Formal>,
-    /// It has a body in this program and was translated.
+    /// Its frame's local memory grows as it runs (`alloca`).
+    pub grows: bool,
+    /// It was translated: from its body, or as one of the device's own.
     pub defined: bool,
 }
 

@@ -118,6 +118,15 @@ pub enum FaultKind {
     /// `trap`
     #[error("trap")]
     Trap,
+    /// `assert` in device code; the console has its message.
+    #[error("assertion failed")]
+    Assert,
+    /// `free` in device code of something that `malloc` there did not give, or that was freed before.
+    #[error("free of {address:#x}, which is not memory that device code allocated and still has")]
+    BadFree {
+        /// The pointer.
+        address: u64,
+    },
     /// Indirect call of something that is no function, or of one with other parameters.
     #[error("indirect call of {target:#x}, which is not a function with these parameters")]
     BadCall {

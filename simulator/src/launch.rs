@@ -3,7 +3,7 @@
 use crate::config::DeviceConfig;
 use crate::exec::Machine;
 use crate::fault::{Diagnosis, Fault};
-use crate::load::{KernelInfo, Program};
+use crate::load::{KernelInfo, LoadError, Program};
 use crate::memory::Memory;
 use crate::schedule::Scheduler;
 
@@ -30,6 +30,9 @@ pub enum LaunchError {
     /// No such kernel in the program.
     #[error("no kernel `{0}`")]
     NoKernel(String),
+    /// The kernel, or a function that it can reach, is nothing that the simulator can run.
+    #[error("{0}")]
+    Refused(Box<LoadError>),
     /// A grid that is empty or larger than the device's limit.
     #[error("grid {0:?} is empty or too large")]
     Grid([u32; 3]),
@@ -182,6 +185,9 @@ pub(crate) fn plan<'a>(
     workspace: Option<u64>,
 ) -> Result<Plan<'a>, LaunchError> {
     let kernel = program.kernel(spec.kernel).ok_or_else(|| LaunchError::NoKernel(spec.kernel.to_string()))?;
+    if let Some(reason) = &kernel.refused {
+        return Err(LaunchError::Refused(Box::new(reason.clone())));
+    }
     let inside = |extent: [u32; 3], max: [u32; 3]| (0..3).all(|d| extent[d] >= 1 && extent[d] <= max[d]);
     if !inside(spec.grid, config.max_grid) {
         return Err(LaunchError::Grid(spec.grid));

@@ -11,6 +11,7 @@
 mod address;
 pub mod alu;
 mod config;
+mod console;
 mod decoded;
 mod exec;
 mod fault;
@@ -22,6 +23,7 @@ mod schedule;
 
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
+pub use console::{Console, Stream};
 pub use fault::{
     AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, Near, Place, SourcePosition, ThreadId,
 };

@@ -239,12 +239,51 @@ fn illegal_launches_run_nothing() {
 
 #[test]
 fn a_refused_module_leaves_no_allocation() {
-    let ptx = format!("{HEAD}.global .b32 x;\n.visible .entry k() {{ wibble; ret; }}");
-    let module = bugaroo_ptx::parse(&ptx).expect("unknown instructions parse");
+    let ptx = format!("{HEAD}.global .b32 x;\n.global .b8 y[1073741824];\n.visible .entry k() {{ ret; }}");
+    let module = bugaroo_ptx::parse(&ptx).expect("it parses");
     let mut memory = Memory::new(1 << 20).expect("address space");
     let error = Program::load(&module, &mut memory, &DeviceConfig::default()).expect_err("it is refused");
-    assert!(matches!(&error, LoadError::Unsupported { line: 5, .. }), "{error}");
+    assert!(matches!(&error, LoadError::Memory(_)), "{error}");
     assert_eq!(memory.allocations().count(), 0);
+}
+
+#[test]
+fn kernels_are_refused_for_what_they_can_reach() {
+    let ptx = format!(
+        "{HEAD}
+.extern .func outside();
+.extern .func cudaLaunchDeviceV2();
+.extern .global .b32 elsewhere;
+.func odd() {{ wibble; ret; }}
+.func fine() {{ ret; }}
+.func through() {{ call odd; ret; }}
+.global .u64 table[2] = {{fine, odd}};
+.visible .entry good() {{ call fine; ret; }}
+.visible .entry direct() {{ ret; call through; }}
+.visible .entry indirect()
+{{ .reg .b64 f; ld.global.u64 f, [table]; p: .callprototype _ (); call f, (), p; ret; }}
+.visible .entry missing() {{ call outside; ret; }}
+.visible .entry nested() {{ call cudaLaunchDeviceV2; ret; }}
+.visible .entry variable() {{ .reg .b32 x; ld.global.b32 x, [elsewhere]; ret; }}
+.visible .entry textured() {{ .reg .b32 x; .reg .f32 y; tex.1d.v4.f32.s32 {{y, y, y, y}}, [t, {{x}}]; ret; }}"
+    );
+    let device = Device::new(&ptx);
+    let refused = |kernel: &str| {
+        let info = device.program.kernel(kernel).expect("it is there");
+        info.refused.as_ref().map(ToString::to_string).unwrap_or_default()
+    };
+    assert_eq!(refused("good"), "");
+    for kernel in ["direct", "indirect"] {
+        assert_eq!(refused(kernel), {
+            "line 8: odd: `wibble;`: the simulator does not know this instruction"
+        });
+    }
+    assert_eq!(refused("missing"), "line 16: missing: call of `outside`, which has no body here");
+    assert!(refused("nested").ends_with("(launches from device code are not supported)"));
+    assert!(refused("variable").contains("`elsewhere` is not defined here"));
+    assert!(refused("textured").contains("textures and surfaces are not supported"));
+    let mut device = device;
+    assert_eq!(device.launch("good", 1, 32, &[], 0).end, End::Complete);
 }
 
 #[test]

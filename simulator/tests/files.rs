@@ -31,12 +31,13 @@ fn run(ptx: &str, script: &Script, isa: Isa, seed: u64) {
     let mut config = DeviceConfig::default();
     let mut memory = Memory::new(1 << 26).expect("address space");
     let loaded = Program::load_for(&module, &mut memory, &config, isa);
+    let program = loaded.unwrap_or_else(|e| panic!("{e}"));
     if let Some(text) = &script.refuse {
-        let message = loaded.expect_err("the file is refused").to_string();
+        let kernel = program.kernel(&script.launches[0].kernel).expect("the kernel is there");
+        let message = kernel.refused.as_ref().expect("the kernel is refused").to_string();
         assert!(message.contains(text.as_str()), "{message}");
         return;
     }
-    let program = loaded.unwrap_or_else(|e| panic!("{e}"));
     let mut buffers = HashMap::new();
     for buffer in &script.buffers {
         let bytes = buffer.count * script::size(&buffer.ty);

@@ -18,6 +18,11 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
         "trap" => Some(Op::Trap),
         "brkpt" => Some(Op::Brkpt),
         "nanosleep" => m.ty_in(&[Type::U32]).map(|_| Op::Nanosleep),
+        "alloca" => Some(Op::Alloca { ty: m.ty_in(&[Type::U32, Type::U64])? }),
+        "stacksave" | "stackrestore" => {
+            let save = opcode == "stacksave";
+            Some(Op::Stack { save, ty: m.ty_in(&[Type::U32, Type::U64])? })
+        }
         "bar" if m.flag("warp") => m.flag("sync").then_some(Op::WarpSync),
         "bar" | "barrier" => barrier(opcode == "bar", m),
         "shfl" => {

@@ -36,6 +36,8 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::Ret { .. } | Op::Exit | Op::Trap | Op::Brkpt => exactly(0),
         Op::Fence { kind: FenceKind::Proxy, .. } => 0..=2,
         Op::Fence { .. } => exactly(0),
+        Op::Alloca { .. } => 2..=3,
+        Op::Stack { .. } => exactly(1),
         Op::Bra { .. } | Op::Nanosleep | Op::WarpSync | Op::Activemask => exactly(1),
         Op::Call { .. } => 1..=4,
         Op::Prefetch => 1..=3,

@@ -85,7 +85,8 @@ impl Machine<'_> {
             }
         };
         let callee = &program.functions[function as usize];
-        let local_base = head.local_base + program.functions[head.function as usize].local_bytes;
+        let below = program.functions[head.function as usize].local_bytes;
+        let local_base = head.local_base + below + head.grown;
         let depth = head.depth + 1;
         if depth > self.config.call_depth || local_base + callee.local_bytes > self.plan.local_bytes {
             return Err(Box::new((FaultKind::StackOverflow { depth }, lane)));
@@ -99,6 +100,7 @@ impl Machine<'_> {
             live: group,
             depth,
             local_base,
+            grown: 0,
         };
         let frame = self.frames.enter(callee.frame_bytes, new);
         let rows = self.frames.get(frame).rows;

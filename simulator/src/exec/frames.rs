@@ -27,6 +27,8 @@ pub(super) struct Frame {
     pub depth: u32,
     /// Where the function's local variables begin in the thread's local memory.
     pub local_base: u32,
+    /// Bytes of local memory that it took behind its variables (`alloca`).
+    pub grown: u32,
 }
 
 /// Zeroed bytes on a page boundary, committed as they are touched.
@@ -114,6 +116,10 @@ impl Frames {
     #[inline(always)]
     pub fn get(&self, frame: u32) -> &Frame {
         &self.frames[frame as usize]
+    }
+
+    pub fn get_mut(&mut self, frame: u32) -> &mut Frame {
+        &mut self.frames[frame as usize]
     }
 
     /// A frame for a call of `head.function`, with rows of `bytes` bytes (`head.rows` is set here). The rows

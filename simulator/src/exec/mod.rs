@@ -11,9 +11,12 @@ mod call;
 mod collective;
 mod data;
 mod diagnose;
+mod format;
 mod frames;
 mod half;
+mod provided;
 mod resolve;
+mod stack;
 mod step;
 mod tally;
 mod warp;
@@ -75,7 +78,8 @@ pub(crate) struct Machine<'a> {
     ctas: Vec<Cta>,
     frames: Frames,
     runnable: Vec<Candidate>,
-    /// Where each access found its memory last: by index of access, then of atomic.
+    /// Where each access found its memory last: by index of access, then of atomic; the last one is for what
+    /// the device's own functions read.
     regions: Vec<Region>,
     /// Where each warp's accesses went last: see [`resolve::STRIDES`].
     strides: Vec<u64>,
@@ -128,7 +132,7 @@ impl<'a> Machine<'a> {
             ctas: Vec::with_capacity(resident as usize),
             frames: Frames::new(program.functions.len(), kernel_frames),
             runnable: Vec::with_capacity(warps as usize),
-            regions: vec![Region::NONE; program.accesses.len() + program.atomics.len()],
+            regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
             strides: vec![0; warps as usize * resolve::STRIDES],
             pointers: [0; 32],
             counts: Counts::default(),
@@ -208,6 +212,12 @@ impl<'a> Machine<'a> {
                 Err(fault) => return Some(End::Fault(fault)),
             }
         }
+    }
+
+    /// Memory was freed: what accesses found there earlier may be gone.
+    #[cold]
+    fn forget_regions(&mut self) {
+        self.regions.fill(Region::NONE);
     }
 
     /// How much has been executed.
@@ -303,6 +313,7 @@ impl<'a> Machine<'a> {
                     live: mask,
                     depth: 0,
                     local_base: 0,
+                    grown: 0,
                 },
             );
             let rows = self.frames.get(frame).rows;

@@ -313,7 +313,7 @@ impl Machine<'_> {
         Ok(Resolved { pattern: Pattern::Each, visible })
     }
 
-    fn resolve_lane(
+    pub(super) fn resolve_lane(
         &mut self,
         w: usize,
         request: &Request,

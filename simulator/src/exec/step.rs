@@ -194,7 +194,11 @@ impl Machine<'_> {
                     | Kind::Trap
                     | Kind::IndexedBranch
                     | Kind::Barrier
-                    | Kind::Collective => {
+                    | Kind::Collective
+                    | Kind::Provided
+                    | Kind::Alloca
+                    | Kind::StackSave
+                    | Kind::StackRestore => {
                         if active == 0 {
                             pc += 1;
                             continue;
@@ -213,6 +217,11 @@ impl Machine<'_> {
                                 self.woken = false;
                                 *left = (*left).max(1);
                                 continue 'select;
+                            }
+                            Err(trouble) if inst.kind == Kind::Provided => {
+                                // What the user wrote is the call.
+                                let call = self.frames.get(fragment.frame).return_pc - 1;
+                                return Err(self.fault(w, call, *trouble));
                             }
                             Err(trouble) => return Err(self.fault(w, pc, *trouble)),
                         }
@@ -237,6 +246,8 @@ impl Machine<'_> {
             Kind::IndexedBranch => self.indexed_branch(w, fragment, inst, active),
             Kind::Barrier => self.barrier(w, fragment, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, inst.extra, active),
+            Kind::Provided => self.provided(w, fragment, inst.extra, active),
+            Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, inst, active),
             _ => unreachable!("the loop sends nothing else here"),
         }
     }

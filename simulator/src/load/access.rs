@@ -83,7 +83,7 @@ impl<'m> Builder<'m> {
                         self.place(at, &Operand::Address { base: register, offset: *offset }, space)
                     }
                     (Some(_), _) => Err(self.refuse(at, format!("`{name}` is not in this state space"))),
-                    (None, _) => Err(self.refuse(at, format!("`{name}` is not declared"))),
+                    (None, _) => Err(self.refuse(at, format!("`{name}` is not defined here"))),
                 }
             }
         }

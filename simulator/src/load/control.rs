@@ -43,6 +43,35 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// `alloca`, `stacksave`, `stackrestore`
+    pub fn stack(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
+        let mut ops = no_operands();
+        let (kind, ty, align) = match (&inst.op, &inst.operands[..]) {
+            (Op::Alloca { ty }, [dst, size, align @ ..]) => {
+                ops.dst = self.typed_destination(at, dst, *ty)?;
+                ops.src[0] = self.typed_source(at, size, *ty)?;
+                let align = match align {
+                    [] => 8,
+                    [Operand::Integer(align)] if (1..=1 << 23).contains(align) => *align as u32,
+                    _ => return Err(self.refuse(at, "an alignment of this form")),
+                };
+                (Kind::Alloca, ty, align)
+            }
+            (Op::Stack { save: true, ty }, [dst]) => {
+                ops.dst = self.typed_destination(at, dst, *ty)?;
+                (Kind::StackSave, ty, 0)
+            }
+            (Op::Stack { save: false, ty }, [saved]) => {
+                ops.src[0] = self.typed_source(at, saved, *ty)?;
+                (Kind::StackRestore, ty, 0)
+            }
+            _ => return Err(self.refuse(at, "operands of this form")),
+        };
+        at.grows = true;
+        self.emit(at, kind, ops, align.next_power_of_two() << 1 | u32::from(ty.bytes() == 8));
+        Ok(())
+    }
+
     fn branch(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
         let label = match &inst.operands[..] {
             [Operand::Symbol { name, offset: 0 }] => match self.find(at, name) {
@@ -96,7 +125,7 @@ impl<'m> Builder<'m> {
         let (params, results) = match callee {
             Callee::Function(index) => {
                 let loaded = &self.program.functions[index as usize];
-                if !self.has_body(index) {
+                if !self.is_callable(index) {
                     return Err(self.undefined(at, &loaded.name));
                 }
                 (loaded.params.clone(), loaded.rets.clone())
@@ -159,6 +188,7 @@ impl<'m> Builder<'m> {
             function: at.function.name.clone(),
             line: at.instruction.map_or(0, |i| i.line),
             callee: callee.to_string(),
+            cuda: self.positions(at),
         }
     }
 

@@ -10,9 +10,10 @@ use super::reach::is_dynamic_shared;
 use super::scope::{Name, Scopes};
 use super::shared::SharedLayout;
 use super::symbols::Placed;
-use super::{Program, param_offsets};
+use super::{Program, param_offsets, source_position};
 use crate::alu::{Isa, Operands, RowFn, Width};
-use crate::decoded::{Inst, Kind, LoadedFunction, NO_GUARD, Origin};
+use crate::decoded::{Inst, Kind, LoadedFunction, NO_GUARD, Origin, Provided};
+use crate::fault::SourcePosition;
 
 /// What an instruction that is not the ALU's has for a row function; nobody calls it.
 unsafe fn nothing(_: *mut u8, _: *const u8, _: &Operands, _: u32) {}
@@ -31,6 +32,7 @@ pub(super) struct Builder<'m> {
     dynamic: Vec<&'m str>,
     pub program: Program,
     source: &'m str,
+    files: &'m [(u32, String)],
 }
 
 /// The state of the function that is being translated.
@@ -49,6 +51,8 @@ pub(super) struct Current<'m> {
     /// Program tables made from them: (index in the program, labels).
     pub table_uses: Vec<(u32, u32)>,
     local: u32,
+    /// Its local memory grows as it runs.
+    pub grows: bool,
     carry: Option<u32>,
     guard: (u32, u32),
     pub instruction: Option<&'m Instruction>,
@@ -62,17 +66,14 @@ impl<'m> Builder<'m> {
         placed: &'m FxHashMap<&'m str, Placed>,
         shared: &'m SharedLayout,
         isa: Isa,
-    ) -> Result<Builder<'m>, LoadError> {
+    ) -> Builder<'m> {
         let mut program = Program::empty(isa);
         for function in functions {
             let mut frame = Frame::default();
-            let (rets, params) = if function.kind == FunctionKind::Entry {
-                (Vec::new(), Vec::new())
-            } else {
-                signature(function, &mut frame).ok_or_else(|| LoadError::Declaration {
-                    name: function.name.clone(),
-                    reason: "a parameter of a type that the simulator has no register for".to_string(),
-                })?
+            let (rets, params) = match function.kind {
+                FunctionKind::Entry => (Vec::new(), Vec::new()),
+                // One without is refused when it is translated.
+                FunctionKind::Func => signature(function, &mut frame).unwrap_or_default(),
             };
             program.functions.push(LoadedFunction {
                 name: function.name.clone(),
@@ -81,6 +82,7 @@ impl<'m> Builder<'m> {
                 local_bytes: 0,
                 rets,
                 params,
+                grows: false,
                 defined: false,
             });
         }
@@ -92,13 +94,31 @@ impl<'m> Builder<'m> {
                 _ => None,
             })
             .collect();
-        Ok(Builder { functions, names, placed, shared, dynamic, program, source: &module.source })
+        let (source, files) = (&module.source, &module.files);
+        Builder { functions, names, placed, shared, dynamic, program, source, files }
     }
 
-    /// Translates function `index`, which has a body.
+    /// Translates function `index`, or says why that cannot be; then nothing of it can be run. One without a
+    /// body stays undefined, unless it is one of the device's own.
     pub fn function(&mut self, index: u32) -> Result<(), LoadError> {
+        let (code, leans) = (self.program.code.len(), self.program.leans_on_convergence);
+        let translated = match &self.functions[index as usize].body {
+            Some(body) => self.body(index, &body.statements),
+            None => self.provided(index),
+        };
+        if translated.is_err() {
+            // What else it left behind is used by nobody.
+            self.program.code.truncate(code);
+            self.program.origins.truncate(code);
+            self.program.leans_on_convergence = leans;
+            self.program.functions[index as usize].defined = false;
+        }
+        translated
+    }
+
+    /// The state at the beginning of a function.
+    pub fn begin(&self, index: u32) -> Current<'m> {
         let function = self.functions[index as usize];
-        let body = function.body.as_ref().expect("only functions with bodies are translated");
         let mut at = Current {
             index,
             function,
@@ -110,14 +130,20 @@ impl<'m> Builder<'m> {
             tables: Vec::new(),
             table_uses: Vec::new(),
             local: 0,
+            grows: false,
             carry: None,
             guard: (NO_GUARD, 0),
             instruction: None,
         };
         at.scopes.push();
+        at
+    }
+
+    fn body(&mut self, index: u32, statements: &'m [Statement]) -> Result<(), LoadError> {
+        let mut at = self.begin(index);
         self.parameters(&mut at)?;
         let entry = self.program.code.len() as u32;
-        self.block(&mut at, &body.statements)?;
+        self.block(&mut at, statements)?;
         // The end of the body returns. The origin is that of the last instruction, or the function's name.
         at.guard = (NO_GUARD, 0);
         self.emit(&at, Kind::Ret, no_operands(), 0);
@@ -136,10 +162,11 @@ impl<'m> Builder<'m> {
         loaded.entry = entry;
         loaded.frame_bytes = at.frame.bytes().max(64);
         loaded.local_bytes = at.local.next_multiple_of(16);
+        loaded.grows = at.grows;
         loaded.defined = true;
         if at.frame.bytes() > 1 << 28 {
             return Err(LoadError::Declaration {
-                name: function.name.clone(),
+                name: at.function.name.clone(),
                 reason: "more registers than the simulator's frame holds".to_string(),
             });
         }
@@ -154,7 +181,10 @@ impl<'m> Builder<'m> {
             });
             return Ok(());
         }
-        let formals = signature(function, &mut at.frame).expect("the signature was laid out before");
+        let formals = signature(function, &mut at.frame).ok_or_else(|| LoadError::Declaration {
+            name: function.name.clone(),
+            reason: "a parameter of a type that the simulator has no register for".to_string(),
+        })?;
         let declared = function.returns.iter().chain(&function.params);
         for (param, formal) in declared.zip(formals.0.iter().chain(&formals.1)) {
             let name = param.variable.name.as_str();
@@ -253,9 +283,10 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    /// Is function `index` defined in this module?
-    pub fn has_body(&self, index: u32) -> bool {
-        self.functions[index as usize].body.is_some()
+    /// Can function `index` be called: has it a body, or is it one of the device's own?
+    pub fn is_callable(&self, index: u32) -> bool {
+        let function = self.functions[index as usize];
+        function.body.is_some() || Provided::named(&function.name).is_some()
     }
 
     /// What a name means at this point: the function's scopes first, then the module's.
@@ -333,7 +364,14 @@ impl<'m> Builder<'m> {
             line,
             instruction: text.split_whitespace().collect::<Vec<_>>().join(" "),
             reason: reason.into(),
+            cuda: self.positions(at),
         }
+    }
+
+    /// The CUDA lines of the current instruction.
+    pub fn positions(&self, at: &Current<'m>) -> Vec<SourcePosition> {
+        let source = at.instruction.map_or(&[][..], |instruction| &instruction.source);
+        source.iter().map(|line| source_position(self.files, line)).collect()
     }
 }
 

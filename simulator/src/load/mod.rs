@@ -1,8 +1,9 @@
 //! From the AST to a program that the engine runs: decode once, refuse what cannot be executed.
 //!
-//! Only functions that some kernel can reach are translated (by direct calls, or because their address is
-//! taken by reached code or by a variable's initialiser); in those, every instruction must be one that the
-//! engine has, or loading fails with the instruction's name and line.
+//! Only functions that some kernel can reach are translated (by direct calls, or, from kernels that call
+//! through pointers, because their address is taken somewhere). A function with an instruction that the engine
+//! does not have, or with a call of something that is nowhere defined, cannot be translated: the kernels that
+//! can reach it are refused when they are launched ([`KernelInfo::refused`]), the module's others run.
 
 mod access;
 mod constants;
@@ -11,6 +12,7 @@ mod error;
 mod frame;
 mod function;
 mod operand;
+mod provided;
 mod reach;
 mod scope;
 mod shared;
@@ -64,6 +66,8 @@ pub struct KernelInfo {
     pub registers: u32,
     /// Alignment of the dynamic shared memory.
     pub(crate) dynamic_align: u32,
+    /// Why it cannot be launched: what the simulator lacks, in the kernel or in a function that it can reach.
+    pub refused: Option<LoadError>,
     /// Recursion or indirect calls: `local_bytes` is no bound.
     pub(crate) open_stack: bool,
     pub(crate) function: u32,
@@ -173,12 +177,17 @@ impl Program {
     }
 
     fn position(&self, at: &ast::SourceLine) -> SourcePosition {
-        let file = self.files.iter().find(|(index, _)| *index == at.file);
-        SourcePosition {
-            file: file.map_or_else(|| format!("file {}", at.file), |(_, path)| path.clone()),
-            line: at.line,
-            column: at.column,
-        }
+        source_position(&self.files, at)
+    }
+}
+
+/// A line of the CUDA source, given the module's list of files.
+fn source_position(files: &[(u32, String)], at: &ast::SourceLine) -> SourcePosition {
+    let file = files.iter().find(|(index, _)| *index == at.file);
+    SourcePosition {
+        file: file.map_or_else(|| format!("file {}", at.file), |(_, path)| path.clone()),
+        line: at.line,
+        column: at.column,
     }
 }
 
@@ -187,6 +196,9 @@ fn release(memory: &mut Memory, allocations: &[u64]) {
         memory.free(*address).expect("a module's variables are freed by the module alone");
     }
 }
+
+/// What stands in a table of virtual functions for one that is pure: nothing that can be called.
+const PURE_VIRTUAL: &str = "__cxa_pure_virtual";
 
 fn build(
     module: &Module,
@@ -208,17 +220,35 @@ fn build(
     let placed = symbols::place(variables(), memory, allocations)?;
     symbols::initialise(variables(), &placed, &names, &shared, memory)?;
 
-    let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa)?;
-    for (index, function) in functions.iter().enumerate() {
-        if reached.any(index as u32) && function.body.is_some() {
-            builder.function(index as u32)?;
+    let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa);
+    let mut refused = vec![None; functions.len()];
+    for (index, refused) in refused.iter_mut().enumerate().filter(|(index, _)| reached.any(*index as u32)) {
+        *refused = builder.function(index as u32).err();
+    }
+    // A function that nobody defines is told where it is called; where only its address is taken, here.
+    for (index, function) in functions.iter().enumerate().filter(|(_, f)| f.body.is_none()) {
+        let taken = reached.is_taken(index as u32) && function.name != PURE_VIRTUAL;
+        if taken && !builder.is_callable(index as u32) {
+            refused[index] = Some(LoadError::Declaration {
+                name: function.name.clone(),
+                reason: "its address is taken, but it has no body here".to_string(),
+            });
         }
     }
     let kernels = functions
         .iter()
         .enumerate()
         .filter(|(_, f)| f.kind == FunctionKind::Entry && f.body.is_some())
-        .map(|(index, f)| kernel_info(index as u32, f, &builder.program, &reached, &shared, config))
+        .map(|(index, f)| {
+            let index = index as u32;
+            let reasons = || {
+                let reached = (0u32..).zip(&refused).filter(|(f, _)| reached.by(index, *f));
+                reached.filter_map(|(f, reason)| Some((functions[f as usize], reason.as_ref()?)))
+            };
+            let first = reasons().find(|(f, _)| f.body.is_some()).or_else(|| reasons().next());
+            let refused = first.map(|(_, reason)| reason.clone());
+            KernelInfo { refused, ..kernel_info(index, f, &builder.program, &reached, &shared, config) }
+        })
         .collect();
     let mut program = builder.program;
     program.kernels = kernels;
@@ -255,6 +285,7 @@ fn kernel_info(
         max_threads: limit.map_or(config.threads_per_block, |l| l.min(u64::from(u32::MAX)) as u32),
         registers: (program.functions[index as usize].frame_bytes / 128).clamp(1, 255),
         dynamic_align: reached.dynamic_align(index),
+        refused: None,
         open_stack,
         function: index,
     }

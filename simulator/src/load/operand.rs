@@ -203,7 +203,7 @@ impl<'m> Builder<'m> {
             }
             None => match self.names.get(name) {
                 Some(function) => code_address(*function),
-                None => return Err(self.refuse(at, format!("`{name}` is not declared"))),
+                None => return Err(self.refuse(at, format!("`{name}` is not defined here"))),
             },
             Some(_) => return Err(self.refuse(at, format!("`{name}` has no address here"))),
         };

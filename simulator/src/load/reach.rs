@@ -1,9 +1,10 @@
 //! Which functions a kernel can reach, and what they need of shared and local memory.
 
 use bugaroo_ptx::ast::{
-    AddressBase, Function, FunctionKind, Init, Item, Linkage, Module, Operand, Statement, StatementKind,
-    Variable,
+    AddressBase, Function, FunctionKind, Init, Instruction, Item, Linkage, Module, Operand, Statement,
+    StatementKind, Variable,
 };
+use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -54,6 +55,11 @@ pub(super) fn static_variables<'f>(function: &&'f Function) -> Vec<&'f Variable>
     found
 }
 
+/// The callee of a call, by its name, or whatever else it is.
+fn callee(instruction: &Instruction) -> Option<&Operand> {
+    instruction.operands.iter().find(|operand| !matches!(operand, Operand::List(_)))
+}
+
 fn symbols_of<'f>(operand: &'f Operand, found: &mut FxHashSet<&'f str>) {
     match operand {
         Operand::Symbol { name, .. } => {
@@ -73,56 +79,77 @@ pub(super) struct Reached {
     kernels: Vec<Vec<u32>>,
     calls: Vec<Vec<u32>>,
     uses: Vec<FxHashSet<String>>,
-    /// Functions whose address stands in a variable.
-    in_tables: Vec<u32>,
+    /// Device functions whose address is taken, by code or by a variable's initialiser: what an indirect call
+    /// may reach.
+    taken: Vec<u32>,
+    /// Kernels that reach an indirect call.
+    indirect: FxHashSet<u32>,
     dynamic: FxHashMap<u32, u32>,
 }
 
 impl Reached {
     pub fn new(module: &Module, functions: &[&Function], names: &FxHashMap<&str, u32>) -> Reached {
-        // Functions whose address stands in a variable may be called by any kernel with an indirect call;
-        // taking them as reached by every kernel is safe.
-        let mut in_tables: Vec<u32> = symbols::variables(module)
-            .flat_map(|v| &v.init)
-            .filter_map(|init| match init {
-                Init::Symbol { name, .. } => names.get(name.as_str()).copied(),
-                Init::Bits(_) => None,
-            })
-            .collect();
-        in_tables.sort_unstable();
-        in_tables.dedup();
-
+        let numbers = |found: FxHashSet<&str>| {
+            let mut numbers: Vec<u32> = found.iter().filter_map(|name| names.get(name).copied()).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        let initialisers = symbols::variables(module).flat_map(|v| &v.init).filter_map(|init| match init {
+            Init::Symbol { name, .. } => Some(name.as_str()),
+            Init::Bits(_) => None,
+        });
+        let mut taken: FxHashSet<&str> = initialisers.collect();
         let mut calls = Vec::new();
         let mut uses = Vec::new();
+        let mut calls_indirectly = Vec::new();
         for function in functions {
-            let mut found = FxHashSet::default();
+            let mut used = FxHashSet::default();
+            let mut called = FxHashSet::default();
+            let mut indirectly = false;
             walk(statements(function), &mut |kind| match kind {
-                StatementKind::Instruction(i) => i.operands.iter().for_each(|o| symbols_of(o, &mut found)),
-                StatementKind::Targets { targets, .. } => found.extend(targets.iter().map(String::as_str)),
+                StatementKind::Instruction(i) => {
+                    let mut found = FxHashSet::default();
+                    i.operands.iter().for_each(|o| symbols_of(o, &mut found));
+                    if matches!(i.op, Op::Call { .. } | Op::Other) {
+                        called.extend(found.iter().copied());
+                    } else {
+                        taken.extend(found.iter().copied());
+                    }
+                    indirectly |=
+                        matches!(i.op, Op::Call { .. }) && !matches!(callee(i), Some(Operand::Symbol { .. }));
+                    used.extend(found);
+                }
+                StatementKind::Targets { targets, .. } => called.extend(targets.iter().map(String::as_str)),
                 _ => {}
             });
-            let mut callees: Vec<u32> = found.iter().filter_map(|name| names.get(name).copied()).collect();
-            callees.sort_unstable();
-            calls.push(callees);
-            uses.push(found.into_iter().map(str::to_string).collect());
+            calls.push(numbers(called));
+            calls_indirectly.push(indirectly);
+            uses.push(used.into_iter().map(str::to_string).collect());
         }
+        let mut taken = numbers(taken);
+        taken.retain(|function| functions[*function as usize].kind == FunctionKind::Func);
 
         let mut kernels = vec![Vec::new(); functions.len()];
+        let mut indirect = FxHashSet::default();
         for (kernel, function) in functions.iter().enumerate() {
             if function.kind != FunctionKind::Entry || function.body.is_none() {
                 continue;
             }
-            let mut todo = vec![kernel as u32];
-            todo.extend(&in_tables);
+            let kernel = kernel as u32;
+            let mut todo = vec![kernel];
             while let Some(next) = todo.pop() {
                 let known: &mut Vec<u32> = &mut kernels[next as usize];
-                if known.last() != Some(&(kernel as u32)) {
-                    known.push(kernel as u32);
+                if known.last() != Some(&kernel) {
+                    known.push(kernel);
                     todo.extend(&calls[next as usize]);
+                    // Who calls through a pointer may call whatever has one.
+                    if calls_indirectly[next as usize] && indirect.insert(kernel) {
+                        todo.extend(&taken);
+                    }
                 }
             }
         }
-        let mut reached = Reached { kernels, calls, uses, in_tables, dynamic: FxHashMap::default() };
+        let mut reached = Reached { kernels, calls, uses, taken, indirect, dynamic: FxHashMap::default() };
         reached.find_dynamic(module, functions);
         reached
     }
@@ -130,6 +157,16 @@ impl Reached {
     /// Does any kernel reach this function?
     pub fn any(&self, function: u32) -> bool {
         !self.kernels[function as usize].is_empty()
+    }
+
+    /// Does this kernel reach this function?
+    pub fn by(&self, kernel: u32, function: u32) -> bool {
+        self.kernels[function as usize].binary_search(&kernel).is_ok()
+    }
+
+    /// Is the function's address taken anywhere?
+    pub fn is_taken(&self, function: u32) -> bool {
+        self.taken.binary_search(&function).is_ok()
     }
 
     /// Alignment that the dynamic shared memory of a kernel needs.
@@ -201,14 +238,16 @@ impl Reached {
     }
 
     /// Local memory on the deepest path of calls from a kernel, and whether that is no bound: a cycle
-    /// counts once, and functions that are called through variables count as called by the kernel itself.
+    /// counts once, and functions that are called through pointers count as called by the kernel itself.
     pub fn local_bytes(&self, kernel: u32, functions: &[LoadedFunction]) -> (u32, bool) {
         let mut walk =
             Depth { calls: &self.calls, functions, known: vec![None; functions.len()], open: false };
         let mut bytes = walk.from(kernel);
-        for function in &self.in_tables {
+        if self.indirect.contains(&kernel) {
             walk.open = true;
-            bytes = bytes.max(walk.from(*function));
+            for function in &self.taken {
+                bytes = bytes.max(walk.from(*function));
+            }
         }
         (bytes, walk.open)
     }
@@ -235,7 +274,9 @@ impl Depth<'_> {
         }
         let calls = self.calls;
         let below = calls[function as usize].iter().map(|callee| self.from(*callee)).max();
-        let bytes = self.functions[function as usize].local_bytes.saturating_add(below.unwrap_or(0));
+        let own = &self.functions[function as usize];
+        self.open |= own.grows;
+        let bytes = own.local_bytes.saturating_add(below.unwrap_or(0));
         self.known[function as usize] = Some(Some(bytes));
         bytes
     }

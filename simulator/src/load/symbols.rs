@@ -1,6 +1,6 @@
 //! Module variables: their addresses in global memory, and their initial values.
 
-use bugaroo_ptx::ast::{Init, Item, Module, Variable};
+use bugaroo_ptx::ast::{Init, Item, Linkage, Module, Variable};
 use bugaroo_ptx::types::Space;
 use rustc_hash::FxHashMap;
 
@@ -29,9 +29,10 @@ fn size(variable: &Variable) -> u64 {
     }
 }
 
-/// The module's `.global` and `.const` variables, in order.
+/// The `.global` and `.const` variables that the module defines, in order.
 pub(super) fn variables(module: &Module) -> impl Iterator<Item = &Variable> {
     module.items.iter().filter_map(|item| match item {
+        Item::Variable(v) if v.linkage == Linkage::Extern => None,
         Item::Variable(v) if matches!(v.space, Space::Global | Space::Const | Space::Generic) => Some(v),
         _ => None,
     })

@@ -34,6 +34,9 @@ fn result_type(op: &Op) -> Type {
     }
 }
 
+/// Instructions on textures and surfaces.
+const TEXTURE: [&str; 8] = ["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"];
+
 impl<'m> Builder<'m> {
     /// Translates the current instruction.
     pub fn translate(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
@@ -69,6 +72,10 @@ impl<'m> Builder<'m> {
             | Op::Vote { .. }
             | Op::Match { .. }
             | Op::Activemask => self.control(at, inst),
+            Op::Alloca { .. } | Op::Stack { .. } => self.stack(at, inst),
+            Op::Other if TEXTURE.contains(&inst.opcode.as_str()) => {
+                Err(self.refuse(at, "textures and surfaces are not supported"))
+            }
             Op::Other => Err(self.refuse(at, "the simulator does not know this instruction")),
             op => self.arithmetic(at, op, &inst.operands),
         }

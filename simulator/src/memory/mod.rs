@@ -8,6 +8,7 @@
 //! another live allocation.
 
 mod arena;
+mod heap;
 mod shared;
 mod table;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub(crate) use shared::Shared;
 use table::Table;
 
 use crate::address::GLOBAL_BASE;
+use crate::console::Console;
 use crate::fault::Near;
 
 /// Allocations from this size on ask for huge pages: smaller ones would commit more than they use.
@@ -30,6 +32,8 @@ pub enum AllocationKind {
     Program,
     /// Variables of a loaded module.
     Module,
+    /// Device code asked for it (`malloc`).
+    Heap,
     /// The tester's own (store buffers and the like): no part of a digest, and accesses to it are no
     /// scheduling points.
     Tool,
@@ -89,6 +93,9 @@ pub struct Memory {
     used: u64,
     /// How often what is allocated has changed.
     changes: u64,
+    heap_limit: u64,
+    heap_used: u64,
+    console: Console,
 }
 
 impl Memory {
@@ -101,7 +108,16 @@ impl Memory {
         let span = capacity.saturating_mul(2).max(1 << 24);
         let arena = Arena::reserve(span).ok_or(MemoryError::Reserve(span))?;
         let table = Table::new(arena.len());
-        Ok(Memory { arena, table, capacity, used: 0, changes: 0 })
+        Ok(Memory {
+            arena,
+            table,
+            capacity,
+            used: 0,
+            changes: 0,
+            heap_limit: heap::DEFAULT_LIMIT,
+            heap_used: 0,
+            console: Console::default(),
+        })
     }
 
     /// Allocates `bytes` (at least 1) at a multiple of `align` (a power of two; 256 at least), filled with
@@ -137,6 +153,11 @@ impl Memory {
         self.changes += 1;
         self.arena.clear(offset, bytes);
         Ok(())
+    }
+
+    /// What device code prints: on hardware, too, it lies in a piece of device memory until the host takes it.
+    pub fn console(&mut self) -> &mut Console {
+        &mut self.console
     }
 
     /// Base address and size of the live allocation that holds `address`.

@@ -5,7 +5,7 @@
 //! launch KERNEL GRID BLOCK [shared=N] [budget=N] [lockstep] : ARGUMENTS
 //! expect NAME = VALUES                   contents after all launches
 //! end complete | fault TEXT | deadlock TEXT | budget TEXT     how the last launch ends; TEXT occurs in it
-//! refuse TEXT                            loading fails, and TEXT occurs in the message
+//! refuse TEXT                            the launch is refused, and TEXT occurs in the message
 //! seeds N                                how many schedules to try (3)
 //! ```
 //! Types: u8 u16 u32 u64 s32 f32 f64. Extents: `4`, `4,2`, `4,2,1`. Arguments: a buffer's name (optionally
