@@ -1,11 +1,13 @@
-//! Where Bugaroo's `libcuda.so.1` is, and the folder by which programs under test find it.
+//! Where Bugaroo's libraries are, and the folder by which programs under test find them: `libcuda.so.1`; the
+//! CUDA runtime over it, with a `libcudart.so` for each version of the API; and the library that is preloaded
+//! to redirect a runtime that was linked into the program.
 
-use std::env;
 use std::ffi::OsString;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
+use bugaroo_shims::{IMPLEMENTATION, SHIMS};
 use tempfile::TempDir;
 
 /// Names the driver library, or the folder that holds it, where it does not stand beside us.
@@ -17,7 +19,10 @@ const FILE: &str = "libcuda.so";
 /// The names by which programs load the driver.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
-/// Why the driver library cannot be used.
+/// The library that is preloaded.
+const PRELOAD: &str = "libbugaroo_preload.so";
+
+/// Why the libraries cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// It is nowhere.
@@ -26,6 +31,16 @@ pub enum LibraryError {
          bugaroo; {DRIVER_VARIABLE} may name it elsewhere", paths(.0)
     )]
     Missing(Vec<PathBuf>),
+    /// A part of the runtime is nowhere.
+    #[error(
+        "Bugaroo's library {file} is missing beside {}. `cargo build --workspace` builds it there", driver.display()
+    )]
+    MissingRuntime {
+        /// Its file.
+        file: &'static str,
+        /// The driver library.
+        driver: PathBuf,
+    },
     /// The folder for it cannot be made.
     #[error("cannot make a folder for the driver library: {0}")]
     Folder(#[from] io::Error),
@@ -35,20 +50,25 @@ fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// A folder that shows the driver library under the names that programs load, for as long as this lives.
+/// A folder that shows the libraries under the names that programs load, for as long as this lives.
 #[derive(Debug)]
 pub struct DriverLibrary {
     folder: TempDir,
+    /// Whether the runtime is there, too.
+    runtime: bool,
 }
 
 impl DriverLibrary {
-    /// Finds the library: where [`DRIVER_VARIABLE`] says, beside this executable, in `../lib`, or, for
-    /// what cargo builds for tests, in `deps`.
+    /// Finds the libraries: the driver where [`DRIVER_VARIABLE`] says, beside this executable, in `../lib`, or, for
+    /// what cargo builds for tests, in `deps`; the runtime beside it. Where the variable names a driver, the
+    /// runtime may be missing.
     ///
     /// # Errors
-    /// When it is nowhere, or the folder cannot be made.
+    /// When one is nowhere, or the folder cannot be made.
     pub fn find() -> Result<Self, LibraryError> {
-        let candidates = match env::var_os(DRIVER_VARIABLE).map(PathBuf::from) {
+        let named = env::var_os(DRIVER_VARIABLE).map(PathBuf::from);
+        let must_be_whole = named.is_none();
+        let candidates = match named {
             Some(path) if path.is_dir() => vec![path.join(FILE)],
             Some(path) => vec![path],
             None => {
@@ -57,33 +77,49 @@ impl DriverLibrary {
                 vec![folder.join(FILE), folder.join("../lib").join(FILE), folder.join("deps").join(FILE)]
             }
         };
-        match candidates.iter().find(|path| path.is_file()) {
-            Some(path) => Self::at(path),
-            None => Err(LibraryError::Missing(candidates)),
+        let Some(driver) = candidates.iter().find(|path| path.is_file()) else {
+            return Err(LibraryError::Missing(candidates));
+        };
+        let missing =
+            [IMPLEMENTATION, PRELOAD].into_iter().find(|file| !driver.with_file_name(file).is_file());
+        match missing {
+            Some(file) if must_be_whole => Err(LibraryError::MissingRuntime { file, driver: driver.clone() }),
+            _ => Self::at(driver),
         }
     }
 
-    /// Shows the library at this path.
+    /// Shows the driver at this path, and the runtime if it is beside it.
     ///
     /// # Errors
     /// When the folder cannot be made.
-    pub fn at(library: &Path) -> Result<Self, LibraryError> {
-        let library = library.canonicalize()?;
+    pub fn at(driver: &Path) -> Result<Self, LibraryError> {
+        let driver = driver.canonicalize()?;
         let folder = tempfile::Builder::new().prefix("bugaroo-").tempdir()?;
         for name in NAMES {
-            symlink(&library, folder.path().join(name))?;
+            symlink(&driver, folder.path().join(name))?;
         }
-        Ok(Self { folder })
+        let parts = [IMPLEMENTATION, PRELOAD].map(|file| driver.with_file_name(file));
+        let runtime = parts.iter().all(|part| part.is_file());
+        if runtime {
+            for (file, part) in [IMPLEMENTATION, PRELOAD].into_iter().zip(&parts) {
+                symlink(part, folder.path().join(file))?;
+            }
+            for shim in SHIMS {
+                fs::write(folder.path().join(shim.name), shim.bytes)?;
+            }
+        }
+        Ok(Self { folder, runtime })
     }
 
-    /// What LD_LIBRARY_PATH has to be: our folder before all that it names now.
-    pub fn search_path(&self) -> OsString {
-        let mut path = self.folder.path().as_os_str().to_owned();
-        if let Some(rest) = env::var_os("LD_LIBRARY_PATH").filter(|rest| !rest.is_empty()) {
-            path.push(":");
-            path.push(rest);
+    /// What a program's environment has to say, so that it loads these libraries: our folder before all
+    /// that is named now, and our library preloaded before all that are preloaded now.
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let folder = self.folder.path();
+        let mut environment = vec![before("LD_LIBRARY_PATH", folder)];
+        if self.runtime {
+            environment.push(before("LD_PRELOAD", &folder.join(PRELOAD)));
         }
-        path
+        environment
     }
 
     /// Where instrumented modules are cached: a run's own place, so that no module of another version
@@ -91,6 +127,16 @@ impl DriverLibrary {
     pub fn module_cache(&self) -> PathBuf {
         self.folder.path().join("modules")
     }
+}
+
+/// A variable of the environment that lists paths, with one more before them.
+fn before(variable: &'static str, first: &Path) -> (&'static str, OsString) {
+    let mut paths = first.as_os_str().to_owned();
+    if let Some(rest) = env::var_os(variable).filter(|rest| !rest.is_empty()) {
+        paths.push(":");
+        paths.push(rest);
+    }
+    (variable, paths)
 }
 
 #[cfg(test)]

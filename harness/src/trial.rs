@@ -70,10 +70,9 @@ impl Ground {
         };
         let mut reader = Reader::default();
         let environment = |report_fd| {
-            vec![
-                (ORDERS_VARIABLE, self.orders(plan, report_fd).to_json().into()),
-                ("LD_LIBRARY_PATH", self.library.search_path()),
-            ]
+            let mut environment = self.library.environment();
+            environment.push((ORDERS_VARIABLE, self.orders(plan, report_fd).to_json().into()));
+            environment
         };
         let ended = program
             .run_with_report(environment, |bytes| reader.push(bytes))

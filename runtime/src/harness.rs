@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::fs::File;
 use std::io::Write;
 use std::mem::ManuallyDrop;
-use std::os::fd::FromRawFd;
+use std::os::fd::{FromRawFd, RawFd};
 
 use bugaroo_protocol::{Message, ORDERS_VARIABLE, Orders};
 
@@ -15,12 +15,25 @@ pub fn unsupported(what: &str) {
     else {
         return;
     };
+    if !is_pipe(orders.report_fd) {
+        return;
+    }
     let Ok(mut line) = serde_json::to_vec(&Message::Unsupported { what: what.to_owned() }) else { return };
     line.push(b'\n');
     // SAFETY: the orders say that this descriptor is the report's; it is not closed here.
     let mut pipe = ManuallyDrop::new(unsafe { File::from_raw_fd(orders.report_fd) });
     // One write of less than PIPE_BUF bytes is never torn. Nobody is left to be told that it failed.
     let _ = pipe.write(&line);
+}
+
+/// Whether a descriptor is a pipe's: a program may close those that it does not know, and open files of its own
+/// under their numbers.
+fn is_pipe(descriptor: RawFd) -> bool {
+    // SAFETY: plain data, which `fstat` fills in when it answers 0.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        libc::fstat(descriptor, &raw mut status) == 0 && status.st_mode & libc::S_IFMT == libc::S_IFIFO
+    }
 }
 
 /// The same for the preloaded library.

@@ -125,8 +125,8 @@ impl Tools {
             // No pipe: nobody listens.
             report_fd: -1,
         };
-        let environment: [(&str, OsString); 2] =
-            [(ORDERS_VARIABLE, orders.to_json().into()), ("LD_LIBRARY_PATH", self.library.search_path())];
+        let mut environment = self.library.environment();
+        environment.push((ORDERS_VARIABLE, orders.to_json().into()));
         let ended = self
             .run(program, arguments, &environment, TIMEOUT, Keep::default())
             .await

@@ -8,14 +8,45 @@ fn shows_the_library_under_both_names_and_clears_up() {
     let file = folder.path().join("libcuda.so");
     fs::write(&file, "the driver").unwrap();
     let library = DriverLibrary::at(&file).unwrap();
-    let search_path = library.search_path().into_string().unwrap();
-    let shown = search_path.split(':').next().unwrap().to_owned();
+    let shown = first(&library, "LD_LIBRARY_PATH").unwrap();
     for name in ["libcuda.so", "libcuda.so.1"] {
         assert_eq!(fs::read_to_string(format!("{shown}/{name}")).unwrap(), "the driver");
     }
     drop(library);
     assert!(!fs::exists(shown).unwrap());
     assert!(fs::exists(file).unwrap());
+}
+
+/// The first path in a variable that a program gets.
+fn first(library: &DriverLibrary, variable: &str) -> Option<String> {
+    let environment = library.environment();
+    let (_, paths) = environment.iter().find(|(name, _)| *name == variable)?;
+    Some(paths.to_str().unwrap().split(':').next().unwrap().to_owned())
+}
+
+#[test]
+fn the_runtime_is_shown_where_it_stands_beside_the_driver() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("libcuda.so");
+    fs::write(&file, "the driver").unwrap();
+    fs::write(folder.path().join("libbugaroo_cudart.so"), "the runtime").unwrap();
+    assert_eq!(first(&DriverLibrary::at(&file).unwrap(), "LD_PRELOAD"), None, "half of it is not enough");
+    fs::write(folder.path().join("libbugaroo_preload.so"), "the preload").unwrap();
+    let library = DriverLibrary::at(&file).unwrap();
+    let shown = first(&library, "LD_LIBRARY_PATH").unwrap();
+    assert_eq!(first(&library, "LD_PRELOAD").unwrap(), format!("{shown}/libbugaroo_preload.so"));
+    assert_eq!(fs::read_to_string(format!("{shown}/libbugaroo_preload.so")).unwrap(), "the preload");
+    assert_eq!(fs::read_to_string(format!("{shown}/libbugaroo_cudart.so")).unwrap(), "the runtime");
+    for name in ["libcudart.so.12", "libcudart.so.13"] {
+        assert_eq!(&fs::read(format!("{shown}/{name}")).unwrap()[..4], b"\x7fELF");
+    }
+}
+
+#[test]
+fn a_missing_runtime_is_an_error_that_says_what_to_do() {
+    let error = LibraryError::MissingRuntime { file: "libbugaroo_cudart.so", driver: "/a/libcuda.so".into() };
+    let text = error.to_string();
+    assert!(text.contains("libbugaroo_cudart.so is missing beside /a/libcuda.so. `cargo build"), "{text}");
 }
 
 #[test]
