@@ -3,7 +3,7 @@
 //! A table names the fields in order, with the driver's attributes that fill them; the layout is that
 //! of the C structure with these fields. An attribute that the driver does not know is 0.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use crate::api::api;
 use crate::device::{cuDeviceGetAttribute, handle};
@@ -14,7 +14,6 @@ use crate::types::CUdevice;
 driver! {
     cuDeviceGetName(place: *mut c_char, length: c_int, device: CUdevice);
     cuDeviceGetUuid_v2(place: *mut [u8; 16], device: CUdevice);
-    cuDeviceGetLuid(place: *mut c_char, mask: *mut c_uint, device: CUdevice);
     cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice);
 }
 
@@ -112,16 +111,14 @@ impl Writer<'_> {
 /// The structure for a device.
 fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
     let mut bytes = vec![0_u8; layout.size()];
-    let (mut uuid, mut luid, mut mask, mut total) = ([0; 16], [0; 8], 0_u32, 0);
-    // SAFETY: places for the answers; a LUID has eight bytes. A device outside Windows has none.
+    let (mut uuid, mut total) = ([0; 16], 0_usize);
+    // SAFETY: places for the answers.
     unsafe {
         cuDeviceGetName(bytes.as_mut_ptr().cast(), 256, device)?;
         cuDeviceGetUuid_v2(&raw mut uuid, device)?;
-        let _ = cuDeviceGetLuid(luid.as_mut_ptr(), &raw mut mask, device);
         cuDeviceTotalMem_v2(&raw mut total, device)?;
     }
     bytes[256..272].copy_from_slice(&uuid);
-    bytes[272..280].copy_from_slice(&luid.map(c_char::cast_unsigned));
     let attribute = |which: c_int| {
         let mut value = 0;
         // SAFETY: a place for the answer.
@@ -130,8 +127,8 @@ fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
             Err(_) => 0,
         }
     };
-    let mut writer = Writer { bytes: &mut bytes, at: 280 };
-    writer.put(&mask.to_ne_bytes());
+    // The LUID and its mask stay 0: they are Windows'.
+    let mut writer = Writer { bytes: &mut bytes, at: 284 };
     for fields in FIELDS {
         match fields {
             TotalMemory => writer.put(&total.to_ne_bytes()),

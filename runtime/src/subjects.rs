@@ -38,3 +38,6 @@ static SUBJECTS: [&Functions; 21] = [
 pub fn all() -> impl Iterator<Item = &'static (&'static str, Function)> {
     SUBJECTS.iter().flat_map(|functions| functions.iter())
 }
+
+#[cfg(test)]
+mod tests;
