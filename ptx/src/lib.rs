@@ -7,6 +7,7 @@
 pub mod ast;
 pub mod cfg;
 pub mod edit;
+pub mod link;
 pub mod op;
 pub mod types;
 
