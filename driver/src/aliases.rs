@@ -4,14 +4,14 @@
 //! The calling thread's default stream and the legacy one order work alike here ([`crate::stream`]), so each is its
 //! namesake.
 
-use std::ffi::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use crate::error::Status;
 use crate::types::{
     CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn, CUlaunchConfig,
-    CUmemoryPool, CUstream, CUstreamCallback,
+    CUlinkState, CUmemoryPool, CUstream, CUstreamCallback,
 };
-use crate::{capture, context, copy, copy2d, event, fill, launch, memory, pool, primary, stream};
+use crate::{capture, context, copy, copy2d, event, fill, launch, link, memory, pool, primary, stream};
 
 macro_rules! aliases {
     ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
@@ -230,5 +230,29 @@ aliases! {
     cuDevicePrimaryCtxReset = primary::cuDevicePrimaryCtxReset_v2(device: CUdevice);
     cuDevicePrimaryCtxSetFlags = primary::cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint);
     cuEventDestroy = event::cuEventDestroy_v2(event: CUevent);
+    cuLinkAddData = link::cuLinkAddData_v2(
+        state: CUlinkState,
+        kind: c_uint,
+        data: *mut c_void,
+        size: usize,
+        name: *const c_char,
+        count: c_uint,
+        options: *const c_uint,
+        values: *mut *mut c_void,
+    );
+    cuLinkAddFile = link::cuLinkAddFile_v2(
+        state: CUlinkState,
+        kind: c_uint,
+        path: *const c_char,
+        count: c_uint,
+        options: *const c_uint,
+        values: *mut *mut c_void,
+    );
+    cuLinkCreate = link::cuLinkCreate_v2(
+        count: c_uint,
+        options: *const c_uint,
+        values: *mut *mut c_void,
+        place: *mut CUlinkState,
+    );
     cuStreamDestroy = stream::cuStreamDestroy_v2(stream: CUstream);
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicPtr;
 
 use crate::{
     aliases, capture, context, copy, copy2d, device, error, event, function, host, init, launch, library,
-    memory, module, occupancy, pointer, pool, primary, procaddr, profiler, stream,
+    link, memory, module, occupancy, pointer, pool, primary, procaddr, profiler, stream,
 };
 
 /// What stands behind an exported name.
@@ -51,7 +51,7 @@ export! {
     aliases {
         cuCtxDestroy cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease cuDevicePrimaryCtxReset
         cuDevicePrimaryCtxSetFlags cuEventDestroy cuEventRecordWithFlags_ptsz cuEventRecord_ptsz
-        cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz
+        cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuLinkAddData cuLinkAddFile cuLinkCreate
         cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemcpy2DAsync_v2_ptsz
         cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds cuMemcpyAsync_ptsz cuMemcpyDtoDAsync_v2_ptsz
         cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds cuMemcpyHtoDAsync_v2_ptsz
@@ -112,6 +112,9 @@ export! {
         cuKernelSetAttribute cuKernelSetCacheConfig cuLibraryEnumerateKernels cuLibraryGetGlobal
         cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetModule cuLibraryLoadData
         cuLibraryLoadFromFile cuLibraryUnload
+    }
+    link {
+        cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     }
     memory {
         cuMemAllocAsync cuMemAllocManaged cuMemAllocPitch_v2 cuMemAlloc_v2 cuMemFreeAsync cuMemFree_v2

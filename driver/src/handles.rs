@@ -27,6 +27,8 @@ pub enum Kind {
     Event,
     /// `CUmemoryPool`
     Pool,
+    /// `CUlinkState`
+    Link,
 }
 
 /// The objects of one kind.

@@ -7,9 +7,10 @@ use std::ffi::{CStr, c_void};
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::fatbin::{
-    Choice, FatBinary, FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, choose, fat_binary_at,
-    wrapper_at,
+    Choice, FatBinary, FatError, HEADER_MAGIC, Kind, ThisProcess, WRAPPER_MAGIC, Wrapped, choose,
+    fat_binary_at, wrapper_at,
 };
+use crate::linker::Linker;
 use crate::module::Refusal;
 
 /// A module image as the program passes it.
@@ -84,29 +85,53 @@ impl<'a> Image<'a> {
             Image::Elf => Err(none("a module is machine code (a cubin), and Bugaroo runs PTX: pass PTX, or build with nvcc -arch=sm_75, which embeds it".to_owned())),
             Image::Damaged(error) => Err(damaged(error)),
             Image::Fat(Wrapped { data, linked }) if linked.is_empty() => {
-                fitting(data, capability)?.map(Cow::Owned).ok_or_else(|| none("a module is a fat binary with nothing in it".to_owned()))
+                let empty = || none("a module is a fat binary with nothing in it".to_owned());
+                match fitting(data, capability)? {
+                    Fitting::Ptx(text) => Ok(Cow::Owned(text)),
+                    Fitting::Nothing | Fitting::DeviceRuntime => Err(empty()),
+                }
             }
             Image::Fat(Wrapped { linked, .. }) => {
-                let mut modules = Vec::new();
-                for binary in linked {
-                    modules.extend(fitting(binary, capability)?);
+                let mut linker = Linker::default();
+                for (index, binary) in linked.iter().enumerate() {
+                    linker.add_fat_binary(&format!("device module {}", index + 1), binary, capability)?;
                 }
-                match modules.len() {
-                    1 => Ok(Cow::Owned(modules.remove(0))),
-                    count => Err(Refusal::unsupported(format!("a program of {count} device modules linked by nvcc -rdc=true"))),
-                }
+                linker.complete().map(Cow::Owned)
             }
         }
     }
 }
 
-/// The best PTX of one fat binary; None when it is empty.
-fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Option<String>, Refusal> {
+/// What a fat binary has for a device.
+#[derive(Debug)]
+pub enum Fitting {
+    /// PTX.
+    Ptx(String),
+    /// It is empty.
+    Nothing,
+    /// NVIDIA's device-side runtime (libcudadevrt), which nvcc adds to what it links and whose PTX is for
+    /// later devices alone.
+    DeviceRuntime,
+}
+
+/// A function that the device-side runtime defines.
+const OF_THE_DEVICE_RUNTIME: &str = "cudaGetParameterBufferV2";
+
+/// The best PTX of one fat binary.
+///
+/// # Errors
+/// When it is damaged, or holds nothing that the device runs.
+pub fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Fitting, Refusal> {
     let binary = FatBinary::parse(binary).map_err(|error| damaged(&error))?;
     match choose(&binary, capability) {
-        Choice::Ptx(entry) => entry.text().map(Some).map_err(|error| damaged(&error)),
-        Choice::Empty => Ok(None),
+        Choice::Ptx(entry) => entry.text().map(Fitting::Ptx).map_err(|error| damaged(&error)),
+        Choice::Empty => Ok(Fitting::Nothing),
         Choice::None(chosen) => {
+            let ptx = binary.entries.iter().filter(|entry| entry.kind == Kind::Ptx);
+            let texts = ptx.filter_map(|entry| entry.text().ok());
+            if texts.into_iter().any(|text| text.contains(OF_THE_DEVICE_RUNTIME)) {
+                return Ok(Fitting::DeviceRuntime);
+            }
             let advice = chosen.advice(capability.0 * 10 + capability.1);
             Err(none(format!("a module is a fat binary that does not fit: {advice}")))
         }

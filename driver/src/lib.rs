@@ -41,6 +41,8 @@ mod injection;
 mod jit;
 pub mod launch;
 pub mod library;
+pub mod link;
+pub mod linker;
 pub mod memory;
 pub mod missing;
 pub mod module;

@@ -1,5 +1,5 @@
 //! Functions of CUDA 13.0's Driver API that this version lacks: graphs, arrays, textures, virtual
-//! memory management, interoperation, linking, and what came before 64 bits.
+//! memory management, interoperation, and what came before 64 bits.
 //!
 //! Each says its name on stderr, once, tells the harness, and answers `CUDA_ERROR_NOT_SUPPORTED`. They
 //! take no arguments: by the C calling convention of 64-bit Linux it is the caller that cleans up, and
@@ -102,8 +102,8 @@ missing! {
     cuGreenCtxWaitEvent cuImportExternalMemory cuImportExternalSemaphore cuIpcCloseMemHandle
     cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
     cuLaunch cuLaunchCooperativeKernelMultiDevice cuLaunchGrid cuLaunchGridAsync cuLibraryGetManaged
-    cuLibraryGetUnifiedFunction cuLinkAddData cuLinkAddData_v2 cuLinkAddFile cuLinkAddFile_v2
-    cuLinkComplete cuLinkCreate cuLinkCreate_v2 cuLinkDestroy cuLogsCurrent cuLogsDumpToFile
+    cuLibraryGetUnifiedFunction
+    cuLogsCurrent cuLogsDumpToFile
     cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemAddressFree cuMemAddressReserve
     cuMemAdvise cuMemAdvise_v2 cuMemAlloc cuMemAllocHost cuMemAllocPitch cuMemBatchDecompressAsync
     cuMemBatchDecompressAsync_ptsz cuMemCreate cuMemDiscardAndPrefetchBatchAsync

@@ -116,15 +116,20 @@ impl Driver {
             }
             Err(refusal) => {
                 options.tell(Some(&refusal.text));
-                if refusal.unsupported {
-                    let _ = self.report.unsupported(&refusal.text);
-                } else if self.report.wanted() {
-                    // A plain virtual GPU is as quiet as the real driver; the log tells who asks.
-                    eprintln!("bugaroo: {}", refusal.text);
-                }
-                Err(refusal.status)
+                Err(self.refuse(&refusal))
             }
         }
+    }
+
+    /// Tells the user and the harness why something was refused; the status for the program.
+    pub fn refuse(&mut self, refusal: &Refusal) -> Status {
+        if refusal.unsupported {
+            let _ = self.report.unsupported(&refusal.text);
+        } else if self.report.wanted() {
+            // A plain virtual GPU is as quiet as the real driver; the log tells who asks.
+            eprintln!("bugaroo: {}", refusal.text);
+        }
+        refusal.status
     }
 
     fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, Refusal> {
@@ -208,7 +213,7 @@ impl Driver {
 }
 
 /// 75 of `sm_75`.
-fn architecture(target: &str) -> Option<i32> {
+pub fn architecture(target: &str) -> Option<i32> {
     let digits = target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     digits.parse().ok()
 }

@@ -12,6 +12,7 @@ use crate::function::Function;
 use crate::handles::{Handles, Kind};
 use crate::injection::{Injection, mix};
 use crate::library::Library;
+use crate::link::Link;
 use crate::module::{Module, ModuleNumbers};
 use crate::pool::Pools;
 use crate::primary::Primary;
@@ -102,13 +103,16 @@ pub struct Driver {
     pub events: Handles<Event>,
     /// Memory pools.
     pub pools: Pools,
+    /// Links in progress.
+    pub links: Handles<Link>,
     /// Device memory of the program by its first address.
     pub allocations: BTreeMap<CUdeviceptr, Allocation>,
     /// Host memory of the program by its first address.
     pub host_blocks: BTreeMap<usize, HostBlock>,
 }
 
-// SAFETY: the raw pointers inside are handles, numbers in truth, which are never followed.
+// SAFETY: the raw pointers inside are handles, numbers in truth, which are never followed; but the logs of a
+// link, which are written under the lock and belong to no thread.
 unsafe impl Send for Driver {}
 
 impl Driver {
@@ -146,6 +150,7 @@ impl Driver {
             streams: Handles::new(Kind::Stream),
             events: Handles::new(Kind::Event),
             pools: Pools::new(),
+            links: Handles::new(Kind::Link),
             allocations: BTreeMap::new(),
             host_blocks: BTreeMap::new(),
         }))

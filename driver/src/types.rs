@@ -20,6 +20,7 @@ pub type CUstream = *mut c_void;
 pub type CUevent = *mut c_void;
 pub type CUgraph = *mut c_void;
 pub type CUmemoryPool = *mut c_void;
+pub type CUlinkState = *mut c_void;
 /// A function of the program that it wants called in stream order.
 pub type CUhostFn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 /// The older form of [`CUhostFn`], told the stream and its status.

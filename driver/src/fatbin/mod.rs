@@ -18,11 +18,13 @@ mod parse;
 mod select;
 mod unpack;
 mod wrapper;
+mod write;
 
 pub use parse::{Architecture, Compression, Entry, FatBinary, FatError, HEADER, HEADER_MAGIC, Kind};
 pub use select::{Choice, Chosen, choose};
 pub use unpack::MOST_UNPACKED;
 pub use wrapper::{Reader, ThisProcess, WRAPPER_MAGIC, Wrapped, Wrapper, fat_binary_at, wrapper_at};
+pub use write::of_ptx;
 
 #[cfg(test)]
 mod tests;

@@ -9,9 +9,9 @@ pub const HEADER_MAGIC: u32 = 0xba55_ed50;
 /// Bytes of a fat binary's header, at least.
 pub const HEADER: usize = 16;
 /// The one version of the header that there is.
-const VERSION: u16 = 1;
+pub(super) const VERSION: u16 = 1;
 /// Bytes of an entry's header, at least.
-const ENTRY_HEADER: usize = 64;
+pub(super) const ENTRY_HEADER: usize = 64;
 
 /// Flags of an entry.
 const LZ4: u64 = 1 << 13;
