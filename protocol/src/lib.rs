@@ -5,6 +5,7 @@
 //! [`Message`] a line, as JSON, each written as it happens, so that what a crashed trial had to say is
 //! not lost. Both sides state [`VERSION`] and refuse another.
 
+pub mod notice;
 mod orders;
 mod report;
 mod site;

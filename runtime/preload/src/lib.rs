@@ -9,54 +9,81 @@
 //! What it can miss: a program without a symbol table ([`scan`] says so, by the sections that nvcc's code has
 //! in any case), and libraries that are opened later.
 
+mod lazy;
 mod mapped;
 mod redirect;
 mod runtime;
 mod scan;
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
-pub use mapped::{File, Object};
-pub use scan::{Found, Redirection, scan};
+use bugaroo_protocol::{ORDERS_VARIABLE, notice};
+
+use crate::mapped::{File, Object};
+use crate::scan::Found;
 
 /// Run by the loader before the initialisers of all other libraries (the library is linked with `-z initfirst`), so
-/// that no code of the program has called its runtime yet.
+/// that no code of the program has called its runtime yet. Not even the C library is initialised: nothing here
+/// asks it for the environment, or loads a library.
 #[used]
 #[unsafe(link_section = ".init_array")]
-static START: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = start;
+static START: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = start;
 
-extern "C" fn start(_count: c_int, _arguments: *const *const c_char, _environment: *const *const c_char) {
+/// # Safety
+/// `environment` is one, as the loader hands it over.
+unsafe extern "C" fn start(
+    _count: c_int,
+    _arguments: *const *const c_char,
+    environment: *const *const c_char,
+) {
     // A panic that came out of here would end a program that might never need us.
-    let _ = std::panic::catch_unwind(|| mapped::objects().iter().for_each(attend));
+    let _ = std::panic::catch_unwind(|| {
+        for object in mapped::objects() {
+            attend(&object, environment);
+        }
+    });
 }
 
 /// Redirects what there is to redirect in one object.
-fn attend(object: &Object) {
+fn attend(object: &Object, environment: *const *const c_char) {
+    if scan::is_runtime(object.path()) {
+        return;
+    }
     let Some(file) = File::map(object.path()) else { return };
-    match scan(file.bytes()) {
-        Found::Nothing => {}
+    let cannot = match scan::scan(file.bytes()) {
+        Found::Nothing => return,
         Found::Static { version, functions } => {
-            let Some(bind) = runtime::bind() else {
-                eprintln!("bugaroo: libbugaroo_cudart.so is missing beside the preloaded library");
-                return;
-            };
-            if let Err(reason) =
-                redirect::redirect(object, &functions, |names, slots| bind(names, slots, version))
-            {
-                runtime::unsupported(&format!(
-                    "{}: its CUDA runtime cannot be redirected: {reason}",
-                    object.name()
-                ));
+            match redirect::redirect(object, &functions, lazy::first_call as *const c_void) {
+                Ok(slots) => return slots.into_iter().for_each(|slots| lazy::add(slots, version)),
+                Err(reason) => format!("{}: its CUDA runtime cannot be redirected: {reason}", object.name()),
             }
         }
-        Found::Stripped => {
-            let what = format!(
-                "{} was linked with the static CUDA runtime and stripped of its symbols: relink with \
-                 `-cudart shared`, or don't strip it",
-                object.name()
-            );
-            // What a library cannot do, its program may never ask of it.
-            if object.is_program() { runtime::unsupported(&what) } else { eprintln!("bugaroo: {what}") }
+        Found::Stripped => format!(
+            "{} was linked with the static CUDA runtime and stripped of its symbols: relink with `-cudart shared`, \
+             or don't strip it",
+            object.name()
+        ),
+    };
+    // What a library cannot do, its program may never ask of it.
+    // SAFETY: the environment that the loader handed over.
+    let orders = if object.is_program() { unsafe { orders(environment) } } else { None };
+    notice::unsupported(orders, &cannot);
+}
+
+/// The harness's orders in an environment.
+///
+/// # Safety
+/// `environment` is null or ends with null; before it are C strings.
+unsafe fn orders<'a>(mut environment: *const *const c_char) -> Option<&'a str> {
+    // SAFETY: the caller's promise; the end is not passed.
+    unsafe {
+        while !environment.is_null() && !(*environment).is_null() {
+            let variable = CStr::from_ptr(*environment).to_str().unwrap_or_default();
+            if let Some((ORDERS_VARIABLE, orders)) = variable.split_once('=') {
+                return Some(orders);
+            }
+            environment = environment.add(1);
         }
     }
+    None
 }

@@ -6,6 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::mapped::Object;
 use crate::scan::Redirection;
@@ -14,32 +15,42 @@ use crate::scan::Redirection;
 const ENTRY: usize = 5;
 /// Bytes of the jump in our page: `movabs rax, name`, `jmp [rip + slot]`.
 const TRAMPOLINE: usize = 16;
-/// Bytes of a slot.
-const SLOT: usize = 8;
 /// Where to look for room: at every such many bytes…
 const STEP: usize = 1 << 20;
 /// … as far as this from the code, so that all of the code reaches all of the room.
 const REACH: usize = 1 << 30;
 
-/// Redirects functions of an object to what `bind` puts into the slots, given the names.
+/// The slots of an object's functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Slots {
+    /// Names, which are C strings that are never freed, nor is this.
+    pub names: &'static [*const c_char],
+    /// As many slots.
+    pub slots: &'static [AtomicPtr<c_void>],
+}
+
+// SAFETY: the names are never changed.
+unsafe impl Send for Slots {}
+
+/// Redirects functions of an object to what is in the slots, which is `first` for now.
 ///
 /// # Errors
 /// In words, when nothing was redirected.
 pub fn redirect(
     object: &Object,
     functions: &[Redirection],
-    bind: impl FnOnce(&[*const c_char], &mut [*const c_void]),
-) -> Result<(), String> {
+    first: *const c_void,
+) -> Result<Option<Slots>, String> {
     let entries = entries(object, functions)?;
-    let Some((first, last)) = entries.first().zip(entries.last()) else { return Ok(()) };
-    let span = first.address..last.address + ENTRY;
+    let Some((lowest, highest)) = entries.first().zip(entries.last()) else { return Ok(None) };
+    let span = lowest.address..highest.address + ENTRY;
     let code = object.code(&span).ok_or("its functions are outside of its code")?;
     let names: Vec<*const c_char> = entries.iter().map(|entry| entry.name).collect();
-    let mut slots = vec![std::ptr::null(); names.len()];
-    bind(&names, &mut slots);
-    let room = trampolines(object.start(), &names, &slots)?;
-    let jumps: Option<Vec<_>> = (0..entries.len())
-        .map(|index| jump(entries[index].address, room + slots.len() * SLOT + index * TRAMPOLINE))
+    let (room, slots) = trampolines(object.start(), &names, first)?;
+    let jumps: Option<Vec<_>> = entries
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| jump(entry.address, room + index * TRAMPOLINE))
         .collect();
     let jumps = jumps.ok_or("no memory is near enough to its code")?;
     let pages = pages(span);
@@ -48,7 +59,8 @@ pub fn redirect(
         // SAFETY: inside the code, whose pages can be written; no code of this object runs yet.
         unsafe { std::ptr::copy_nonoverlapping(jump.as_ptr(), entry.address as *mut u8, ENTRY) };
     }
-    protect(&pages, code.protection)
+    protect(&pages, code.protection)?;
+    Ok(Some(Slots { names: names.leak(), slots }))
 }
 
 /// A function in memory.
@@ -85,25 +97,33 @@ fn jump(from: usize, to: usize) -> Option<[u8; ENTRY]> {
     Some([0xe9, distance[0], distance[1], distance[2], distance[3]])
 }
 
-/// Makes a page, or several, of slots and of jumps through them, near an address. Nothing is changed in it
-/// hereafter.
-fn trampolines(near: usize, names: &[*const c_char], slots: &[*const c_void]) -> Result<usize, String> {
-    let size = slots.len() * (SLOT + TRAMPOLINE);
-    let room = room(near, size).ok_or("no memory is free near its code")?;
-    let mut bytes = Vec::with_capacity(size);
-    slots.iter().for_each(|slot| bytes.extend((*slot as usize).to_le_bytes()));
+/// Makes pages near an address: of jumps, one for each name, and behind them of the slots that they go
+/// through. Gives the first jump's address, and the slots.
+fn trampolines(
+    near: usize,
+    names: &[*const c_char],
+    first: *const c_void,
+) -> Result<(usize, &'static [AtomicPtr<c_void>]), String> {
+    let code = pages(0..names.len() * TRAMPOLINE).end;
+    let room = room(near, code + names.len() * size_of::<AtomicPtr<c_void>>());
+    let room = room.ok_or("no memory is free near its code")?;
+    let mut jumps = Vec::with_capacity(names.len() * TRAMPOLINE);
     for (index, name) in names.iter().enumerate() {
-        bytes.extend([0x48, 0xb8]);
-        bytes.extend((*name as usize).to_le_bytes());
-        bytes.extend([0xff, 0x25]);
-        // From the end of this jump back to the slot; a few thousand bytes.
-        let (end, slot) = (slots.len() * SLOT + (index + 1) * TRAMPOLINE, index * SLOT);
-        bytes.extend((slot as i32 - end as i32).to_le_bytes());
+        jumps.extend([0x48, 0xb8]);
+        jumps.extend((*name as usize).to_le_bytes());
+        jumps.extend([0xff, 0x25]);
+        // From the end of this jump to the slot; a few thousand bytes.
+        let (end, slot) = ((index + 1) * TRAMPOLINE, code + index * size_of::<AtomicPtr<c_void>>());
+        jumps.extend((slot as i32 - end as i32).to_le_bytes());
     }
-    // SAFETY: the room is ours, can be written, and holds as much.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), room as *mut u8, bytes.len()) };
-    protect(&pages(room..room + size), libc::PROT_READ | libc::PROT_EXEC)?;
-    Ok(room)
+    // SAFETY: the room is ours, can be written, holds as much, is aligned to pages and never given back.
+    let slots = unsafe {
+        std::ptr::copy_nonoverlapping(jumps.as_ptr(), room as *mut u8, jumps.len());
+        std::slice::from_raw_parts((room + code) as *const AtomicPtr<c_void>, names.len())
+    };
+    slots.iter().for_each(|slot| slot.store(first.cast_mut(), Ordering::Relaxed));
+    protect(&(room..room + code), libc::PROT_READ | libc::PROT_EXEC)?;
+    Ok((room, slots))
 }
 
 /// Memory near an address that nobody has, to be written: below it first, as a program's heap grows above it.

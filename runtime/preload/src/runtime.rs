@@ -8,11 +8,13 @@ use std::sync::OnceLock;
 use bugaroo_shims::IMPLEMENTATION;
 
 type Bind = unsafe extern "C" fn(*const *const c_char, *mut *const c_void, c_uint, c_int);
-type Unsupported = unsafe extern "C" fn(*const c_char);
 
 /// The function that finds functions by name; None without the library.
 pub fn bind() -> Option<impl Fn(&[*const c_char], &mut [*const c_void], c_int)> {
-    let found = symbol(c"bugaroo_cudart_bind")?;
+    let Some(found) = symbol(c"bugaroo_cudart_bind") else {
+        eprintln!("bugaroo: {IMPLEMENTATION} is missing beside the preloaded library");
+        return None;
+    };
     // SAFETY: that is the function's type.
     let bind: Bind = unsafe { std::mem::transmute(found) };
     Some(move |names: &[*const c_char], slots: &mut [*const c_void], version| {
@@ -20,19 +22,6 @@ pub fn bind() -> Option<impl Fn(&[*const c_char], &mut [*const c_void], c_int)> 
         // SAFETY: as many names, which are C strings and never freed, and slots.
         unsafe { bind(names.as_ptr(), slots.as_mut_ptr(), count, version) }
     })
-}
-
-/// Tells the user, and the harness, what cannot be done.
-pub fn unsupported(what: &str) {
-    match (symbol(c"bugaroo_cudart_unsupported"), CString::new(what)) {
-        (Some(found), Ok(what)) => {
-            // SAFETY: that is the function's type.
-            let tell: Unsupported = unsafe { std::mem::transmute(found) };
-            // SAFETY: a C string.
-            unsafe { tell(what.as_ptr()) };
-        }
-        _ => eprintln!("bugaroo: {what}"),
-    }
 }
 
 fn symbol(name: &CStr) -> Option<*mut c_void> {

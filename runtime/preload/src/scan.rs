@@ -5,7 +5,7 @@
 //! program's is between its functions.
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use bugaroo_shims::NAMES;
 use object::read::elf::{ElfFile64, FileHeader};
@@ -16,6 +16,9 @@ const REGISTER: &str = "__cudaRegisterFatBinary";
 
 /// A section that nvcc gives to every program with device code.
 const FAT_BINARIES: &str = ".nvFatBinSegment";
+
+/// Files whose names begin like this are the runtime itself.
+const RUNTIME: &[u8] = b"libcudart.so";
 
 /// Only the runtime of CUDA 12 has it.
 const VERSION_12: &str = "cudaGetDeviceProperties_v2";
@@ -63,6 +66,11 @@ pub fn scan(file: &[u8]) -> Found {
         }
     }
     if has_device_code && !imports_register(&elf) { Found::Stripped } else { Found::Nothing }
+}
+
+/// Whether a file, by its path, is the runtime itself, Bugaroo's or another.
+pub fn is_runtime(path: &CStr) -> bool {
+    path.to_bytes().rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(RUNTIME))
 }
 
 /// Whether [`REGISTER`] is among the file's strings: most files have no symbols of this kind, and this is

@@ -1,6 +1,7 @@
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::transmute;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::{jump, redirect};
 use crate::mapped::Object;
@@ -45,19 +46,17 @@ extern "C" fn negate(number: c_int) -> c_int {
 }
 
 #[test]
-fn entries_jump_to_what_was_bound_and_others_stay() {
+fn entries_jump_to_what_is_in_the_slots_and_others_stay() {
     let (code, object) = functions();
     let wanted = [at(16, "double"), at(32, "negate"), at(4096, "double")];
-    redirect(&object, &wanted, |names, slots| {
-        for (name, slot) in names.iter().zip(slots) {
-            // SAFETY: the names above.
-            let name = unsafe { std::ffi::CStr::from_ptr(*name) };
-            *slot = if name == c"double" { double as *const c_void } else { negate as *const c_void };
-        }
-    })
-    .unwrap();
-    let answers = [0, 16, 32, 48, 4096, 4112].map(|offset| call(code + offset, 21));
-    assert_eq!(answers, [1, 42, -21, 1, 42, 1]);
+    let slots = redirect(&object, &wanted, double as *const c_void).unwrap().unwrap();
+    let answers = |offsets: [usize; 6]| offsets.map(|offset| call(code + offset, 21));
+    assert_eq!(answers([0, 16, 32, 48, 4096, 4112]), [1, 42, 42, 1, 42, 1]);
+    // SAFETY: the names above.
+    let names = slots.names.iter().map(|name| unsafe { CStr::from_ptr(*name) }).collect::<Vec<_>>();
+    assert_eq!(names, [c"double", c"negate", c"double"]);
+    slots.slots[1].store(negate as *mut c_void, Ordering::Relaxed);
+    assert_eq!(answers([0, 16, 32, 48, 4096, 4112]), [1, 42, -21, 1, 42, 1]);
 }
 
 #[test]
@@ -67,34 +66,47 @@ fn the_name_comes_along() {
         std::arch::naked_asm!("ret");
     }
     let (code, object) = functions();
-    redirect(&object, &[at(64, "cudaMalloc")], |_, slots| slots[0] = name as *const c_void).unwrap();
+    redirect(&object, &[at(64, "cudaMalloc")], name as *const c_void).unwrap();
     // SAFETY: the function leaves rax as it gets it: the address of a name that is never freed.
-    let name = unsafe {
-        std::ffi::CStr::from_ptr(transmute::<usize, extern "C" fn() -> *const c_char>(code + 64)())
-    };
+    let name = unsafe { CStr::from_ptr(transmute::<usize, extern "C" fn() -> *const c_char>(code + 64)()) };
     assert_eq!(name, c"cudaMalloc");
 }
 
 #[test]
 fn functions_that_are_too_short_or_elsewhere_are_refused_and_nothing_is_written() {
     let (code, object) = functions();
-    let error = redirect(&object, &[at(0, "cudaA"), at(4, "cudaB")], |_, _| {}).unwrap_err();
+    let double = double as *const c_void;
+    let error = redirect(&object, &[at(0, "cudaA"), at(4, "cudaB")], double).unwrap_err();
     assert_eq!(error, "cudaA is shorter than a jump");
-    let error = redirect(&object, &[at(16, "cudaA"), at(1 << 20, "cudaB")], |_, _| {}).unwrap_err();
+    let error = redirect(&object, &[at(16, "cudaA"), at(1 << 20, "cudaB")], double).unwrap_err();
     assert!(error.contains("outside of its code"), "{error}");
     assert_eq!(call(code, 21), 1);
     assert_eq!(call(code + 16, 21), 1);
+    assert!(redirect(&object, &[], double).unwrap().is_none());
 }
 
 #[test]
 fn two_names_of_one_function_are_redirected_once() {
     let (code, object) = functions();
-    redirect(&object, &[at(16, "cudaA"), at(16, "cudaB")], |names, slots| {
-        assert_eq!(names.len(), 1);
-        slots[0] = double as *const c_void;
-    })
-    .unwrap();
+    let names = [at(16, "cudaA"), at(16, "cudaB")];
+    let slots = redirect(&object, &names, double as *const c_void).unwrap().unwrap();
+    assert_eq!(slots.names.len(), 1);
     assert_eq!(call(code + 16, 4), 8);
+}
+
+#[test]
+fn the_first_call_fills_all_slots() {
+    let (code, object) = functions();
+    let first = crate::lazy::first_call as *const c_void;
+    let names = [at(16, "cudaDoWhatNobodyCan"), at(32, "cudaDoNothing")];
+    let slots = redirect(&object, &names, first).unwrap().unwrap();
+    crate::lazy::add(slots, 13);
+    // cudaErrorNotSupported, or, where cargo built no runtime beside this test, cudaErrorInsufficientDriver.
+    assert!([801, 35].contains(&call(code + 16, 21)));
+    let filled = |slot: &AtomicPtr<c_void>| slot.load(Ordering::Relaxed).cast_const() != first;
+    assert!(slots.slots.iter().all(filled));
+    assert_eq!(call(code + 16, 21), call(code + 32, 21));
+    assert_eq!(call(code + 48, 21), 1);
 }
 
 #[test]

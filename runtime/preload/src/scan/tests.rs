@@ -1,7 +1,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Found, scan};
+use super::{Found, is_runtime, scan};
 
 /// What a shared object of this assembly is found to be.
 fn scanned(assembly: &str, flags: &[&str]) -> Found {
@@ -92,4 +92,10 @@ fn broken_files_are_nothing_and_nothing_worse() {
         scan(&flipped);
     }
     assert!(matches!(scan(&whole), Found::Static { .. }));
+}
+
+#[test]
+fn the_runtime_itself_is_known_by_its_name() {
+    assert!(is_runtime(c"/usr/lib/libcudart.so.13") && is_runtime(c"libcudart.so.12.8.90"));
+    assert!(!is_runtime(c"/opt/libcudart.so.d/app") && !is_runtime(c""));
 }
