@@ -40,7 +40,7 @@ const FORMATS: [(c_uint, c_int, c_int); 8] = [
 ///
 /// # Errors
 /// What the driver says of the handle.
-pub fn descriptor(array: Handle) -> Outcome<ArrayDescriptor> {
+pub(crate) fn descriptor(array: Handle) -> Outcome<ArrayDescriptor> {
     let mut descriptor = ArrayDescriptor::default();
     // SAFETY: a place for the answer.
     unsafe { cuArray3DGetDescriptor_v2(&raw mut descriptor, array) }?;

@@ -40,7 +40,7 @@ pub enum When {
 ///
 /// # Errors
 /// What the work met.
-pub fn settle(when: When, stream: CUstream) -> Outcome {
+pub(crate) fn settle(when: When, stream: CUstream) -> Outcome {
     match when {
         // SAFETY: no pointers but the stream, which the caller has used.
         When::Done => unsafe { cuStreamSynchronize(stream) },

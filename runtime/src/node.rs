@@ -109,19 +109,20 @@ pub fn current() -> Outcome<CUcontext> {
 /// Host functions of kernels that nodes were made of, by the driver's functions.
 static HOSTS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
+/// Whether this is a handle of the driver's, which tells them from other addresses.
+fn is_function(function: CUfunction) -> bool {
+    let mut ignored = 0;
+    // SAFETY: a place for the answer.
+    unsafe { cuFuncGetAttribute(&raw mut ignored, 0, function) }.is_ok()
+}
+
 /// A kernel node in the driver's form. A kernel may be named by what [`kernel_of`] gave.
 ///
 /// # Errors
 /// `cudaErrorInvalidDeviceFunction`
 pub fn kernel_for_driver(node: Kernel) -> Outcome<DriverKernel> {
-    let mut ignored = 0;
     let found: CUfunction = match function(node.function) {
-        // SAFETY: a place for the answer; the driver tells its handles from other addresses.
-        Err(Error::INVALID_DEVICE_FUNCTION)
-            if unsafe { cuFuncGetAttribute(&raw mut ignored, 0, node.function) }.is_ok() =>
-        {
-            node.function
-        }
+        Err(Error::INVALID_DEVICE_FUNCTION) if is_function(node.function) => node.function,
         found => found?,
     };
     if found != node.function {

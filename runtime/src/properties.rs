@@ -108,27 +108,10 @@ impl Writer<'_> {
     }
 }
 
-/// The structure for a device.
-fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
-    let mut bytes = vec![0_u8; layout.size()];
-    let (mut uuid, mut total) = ([0; 16], 0_usize);
-    // SAFETY: places for the answers.
-    unsafe {
-        cuDeviceGetName(bytes.as_mut_ptr().cast(), 256, device)?;
-        cuDeviceGetUuid_v2(&raw mut uuid, device)?;
-        cuDeviceTotalMem_v2(&raw mut total, device)?;
-    }
-    bytes[256..272].copy_from_slice(&uuid);
-    let attribute = |which: c_int| {
-        let mut value = 0;
-        // SAFETY: a place for the answer.
-        match unsafe { cuDeviceGetAttribute(&raw mut value, which, device) } {
-            Ok(()) => value,
-            Err(_) => 0,
-        }
-    };
-    // The LUID and its mask stay 0: they are Windows'.
-    let mut writer = Writer { bytes: &mut bytes, at: 284 };
+/// Appends what the table says to a structure that begins with name and UUID.
+fn fill(layout: Layout, bytes: &mut [u8], total: usize, attribute: impl Fn(c_int) -> c_int) {
+    // The LUID and its mask, which stand before, stay 0: they are Windows'.
+    let mut writer = Writer { bytes, at: 284 };
     for fields in FIELDS {
         match fields {
             TotalMemory => writer.put(&total.to_ne_bytes()),
@@ -143,6 +126,27 @@ fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
             }),
         }
     }
+}
+
+/// The structure for a device.
+fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
+    let mut bytes = vec![0_u8; layout.size()];
+    let (mut uuid, mut total) = ([0; 16], 0_usize);
+    // SAFETY: places for the answers.
+    unsafe {
+        cuDeviceGetName(bytes.as_mut_ptr().cast(), 256, device)?;
+        cuDeviceGetUuid_v2(&raw mut uuid, device)?;
+        cuDeviceTotalMem_v2(&raw mut total, device)?;
+    }
+    bytes[256..272].copy_from_slice(&uuid);
+    fill(layout, &mut bytes, total, |which| {
+        let mut value = 0;
+        // SAFETY: a place for the answer.
+        match unsafe { cuDeviceGetAttribute(&raw mut value, which, device) } {
+            Ok(()) => value,
+            Err(_) => 0,
+        }
+    });
     Ok(bytes)
 }
 
@@ -169,3 +173,6 @@ api! {
         tell(Layout::V11, place, ordinal)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,6 @@
-use crate::exports::find;
+use std::collections::BTreeSet;
+
+use crate::exports::{FUNCTIONS, find};
 
 /// Names of the real libraries that nothing here stands behind: a program that calls one is told so.
 const MISSING: &str = include_str!("missing.txt");
@@ -17,4 +19,10 @@ fn what_is_missing_is_known() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all, MISSING.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn every_name_is_listed_once() {
+    let names: BTreeSet<_> = super::all().chain(FUNCTIONS).map(|(name, _)| name).collect();
+    assert_eq!(names.len(), super::all().chain(FUNCTIONS).count());
 }
