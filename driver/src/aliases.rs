@@ -8,10 +8,14 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use crate::error::Status;
 use crate::types::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn, CUlaunchConfig,
-    CUlinkState, CUmemoryPool, CUstream, CUstreamCallback,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_BATCH_OP, CUarray, CUcontext, CUdevice, CUdeviceptr, CUevent,
+    CUfunction, CUgraph, CUhostFn, CUlaunchConfig, CUlinkState, CUmemLocation, CUmemcpyAttributes,
+    CUmemoryPool, CUstream, CUstreamCallback,
 };
-use crate::{capture, context, copy, copy2d, event, fill, launch, link, memory, pool, primary, stream};
+use crate::{
+    advice, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, event, fill, host, launch, link,
+    memory, pool, primary, stream,
+};
 
 macro_rules! aliases {
     ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
@@ -255,4 +259,129 @@ aliases! {
         place: *mut CUlinkState,
     );
     cuStreamDestroy = stream::cuStreamDestroy_v2(stream: CUstream);
+}
+
+// Memory.
+aliases! {
+    cuMemHostRegister = host::cuMemHostRegister_v2(
+        memory: *mut c_void,
+        bytes: usize,
+        flags: c_uint,
+    );
+    cuMemPrefetchAsync_ptsz = advice::cuMemPrefetchAsync(
+        address: CUdeviceptr,
+        bytes: usize,
+        device: CUdevice,
+        stream: CUstream,
+    );
+    cuMemPrefetchAsync_v2_ptsz = advice::cuMemPrefetchAsync_v2(
+        address: CUdeviceptr,
+        bytes: usize,
+        location: CUmemLocation,
+        flags: c_uint,
+        stream: CUstream,
+    );
+    cuMemPrefetchBatchAsync_ptsz = advice::cuMemPrefetchBatchAsync(
+        addresses: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        locations: *const CUmemLocation,
+        starts: *const usize,
+        locations_count: usize,
+        flags: u64,
+        stream: CUstream,
+    );
+    cuMemcpy3DAsync_v2_ptsz = copy3d::cuMemcpy3DAsync_v2(
+        copy: *const CUDA_MEMCPY3D,
+        stream: CUstream,
+    );
+    cuMemcpy3DBatchAsync_ptsz = copy_batch::cuMemcpy3DBatchAsync(
+        count: usize,
+        operations: *const CUDA_MEMCPY3D_BATCH_OP,
+        failed: *mut usize,
+        flags: c_ulonglong,
+        stream: CUstream,
+    );
+    cuMemcpy3DBatchAsync_v2_ptsz = copy_batch::cuMemcpy3DBatchAsync_v2(
+        count: usize,
+        operations: *const CUDA_MEMCPY3D_BATCH_OP,
+        flags: c_ulonglong,
+        stream: CUstream,
+    );
+    cuMemcpy3DPeerAsync_ptsz = copy3d::cuMemcpy3DPeerAsync(
+        copy: *const CUDA_MEMCPY3D,
+        stream: CUstream,
+    );
+    cuMemcpy3DPeer_ptds = copy3d::cuMemcpy3DPeer(
+        copy: *const CUDA_MEMCPY3D,
+    );
+    cuMemcpy3D_v2_ptds = copy3d::cuMemcpy3D_v2(
+        copy: *const CUDA_MEMCPY3D,
+    );
+    cuMemcpyAtoA_v2_ptds = copy_array::cuMemcpyAtoA_v2(
+        to: CUarray,
+        to_offset: usize,
+        from: CUarray,
+        from_offset: usize,
+        bytes: usize,
+    );
+    cuMemcpyAtoD_v2_ptds = copy_array::cuMemcpyAtoD_v2(
+        to: CUdeviceptr,
+        from: CUarray,
+        offset: usize,
+        bytes: usize,
+    );
+    cuMemcpyAtoHAsync_v2_ptsz = copy_array::cuMemcpyAtoHAsync_v2(
+        to: *mut c_void,
+        from: CUarray,
+        offset: usize,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyAtoH_v2_ptds = copy_array::cuMemcpyAtoH_v2(
+        to: *mut c_void,
+        from: CUarray,
+        offset: usize,
+        bytes: usize,
+    );
+    cuMemcpyBatchAsync_ptsz = copy_batch::cuMemcpyBatchAsync(
+        to: *const CUdeviceptr,
+        from: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        attributes: *const CUmemcpyAttributes,
+        starts: *const usize,
+        attributes_count: usize,
+        failed: *mut usize,
+        stream: CUstream,
+    );
+    cuMemcpyBatchAsync_v2_ptsz = copy_batch::cuMemcpyBatchAsync_v2(
+        to: *const CUdeviceptr,
+        from: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        attributes: *const CUmemcpyAttributes,
+        starts: *const usize,
+        attributes_count: usize,
+        stream: CUstream,
+    );
+    cuMemcpyDtoA_v2_ptds = copy_array::cuMemcpyDtoA_v2(
+        to: CUarray,
+        offset: usize,
+        from: CUdeviceptr,
+        bytes: usize,
+    );
+    cuMemcpyHtoAAsync_v2_ptsz = copy_array::cuMemcpyHtoAAsync_v2(
+        to: CUarray,
+        offset: usize,
+        from: *const c_void,
+        bytes: usize,
+        stream: CUstream,
+    );
+    cuMemcpyHtoA_v2_ptds = copy_array::cuMemcpyHtoA_v2(
+        to: CUarray,
+        offset: usize,
+        from: *const c_void,
+        bytes: usize,
+    );
 }

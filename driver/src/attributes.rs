@@ -44,6 +44,7 @@ pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
         13 => CLOCK_KHZ,
         14 | 30 => 512, // texture and surface alignment
         15 => 1,        // copies and kernels may overlap
+        19 => 1,        // page-locked memory has device addresses
         16 => int(device.sm_count),
         31 => 1,         // concurrent kernels
         33 => 1,         // PCI bus
@@ -58,12 +59,20 @@ pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
         76 => int(device.compute_capability.1),
         78..=80 => 1, // stream priorities; L1 caches of global and local memory
         81 => int(device.shared_per_sm),
+        83 => 1, // managed memory
         87 => 2, // single to double precision
+        // Managed memory while kernels run: nothing is ever moved, so the host may touch it at any time.
+        // (Atomics between host and device are none: 86 is 0.)
+        89 => 1,
         90 => 1, // preemption
+        91 => 1, // registered memory has the host's address
         95 => 1, // cooperative launches
         97 => int(device.shared_per_block_optin),
+        99 => 1,  // memory of the program can be registered
+        102 => 1, // virtual memory management
         106 => int(device.blocks_per_sm),
         111 => int(crate::occupancy::RESERVED_SHARED),
+        113 => 1,        // memory registered for reading
         115 => 1,        // memory pools
         126 => 1,        // memory synchronisation domains
         131 | 134 => -1, // NUMA nodes: none

@@ -4,11 +4,13 @@
 use std::ffi::c_void;
 
 use crate::error::Status;
+use crate::state::Driver;
 use crate::transfer::{Place, Transfer, submit, submit_one};
 use crate::types::{CUcontext, CUdeviceptr, CUstream};
 
 /// The default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
+
 /// One copy of consecutive bytes in a stream.
 ///
 /// # Safety
@@ -16,6 +18,16 @@ const DEFAULT: CUstream = std::ptr::null_mut();
 unsafe fn copy(name: &str, to: Place, from: Place, bytes: usize, stream: CUstream) -> Status {
     // SAFETY: the caller's promise.
     unsafe { submit_one(name, stream, Transfer::line(to, from, bytes)) }
+}
+
+/// [`copy`] between addresses that tell whose they are.
+///
+/// # Safety
+/// Those that are the host's point to `bytes` bytes.
+unsafe fn copy_unified(name: &str, to: u64, from: u64, bytes: usize, stream: CUstream) -> Status {
+    let described = |driver: &Driver| Ok(vec![Transfer::line(driver.place(to), driver.place(from), bytes)]);
+    // SAFETY: the caller's promise.
+    unsafe { submit(name, stream, described) }
 }
 
 /// [`copy`] with both places on the device.
@@ -91,7 +103,7 @@ pub extern "C" fn cuMemcpyDtoDAsync_v2(
 /// Those that are the host's point to `bytes` bytes.
 pub unsafe extern "C" fn cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, bytes: usize) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { copy("cuMemcpy", Place::unified(to), Place::unified(from), bytes, DEFAULT) }
+    unsafe { copy_unified("cuMemcpy", to, from, bytes, DEFAULT) }
 }
 
 /// Copies between any two addresses, in a stream.
@@ -105,7 +117,7 @@ pub unsafe extern "C" fn cuMemcpyAsync(
     stream: CUstream,
 ) -> Status {
     // SAFETY: the caller's promise.
-    unsafe { copy("cuMemcpyAsync", Place::unified(to), Place::unified(from), bytes, stream) }
+    unsafe { copy_unified("cuMemcpyAsync", to, from, bytes, stream) }
 }
 
 /// Copies between two contexts, which share the device's memory here.

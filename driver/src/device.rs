@@ -6,7 +6,6 @@ use crate::attributes::{MAX_PITCH, attribute};
 use crate::entry::{not_null, text, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::primary::check_device;
-use crate::state::DEVICE_MEMORY;
 use crate::types::{CUdevice, CUuuid};
 
 /// What the device is called.
@@ -92,10 +91,10 @@ pub unsafe extern "C" fn cuDeviceGetUuid(place: *mut CUuuid, device: CUdevice) -
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice) -> Status {
-    with_driver("cuDeviceTotalMem_v2", |_| {
+    with_driver("cuDeviceTotalMem_v2", |driver| {
         check_device(device)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, DEVICE_MEMORY as usize) }
+        unsafe { write(place, driver.memory.capacity() as usize) }
     })
 }
 

@@ -35,7 +35,7 @@ impl<'a> Lines<'a> {
 pub fn status(kind: &device::FaultKind) -> Status {
     use device::FaultKind as Kind;
     match kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } => Status::IllegalAddress,
+        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } => Status::IllegalAddress,
         Kind::Misaligned { .. } => Status::MisalignedAddress,
         Kind::StackOverflow { .. } => Status::HardwareStackError,
         Kind::Trap | Kind::BarrierDivergence { .. } | Kind::BadFree { .. } => Status::LaunchFailed,
@@ -49,7 +49,9 @@ pub fn status(kind: &device::FaultKind) -> Status {
 pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
     use device::FaultKind as Kind;
     let kind = match fault.kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::BadFree { .. } => FaultKind::IllegalAddress,
+        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } | Kind::BadFree { .. } => {
+            FaultKind::IllegalAddress
+        }
         Kind::Assert => FaultKind::Assert,
         Kind::Misaligned { .. } => FaultKind::MisalignedAddress,
         Kind::Trap => FaultKind::Trap,
@@ -61,13 +63,14 @@ pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
         | Kind::BadMemberMask { .. } => FaultKind::IllegalInstruction,
     };
     let access = match fault.kind {
-        Kind::OutOfBounds { access, .. } | Kind::Freed { access, .. } | Kind::Misaligned { access, .. } => {
-            Some(match access {
-                device::AccessKind::Read => Access::Load,
-                device::AccessKind::Write => Access::Store,
-                device::AccessKind::Atomic => Access::Atomic,
-            })
-        }
+        Kind::OutOfBounds { access, .. }
+        | Kind::Freed { access, .. }
+        | Kind::NoAccess { access, .. }
+        | Kind::Misaligned { access, .. } => Some(match access {
+            device::AccessKind::Read => Access::Load,
+            device::AccessKind::Write => Access::Store,
+            device::AccessKind::Atomic => Access::Atomic,
+        }),
         _ => None,
     };
     let at = blocked(fault.thread.block, fault.thread.thread, 1, &fault.place, lines);

@@ -9,8 +9,9 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
 use crate::{
-    aliases, capture, context, copy, copy2d, device, error, event, function, host, init, launch, library,
-    link, memory, module, occupancy, pointer, pool, primary, procaddr, profiler, stream,
+    advice, aliases, array, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
+    event, function, host, init, launch, library, link, memory, module, occupancy, pointer, pool, primary,
+    procaddr, profiler, stream, virtual_memory,
 };
 
 /// What stands behind an exported name.
@@ -48,13 +49,25 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static Slot)> {
 }
 
 export! {
+    advice {
+        cuMemAdvise cuMemAdvise_v2 cuMemPrefetchAsync cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync
+        cuMemRangeGetAttribute cuMemRangeGetAttributes
+    }
     aliases {
-        cuCtxDestroy cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease cuDevicePrimaryCtxReset
-        cuDevicePrimaryCtxSetFlags cuEventDestroy cuEventRecordWithFlags_ptsz cuEventRecord_ptsz
-        cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuLinkAddData cuLinkAddFile cuLinkCreate
-        cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemcpy2DAsync_v2_ptsz
-        cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds cuMemcpyAsync_ptsz cuMemcpyDtoDAsync_v2_ptsz
-        cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds cuMemcpyHtoDAsync_v2_ptsz
+        cuCtxDestroy cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease
+        cuDevicePrimaryCtxReset cuDevicePrimaryCtxSetFlags cuEventDestroy
+        cuEventRecordWithFlags_ptsz cuEventRecord_ptsz cuLaunchCooperativeKernel_ptsz
+        cuLaunchHostFunc_ptsz cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuLinkAddData
+        cuLinkAddFile cuLinkCreate cuMemAllocAsync_ptsz
+        cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemHostRegister cuMemPrefetchAsync_ptsz
+        cuMemPrefetchAsync_v2_ptsz cuMemPrefetchBatchAsync_ptsz cuMemcpy2DAsync_v2_ptsz
+        cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds cuMemcpy3DAsync_v2_ptsz
+        cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2_ptsz cuMemcpy3DPeerAsync_ptsz
+        cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds cuMemcpyAsync_ptsz cuMemcpyAtoA_v2_ptds
+        cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2_ptsz cuMemcpyAtoH_v2_ptds cuMemcpyBatchAsync_ptsz
+        cuMemcpyBatchAsync_v2_ptsz cuMemcpyDtoA_v2_ptds cuMemcpyDtoDAsync_v2_ptsz
+        cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds
+        cuMemcpyHtoAAsync_v2_ptsz cuMemcpyHtoA_v2_ptds cuMemcpyHtoDAsync_v2_ptsz
         cuMemcpyHtoD_v2_ptds cuMemcpyPeerAsync_ptsz cuMemcpyPeer_ptds cuMemcpy_ptds
         cuMemsetD16Async_ptsz cuMemsetD16_v2_ptds cuMemsetD2D16Async_ptsz cuMemsetD2D16_v2_ptds
         cuMemsetD2D32Async_ptsz cuMemsetD2D32_v2_ptds cuMemsetD2D8Async_ptsz cuMemsetD2D8_v2_ptds
@@ -63,6 +76,10 @@ export! {
         cuStreamGetCtx_ptsz cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz
         cuStreamGetId_ptsz cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
         cuStreamSynchronize_ptsz cuStreamWaitEvent_ptsz
+    }
+    array {
+        cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayDestroy
+        cuArrayGetDescriptor_v2
     }
     capture {
         cuStreamEndCapture cuStreamIsCapturing
@@ -82,6 +99,16 @@ export! {
     copy2d {
         cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2
     }
+    copy3d {
+        cuMemcpy3DAsync_v2 cuMemcpy3DPeer cuMemcpy3DPeerAsync cuMemcpy3D_v2
+    }
+    copy_array {
+        cuMemcpyAtoA_v2 cuMemcpyAtoD_v2 cuMemcpyAtoHAsync_v2 cuMemcpyAtoH_v2 cuMemcpyDtoA_v2
+        cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2
+    }
+    copy_batch {
+        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_v2 cuMemcpyBatchAsync cuMemcpyBatchAsync_v2
+    }
     device {
         cuDeviceCanAccessPeer cuDeviceComputeCapability cuDeviceGet cuDeviceGetAttribute
         cuDeviceGetByPCIBusId cuDeviceGetCount cuDeviceGetExecAffinitySupport cuDeviceGetName
@@ -99,7 +126,8 @@ export! {
         cuFuncSetAttribute cuFuncSetCacheConfig cuFuncSetSharedMemConfig
     }
     host {
-        cuMemAllocHost_v2 cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2 cuMemHostGetFlags
+        cuMemAllocHost_v2 cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2
+        cuMemHostGetFlags cuMemHostRegister_v2 cuMemHostUnregister
     }
     init {
         cuDriverGetVersion cuInit
@@ -110,7 +138,7 @@ export! {
     library {
         cuKernelGetAttribute cuKernelGetFunction cuKernelGetLibrary cuKernelGetName cuKernelGetParamInfo
         cuKernelSetAttribute cuKernelSetCacheConfig cuLibraryEnumerateKernels cuLibraryGetGlobal
-        cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetModule cuLibraryLoadData
+        cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetManaged cuLibraryGetModule cuLibraryLoadData
         cuLibraryLoadFromFile cuLibraryUnload
     }
     link {
@@ -131,11 +159,13 @@ export! {
         cuOccupancyMaxPotentialBlockSizeWithFlags
     }
     pointer {
-        cuPointerGetAttribute cuPointerGetAttributes
+        cuPointerGetAttribute cuPointerGetAttributes cuPointerSetAttribute
     }
     pool {
         cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceSetMemPool cuMemAllocFromPoolAsync
-        cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAttribute cuMemPoolSetAttribute cuMemPoolTrimTo
+        cuMemGetDefaultMemPool cuMemGetMemPool cuMemPoolCreate cuMemPoolDestroy
+        cuMemPoolExportToShareableHandle cuMemPoolGetAccess cuMemPoolGetAttribute cuMemPoolSetAccess
+        cuMemPoolSetAttribute cuMemPoolTrimTo cuMemSetMemPool
     }
     primary {
         cuDevicePrimaryCtxGetState cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset_v2
@@ -152,5 +182,10 @@ export! {
         cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
         cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
         cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
+    }
+    virtual_memory {
+        cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemGetAccess
+        cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle cuMemMap cuMemRelease
+        cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap
     }
 }

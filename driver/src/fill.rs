@@ -56,7 +56,7 @@ impl Fill {
         }
         let rows_before = (self.height - 1).checked_mul(self.pitch).ok_or(Status::InvalidValue)?;
         let bytes = rows_before.checked_add(row).ok_or(Status::InvalidValue)?;
-        driver.check_range(self.to, bytes)?;
+        driver.check_range(self.to, bytes, true)?;
         Ok(row)
     }
 

@@ -29,6 +29,8 @@ pub enum Kind {
     Pool,
     /// `CUlinkState`
     Link,
+    /// `CUarray`
+    Array,
 }
 
 /// The objects of one kind.

@@ -1,47 +1,51 @@
-//! Page-locked host memory (CUDA Driver API, `cuMemHostAlloc` and the like).
+//! Page-locked host memory (CUDA Driver API, `cuMemHostAlloc`, `cuMemHostRegister` and the like).
 //!
-//! It is plain host memory here: copies take it, but the virtual GPU, being a sandbox, cannot reach it
-//! (`CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY` is 0). Asking for its device address is refused; a kernel
-//! that gets the host address faults.
+//! Host and device reach it by the same addresses (unified addressing), whatever its flags: what is
+//! allocated lies in a range of its own ([`bugaroo_simulator::Memory`]), what is registered stays where the program
+//! has it. The program must not unmap a range before it unregisters it.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{c_uint, c_void};
+
+use bugaroo_simulator::AllocationKind;
 
 use crate::entry::{not_null, synchronising, with_context, write};
 use crate::error::{Outcome, Status};
+use crate::host_pages::Protection;
 use crate::state::{Driver, HostBlock};
 use crate::types::{CUcontext, CUdeviceptr};
 
 /// Host pages, as the alignment that programs expect.
-const ALIGNMENT: usize = 4096;
+const ALIGNMENT: u64 = 4096;
 /// `PORTABLE`, `DEVICEMAP`, `WRITECOMBINED`
 const FLAGS_MASK: c_uint = 7;
-
-fn layout(bytes: usize) -> Outcome<Layout> {
-    Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| Status::OutOfMemory)
-}
+/// `PORTABLE`, `DEVICEMAP`, `IOMEMORY`, `READ_ONLY`
+const REGISTER_MASK: c_uint = 15;
+/// `CU_MEMHOSTREGISTER_IOMEMORY`
+const IO_MEMORY: c_uint = 4;
+/// `CU_MEMHOSTREGISTER_READ_ONLY`
+const READ_ONLY: c_uint = 8;
+/// What memory that needs no flags is told to have: it is mapped in any case.
+const DEVICE_MAP: c_uint = 2;
 
 fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint) -> Outcome<*mut c_void> {
     if bytes == 0 || flags & !FLAGS_MASK != 0 {
         return Err(Status::InvalidValue);
     }
-    // SAFETY: the size is not zero.
-    let memory = unsafe { alloc_zeroed(layout(bytes)?) };
-    if memory.is_null() {
-        return Err(Status::OutOfMemory);
-    }
-    driver.host_blocks.insert(memory as usize, HostBlock { context, size: bytes, flags });
-    Ok(memory.cast())
+    let found = driver.memory.alloc(bytes as u64, ALIGNMENT, AllocationKind::Pinned);
+    let address = found.map_err(|_| Status::OutOfMemory)?;
+    driver.host_blocks.insert(address as usize, HostBlock { context, size: bytes, flags, registered: false });
+    Ok(address as *mut c_void)
 }
 
-/// Frees a block, if there is one at that address.
+/// Frees or unregisters a block, if there is one at that address.
 pub fn release(driver: &mut Driver, address: usize) -> bool {
     let Some(block) = driver.host_blocks.remove(&address) else { return false };
-    if let Ok(layout) = layout(block.size) {
-        // SAFETY: the block was allocated with this layout, and only its removal from the map frees it.
-        unsafe { dealloc(address as *mut u8, layout) };
-    }
-    true
+    let released = if block.registered {
+        driver.memory.unregister(address as u64)
+    } else {
+        driver.memory.free(address as u64)
+    };
+    released.is_ok()
 }
 
 /// Allocates page-locked host memory.
@@ -64,23 +68,83 @@ pub unsafe extern "C" fn cuMemHostAlloc(place: *mut *mut c_void, bytes: usize, f
 pub unsafe extern "C" fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize) -> Status {
     with_context("cuMemAllocHost_v2", |driver, context| {
         not_null(place)?;
-        let memory = allocate(driver, context, bytes, 0)?;
+        let memory = allocate(driver, context, bytes, DEVICE_MAP)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, memory) }
     })
 }
 
-/// Frees page-locked host memory.
+/// Frees page-locked host memory, once the device's work is done.
 ///
 /// # Safety
 /// Nothing uses the memory any more.
 pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
     synchronising("cuMemFreeHost", |driver, _| {
-        if release(driver, memory as usize) { Ok(()) } else { Err(Status::InvalidValue) }
+        let block = driver.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
+        let released = !block.registered && release(driver, memory as usize);
+        if released { Ok(()) } else { Err(Status::InvalidValue) }
     })
 }
 
-/// The flags that page-locked memory was allocated with.
+/// Lets the device reach memory of the program.
+///
+/// `CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED` when a part of it can be reached already; `CUDA_ERROR_INVALID_VALUE` for
+/// memory that is not there, or that may not be written to (but for `CU_MEMHOSTREGISTER_READ_ONLY`);
+/// `CUDA_ERROR_NOT_SUPPORTED` for memory of devices, and for addresses that mean something else to device
+/// code.
+///
+/// # Safety
+/// The range stays mapped until it is unregistered.
+pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint) -> Status {
+    with_context("cuMemHostRegister_v2", |driver, context| {
+        not_null(memory)?;
+        if bytes == 0 || flags & !REGISTER_MASK != 0 {
+            return Err(Status::InvalidValue);
+        }
+        if flags & IO_MEMORY != 0 {
+            let what =
+                "cuMemHostRegister: memory of other devices (CU_MEMHOSTREGISTER_IOMEMORY) is not supported";
+            return Err(driver.report.unsupported(what));
+        }
+        let address = memory as usize;
+        let end = address.checked_add(bytes).ok_or(Status::InvalidValue)?;
+        let before = driver.host_blocks.range(..end).next_back();
+        let overlapped = before.is_some_and(|(first, block)| first + block.size > address);
+        if overlapped || driver.memory.covers_host_visible(address as u64) {
+            return Err(Status::HostMemoryAlreadyRegistered);
+        }
+        let writable = flags & READ_ONLY == 0;
+        let wanted = if writable { Protection::ReadWrite } else { Protection::Read };
+        if crate::host_pages::protection(address, end) < wanted {
+            return Err(Status::InvalidValue);
+        }
+        // SAFETY: it is mapped so, and the caller's promise.
+        let registered = unsafe { driver.memory.register(address as u64, bytes as u64, writable) };
+        if let Err(error) = registered {
+            return Err(driver.report.unsupported(&format!("cuMemHostRegister: {error}")));
+        }
+        let block = HostBlock { context, size: bytes, flags: flags | DEVICE_MAP, registered: true };
+        driver.host_blocks.insert(address, block);
+        Ok(())
+    })
+}
+
+/// Takes memory of the program out of the device's reach, once the device's work is done.
+///
+/// `CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED` when no registered range starts there.
+///
+/// # Safety
+/// None beyond the device's: it does not touch the memory any more.
+pub unsafe extern "C" fn cuMemHostUnregister(memory: *mut c_void) -> Status {
+    synchronising("cuMemHostUnregister", |driver, _| {
+        not_null(memory)?;
+        let block = driver.host_blocks.get(&(memory as usize)).ok_or(Status::HostMemoryNotRegistered)?;
+        let released = block.registered && release(driver, memory as usize);
+        if released { Ok(()) } else { Err(Status::HostMemoryNotRegistered) }
+    })
+}
+
+/// The flags that page-locked memory was allocated or registered with.
 ///
 /// # Safety
 /// `place` is null or points to a place for them.
@@ -92,20 +156,23 @@ pub unsafe extern "C" fn cuMemHostGetFlags(place: *mut c_uint, memory: *mut c_vo
     })
 }
 
-/// The device's address of host memory: it has none.
+/// The device's address of page-locked memory: the same.
 ///
 /// # Safety
-/// `place` is null or points to a place for an address; it is not used.
+/// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
     place: *mut CUdeviceptr,
     memory: *mut c_void,
-    _flags: c_uint,
+    flags: c_uint,
 ) -> Status {
     with_context("cuMemHostGetDevicePointer_v2", |driver, _| {
         not_null(place)?;
+        if flags != 0 {
+            return Err(Status::InvalidValue);
+        }
         driver.host_block(memory as usize).ok_or(Status::InvalidValue)?;
-        let what = "cuMemHostGetDevicePointer: host memory mapped into the device is not supported";
-        Err(driver.report.unsupported(what))
+        // SAFETY: the caller's promise.
+        unsafe { write(place, memory as CUdeviceptr) }
     })
 }
 

@@ -12,7 +12,9 @@
 #![allow(non_snake_case, non_camel_case_types, reason = "cuda.h's own names")]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
 
+pub mod advice;
 pub mod aliases;
+pub mod array;
 mod attributes;
 mod cache;
 pub mod capture;
@@ -21,6 +23,9 @@ mod console;
 pub mod context;
 pub mod copy;
 pub mod copy2d;
+pub mod copy3d;
+pub mod copy_array;
+pub mod copy_batch;
 mod current;
 pub mod device;
 mod diagnosis;
@@ -35,6 +40,7 @@ pub mod fill;
 pub mod function;
 mod handles;
 pub mod host;
+mod host_pages;
 mod image;
 pub mod init;
 mod injection;
@@ -60,6 +66,7 @@ pub mod stream;
 mod submit;
 mod transfer;
 pub mod types;
+pub mod virtual_memory;
 mod work;
 
 pub use error::Status;

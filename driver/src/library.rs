@@ -172,6 +172,32 @@ pub unsafe extern "C" fn cuLibraryGetGlobal(
     })
 }
 
+/// Address, the host's and the device's, and size in bytes of a library's managed variable.
+///
+/// # Safety
+/// As [`cuLibraryGetGlobal`].
+pub unsafe extern "C" fn cuLibraryGetManaged(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> Status {
+    with_driver("cuLibraryGetManaged", |driver| {
+        let module = driver.libraries.get(library)?.module;
+        // SAFETY: the caller's promise.
+        let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
+        if !crate::advice::is_managed(driver, found) {
+            return Err(Status::NotFound);
+        }
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write_if_wanted(address, found);
+            write_if_wanted(bytes, size as usize);
+        }
+        Ok(())
+    })
+}
+
 /// The function of a kernel, in the current context.
 ///
 /// # Safety

@@ -10,10 +10,17 @@ use bugaroo_simulator::AllocationKind;
 use crate::attributes::PITCH_ALIGNMENT;
 use crate::entry::{not_null, synchronising, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
-use crate::state::{Allocation, DEVICE_MEMORY, Driver};
+use crate::state::{Allocation, Driver};
 use crate::submit::{on_stream, submit};
 use crate::types::{CUcontext, CUdeviceptr, CUstream};
 use crate::work::Work;
+
+/// Alignment of allocations, as hardware has it at least.
+const ALIGNMENT: u64 = 256;
+/// `CU_MEM_ATTACH_GLOBAL`
+const ATTACH_GLOBAL: c_uint = 1;
+/// `CU_MEM_ATTACH_HOST`: the host alone may touch the memory until it is attached otherwise. Not enforced.
+const ATTACH_HOST: c_uint = 2;
 
 impl Driver {
     /// Allocates device memory for the program.
@@ -21,13 +28,27 @@ impl Driver {
     /// # Errors
     /// `InvalidValue` for no bytes at all, `OutOfMemory`.
     pub fn allocate(&mut self, context: CUcontext, bytes: usize) -> Outcome<CUdeviceptr> {
+        self.allocate_kind(context, bytes, AllocationKind::Program)
+    }
+
+    /// Allocates memory of some kind for the program.
+    ///
+    /// # Errors
+    /// As [`Self::allocate`].
+    pub fn allocate_kind(
+        &mut self,
+        context: CUcontext,
+        bytes: usize,
+        kind: AllocationKind,
+    ) -> Outcome<CUdeviceptr> {
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
         let size = bytes as u64;
-        let found = self.memory.alloc(size, 256, AllocationKind::Program);
+        let found = self.memory.alloc(size, ALIGNMENT, kind);
         let address = found.map_err(|_| Status::OutOfMemory)?;
-        self.allocations.insert(address, Allocation { context, size });
+        let allocation = Allocation { context, size, kind, pool: None, synchronous: false };
+        self.allocations.insert(address, allocation);
         Ok(address)
     }
 
@@ -36,8 +57,16 @@ impl Driver {
     /// # Errors
     /// `InvalidValue` when it is not the first address of such memory.
     pub fn free(&mut self, address: CUdeviceptr) -> Outcome {
-        self.allocations.remove(&address).ok_or(Status::InvalidValue)?;
+        let gone = self.allocations.remove(&address).ok_or(Status::InvalidValue)?;
+        self.pools.freed(&gone);
+        self.advice.forget(address, gone.size);
         self.memory.free(address).map_err(|_| Status::InvalidValue)
+    }
+
+    /// The allocation of the program that an address lies in, with its first address.
+    pub fn program_allocation(&self, address: CUdeviceptr) -> Option<(CUdeviceptr, &Allocation)> {
+        let (first, found) = self.allocations.range(..=address).next_back()?;
+        (address - first < found.size).then_some((*first, found))
     }
 }
 
@@ -54,14 +83,15 @@ pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) ->
     })
 }
 
-/// Allocates device memory in stream order: its address is known, and its memory there, from now on.
+/// Allocates device memory from the current pool, in stream order: its address is known, and its memory
+/// there, from now on.
 ///
 /// # Safety
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
     on_stream("cuMemAllocAsync", stream, |driver, stream| {
         not_null(place)?;
-        let address = driver.allocate(stream.context, bytes)?;
+        let address = driver.allocate_from(driver.pools.current(), stream.context, bytes)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
     })
@@ -95,17 +125,19 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
     })
 }
 
-/// Memory that host and device share: not supported.
+/// Allocates memory that host and device reach by the same address, at any time.
 ///
 /// # Safety
-/// `place` is not used.
-pub unsafe extern "C" fn cuMemAllocManaged(
-    _place: *mut CUdeviceptr,
-    _bytes: usize,
-    _flags: c_uint,
-) -> Status {
-    with_context("cuMemAllocManaged", |driver, _| {
-        Err(driver.report.unsupported("cuMemAllocManaged: managed memory is not supported"))
+/// `place` is null or points to a place for an address.
+pub unsafe extern "C" fn cuMemAllocManaged(place: *mut CUdeviceptr, bytes: usize, flags: c_uint) -> Status {
+    with_context("cuMemAllocManaged", |driver, context| {
+        not_null(place)?;
+        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST) {
+            return Err(Status::InvalidValue);
+        }
+        let address = driver.allocate_kind(context, bytes, AllocationKind::Managed)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, address) }
     })
 }
 
@@ -125,17 +157,18 @@ pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Stat
     })
 }
 
-/// Free and total device memory in bytes.
+/// Free and total device memory in bytes. Managed and page-locked memory is the host's and does not count.
 ///
 /// # Safety
 /// Each is null, which is refused, or points to a place for a number.
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Status {
     with_context("cuMemGetInfo_v2", |driver, _| {
         not_null(total)?;
+        not_null(free)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write(free, driver.memory.available() as usize)?;
-            write(total, DEVICE_MEMORY as usize)
+            write(total, driver.memory.capacity() as usize)
         }
     })
 }

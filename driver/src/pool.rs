@@ -1,19 +1,28 @@
-//! Memory pools (CUDA Driver API, "Stream Ordered Memory Allocator").
+//! Memory pools, and allocation in stream order (CUDA Driver API, "Stream Ordered Memory Allocator").
 //!
-//! All pools draw on the one device memory and hold nothing back, as everything is freed at once. A
-//! pool is a name, with what it counts.
+//! All pools draw on the one device memory and hold nothing back, as everything is freed at once: what a
+//! pool reserves is what is in use of it. A pool is a name, with what it counts. None can be shared with
+//! other processes.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
+
+use bugaroo_simulator::AllocationKind;
 
 use crate::entry::{not_null, with_driver, write};
 use crate::error::{Outcome, Status};
+use crate::handles::{Handles, Kind};
 use crate::primary::check_device;
-use crate::state::Driver;
+use crate::state::{Allocation, Driver};
 use crate::submit::on_stream;
-use crate::types::{CUdevice, CUdeviceptr, CUmemoryPool, CUstream};
+use crate::types::{
+    CUcontext, CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
+    LOCATION_DEVICE, LOCATION_HOST,
+};
 
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
 const RELEASE_THRESHOLD: c_uint = 4;
+/// The three switches of reuse, on.
+const REUSE: u32 = 0b1110;
 
 /// A pool.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +31,14 @@ pub struct Pool {
     release_threshold: u64,
     /// The three switches of reuse, which change nothing; bit by attribute number.
     reuse: u32,
+    /// Bytes allocated, now and at most since that was set back; what is reserved is the same.
+    used: u64,
+    most_used: u64,
+    most_reserved: u64,
+    /// The most that may be allocated; 0 for no limit but the device's.
+    limit: u64,
+    /// Of memory that host and device share.
+    managed: bool,
 }
 
 /// The device's pools.
@@ -29,24 +46,65 @@ pub struct Pool {
 pub struct Pools {
     /// The one that there always is.
     default: CUmemoryPool,
-    /// The one that `cuMemAllocAsync` names as its own.
+    /// The one that `cuMemAllocAsync` takes from.
     current: CUmemoryPool,
     /// All of them.
-    all: crate::handles::Handles<Pool>,
+    all: Handles<Pool>,
 }
 
 impl Pools {
     /// The default pool alone.
     pub fn new() -> Self {
-        let mut all = crate::handles::Handles::new(crate::handles::Kind::Pool);
-        let default = all.insert(Pool { reuse: 0b1110, ..Pool::default() });
+        let mut all = Handles::new(Kind::Pool);
+        let default = all.insert(Pool { reuse: REUSE, ..Pool::default() });
         Pools { default, current: default, all }
+    }
+
+    /// The pool that memory is taken from where none is named.
+    pub fn current(&self) -> CUmemoryPool {
+        self.current
+    }
+
+    /// An allocation is no more; its pool may be neither.
+    pub fn freed(&mut self, allocation: &Allocation) {
+        if let Some(pool) = allocation.pool.and_then(|pool| self.all.get_mut(pool).ok()) {
+            pool.used = pool.used.saturating_sub(allocation.size);
+        }
     }
 }
 
 impl Default for Pools {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Driver {
+    /// Allocates memory from a pool, in the context of a stream.
+    ///
+    /// # Errors
+    /// `InvalidHandle` for no pool, `InvalidValue` for no bytes, `OutOfMemory`.
+    pub fn allocate_from(
+        &mut self,
+        pool: CUmemoryPool,
+        context: CUcontext,
+        bytes: usize,
+    ) -> Outcome<CUdeviceptr> {
+        let found = *self.pools.all.get(pool)?;
+        let used = found.used.saturating_add(bytes as u64);
+        if found.limit > 0 && used > found.limit {
+            return Err(Status::OutOfMemory);
+        }
+        let kind = if found.managed { AllocationKind::Managed } else { AllocationKind::Program };
+        let address = self.allocate_kind(context, bytes, kind)?;
+        if let Some(allocation) = self.allocations.get_mut(&address) {
+            allocation.pool = Some(pool);
+        }
+        let pool = self.pools.all.get_mut(pool)?;
+        pool.used = used;
+        pool.most_used = pool.most_used.max(used);
+        pool.most_reserved = pool.most_reserved.max(used);
+        Ok(address)
     }
 }
 
@@ -84,15 +142,40 @@ pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> St
     })
 }
 
-/// Makes a pool.
+/// Makes a pool of device memory, or of managed memory.
+///
+/// `CUDA_ERROR_NOT_SUPPORTED` for handles that other processes could use, and for memory of the host.
 ///
 /// # Safety
-/// `place` is null or points to a place for a handle; `properties` is only looked at for null.
-pub unsafe extern "C" fn cuMemPoolCreate(place: *mut CUmemoryPool, properties: *const c_void) -> Status {
+/// `place` is null or points to a place for a handle; `properties` is null or points to properties.
+pub unsafe extern "C" fn cuMemPoolCreate(
+    place: *mut CUmemoryPool,
+    properties: *const CUmemPoolProps,
+) -> Status {
     with_driver("cuMemPoolCreate", |driver| {
         not_null(place)?;
         not_null(properties)?;
-        let pool = driver.pools.all.insert(Pool { reuse: 0b1110, ..Pool::default() });
+        // SAFETY: not null, and the caller vouches for the rest.
+        let properties = unsafe { properties.read_unaligned() };
+        if !matches!(properties.allocation_type, 1 | 2) {
+            return Err(Status::InvalidValue);
+        }
+        if properties.handle_types != 0 {
+            let what = "cuMemPoolCreate: pools that are shared with other processes are not supported";
+            return Err(driver.report.unsupported(what));
+        }
+        let managed = properties.allocation_type == 2;
+        match properties.location.kind {
+            LOCATION_DEVICE => check_device(properties.location.id)?,
+            _ if managed => {}
+            LOCATION_HOST..=4 => {
+                let what = "cuMemPoolCreate: pools of host memory are not supported";
+                return Err(driver.report.unsupported(what));
+            }
+            _ => return Err(Status::InvalidValue),
+        }
+        let limit = properties.max_size as u64;
+        let pool = driver.pools.all.insert(Pool { reuse: REUSE, limit, managed, ..Pool::default() });
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -117,12 +200,7 @@ pub extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, _bytes_to_keep: usize) -> 
     with_driver("cuMemPoolTrimTo", |driver| driver.pools.all.get(pool).map(|_| ()))
 }
 
-/// Bytes that the program has allocated: what each pool counts as used, since they share the device.
-fn used(driver: &Driver) -> u64 {
-    driver.allocations.values().map(|allocation| allocation.size).sum()
-}
-
-/// One of a pool's attributes. What is in use is counted for all pools together.
+/// One of a pool's attributes.
 ///
 /// # Safety
 /// `place` is null or points to a place for a value of the attribute's type.
@@ -138,14 +216,17 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(
             match attribute {
                 1..=3 => write(place.cast::<u32>(), pool.reuse >> attribute & 1),
                 RELEASE_THRESHOLD => write(place.cast::<u64>(), pool.release_threshold),
-                5..=8 => write(place.cast::<u64>(), used(driver)),
+                5 | 7 => write(place.cast::<u64>(), pool.used),
+                6 => write(place.cast::<u64>(), pool.most_reserved),
+                8 => write(place.cast::<u64>(), pool.most_used),
                 _ => Err(Status::InvalidValue),
             }
         }
     })
 }
 
-/// Sets one of a pool's attributes, which is kept and told, and changes nothing.
+/// Sets one of a pool's attributes: a switch or the threshold, which are kept and told and change nothing,
+/// or the most that was in use, which can be set back.
 ///
 /// # Safety
 /// `value` is null or points to a value of the attribute's type.
@@ -158,19 +239,88 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(
         let pool = driver.pools.all.get_mut(pool)?;
         not_null(value)?;
         // SAFETY: the caller's promise, with the types that `cuda.h` states.
-        unsafe {
-            match attribute {
-                1..=3 => {
-                    let on = u32::from(value.cast::<u32>().read_unaligned() != 0);
-                    pool.reuse = pool.reuse & !(1 << attribute) | on << attribute;
-                }
-                RELEASE_THRESHOLD => pool.release_threshold = value.cast::<u64>().read_unaligned(),
-                // The two high-water marks may be set back.
-                6 | 8 => {}
-                _ => return Err(Status::InvalidValue),
+        let (switch, number) = match attribute {
+            1..=3 => (unsafe { value.cast::<u32>().read_unaligned() }, 0),
+            // SAFETY: as above.
+            RELEASE_THRESHOLD | 6 | 8 => (0, unsafe { value.cast::<u64>().read_unaligned() }),
+            _ => return Err(Status::InvalidValue),
+        };
+        match attribute {
+            1..=3 => pool.reuse = pool.reuse & !(1 << attribute) | u32::from(switch != 0) << attribute,
+            RELEASE_THRESHOLD => pool.release_threshold = number,
+            _ if number != 0 => return Err(Status::InvalidValue),
+            6 => pool.most_reserved = pool.used,
+            _ => pool.most_used = pool.used,
+        }
+        Ok(())
+    })
+}
+
+/// Lets devices use a pool's memory: there is one, which may always.
+///
+/// # Safety
+/// `descriptions` is null or points to `count` descriptions.
+pub unsafe extern "C" fn cuMemPoolSetAccess(
+    pool: CUmemoryPool,
+    descriptions: *const CUmemAccessDesc,
+    count: usize,
+) -> Status {
+    with_driver("cuMemPoolSetAccess", |driver| {
+        driver.pools.all.get(pool)?;
+        for index in 0..count {
+            not_null(descriptions)?;
+            // SAFETY: the caller's promise.
+            let description = unsafe { descriptions.add(index).read_unaligned() };
+            if description.location.kind == LOCATION_DEVICE {
+                check_device(description.location.id)?;
+            }
+            // The device of the pool cannot be kept out.
+            if !matches!(description.flags, 1 | 3) {
+                return Err(Status::InvalidValue);
             }
         }
         Ok(())
+    })
+}
+
+/// What a location may do with a pool's memory: the device everything, the host nothing, unless it is managed.
+///
+/// # Safety
+/// `place` is null or points to a place for the flags, `location` is null or points to a location.
+pub unsafe extern "C" fn cuMemPoolGetAccess(
+    place: *mut c_uint,
+    pool: CUmemoryPool,
+    location: *const CUmemLocation,
+) -> Status {
+    with_driver("cuMemPoolGetAccess", |driver| {
+        let pool = driver.pools.all.get(pool)?;
+        not_null(location)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let location = unsafe { location.read_unaligned() };
+        let flags = match location.kind {
+            LOCATION_DEVICE => check_device(location.id).map(|()| 3)?,
+            _ if pool.managed => 3,
+            _ => 0,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, flags) }
+    })
+}
+
+/// A pool cannot be shared with other processes.
+///
+/// # Safety
+/// `place` is not used.
+pub unsafe extern "C" fn cuMemPoolExportToShareableHandle(
+    _place: *mut c_void,
+    pool: CUmemoryPool,
+    _kind: c_uint,
+    _flags: u64,
+) -> Status {
+    with_driver("cuMemPoolExportToShareableHandle", |driver| {
+        driver.pools.all.get(pool)?;
+        let what = "cuMemPoolExportToShareableHandle: sharing memory with other processes is not supported";
+        Err(driver.report.unsupported(what))
     })
 }
 
@@ -186,9 +336,67 @@ pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
 ) -> Status {
     on_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
         not_null(place)?;
-        driver.pools.all.get(pool)?;
-        let address = driver.allocate(stream.context, bytes)?;
+        let address = driver.allocate_from(pool, stream.context, bytes)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
     })
+}
+
+fn located(
+    name: &str,
+    place: *mut CUmemoryPool,
+    location: *const CUmemLocation,
+    which: fn(&Pools) -> CUmemoryPool,
+) -> Status {
+    with_driver(name, |driver| {
+        not_null(location)?;
+        // SAFETY: not null; the exported functions' callers vouch for the rest.
+        let location = unsafe { location.read_unaligned() };
+        if location.kind != LOCATION_DEVICE {
+            return Err(driver.report.unsupported(&format!("{name}: only the device has pools")));
+        }
+        check_device(location.id)?;
+        // SAFETY: the exported functions' callers vouch for the place.
+        unsafe { write(place, which(&driver.pools)) }
+    })
+}
+
+/// The default pool of a location, which must be the device.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle, `location` is null or points to a location.
+pub unsafe extern "C" fn cuMemGetDefaultMemPool(
+    place: *mut CUmemoryPool,
+    location: *const CUmemLocation,
+    _kind: c_int,
+) -> Status {
+    located("cuMemGetDefaultMemPool", place, location, |pools| pools.default)
+}
+
+/// The current pool of a location, which must be the device.
+///
+/// # Safety
+/// As [`cuMemGetDefaultMemPool`].
+pub unsafe extern "C" fn cuMemGetMemPool(
+    place: *mut CUmemoryPool,
+    location: *const CUmemLocation,
+    _kind: c_int,
+) -> Status {
+    located("cuMemGetMemPool", place, location, |pools| pools.current)
+}
+
+/// Makes a pool the current one of a location, which must be the device.
+///
+/// # Safety
+/// `location` is null or points to a location.
+pub unsafe extern "C" fn cuMemSetMemPool(
+    location: *const CUmemLocation,
+    _kind: c_int,
+    pool: CUmemoryPool,
+) -> Status {
+    let mut place = std::ptr::null_mut();
+    match located("cuMemSetMemPool", &mut place, location, |pools| pools.current) {
+        Status::Success => cuDeviceSetMemPool(0, pool),
+        status => status,
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_simulator::{DeviceConfig, Memory};
+use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory};
 
+use crate::advice::Advices;
+use crate::array::Array;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::error::{Outcome, Status};
@@ -19,10 +21,13 @@ use crate::primary::Primary;
 use crate::queue::{Progress, Queue, Ticket};
 use crate::report::Report;
 use crate::stream::Stream;
-use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
+use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmemoryPool, CUmodule};
+use crate::virtual_memory::Chunks;
 
-/// Memory of the virtual GPU, in bytes. Host memory is only used for what the program allocates.
+/// Memory of the virtual GPU, in bytes. Host memory is only used for what the program touches.
 pub const DEVICE_MEMORY: u64 = 16 << 30;
+/// What is left of it where the host refuses that much address space.
+const LESS_MEMORY: [u64; 3] = [4 << 30, 1 << 30, 1 << 28];
 
 /// What makes the seed of the queue's picks of the trial's, apart from those of launches.
 const PICKS: u64 = 0x7175_6575_65;
@@ -43,17 +48,25 @@ pub struct Allocation {
     pub context: CUcontext,
     /// As asked for, in bytes.
     pub size: u64,
+    /// Of the device's own, or shared with the host.
+    pub kind: AllocationKind,
+    /// The pool that it came from.
+    pub pool: Option<CUmemoryPool>,
+    /// As set by `cuPointerSetAttribute`; every operation waits for its end anyway.
+    pub synchronous: bool,
 }
 
-/// Memory of the host that the driver allocated for the program.
+/// Memory of the host that the driver allocated for the program, or that the program registered.
 #[derive(Clone, Copy, Debug)]
 pub struct HostBlock {
     /// Whose it is.
     pub context: CUcontext,
     /// In bytes.
     pub size: usize,
-    /// As passed to `cuMemHostAlloc`.
+    /// As passed to `cuMemHostAlloc` or `cuMemHostRegister`.
     pub flags: u32,
+    /// It is the program's own.
+    pub registered: bool,
 }
 
 /// Everything; see the modules of the parts.
@@ -109,6 +122,12 @@ pub struct Driver {
     pub allocations: BTreeMap<CUdeviceptr, Allocation>,
     /// Host memory of the program by its first address.
     pub host_blocks: BTreeMap<usize, HostBlock>,
+    /// Arrays.
+    pub arrays: Handles<Array>,
+    /// Chunks of memory that are mapped to reserved addresses.
+    pub chunks: Chunks,
+    /// What the program said about the use of managed memory.
+    pub advice: Advices,
 }
 
 // SAFETY: the raw pointers inside are handles, numbers in truth, which are never followed; but the logs of a
@@ -123,9 +142,10 @@ impl Driver {
     pub fn new(injection: Injection, report: Report) -> Outcome<Box<Self>> {
         let mut contexts = Handles::new(Kind::Context);
         let primary = Primary::new(&mut contexts);
-        let memory = Memory::new(DEVICE_MEMORY).map_err(|error| {
+        let memory = Memory::new(DEVICE_MEMORY).or_else(|error| {
             eprintln!("bugaroo: {error}");
-            Status::OutOfMemory
+            let smaller = LESS_MEMORY.iter().find_map(|bytes| Memory::new(*bytes).ok());
+            smaller.ok_or(Status::OutOfMemory)
         })?;
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),
@@ -153,6 +173,9 @@ impl Driver {
             links: Handles::new(Kind::Link),
             allocations: BTreeMap::new(),
             host_blocks: BTreeMap::new(),
+            arrays: Handles::new(Kind::Array),
+            chunks: Chunks::default(),
+            advice: Advices::default(),
         }))
     }
 
@@ -198,7 +221,7 @@ impl Driver {
 
     /// Whether an address lies in memory that the host and the device both see.
     pub fn is_host_visible(&self, address: u64) -> bool {
-        self.host_block(address as usize).is_some()
+        self.host_block(address as usize).is_some() || self.memory.covers_host_visible(address)
     }
 
     /// A function with the module that it belongs to.
@@ -247,13 +270,15 @@ impl Driver {
         for event in self.events.find(|event| event.context == context) {
             let _ = self.events.remove(event);
         }
+        for array in self.arrays.find(|array| array.context == context) {
+            let _ = crate::array::destroy(self, array);
+        }
         let owned =
             |(address, allocation): (&u64, &Allocation)| (allocation.context == context).then_some(*address);
         let addresses: Vec<u64> = self.allocations.iter().filter_map(owned).collect();
         for address in addresses {
-            self.allocations.remove(&address);
             // It was allocated and not freed since, or it would not be in the map.
-            let _ = self.memory.free(address);
+            let _ = self.free(address);
         }
         let owned = |(address, block): (&usize, &HostBlock)| (block.context == context).then_some(*address);
         let addresses: Vec<usize> = self.host_blocks.iter().filter_map(owned).collect();

@@ -267,12 +267,15 @@ pub unsafe extern "C" fn cuStreamAddCallback(
     })
 }
 
-/// Ties managed memory to a stream; there is none.
+/// Ties managed memory to a stream. The host and other streams may go on using it here.
 pub extern "C" fn cuStreamAttachMemAsync(
     stream: CUstream,
-    _address: u64,
+    address: u64,
     _length: usize,
-    _flags: c_uint,
+    flags: c_uint,
 ) -> Status {
-    with_stream("cuStreamAttachMemAsync", stream, |_, _| Err(Status::InvalidValue))
+    with_stream("cuStreamAttachMemAsync", stream, |driver, _| {
+        let known = matches!(flags, 1 | 2 | 4) && crate::advice::is_managed(driver, address);
+        if known { Ok(()) } else { Err(Status::InvalidValue) }
+    })
 }

@@ -8,6 +8,8 @@
 
 use std::ffi::c_void;
 
+use bugaroo_simulator::Endpoint;
+
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
@@ -15,9 +17,6 @@ use crate::stream::waiting_for_stream;
 use crate::submit::{Submitted, on_stream};
 use crate::types::{CUdeviceptr, CUstream};
 use crate::work::Work;
-
-/// Bytes that a copy within the device moves at a time.
-const CHUNK: usize = 64 << 10;
 
 /// An address that a copy reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,21 +28,18 @@ pub enum Place {
 }
 
 impl Place {
-    /// Sorts an address of the unified address space out. Device memory lies where no host memory is.
-    pub fn unified(address: u64) -> Place {
-        let device = bugaroo_simulator::GLOBAL_BASE;
-        if (device..device << 1).contains(&address) {
-            Place::Device(address)
-        } else {
-            Place::Host(address as *mut c_void)
-        }
-    }
-
     /// The place some bytes further.
     pub fn offset(self, bytes: usize) -> Place {
         match self {
             Place::Host(address) => Place::Host(address.cast::<u8>().wrapping_add(bytes).cast()),
             Place::Device(address) => Place::Device(address.wrapping_add(bytes as u64)),
+        }
+    }
+
+    fn end(self) -> Endpoint {
+        match self {
+            Place::Host(address) => Endpoint::Host(address.cast()),
+            Place::Device(address) => Endpoint::Device(address),
         }
     }
 }
@@ -97,7 +93,7 @@ impl Transfer {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 
-    /// Neither side is the host's.
+    /// Neither side is the program's own memory; page-locked and managed memory are not.
     pub fn is_on_device(&self) -> bool {
         matches!((self.to.start, self.from.start), (Place::Device(_), Place::Device(_)))
     }
@@ -122,18 +118,15 @@ impl Transfer {
         if self.is_empty() {
             return Ok(());
         }
-        for side in [&self.to, &self.from] {
+        for (side, write) in [(&self.to, true), (&self.from, false)] {
             // A pitch of 0 stands for rows without gaps where there is but one.
             if (self.height > 1 && side.pitch < self.width) || (self.depth > 1 && side.slice < side.pitch) {
                 return Err(Status::InvalidValue);
             }
             let span = self.span(side).ok_or(Status::InvalidValue)?;
             match side.start {
-                Place::Device(start) => driver.check_range(start, span)?,
-                Place::Host(start) => {
-                    not_null(start)?;
-                    (start as usize).checked_add(span).ok_or(Status::InvalidValue)?;
-                }
+                Place::Device(start) => driver.check_range(start, span, write)?,
+                Place::Host(start) => driver.check_host_range(start, span, write)?,
             }
         }
         Ok(())
@@ -154,61 +147,48 @@ impl Transfer {
         driver.clock.moved(self.bytes());
         for z in 0..self.depth {
             for y in 0..self.height {
+                let (to, from) = (self.to.row(y, z).end(), self.from.row(y, z).end());
                 // SAFETY: the caller's promise.
-                unsafe { copy_row(driver, self.to.row(y, z), self.from.row(y, z), self.width) }?;
+                let copied = unsafe { driver.memory.copy(to, from, self.width as u64) };
+                copied.map_err(|_| Status::InvalidValue)?;
             }
         }
         Ok(())
     }
 }
 
-/// Copies one row.
-///
-/// # Safety
-/// Host places point to `bytes` bytes that may be read or written.
-unsafe fn copy_row(driver: &mut Driver, to: Place, from: Place, bytes: usize) -> Outcome {
-    match (to, from) {
-        (Place::Device(to), Place::Host(from)) => {
-            // SAFETY: not null as was checked, and the caller vouches for the rest.
-            let from = unsafe { std::slice::from_raw_parts(from.cast_const().cast::<u8>(), bytes) };
-            driver.memory.write(to, from).map_err(|_| Status::InvalidValue)
-        }
-        (Place::Host(to), Place::Device(from)) => {
-            // SAFETY: not null as was checked, and the caller vouches for the rest; bytes may be written
-            // whatever they held, since `read` looks at none of them.
-            let to = unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), bytes) };
-            driver.memory.read(from, to).map_err(|_| Status::InvalidValue)
-        }
-        (Place::Host(to), Place::Host(from)) => {
-            // SAFETY: not null as was checked, and the caller vouches for the rest.
-            unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), bytes) };
-            Ok(())
-        }
-        (Place::Device(to), Place::Device(from)) => copy_inside(driver, to, from, bytes),
-    }
-}
-
-/// Copies from device to device. Where the ranges overlap the result is undefined in CUDA; here the
-/// copy goes forwards in chunks.
-fn copy_inside(driver: &mut Driver, to: CUdeviceptr, from: CUdeviceptr, bytes: usize) -> Outcome {
-    let mut chunk = vec![0; bytes.min(CHUNK)];
-    for start in (0..bytes).step_by(CHUNK) {
-        let chunk = &mut chunk[..CHUNK.min(bytes - start)];
-        driver.memory.read(from + start as u64, chunk).map_err(|_| Status::InvalidValue)?;
-        driver.memory.write(to + start as u64, chunk).map_err(|_| Status::InvalidValue)?;
-    }
-    Ok(())
-}
-
 impl Driver {
-    /// Refuses a device range that is not inside one allocation.
+    /// Sorts an address of the unified address space out: the device's, or the program's own.
+    pub fn place(&self, address: u64) -> Place {
+        if self.memory.covers(address) || self.memory.covers_host_visible(address) {
+            Place::Device(address)
+        } else {
+            Place::Host(address as *mut c_void)
+        }
+    }
+
+    /// Refuses a device range that is not inside one allocation, or that the device may not write to.
     ///
     /// # Errors
     /// `InvalidValue`
-    pub fn check_range(&self, address: CUdeviceptr, bytes: usize) -> Outcome {
-        let (base, size) = self.memory.allocation(address).ok_or(Status::InvalidValue)?;
+    pub fn check_range(&self, address: CUdeviceptr, bytes: usize, write: bool) -> Outcome {
+        self.memory.check(address, bytes as u64, write).map_err(|_| Status::InvalidValue)
+    }
+
+    /// Refuses a host range that is null, one of the device's, or not inside one page-locked allocation
+    /// although it starts where those are.
+    fn check_host_range(&self, start: *mut c_void, bytes: usize, write: bool) -> Outcome {
+        not_null(start)?;
+        let address = start as u64;
         let end = address.checked_add(bytes as u64).ok_or(Status::InvalidValue)?;
-        if end <= base + size { Ok(()) } else { Err(Status::InvalidValue) }
+        if self.memory.covers(address) || self.memory.covers(end - 1) {
+            return Err(Status::InvalidValue);
+        }
+        if self.memory.covers_host_visible(address) {
+            self.check_range(address, bytes, write)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -230,7 +210,12 @@ impl Transfer {
             Place::Host(address) => !driver.is_host_visible(address as u64),
             Place::Device(_) => false,
         };
-        if self.is_empty() || self.is_on_device() {
+        // By the generic functions page-locked and managed memory counts as the device's.
+        let on_device = |side: &Side| match side.start {
+            Place::Host(_) => false,
+            Place::Device(address) => !driver.is_host_visible(address),
+        };
+        if self.is_empty() || (on_device(&self.to) && on_device(&self.from)) {
             Manner::Later
         } else if !asynchronous || pageable(&self.to) {
             Manner::Now

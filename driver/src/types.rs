@@ -21,6 +21,9 @@ pub type CUevent = *mut c_void;
 pub type CUgraph = *mut c_void;
 pub type CUmemoryPool = *mut c_void;
 pub type CUlinkState = *mut c_void;
+pub type CUarray = *mut c_void;
+/// A handle of a chunk of memory, a number by `cuda.h`.
+pub type CUmemGenericAllocationHandle = u64;
 /// A function of the program that it wants called in stream order.
 pub type CUhostFn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 /// The older form of [`CUhostFn`], told the stream and its status.
@@ -35,7 +38,7 @@ pub struct CUuuid {
     pub bytes: [u8; 16],
 }
 
-/// A copy of a rectangle. An array as source or destination is not supported.
+/// A copy of a rectangle.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CUDA_MEMCPY2D {
@@ -57,8 +60,154 @@ pub struct CUDA_MEMCPY2D {
     pub height: usize,
 }
 
+/// One side of a [`CUDA_MEMCPY3D`]; that of a peer copy has its context where the other has nothing.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Operand3D {
+    pub x_in_bytes: usize,
+    pub y: usize,
+    pub z: usize,
+    pub lod: usize,
+    pub memory_type: c_uint,
+    pub host: *mut c_void,
+    pub device: CUdeviceptr,
+    pub array: CUarray,
+    pub context: CUcontext,
+    pub pitch: usize,
+    pub height: usize,
+}
+
+/// A copy of a box, within a context or between two (`CUDA_MEMCPY3D_PEER`).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUDA_MEMCPY3D {
+    pub src: Operand3D,
+    pub dst: Operand3D,
+    pub width_in_bytes: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUDA_ARRAY_DESCRIPTOR {
+    pub width: usize,
+    pub height: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUDA_ARRAY3D_DESCRIPTOR {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUmemLocation {
+    pub kind: c_uint,
+    pub id: c_int,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct CUmemAccessDesc {
+    pub location: CUmemLocation,
+    pub flags: c_uint,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUmemPoolProps {
+    pub allocation_type: c_uint,
+    pub handle_types: c_uint,
+    pub location: CUmemLocation,
+    pub security: *mut c_void,
+    pub max_size: usize,
+    pub usage: u16,
+    pub reserved: [u8; 54],
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUmemAllocationProp {
+    pub allocation_type: c_uint,
+    pub handle_types: c_uint,
+    pub location: CUmemLocation,
+    pub meta_data: *mut c_void,
+    pub compression: u8,
+    pub rdma: u8,
+    pub usage: u16,
+    pub reserved: [u8; 4],
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUmemcpyAttributes {
+    pub source_access_order: c_uint,
+    pub source: CUmemLocation,
+    pub destination: CUmemLocation,
+    pub flags: c_uint,
+}
+
+/// A pointer (kind 1) or an array (kind 2) as a side of a copy.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUmemcpy3DOperand {
+    pub kind: c_uint,
+    pub place: CUmemcpy3DPlace,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub union CUmemcpy3DPlace {
+    pub pointer: CUmemcpy3DPointer,
+    pub array: CUmemcpy3DArray,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUmemcpy3DPointer {
+    pub address: CUdeviceptr,
+    /// In elements; bytes, of a pointer.
+    pub row_length: usize,
+    pub layer_height: usize,
+    pub location: CUmemLocation,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUmemcpy3DArray {
+    pub array: CUarray,
+    /// In elements.
+    pub offset: [usize; 3],
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CUDA_MEMCPY3D_BATCH_OP {
+    pub src: CUmemcpy3DOperand,
+    pub dst: CUmemcpy3DOperand,
+    /// In elements of an array if one takes part, else in bytes.
+    pub extent: [usize; 3],
+    pub source_access_order: c_uint,
+    pub flags: c_uint,
+}
+
+/// `CU_MEM_LOCATION_TYPE_DEVICE`
+pub const LOCATION_DEVICE: c_uint = 1;
+/// `CU_MEM_LOCATION_TYPE_HOST`, the first of three that mean the host.
+pub const LOCATION_HOST: c_uint = 2;
+
 pub const CU_MEMORYTYPE_HOST: c_uint = 1;
 pub const CU_MEMORYTYPE_DEVICE: c_uint = 2;
+pub const CU_MEMORYTYPE_ARRAY: c_uint = 3;
 pub const CU_MEMORYTYPE_UNIFIED: c_uint = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +247,13 @@ pub const STREAM_PER_THREAD: usize = 2;
 
 const _: () = {
     assert!(size_of::<CUDA_MEMCPY2D>() == 128);
+    assert!(size_of::<CUDA_MEMCPY3D>() == 200);
+    assert!(size_of::<CUDA_ARRAY3D_DESCRIPTOR>() == 40);
+    assert!(size_of::<CUmemPoolProps>() == 88);
+    assert!(size_of::<CUmemAllocationProp>() == 32);
+    assert!(size_of::<CUmemcpyAttributes>() == 24);
+    assert!(size_of::<CUmemcpy3DOperand>() == 40);
+    assert!(size_of::<CUDA_MEMCPY3D_BATCH_OP>() == 112);
     assert!(size_of::<CUlaunchConfig>() == 56);
     assert!(size_of::<CUlaunchAttribute>() == 72);
 };

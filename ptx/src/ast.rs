@@ -70,6 +70,8 @@ pub struct Variable {
     pub ty: Type,
     /// `.v2`/`.v4`: elements per item; 1 otherwise.
     pub vec: u8,
+    /// `.attribute(.managed)`: host and device share it.
+    pub managed: bool,
     /// Name.
     pub name: String,
     /// Array dimensions, outermost first; empty for a scalar; 0 for an open one (`[]`).

@@ -3,7 +3,7 @@
 //! A generic address is one of global memory unless it falls into one of the windows below (PTX ISA,
 //! "Generic Addressing"). The windows lie far under the global range, so that no allocation ever meets one.
 //! An address in the shared, local or param *space* counts from the window's base; constant memory is
-//! global memory to which nobody writes. The first megabyte belongs to nobody: null pointers with an
+//! global memory to which nobody writes. Memory that the host reaches, too, has the host's addresses. The first megabyte belongs to nobody: null pointers with an
 //! offset fault.
 
 /// Generic addresses of the executing CTA's shared memory start here.
@@ -18,6 +18,13 @@ pub const CODE_BASE: u64 = 0x4_0000_0000;
 pub const CODE_STRIDE: u64 = 16;
 /// The lowest address of global memory.
 pub const GLOBAL_BASE: u64 = 0x70_0000_0000;
+/// The lowest of the addresses that are reserved first and mapped later.
+pub const VIRTUAL_BASE: u64 = 0x80_0000_0000;
+/// The first address behind them.
+pub const VIRTUAL_END: u64 = 0xc0_0000_0000;
+/// Where memory that host and device share is placed if nothing else is there: far from where Linux puts
+/// programs, their heaps, libraries and stacks, and from the shadows of sanitizers.
+pub const HOST_VISIBLE_BASE: u64 = 0x2000_0000_0000;
 
 /// What a generic address points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::address::VIRTUAL_END;
+
 /// A position in the CUDA source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourcePosition {
@@ -78,7 +80,7 @@ pub struct Near {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum FaultKind {
     /// Address in no live allocation.
-    #[error("{size}-byte {access:?} at {address:#x}, which no allocation holds{}", near_text(.near))]
+    #[error("{size}-byte {access:?} at {address:#x}, which no allocation holds{}", near_text(.near, *.address))]
     OutOfBounds {
         /// Address of the bad lane (in the space of the instruction).
         address: u64,
@@ -92,6 +94,16 @@ pub enum FaultKind {
     /// Address in memory that was freed.
     #[error("{size}-byte {access:?} at {address:#x}, which was freed")]
     Freed {
+        /// Address of the bad lane.
+        address: u64,
+        /// Bytes accessed.
+        size: u32,
+        /// Load, store or atomic.
+        access: AccessKind,
+    },
+    /// Address in memory that is there, but not for this kind of access.
+    #[error("{size}-byte {access:?} at {address:#x}, which is mapped without that access")]
+    NoAccess {
         /// Address of the bad lane.
         address: u64,
         /// Bytes accessed.
@@ -166,12 +178,13 @@ pub enum FaultKind {
     },
 }
 
-fn near_text(near: &Option<Near>) -> String {
+fn near_text(near: &Option<Near>, address: u64) -> String {
     match near {
         Some(n) if n.distance >= 0 => {
             format!(" ({} bytes past the end of the {} bytes at {:#x})", n.distance, n.size, n.base)
         }
         Some(n) => format!(" ({} bytes before the {} bytes at {:#x})", -n.distance, n.size, n.base),
+        None if address >= VIRTUAL_END => " (an address of the host's own memory?)".to_owned(),
         None => String::new(),
     }
 }

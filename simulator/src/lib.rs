@@ -30,5 +30,5 @@ pub use fault::{
 pub use grid::Grid;
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch};
 pub use load::{KernelInfo, LoadError, ParamInfo, Program};
-pub use memory::{AllocationKind, Memory, MemoryError};
+pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
 pub use schedule::{Candidate, RandomScheduler, Rng, Scheduler, Turn};

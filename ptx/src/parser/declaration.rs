@@ -23,19 +23,21 @@ struct Shape {
     align: Option<u32>,
     vec: u8,
     ty: Type,
+    managed: bool,
 }
 
 impl Shape {
     fn variable(&self, linkage: Linkage, space: Space, name: &str, dims: Vec<u64>) -> Variable {
         let natural = (self.ty.bytes() * u32::from(self.vec)).max(1);
         let align = self.align.unwrap_or(natural);
-        let (ty, vec) = (self.ty, self.vec);
+        let (ty, vec, managed) = (self.ty, self.vec, self.managed);
         Variable {
             linkage,
             space,
             align,
             ty,
             vec,
+            managed,
             name: name.to_owned(),
             dims,
             init: Vec::new(),
@@ -83,18 +85,21 @@ impl<'s> Parser<'s> {
     fn shape(&mut self) -> Option<Shape> {
         let mut align = None;
         let mut vec = 1;
+        let mut managed = false;
         loop {
             let word = self.dotted()?;
             self.advance();
             match word {
                 "align" => align = Some(self.alignment()?),
-                "attribute" => self.skip_parentheses()?,
+                "attribute" => managed |= self.is_managed()?,
                 "v2" => vec = 2,
                 "v4" => vec = 4,
                 "v8" => vec = 8,
                 // Opaque handles: 64 bits as a kernel's parameter.
-                "texref" | "samplerref" | "surfref" => return Some(Shape { align, vec, ty: Type::B64 }),
-                _ => return Some(Shape { align, vec, ty: Type::from_name(word)? }),
+                "texref" | "samplerref" | "surfref" => {
+                    return Some(Shape { align, vec, ty: Type::B64, managed });
+                }
+                _ => return Some(Shape { align, vec, ty: Type::from_name(word)?, managed }),
             }
         }
     }
@@ -104,6 +109,13 @@ impl<'s> Parser<'s> {
             Number::Integer(bytes) => u32::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()),
             Number::F32(_) | Number::F64(_) => None,
         }
+    }
+
+    /// `(.managed)`, perhaps among others; `.unified` changes nothing on one device.
+    fn is_managed(&mut self) -> Option<bool> {
+        let start = self.at;
+        self.skip_parentheses()?;
+        Some(self.tokens[start..self.at].iter().any(|token| self.text_of(*token) == ".managed"))
     }
 
     pub(super) fn skip_parentheses(&mut self) -> Option<()> {

@@ -173,7 +173,7 @@ impl Machine<'_> {
                 if address.wrapping_sub(known.base) < known.len {
                     return Some(known);
                 }
-                let found = self.memory.region(address)?;
+                let found = self.memory.region(address, request.kind != AccessKind::Read)?;
                 self.regions[site] = found;
                 Some(found)
             }
@@ -350,6 +350,10 @@ impl Machine<'_> {
         let global = matches!(space, Space::Global) || window(address) == Window::Global;
         if global && self.memory.was_freed(address) {
             return Err(FaultKind::Freed { address, size, access });
+        }
+        if global && self.memory.allocation(address).is_some_and(|(base, len)| base + len - address >= bytes)
+        {
+            return Err(FaultKind::NoAccess { address, size, access });
         }
         let near = if global { self.memory.nearest(address) } else { None };
         Err(FaultKind::OutOfBounds { address, size, access, near })

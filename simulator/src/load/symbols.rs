@@ -49,7 +49,11 @@ pub(super) fn place<'m>(
     for variable in variables {
         let size = size(variable);
         // The tester's are no part of digests, and accesses to them no scheduling points.
-        let kind = if is_ours(&variable.name) { AllocationKind::Tool } else { AllocationKind::Module };
+        let kind = match variable {
+            _ if is_ours(&variable.name) => AllocationKind::Tool,
+            Variable { managed: true, .. } => AllocationKind::Managed,
+            _ => AllocationKind::Module,
+        };
         let address = memory.alloc(size, u64::from(variable.align), kind)?;
         allocated.push(address);
         placed.insert(variable.name.as_str(), Placed { address, size });

@@ -1,4 +1,4 @@
-//! The reserved range of host memory that backs global memory.
+//! A reserved range of host memory that backs global memory.
 
 use std::ptr;
 
@@ -9,7 +9,7 @@ pub(super) struct Arena {
     len: u64,
 }
 
-// SAFETY: the arena owns its mapping exclusively; the pointer is not shared with anything thread-bound.
+// SAFETY: the arena owns its mapping; the pointer is not shared with anything thread-bound.
 unsafe impl Send for Arena {}
 
 const PAGE: u64 = 4096;
@@ -17,15 +17,26 @@ const PAGE: u64 = 4096;
 impl Arena {
     /// Reserves `len` bytes, rounded up to pages; None when the host will not.
     pub fn reserve(len: u64) -> Option<Arena> {
+        Arena::map(ptr::null_mut(), len, 0)
+    }
+
+    /// Reserves `len` bytes at `address`; None when the host will not, or has something there already.
+    pub fn reserve_at(address: u64, len: u64) -> Option<Arena> {
+        let wanted = address as *mut u8;
+        // An old kernel takes the address for a hint.
+        Arena::map(wanted, len, libc::MAP_FIXED_NOREPLACE).filter(|arena| arena.base == wanted)
+    }
+
+    fn map(address: *mut u8, len: u64, flags: libc::c_int) -> Option<Arena> {
         let len = len.checked_next_multiple_of(PAGE)?;
         let size = usize::try_from(len).ok()?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
+        // SAFETY: a fresh anonymous mapping that replaces nothing touches no existing memory.
         let base = unsafe {
             libc::mmap(
-                ptr::null_mut(),
+                address.cast(),
                 size,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | flags,
                 -1,
                 0,
             )
@@ -48,37 +59,17 @@ impl Arena {
         unsafe { self.base.add(offset as usize) }
     }
 
-    pub fn read(&self, offset: u64, into: &mut [u8]) {
-        let from = self.at(offset, into.len() as u64);
-        // SAFETY: `at` checked the range; a Rust slice never overlaps the private mapping.
-        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) }
-    }
-
-    pub fn write(&mut self, offset: u64, from: &[u8]) {
-        let to = self.at(offset, from.len() as u64);
-        // SAFETY: `at` checked the range; a Rust slice never overlaps the private mapping.
-        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) }
-    }
-
-    pub fn fill(&mut self, offset: u64, bytes: u64, pattern: &[u8]) {
+    /// Zeroes a range by writing to it.
+    fn zero(&mut self, offset: u64, bytes: u64) {
         let to = self.at(offset, bytes);
-        // SAFETY: `at` checked the range, and `&mut self` makes this the only reference into it.
-        let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
-        match pattern {
-            [] => {}
-            [byte] => to.fill(*byte),
-            _ => {
-                for chunk in to.chunks_mut(pattern.len()) {
-                    chunk.copy_from_slice(&pattern[..chunk.len()]);
-                }
-            }
-        }
+        // SAFETY: `at` checked the range.
+        unsafe { to.write_bytes(0, bytes as usize) };
     }
 
     /// Feeds the range to `step` in 8-byte words, the last one padded with zero.
     pub fn words(&self, offset: u64, bytes: u64, step: &mut impl FnMut(u64)) {
         let from = self.at(offset, bytes);
-        // SAFETY: `at` checked the range; `&self` excludes writers.
+        // SAFETY: `at` checked the range; a digest is taken between launches, when nobody writes.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
         let chunks = from.chunks_exact(8);
         let rest = chunks.remainder();
@@ -107,16 +98,16 @@ impl Arena {
     pub fn clear(&mut self, offset: u64, bytes: u64) {
         let (start, end) = (offset.next_multiple_of(PAGE), (offset + bytes) / PAGE * PAGE);
         if start >= end {
-            self.fill(offset, bytes, &[0]);
+            self.zero(offset, bytes);
             return;
         }
-        self.fill(offset, start - offset, &[0]);
-        self.fill(end, offset + bytes - end, &[0]);
+        self.zero(offset, start - offset);
+        self.zero(end, offset + bytes - end);
         let pages = self.at(start, end - start);
         // SAFETY: whole pages of our own mapping; afterwards they read as zero.
         let failed = unsafe { libc::madvise(pages.cast(), (end - start) as usize, libc::MADV_DONTNEED) };
         if failed != 0 {
-            self.fill(start, end - start, &[0]);
+            self.zero(start, end - start);
         }
     }
 }

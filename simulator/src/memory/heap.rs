@@ -2,7 +2,6 @@
 //! for who frees them. They live until device code frees them, over the ends of kernels.
 
 use super::{AllocationKind, Memory};
-use crate::address::GLOBAL_BASE;
 
 /// Bytes that the heap may hold unless told otherwise (`cudaLimitMallocHeapSize`).
 pub(super) const DEFAULT_LIMIT: u64 = 8 << 20;
@@ -27,9 +26,8 @@ impl Memory {
 
     /// `free` of device code; false when nothing that `malloc` gave lives at this address.
     pub(crate) fn heap_free(&mut self, address: u64) -> bool {
-        let found = address.checked_sub(GLOBAL_BASE).and_then(|offset| self.table.find(offset).copied());
-        let Some(found) =
-            found.filter(|a| a.kind == AllocationKind::Heap && a.offset + GLOBAL_BASE == address)
+        let found = self.device.find(address);
+        let Some(found) = found.filter(|held| held.kind == AllocationKind::Heap && held.base == address)
         else {
             return false;
         };

@@ -1,29 +1,41 @@
-//! Global memory of the virtual GPU: one reserved range of host addresses, a table of what is allocated in
-//! it, and the checks that keep device code inside.
+//! Global memory of the virtual GPU: ranges of host memory, tables of what is allocated in them, and the
+//! checks that keep device code inside.
 //!
-//! A device address is an offset into the reserved range plus [`crate::address::GLOBAL_BASE`], so it is the
-//! same in every run. Pages are committed by the host as they are touched. Between two allocations lies a
-//! gap that belongs to nobody; a range that was freed is not handed out again before the arena's end has
-//! been reached once, so a stale pointer faults. What it misses: an overrun that jumps over the gap into
-//! another live allocation.
+//! There are three kinds. **Device memory** lies in one reserved range; its device addresses are offsets into
+//! that plus [`crate::address::GLOBAL_BASE`], the same in every run, and no addresses of the host's. **Memory
+//! that host and device share** (managed and page-locked) lies in a second range, reserved when first asked
+//! for at an address of its own ([`crate::address::HOST_VISIBLE_BASE`]), where both use the same addresses.
+//! **Host memory of the program** that it registered is reached by its own addresses, which depend on the
+//! host. Chunks of device memory may also be mapped into a window of reserved addresses ([`Access`]).
+//!
+//! Pages are committed by the host as they are touched. Between two allocations lies a gap that belongs to
+//! nobody; a range that was freed is not handed out again before the end of its range has been reached once,
+//! so a stale pointer faults. What it misses: an overrun that jumps over the gap into another live
+//! allocation, and what the host does to its own memory (a registered range that it unmaps takes the process
+//! down when it is touched).
 
 mod arena;
+mod bytes;
 mod heap;
+mod host_range;
+mod mapping;
+mod segment;
 mod shared;
 mod table;
 #[cfg(test)]
 mod tests;
+mod virtual_memory;
 
-use arena::Arena;
+pub use bytes::Endpoint;
+use host_range::{HostRange, HostRanges};
+use mapping::Mappings;
+pub use mapping::{Access, GRANULARITY};
+use segment::{Held, Segment};
 pub(crate) use shared::Shared;
-use table::Table;
 
-use crate::address::GLOBAL_BASE;
+use crate::address::{GLOBAL_BASE, VIRTUAL_BASE, VIRTUAL_END, Window, window};
 use crate::console::Console;
 use crate::fault::Near;
-
-/// Allocations from this size on ask for huge pages: smaller ones would commit more than they use.
-const HUGE: u64 = 4 << 20;
 
 /// Whose an allocation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,9 +46,22 @@ pub enum AllocationKind {
     Module,
     /// Device code asked for it (`malloc`).
     Heap,
+    /// Memory of the program at addresses that the host uses, too.
+    Managed,
+    /// Page-locked memory of the host, at addresses that the device uses, too: no part of a digest.
+    Pinned,
+    /// A chunk that is only reached where it is mapped.
+    Chunk,
     /// The tester's own (store buffers and the like): no part of a digest, and accesses to it are no
     /// scheduling points.
     Tool,
+}
+
+impl AllocationKind {
+    /// Host and device reach it by the same address.
+    pub fn host_visible(self) -> bool {
+        matches!(self, AllocationKind::Managed | AllocationKind::Pinned)
+    }
 }
 
 /// Why a request on memory failed.
@@ -56,6 +81,14 @@ pub enum MemoryError {
     /// The range is not inside one live allocation.
     #[error("{bytes} bytes at {address:#x} are not inside one allocation")]
     OutOfBounds {
+        /// First address.
+        address: u64,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// The range is registered already, or its addresses mean something else to device code.
+    #[error("{bytes} bytes of the host at {address:#x} cannot be registered")]
+    NotRegistrable {
         /// First address.
         address: u64,
         /// Bytes.
@@ -84,11 +117,21 @@ impl Region {
     pub const NONE: Region = Region { base: 0, len: 0, bias: 0, tool: false };
 }
 
+impl From<Held> for Region {
+    fn from(held: Held) -> Region {
+        let bias = (held.host as u64).wrapping_sub(held.base);
+        Region { base: held.base, len: held.bytes, bias, tool: held.kind == AllocationKind::Tool }
+    }
+}
+
 /// Global memory.
 #[derive(Debug)]
 pub struct Memory {
-    arena: Arena,
-    table: Table,
+    device: Segment,
+    /// Made when first asked for.
+    host_visible: Option<Segment>,
+    registered: HostRanges,
+    mappings: Mappings,
     capacity: u64,
     used: u64,
     /// How often what is allocated has changed.
@@ -105,12 +148,13 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::Reserve`] when the host refuses the range.
     pub fn new(capacity: u64) -> Result<Memory, MemoryError> {
-        let span = capacity.saturating_mul(2).max(1 << 24);
-        let arena = Arena::reserve(span).ok_or(MemoryError::Reserve(span))?;
-        let table = Table::new(arena.len());
+        let span = capacity.saturating_mul(2).max(1 << 24).min(VIRTUAL_BASE - GLOBAL_BASE);
+        let device = Segment::device(span).ok_or(MemoryError::Reserve(span))?;
         Ok(Memory {
-            arena,
-            table,
+            device,
+            host_visible: None,
+            registered: HostRanges::default(),
+            mappings: Mappings::new(),
             capacity,
             used: 0,
             changes: 0,
@@ -121,24 +165,28 @@ impl Memory {
     }
 
     /// Allocates `bytes` (at least 1) at a multiple of `align` (a power of two; 256 at least), filled with
-    /// zero, and answers the device address.
+    /// zero, and answers the device address, which is also the host's for the kinds that both reach. What
+    /// the host has to hold anyway does not count against the capacity.
     ///
     /// # Errors
     /// [`MemoryError::OutOfMemory`]
     pub fn alloc(&mut self, bytes: u64, align: u64, kind: AllocationKind) -> Result<u64, MemoryError> {
         let bytes = bytes.max(1);
+        self.changes += 1;
         let full = MemoryError::OutOfMemory { bytes, available: self.available() };
+        if kind.host_visible() {
+            if self.host_visible.is_none() {
+                self.host_visible = Segment::host_visible();
+            }
+            let heap = self.host_visible.as_mut().ok_or(full)?;
+            return heap.alloc(bytes, align, kind).ok_or(full);
+        }
         if bytes > self.available() {
             return Err(full);
         }
-        let offset = self.table.insert(bytes, align.max(256).next_power_of_two(), kind).ok_or(full)?;
+        let address = self.device.alloc(bytes, align, kind).ok_or(full)?;
         self.used += bytes;
-        self.changes += 1;
-        // The tool's arrays are large and touched here and there.
-        if bytes >= HUGE && kind != AllocationKind::Tool {
-            self.arena.prefer_huge_pages(offset, bytes);
-        }
-        Ok(GLOBAL_BASE + offset)
+        Ok(address)
     }
 
     /// Frees the allocation that starts at `address`.
@@ -147,23 +195,65 @@ impl Memory {
     /// [`MemoryError::NotAllocated`] when none does.
     pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
         let missing = MemoryError::NotAllocated(address);
-        let offset = address.checked_sub(GLOBAL_BASE).ok_or(missing)?;
-        let bytes = self.table.remove(offset).ok_or(missing)?;
-        self.used -= bytes;
         self.changes += 1;
-        self.arena.clear(offset, bytes);
+        if let Some(heap) = self.host_visible.as_mut().filter(|heap| heap.covers(address)) {
+            return heap.free(address).map(|_| ()).ok_or(missing);
+        }
+        let bytes = self.device.free(address).ok_or(missing)?;
+        self.used -= bytes;
         Ok(())
+    }
+
+    /// Lets device code reach memory of the host, by the host's addresses.
+    ///
+    /// # Errors
+    /// [`MemoryError::NotRegistrable`] when a part of it is registered or allocated here already, or when
+    /// its addresses are those of a window of the device's.
+    ///
+    /// # Safety
+    /// The range stays mapped and may be read, and written if `writable`, until it is unregistered.
+    pub unsafe fn register(&mut self, address: u64, bytes: u64, writable: bool) -> Result<(), MemoryError> {
+        let refused = MemoryError::NotRegistrable { address, bytes };
+        let end = address.checked_add(bytes).ok_or(refused)?;
+        let overlaps = |start: u64, stop: u64| address < stop && start < end;
+        // The windows of 4 GiB below count by their upper half.
+        let windowed = bytes == 0
+            || window(address) != Window::Global
+            || window(end - 1) != Window::Global
+            || overlaps(1 << 32, 4 << 32)
+            || overlaps(GLOBAL_BASE, VIRTUAL_END);
+        let ours = self.host_visible.as_ref().is_some_and(|heap| heap.overlaps(address, end));
+        let range = HostRange { start: address, bytes, writable };
+        if windowed || ours || !self.registered.insert(range) { Err(refused) } else { Ok(()) }
+    }
+
+    /// Takes the range that was registered at `address` out of device code's reach.
+    ///
+    /// # Errors
+    /// [`MemoryError::NotAllocated`] when none was.
+    pub fn unregister(&mut self, address: u64) -> Result<(), MemoryError> {
+        self.changes += 1;
+        if self.registered.remove(address) { Ok(()) } else { Err(MemoryError::NotAllocated(address)) }
+    }
+
+    /// Base address and size of the live allocation, mapping or registered range that holds `address`.
+    pub fn allocation(&self, address: u64) -> Option<(u64, u64)> {
+        self.region_for(address, None).map(|region| (region.base, region.len))
+    }
+
+    /// Whether an address is one that only the device's memory can have, allocated or not.
+    pub fn covers(&self, address: u64) -> bool {
+        (GLOBAL_BASE..VIRTUAL_END).contains(&address)
+    }
+
+    /// Whether an address is one that host and device share, allocated or not.
+    pub fn covers_host_visible(&self, address: u64) -> bool {
+        self.host_visible.as_ref().is_some_and(|heap| heap.covers(address))
     }
 
     /// What device code prints: on hardware, too, it lies in a piece of device memory until the host takes it.
     pub fn console(&mut self) -> &mut Console {
         &mut self.console
-    }
-
-    /// Base address and size of the live allocation that holds `address`.
-    pub fn allocation(&self, address: u64) -> Option<(u64, u64)> {
-        let found = self.table.find(address.checked_sub(GLOBAL_BASE)?)?;
-        Some((GLOBAL_BASE + found.offset, found.bytes))
     }
 
     /// Bytes that can still be allocated.
@@ -176,83 +266,66 @@ impl Memory {
         self.capacity
     }
 
-    /// Live allocations: address, size and owner, by ascending address.
+    /// Live allocations: address, size and owner, by ascending address; those that the host reaches come
+    /// last.
     pub fn allocations(&self) -> impl Iterator<Item = (u64, u64, AllocationKind)> + '_ {
-        self.table.live().iter().map(|a| (GLOBAL_BASE + a.offset, a.bytes, a.kind))
+        self.live().map(|(_, held)| (held.base, held.bytes, held.kind))
     }
 
-    /// Copies device memory into `into`.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when the range is not inside one live allocation.
-    pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryError> {
-        let offset = self.range(address, into.len() as u64)?;
-        self.arena.read(offset, into);
-        Ok(())
-    }
-
-    /// Copies `from` into device memory.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when the range is not inside one live allocation.
-    pub fn write(&mut self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
-        let offset = self.range(address, from.len() as u64)?;
-        self.arena.write(offset, from);
-        Ok(())
-    }
-
-    /// Repeats `pattern` over `bytes` bytes from `address` on; a last partial repetition is cut.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when the range is not inside one live allocation.
-    pub fn fill(&mut self, address: u64, bytes: u64, pattern: &[u8]) -> Result<(), MemoryError> {
-        let offset = self.range(address, bytes)?;
-        self.arena.fill(offset, bytes, pattern);
-        Ok(())
+    fn live(&self) -> impl Iterator<Item = (&Segment, Held)> + '_ {
+        let heaps = [Some(&self.device), self.host_visible.as_ref()];
+        heaps.into_iter().flatten().flat_map(|heap| heap.live().map(move |held| (heap, held)))
     }
 
     /// A hash of what the program and its modules hold, in order of address: contents, sizes and order of
-    /// the allocations, not where the host put them. Two runs of one seed have the same.
+    /// the allocations, not where the host put them. Two runs of one seed have the same. The host's own
+    /// memory is no part of it.
     pub fn digest(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325;
         let mut step = |word: u64| hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        for a in self.table.live().iter().filter(|a| a.kind != AllocationKind::Tool) {
-            step(a.bytes);
-            self.arena.words(a.offset, a.bytes, &mut step);
+        for (heap, held) in self.live() {
+            if !matches!(held.kind, AllocationKind::Tool | AllocationKind::Pinned) {
+                step(held.bytes);
+                heap.words(&held, &mut step);
+            }
         }
         hash
     }
 
-    /// The region that holds `address`, if it is allocated.
-    pub(crate) fn region(&self, address: u64) -> Option<Region> {
-        let found = self.table.find(address.checked_sub(GLOBAL_BASE)?)?;
-        Some(Region {
-            base: GLOBAL_BASE + found.offset,
-            len: found.bytes,
-            bias: (self.arena.base() as u64).wrapping_sub(GLOBAL_BASE),
-            tool: found.kind == AllocationKind::Tool,
-        })
+    /// The region that holds `address`, if device code may read it, or write to it.
+    pub(crate) fn region(&self, address: u64, write: bool) -> Option<Region> {
+        self.region_for(address, Some(if write { Access::ReadWrite } else { Access::Read }))
+    }
+
+    /// The region that holds `address`, if it can be accessed so; without an access, if it is there.
+    fn region_for(&self, address: u64, access: Option<Access>) -> Option<Region> {
+        if let Some(held) = self.device.find(address) {
+            return (held.kind != AllocationKind::Chunk).then(|| held.into());
+        }
+        if let Some(held) = self.host_visible.as_ref().and_then(|heap| heap.find(address)) {
+            return Some(held.into());
+        }
+        if let Some(mapping) = self.mappings.find(address) {
+            let chunk = self.device.find(mapping.chunk)?;
+            let host = (chunk.host as u64).wrapping_add(mapping.offset);
+            let bias = host.wrapping_sub(mapping.start);
+            let region = Region { base: mapping.start, len: mapping.bytes, bias, tool: false };
+            return access.is_none_or(|access| access <= mapping.access).then_some(region);
+        }
+        let range = self.registered.find(address)?;
+        let region = Region { base: range.start, len: range.bytes, bias: 0, tool: false };
+        (range.writable || access != Some(Access::ReadWrite)).then_some(region)
     }
 
     /// Was `address` part of an allocation that has been freed and not been handed out again?
     pub(crate) fn was_freed(&self, address: u64) -> bool {
-        address.checked_sub(GLOBAL_BASE).is_some_and(|offset| self.table.was_freed(offset))
+        let shared = self.host_visible.as_ref();
+        self.device.was_freed(address) || shared.is_some_and(|heap| heap.was_freed(address))
     }
 
     /// The allocation that `address` misses by least, if by less than a megabyte.
     pub(crate) fn nearest(&self, address: u64) -> Option<Near> {
-        let near = self.table.nearest(address.checked_sub(GLOBAL_BASE)?)?;
-        Some(Near { base: near.base + GLOBAL_BASE, ..near })
-    }
-
-    fn range(&self, address: u64, bytes: u64) -> Result<u64, MemoryError> {
-        let outside = MemoryError::OutOfBounds { address, bytes };
-        let offset = address.checked_sub(GLOBAL_BASE).ok_or(outside)?;
-        if bytes == 0 {
-            return Ok(offset.min(self.arena.len()));
-        }
-        let found = self.table.find(offset).ok_or(outside)?;
-        let last = offset.checked_add(bytes).ok_or(outside)?;
-        if last <= found.offset + found.bytes { Ok(offset) } else { Err(outside) }
+        let shared = || self.host_visible.as_ref()?.nearest(address);
+        self.device.nearest(address).or_else(shared)
     }
 }

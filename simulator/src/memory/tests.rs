@@ -1,5 +1,5 @@
 use super::*;
-use AllocationKind::{Program, Tool};
+use AllocationKind::{Managed, Pinned, Program, Tool};
 
 #[test]
 fn addresses_are_aligned_separate_and_the_same_every_time() {
@@ -88,4 +88,109 @@ fn the_nearest_allocation_is_told_with_its_distance() {
     assert_eq!(memory.nearest(a + 104), Some(Near { base: a, size: 100, distance: 4 }));
     assert_eq!(memory.nearest(a - 8), Some(Near { base: a, size: 100, distance: -8 }));
     assert_eq!(memory.nearest(a + (1 << 21)), None);
+}
+
+#[test]
+fn shared_memory_has_the_hosts_addresses() {
+    let mut memory = Memory::new(1 << 20).unwrap();
+    let (managed, pinned) =
+        (memory.alloc(100, 1, Managed).unwrap(), memory.alloc(5000, 4096, Pinned).unwrap());
+    assert_eq!(pinned % 4096, 0);
+    memory.write(managed + 4, b"hello").unwrap();
+    let host = managed as *mut u8;
+    // SAFETY: a hundred bytes of memory that is allocated.
+    unsafe {
+        assert_eq!(host.add(4).cast::<[u8; 5]>().read(), *b"hello");
+        host.add(99).write(7);
+    }
+    let mut last = [0];
+    memory.read(managed + 99, &mut last).unwrap();
+    assert_eq!(last, [7]);
+    assert!(memory.read(managed + 100, &mut last).is_err());
+    assert_eq!(memory.available(), 1 << 20, "the host holds it");
+    let before = memory.digest();
+    memory.fill(pinned, 5000, &[1, 2, 3]).unwrap();
+    assert_eq!(memory.digest(), before, "the host's own");
+    memory.fill(managed, 8, &[1]).unwrap();
+    assert_ne!(memory.digest(), before);
+    memory.free(managed).unwrap();
+    assert!(memory.was_freed(managed + 50) && memory.allocation(managed).is_none());
+    assert_eq!(memory.free(managed), Err(MemoryError::NotAllocated(managed)));
+}
+
+#[test]
+fn registered_ranges_are_reached_as_long_as_they_are() {
+    let mut memory = Memory::new(1 << 20).unwrap();
+    let mut host = vec![0_u8; 1000];
+    let address = host.as_mut_ptr() as u64;
+    assert!(memory.region(address, false).is_none());
+    // SAFETY: the vector outlives the registration.
+    unsafe {
+        memory.register(address + 100, 200, true).unwrap();
+        let again = MemoryError::NotRegistrable { address: address + 299, bytes: 1 };
+        assert_eq!(memory.register(address + 299, 1, true), Err(again));
+        assert!(memory.register(address + 50, 51, true).is_err());
+        memory.register(address + 300, 100, false).unwrap();
+        for windowed in [1 << 32, GLOBAL_BASE, VIRTUAL_BASE, VIRTUAL_END - 1] {
+            assert!(memory.register(windowed, 1, true).is_err());
+        }
+        assert!(memory.register(GLOBAL_BASE - 1, 2, true).is_err());
+        assert!(memory.register(u64::MAX, 2, true).is_err());
+    }
+    memory.write(address + 100, &[5; 200]).unwrap();
+    assert!(memory.write(address + 100, &[5; 201]).is_err(), "two ranges side by side are not one");
+    assert!(memory.write(address + 300, &[5]).is_err(), "read only");
+    assert!(memory.region(address + 300, false).is_some() && memory.region(address + 300, true).is_none());
+    memory.unregister(address + 100).unwrap();
+    assert!(memory.unregister(address + 100).is_err() && memory.allocation(address + 150).is_none());
+    assert_eq!(host[99..301].iter().map(|byte| u32::from(*byte)).sum::<u32>(), 1000);
+}
+
+#[test]
+fn chunks_are_reached_where_they_are_mapped() {
+    let mut memory = Memory::new(16 << 20).unwrap();
+    let range = memory.reserve_addresses(4 * GRANULARITY, 0, 0).unwrap();
+    assert_eq!(range, VIRTUAL_BASE);
+    let (one, two) = (memory.make_chunk(GRANULARITY).unwrap(), memory.make_chunk(GRANULARITY).unwrap());
+    assert!(memory.allocation(one).is_none(), "no address of its own");
+    memory.map(range, GRANULARITY, one, 0).unwrap();
+    memory.map(range + GRANULARITY, GRANULARITY, two, 0).unwrap();
+    assert!(memory.map(range, GRANULARITY, two, 0).is_err(), "taken");
+    assert!(memory.map(range + 4 * GRANULARITY, GRANULARITY, two, 0).is_err(), "not reserved");
+    assert!(memory.write(range, &[1]).is_err(), "no access yet");
+    memory.set_access(range, 2 * GRANULARITY, Access::ReadWrite).unwrap();
+    // Over the border of the two, and the second once more at another place.
+    let border = range + GRANULARITY;
+    memory.fill(border - 2, 5, &[1, 2, 3, 4]).unwrap();
+    memory.map(range + 3 * GRANULARITY, GRANULARITY, two, 0).unwrap();
+    memory.set_access(range + 3 * GRANULARITY, GRANULARITY, Access::Read).unwrap();
+    let mut got = [0; 4];
+    memory.read(range + 3 * GRANULARITY, &mut got).unwrap();
+    assert_eq!(got, [3, 4, 1, 0]);
+    memory.read(border - 2, &mut got).unwrap();
+    assert_eq!(got, [1, 2, 3, 4]);
+    assert!(memory.write(range + 3 * GRANULARITY, &[1]).is_err(), "read only");
+    assert!(memory.release_addresses(range, 4 * GRANULARITY).is_err(), "in use");
+    memory.release_chunk(one).unwrap();
+    memory.release_chunk(two).unwrap();
+    assert!(memory.release_chunk(two).is_err());
+    assert_eq!(memory.available(), 12 << 20);
+    assert!(memory.unmap(range, GRANULARITY / 2).is_err());
+    memory.unmap(range, 2 * GRANULARITY).unwrap();
+    assert_eq!(memory.available(), 14 << 20, "the second is mapped elsewhere");
+    memory.unmap(range + 3 * GRANULARITY, GRANULARITY).unwrap();
+    assert_eq!(memory.available(), 16 << 20);
+    memory.release_addresses(range, 4 * GRANULARITY).unwrap();
+    assert_ne!(memory.reserve_addresses(GRANULARITY, 0, 0), Ok(range), "a stale address faults");
+}
+
+#[test]
+fn clearing_much_needs_little() {
+    let mut memory = Memory::new(1 << 40).unwrap();
+    let large = memory.alloc(4 << 30, 1, Program).unwrap();
+    memory.write(large + 5, &[9]).unwrap();
+    memory.fill(large, 4 << 30, &[0, 0]).unwrap();
+    let mut got = [1; 8];
+    memory.read(large + 1, &mut got).unwrap();
+    assert_eq!(got, [0; 8]);
 }

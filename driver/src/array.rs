@@ -1,0 +1,200 @@
+//! Arrays (CUDA Driver API, `cuArrayCreate` and the like): memory that only copies reach, as there are no
+//! textures and surfaces. Rows and slices stand one behind the other without gaps.
+
+use std::ffi::c_uint;
+
+use bugaroo_simulator::AllocationKind;
+
+use crate::entry::{not_null, synchronising, with_context, write};
+use crate::error::{Outcome, Status};
+use crate::state::Driver;
+use crate::transfer::{Place, Side};
+use crate::types::{CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext};
+
+/// `CUDA_ARRAY3D_SPARSE`, `DEFERRED_MAPPING` and `VIDEO_ENCODE_DECODE`.
+const UNSUPPORTED_FLAGS: c_uint = 0x1c0;
+/// `LAYERED`, `SURFACE_LDST`, `CUBEMAP`, `TEXTURE_GATHER`, `DEPTH_TEXTURE` and `COLOR_ATTACHMENT`.
+const FLAGS_MASK: c_uint = 0x3f;
+
+/// An array.
+#[derive(Clone, Copy, Debug)]
+pub struct Array {
+    /// Whose it is.
+    pub context: CUcontext,
+    /// As asked for; in the two-dimensional form the depth is 0.
+    descriptor: CUDA_ARRAY3D_DESCRIPTOR,
+    /// Bytes of an element.
+    pub element: usize,
+    address: u64,
+}
+
+/// Where a box begins, and its extent: bytes, rows and slices.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Where.
+    pub start: [usize; 3],
+    /// How much.
+    pub extent: [usize; 3],
+}
+
+impl Array {
+    /// Bytes of a row, rows of a slice, slices.
+    fn extent(&self) -> [usize; 3] {
+        let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, .. } = self.descriptor;
+        [width * self.element, height.max(1), depth.max(1)]
+    }
+
+    /// A part of the array as a side of a copy.
+    ///
+    /// # Errors
+    /// `InvalidValue` when it is not inside.
+    pub fn side(&self, part: &Part) -> Outcome<Side> {
+        let whole = self.extent();
+        for axis in 0..3 {
+            let end = part.start[axis].checked_add(part.extent[axis]);
+            if end.is_none_or(|end| end > whole[axis]) {
+                return Err(Status::InvalidValue);
+            }
+        }
+        let (pitch, slice) = (whole[0], whole[0] * whole[1]);
+        let skipped = part.start[2] * slice + part.start[1] * pitch + part.start[0];
+        Ok(Side { start: Place::Device(self.address + skipped as u64), pitch, slice })
+    }
+
+    /// Consecutive bytes of the array, row after row, as a place.
+    ///
+    /// # Errors
+    /// `InvalidValue` when they are not inside.
+    pub fn line(&self, offset: usize, bytes: usize) -> Outcome<Place> {
+        let end = offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
+        if end > self.extent().iter().product() {
+            return Err(Status::InvalidValue);
+        }
+        Ok(Place::Device(self.address + offset as u64))
+    }
+}
+
+/// Bytes of an element: of a channel, times the channels. None for formats of blocks and planes.
+fn element_bytes(format: c_uint, channels: c_uint) -> Option<usize> {
+    let (bytes, needed) = match format {
+        0x01 | 0x08 => (1, None),
+        0x02 | 0x09 | 0x10 => (2, None),
+        0x03 | 0x0a | 0x20 => (4, None),
+        // UNORM and SNORM forms of 1, 2 and 4 channels.
+        0xc0..=0xc2 => (1, Some(1 << (format - 0xc0))),
+        0xc3..=0xc5 => (2, Some(1 << (format - 0xc3))),
+        0xc6..=0xc8 => (1, Some(1 << (format - 0xc6))),
+        0xc9..=0xcb => (2, Some(1 << (format - 0xc9))),
+        _ => return None,
+    };
+    let known = matches!(channels, 1 | 2 | 4) && needed.is_none_or(|needed| needed == channels);
+    known.then_some(bytes * channels as usize)
+}
+
+fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<CUarray> {
+    let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, channels, flags } = descriptor;
+    if flags & UNSUPPORTED_FLAGS != 0 {
+        let what = "cuArray3DCreate: sparse, deferred and video arrays are not supported";
+        return Err(driver.report.unsupported(what));
+    }
+    if width == 0 || flags & !FLAGS_MASK != 0 {
+        return Err(Status::InvalidValue);
+    }
+    let Some(element) = element_bytes(format, channels) else {
+        if matches!(format, 0x50 | 0x91..=0xb3) {
+            let what = format!("cuArrayCreate: format {format:#x} is not supported");
+            return Err(driver.report.unsupported(&what));
+        }
+        return Err(Status::InvalidValue);
+    };
+    let extents = [width, height.max(1), depth.max(1), element];
+    let bytes = extents.iter().try_fold(1_usize, |product, extent| product.checked_mul(*extent));
+    let bytes = bytes.ok_or(Status::InvalidValue)?;
+    let found = driver.memory.alloc(bytes as u64, 512, AllocationKind::Program);
+    let address = found.map_err(|_| Status::OutOfMemory)?;
+    Ok(driver.arrays.insert(Array { context, descriptor, element, address }))
+}
+
+/// Destroys an array.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn destroy(driver: &mut Driver, array: CUarray) -> Outcome {
+    let array = driver.arrays.remove(array)?;
+    driver.memory.free(array.address).map_err(|_| Status::InvalidValue)
+}
+
+/// Makes an array of one or two dimensions.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle, `descriptor` is null or points to a descriptor.
+pub unsafe extern "C" fn cuArrayCreate_v2(
+    place: *mut CUarray,
+    descriptor: *const CUDA_ARRAY_DESCRIPTOR,
+) -> Status {
+    with_context("cuArrayCreate_v2", |driver, context| {
+        not_null(place)?;
+        not_null(descriptor)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let CUDA_ARRAY_DESCRIPTOR { width, height, format, channels } =
+            unsafe { descriptor.read_unaligned() };
+        let descriptor = CUDA_ARRAY3D_DESCRIPTOR { width, height, depth: 0, format, channels, flags: 0 };
+        let array = create(driver, context, descriptor)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, array) }
+    })
+}
+
+/// Makes an array of up to three dimensions.
+///
+/// # Safety
+/// As [`cuArrayCreate_v2`].
+pub unsafe extern "C" fn cuArray3DCreate_v2(
+    place: *mut CUarray,
+    descriptor: *const CUDA_ARRAY3D_DESCRIPTOR,
+) -> Status {
+    with_context("cuArray3DCreate_v2", |driver, context| {
+        not_null(place)?;
+        not_null(descriptor)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let array = create(driver, context, unsafe { descriptor.read_unaligned() })?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, array) }
+    })
+}
+
+/// Destroys an array, once the device's work is done.
+pub extern "C" fn cuArrayDestroy(array: CUarray) -> Status {
+    synchronising("cuArrayDestroy", |driver, _| destroy(driver, array))
+}
+
+/// What an array was made from.
+///
+/// # Safety
+/// `place` is null or points to a place for a descriptor.
+pub unsafe extern "C" fn cuArrayGetDescriptor_v2(
+    place: *mut CUDA_ARRAY_DESCRIPTOR,
+    array: CUarray,
+) -> Status {
+    with_context("cuArrayGetDescriptor_v2", |driver, _| {
+        let CUDA_ARRAY3D_DESCRIPTOR { width, height, format, channels, .. } =
+            driver.arrays.get(array)?.descriptor;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, CUDA_ARRAY_DESCRIPTOR { width, height, format, channels }) }
+    })
+}
+
+/// What an array was made from.
+///
+/// # Safety
+/// `place` is null or points to a place for a descriptor.
+pub unsafe extern "C" fn cuArray3DGetDescriptor_v2(
+    place: *mut CUDA_ARRAY3D_DESCRIPTOR,
+    array: CUarray,
+) -> Status {
+    with_context("cuArray3DGetDescriptor_v2", |driver, _| {
+        let descriptor = driver.arrays.get(array)?.descriptor;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, descriptor) }
+    })
+}
