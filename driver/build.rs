@@ -1,8 +1,10 @@
-//! Gives the library its name as the loader knows it, and digests what the injector is made of, by
-//! which cached instrumentation is told from that of another version.
+//! Gives the library its name as the loader knows it, digests what the injector is made of, by
+//! which cached instrumentation is told from that of another version, and links the empty libraries that
+//! `nvjitlink.rs` speaks of.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 /// What decides how instrumented modules look, beside this folder.
 const INJECTOR: [&str; 4] =
@@ -25,6 +27,24 @@ fn main() {
         }
     }
     println!("cargo:rustc-env=BUGAROO_INJECTOR_DIGEST={digest:016x}");
+    ["libnvJitLink.so.13", "libnvJitLink.so.12"].into_iter().for_each(link_empty);
+}
+
+/// Links a library of this name with nothing in it, with the linker that Rust needs anyway.
+fn link_empty(name: &str) {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names the folder for what is generated"));
+    let assembly = out.join("empty.s");
+    fs::write(&assembly, ".section .note.GNU-stack,\"\",@progbits\n")
+        .expect("cargo's folder can be written to");
+    println!("cargo:rerun-if-env-changed=CC");
+    let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let mut command = Command::new(&compiler);
+    command.args(["-shared", "-nostdlib", "-s"]).arg(format!("-Wl,-soname,{name}"));
+    match command.arg(assembly).arg("-o").arg(out.join(name)).status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("linking {name} with {compiler:?} failed: {status}"),
+        Err(error) => panic!("cannot run {compiler:?}, which links {name}: {error}"),
+    }
 }
 
 /// The files at or under a path.

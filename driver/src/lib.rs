@@ -52,6 +52,7 @@ pub mod linker;
 pub mod memory;
 pub mod missing;
 pub mod module;
+mod nvjitlink;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;

@@ -13,6 +13,10 @@ use crate::module::Refusal;
 /// Functions that the virtual GPU itself provides.
 const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
+/// The barrier of a grid, and the functions that make it.
+const GRID: Input<'_> = Input { name: "the device-side runtime", text: include_str!("linker/grid.ptx") };
+const OF_THE_GRID: [&str; 2] = ["cudaCGGetIntrinsicHandle", "cudaCGSynchronize"];
+
 /// Modules to be linked.
 #[derive(Debug, Default)]
 pub struct Linker {
@@ -56,12 +60,17 @@ impl Linker {
     /// # Errors
     /// When a text is not PTX, or the modules do not fit together.
     pub fn complete(&self) -> Result<String, Refusal> {
-        let inputs: Vec<Input<'_>> = self.modules.iter().map(|(name, text)| Input { name, text }).collect();
+        let mut inputs: Vec<Input<'_>> =
+            self.modules.iter().map(|(name, text)| Input { name, text }).collect();
+        let calls_grid = |(_, text): &(String, String)| OF_THE_GRID.iter().any(|name| text.contains(name));
+        if self.device_runtime && self.modules.iter().any(calls_grid) {
+            inputs.push(GRID);
+        }
         let external = |name: &str| {
             OF_THE_SYSTEM.contains(&name) || (self.device_runtime && is_of_the_device_runtime(name))
         };
-        match (link(&inputs, &external), self.modules.as_slice()) {
-            (Ok(_), [(_, text)]) => Ok(text.clone()),
+        match (link(&inputs, &external), inputs.as_slice()) {
+            (Ok(_), [alone]) => Ok(alone.text.to_owned()),
             (Ok(text), _) => Ok(text),
             (Err(error), _) => Err(refusal(&error)),
         }
