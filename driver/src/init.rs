@@ -29,7 +29,6 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        crate::nvjitlink::hide();
         initialise(|| {
             let orders = read_orders()?;
             let report = Report::new(orders.as_ref().map(|orders| orders.report_fd));

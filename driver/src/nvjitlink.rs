@@ -3,13 +3,13 @@
 //! Where `libnvJitLink` is installed, numba-cuda and cuda.core have it turn PTX into machine code, which
 //! the virtual GPU cannot run; where it lacks its functions, they link PTX with the driver's own
 //! `cuLink*`. They look for a library of that name among those that are loaded before they search for one
-//! (`cuda.pathfinder`). So an empty one by its name is loaded when Python initialises the driver, unless the
-//! program loaded the real one before.
+//! (`cuda.pathfinder`). So an empty one by its name is loaded together with the driver, unless the program loaded
+//! the real one before. (They ask before they initialise the driver, but after they loaded it.)
 //!
 //! Only in Python: a library of NVIDIA's that was linked with the real one would find the empty one, too.
 //! None of them runs here, as they hold machine code alone.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
@@ -20,10 +20,15 @@ const EMPTY: [(&CStr, &[u8]); 2] = [
     (c"libnvJitLink.so.12", include_bytes!(concat!(env!("OUT_DIR"), "/libnvJitLink.so.12"))),
 ];
 
-/// Loads the empty libraries into a Python process.
-pub fn hide() {
+/// Run by the loader, with this library.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
     if is_python() {
-        hide_here();
+        // A panic that came out of here would end a program that might never need us.
+        let _ = std::panic::catch_unwind(hide);
     }
 }
 
@@ -32,15 +37,14 @@ fn is_python() -> bool {
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"Py_IsInitialized".as_ptr()) }.is_null()
 }
 
-/// Where this fails, Python's libraries find the real one, and the driver says what is wrong with machine
-/// code.
-fn hide_here() {
+/// Loads the empty libraries. Where this fails, Python's libraries find the real one, and the driver says what
+/// is wrong with machine code.
+fn hide() {
     if EMPTY.iter().any(|(name, _)| loaded(name)) {
         return;
     }
-    for (_, bytes) in EMPTY {
-        let _ = load(bytes);
-    }
+    // All are kept open until all are loaded: the loader tells them apart by the numbers in their paths.
+    let _files: Vec<_> = EMPTY.iter().map(|(_, bytes)| load(bytes)).collect();
 }
 
 fn loaded(name: &CStr) -> bool {
@@ -53,8 +57,8 @@ fn loaded(name: &CStr) -> bool {
     !handle.is_null()
 }
 
-/// Loads a library from memory, for good.
-fn load(bytes: &[u8]) -> std::io::Result<*mut c_void> {
+/// Loads a library from memory, for good; the file may be closed then.
+fn load(bytes: &[u8]) -> std::io::Result<File> {
     // SAFETY: the name is a C string; the descriptor is nobody else's.
     let mut file = unsafe {
         let descriptor = libc::memfd_create(c"bugaroo-nvjitlink".as_ptr(), libc::MFD_CLOEXEC);
@@ -67,7 +71,7 @@ fn load(bytes: &[u8]) -> std::io::Result<*mut c_void> {
     let path = format!("/proc/self/fd/{}\0", file.as_raw_fd());
     // SAFETY: the path ends with a NUL; the library has no code.
     let handle = unsafe { libc::dlopen(path.as_ptr().cast(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-    if handle.is_null() { Err(std::io::Error::other("the loader refuses it")) } else { Ok(handle) }
+    if handle.is_null() { Err(std::io::Error::other("the loader refuses it")) } else { Ok(file) }
 }
 
 #[cfg(test)]
