@@ -110,6 +110,9 @@ pub struct TrialArgs {
     /// BUGAROO_EXIT_CODE)
     #[arg(long, value_name = "ORACLE", default_value = "exit")]
     pub oracle: Oracle,
+    /// Start a process for each trial, and not one that trials are forked from
+    #[arg(long)]
+    pub no_fork_server: bool,
 }
 
 /// Options of `run` and `bisect`.

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use bugaroo_harness::{
-    Campaign, CellSummary, DriverLibrary, Error, Interrupt, Outcome, RunSummary, Stop, progress, runtime,
+    Campaign, CellSummary, DriverLibrary, Error, ForkServerUse, Interrupt, Outcome, RunSummary, Stop,
+    progress, runtime,
 };
 use bugaroo_protocol::{Backend, Model};
 use serde::Serialize;
@@ -57,6 +58,7 @@ struct Json<'a> {
     model: Model,
     backend: Backend,
     trials_per_second: Option<f64>,
+    fork_server: &'a ForkServerUse,
     cells: &'a [CellSummary],
     run_dir: String,
     interrupted: bool,
@@ -74,6 +76,7 @@ impl<'a> Json<'a> {
             model: configuration.model,
             backend: configuration.backend,
             trials_per_second: summary.trials_per_second(),
+            fork_server: &summary.fork_server,
             cells: &summary.cells,
             run_dir: summary.run_dir.display().to_string(),
             interrupted: summary.interrupted,
@@ -93,6 +96,10 @@ fn human(summary: &RunSummary) -> String {
         model(configuration.model),
         speed(summary)
     );
+    if let Some(why) = &summary.fork_server.why_not {
+        let which = if summary.fork_server.used { "some trials were" } else { "each trial was" };
+        let _ = writeln!(text, "{which} a process of its own: {why}");
+    }
     let mut header = vec!["p_w", "trials", "failures", "rate", "95 % interval"];
     header.extend(Outcome::ALL.map(Outcome::name));
     let right: Vec<usize> = (0..header.len()).collect();

@@ -23,6 +23,7 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, NotInThisVersion> {
         backend: backend(args.backend)?,
         step_budget: args.step_budget,
         digest: true,
+        fork_server: !args.no_fork_server,
     })
 }
 

@@ -14,6 +14,7 @@ use bugaroo_injector::{InstrumentError, Instrumented, instrument as inject};
 
 use crate::digest::Digest;
 use crate::module::Refusal;
+use crate::own_writes;
 
 /// Digest of the sources of everything that decides what instrumentation looks like (see `build.rs`).
 const INJECTOR: &str = env!("BUGAROO_INJECTOR_DIGEST");
@@ -71,8 +72,11 @@ fn write(entry: &Path, instrumented: &Instrumented) -> io::Result<()> {
 
 fn write_file(path: &Path, body: &[u8]) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
-    writeln!(file, "{}", header(body))?;
-    file.write_all(body)
+    let head = header(body) + "\n";
+    file.write_all(head.as_bytes())?;
+    file.write_all(body)?;
+    own_writes::add(head.len() + body.len());
+    Ok(())
 }
 
 #[cfg(test)]

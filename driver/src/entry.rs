@@ -24,7 +24,7 @@ use crate::{current, pump};
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
 /// Process that initialised the driver; 0 before. A forked child finds its parent's number here: it
-/// has no device (as with the real driver), and its lock may be held for ever.
+/// has no device (as with the real driver), and its lock may be held for ever; but see [`adopt`].
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// Whether, and where, the driver was initialised.
@@ -60,6 +60,12 @@ pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
         unsafe { libc::atexit(pump::at_exit) };
     }
     Ok(())
+}
+
+/// Makes the driver this process's own, which was forked from the one that initialised it, inside of a
+/// call of the API and with a single thread.
+pub fn adopt() {
+    OWNER.store(process::id(), Ordering::Release);
 }
 
 /// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN` and a line on stderr.

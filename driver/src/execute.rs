@@ -9,6 +9,7 @@ use bugaroo_simulator::{AllocationKind, Counts, End, Grid, LaunchError, LaunchSp
 
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
+use crate::fork_server;
 use crate::injection::{Armed, mix, scheduler_seed};
 use crate::queue::{Progress, Ticket};
 use crate::state::{Broken, Driver};
@@ -92,6 +93,7 @@ impl Driver {
     /// # Errors
     /// What keeps it from starting.
     pub fn start(&mut self, request: &Request, ordinal: u64) -> Outcome<Flight> {
+        fork_server::before_first_launch(self);
         let function = self.functions.get(request.function)?;
         let module = self.modules.get(function.module)?;
         let name = function.name().to_owned();

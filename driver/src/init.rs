@@ -11,6 +11,7 @@ use bugaroo_protocol::{Backend, Message, Model, ORDERS_VARIABLE, Orders, OrdersE
 
 use crate::entry::{anytime, initialise, write};
 use crate::error::{Outcome, Status};
+use crate::fork_server::keep_to_ourselves;
 use crate::injection::Injection;
 use crate::report::Report;
 use crate::state::Driver;
@@ -34,6 +35,9 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
             let report = Report::new(orders.as_ref().map(|orders| orders.report_fd));
             if report.wanted() {
                 end_with_parent();
+            }
+            if let Some(wanted) = orders.as_ref().and_then(|orders| orders.fork_server.as_ref()) {
+                keep_to_ourselves(wanted);
             }
             report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
             if let Some(what) = orders.as_ref().and_then(unsupported) {

@@ -2,20 +2,22 @@
 //! before each launch (DESIGN parts 1 and 4).
 //!
 //! One instrumented module serves every configuration. Probability, seed, spaces, kernels and fence
-//! sites are data: a flags table that is written once, when a module is loaded, and the state that each
-//! launch reads. Kernels that the orders do not name run the same code with probability 0.
+//! sites are data: a flags table that is written once, before a module's first launch, and the state that
+//! each launch reads. Kernels that the orders do not name run the same code with probability 0.
 //!
 //! **Seeds.** Everything random stems from the orders' seed and the launch's ordinal in the process
 //! (0 without orders): coins are a hash of both (see `bugaroo_device_handlers::coin`), and the
 //! scheduler of a launch starts from [`scheduler_seed`]. So a launch does not depend on how long the
 //! ones before it ran.
 
+use std::cell::OnceCell;
+
 use bugaroo_device_handlers::constants::CHUNK;
 use bugaroo_device_handlers::{
     BufferSpace, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
 };
 use bugaroo_injector::Instrumented;
-use bugaroo_protocol::{FlushLengths, Model, Orders, Site, SiteId, Space};
+use bugaroo_protocol::{FlushLengths, ForkServer, Model, Orders, Site, SiteId, Space};
 use bugaroo_simulator::{AllocationKind, Memory, Program};
 use regex::Regex;
 
@@ -58,8 +60,11 @@ pub struct Injected {
     instrumented: Instrumented,
     /// Address of the launch state.
     variable: u64,
-    /// Address of the site flags table, where one is set.
-    flags: Option<u64>,
+    /// The module's number in sites.
+    module: u32,
+    /// Address of the site flags table, where one is set; known from the first launch on. Until then nothing
+    /// depends on the orders but that there is a model (see [`crate::fork_server`]).
+    flags: OnceCell<Option<u64>>,
 }
 
 /// A launch that may delay stores.
@@ -93,6 +98,11 @@ impl Injection {
         let kernels = orders.as_ref().and_then(|orders| orders.kernel.as_deref());
         let kernels = kernels.map(Regex::new).transpose()?;
         Ok(Injection { orders, kernels, buffers: Vec::new(), told_of_small_buffers: false })
+    }
+
+    /// What the orders want of the fork server, once.
+    pub fn take_fork_server(&mut self) -> Option<ForkServer> {
+        self.orders.as_mut().and_then(|orders| orders.fork_server.take())
     }
 
     /// The trial's seed.
@@ -129,37 +139,12 @@ impl Injection {
         Ok(Prepared { instrumented: Some(instrumented), runs: orders.model.is_some() })
     }
 
-    /// Writes the flags of a loaded module's sites into device memory.
-    ///
-    /// # Errors
-    /// When there is no memory left for them.
-    pub fn install(
-        &self,
-        prepared: Prepared,
-        module: u32,
-        program: &Program,
-        memory: &mut Memory,
-    ) -> Result<Option<Injected>, Refusal> {
-        let (Some(orders), true, Some(instrumented)) = (&self.orders, prepared.runs, prepared.instrumented)
-        else {
-            return Ok(None);
-        };
-        let Some((variable, _)) = program.variable(LAUNCH_VARIABLE) else {
-            // The injector leaves a module without any site alone.
-            return Ok(None);
-        };
-        let table = site_flags(orders, module, instrumented.sites.len());
-        let flags = if table.iter().all(|word| *word == 0) {
-            None
-        } else {
-            let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
-            Some(place(memory, &bytes).map_err(|status| Refusal {
-                status,
-                text: "no device memory left for the table of sites".to_owned(),
-                unsupported: false,
-            })?)
-        };
-        Ok(Some(Injected { instrumented, variable, flags }))
+    /// What launches have to know of a loaded module, if it runs instrumented.
+    pub fn install(&self, prepared: Prepared, module: u32, program: &Program) -> Option<Injected> {
+        let instrumented = prepared.instrumented.filter(|_| prepared.runs)?;
+        // The injector leaves a module without any site alone.
+        let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
+        Some(Injected { instrumented, variable, module, flags: OnceCell::new() })
     }
 
     /// Prepares the state of a launch, with buffers for its threads.
@@ -185,7 +170,14 @@ impl Injection {
             Space::Global => (pw, 0.0),
             Space::Shared => (0.0, pw),
         };
-        let idle = probabilities == (0.0, 0.0) && injected.flags.is_none();
+        let flags = match injected.flags.get() {
+            Some(flags) => *flags,
+            None => {
+                let flags = write_flags(orders, injected, memory)?;
+                *injected.flags.get_or_init(|| flags)
+            }
+        };
+        let idle = probabilities == (0.0, 0.0) && flags.is_none();
         let (model, seed) = (device_model(model), orders.seed);
         // Half of what is left: the program may go on allocating.
         let present = self.free().map_or(0, |at| self.buffers[at].size);
@@ -193,7 +185,7 @@ impl Injection {
         let layout =
             Layout::new((ctas, cta_threads), injected.instrumented.store_sites, orders.buffer, budget);
         let base = if idle { 0 } else { self.buffers_for(&layout, budget, memory)? };
-        let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, injected.flags);
+        let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, flags);
         let state = Some(state.to_bytes());
         Ok(Armed { variable: injected.variable, state, buffers: (!idle).then_some((layout, base)) })
     }
@@ -320,8 +312,8 @@ impl Prepared {
 impl Injected {
     /// Gives the module's own device memory back, at its unloading.
     pub fn remove(&self, memory: &mut Memory) {
-        if let Some(flags) = self.flags {
-            // It was allocated in `install` and nowhere freed.
+        if let Some(flags) = self.flags.get().copied().flatten() {
+            // It was allocated in `write_flags` and nowhere freed.
             let _ = memory.free(flags);
         }
     }
@@ -330,6 +322,16 @@ impl Injected {
     pub fn original_line(&self, line: u32) -> Option<u32> {
         self.instrumented.lines.original(line)
     }
+}
+
+/// Writes the flags of a module's sites into device memory, if any is set.
+fn write_flags(orders: &Orders, injected: &Injected, memory: &mut Memory) -> Outcome<Option<u64>> {
+    let table = site_flags(orders, injected.module, injected.instrumented.sites.len());
+    if table.iter().all(|word| *word == 0) {
+        return Ok(None);
+    }
+    let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+    place(memory, &bytes).map(Some)
 }
 
 /// The words of a module's site flags table.

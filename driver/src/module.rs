@@ -142,14 +142,7 @@ impl Driver {
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         let sites = self.injection.report_sites().then(|| prepared.sites(number));
-        let installed = self.injection.install(prepared, number, &program, &mut self.memory);
-        let injected = match installed {
-            Ok(injected) => injected,
-            Err(refusal) => {
-                program.unload(&mut self.memory);
-                return Err(refusal);
-            }
-        };
+        let injected = self.injection.install(prepared, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let module = self.modules.insert(Module {
             context,

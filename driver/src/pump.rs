@@ -88,7 +88,7 @@ impl Driver {
             0 => return Step::Nothing,
             1 => self.go_on(self.queue.ready()[0], ALONE),
             _ => {
-                let bits = self.queue.rng.next();
+                let bits = self.draw();
                 let at = ((bits >> 32) * count as u64) >> 32;
                 let ticket = self.queue.ready()[at as usize];
                 self.go_on(ticket, 1 << ((bits & 0xffff) % TURNS_LOG))

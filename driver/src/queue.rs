@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use bugaroo_simulator::Rng;
 
 use crate::execute::Flight;
+use crate::fork_server;
 use crate::state::Driver;
 use crate::stream::Stream;
 use crate::types::{CUcontext, CUstream};
@@ -227,6 +228,12 @@ impl Queue {
 }
 
 impl Driver {
+    /// A random number, by the trial's seed.
+    pub fn draw(&mut self) -> u64 {
+        fork_server::before_first_launch(self);
+        self.queue.rng.next()
+    }
+
     /// Whether work of a stream could overlap with work of others, so that it has to wait in the queue until
     /// something asks for its end. Where it could not, it runs at the call: nobody could tell.
     pub fn overlaps(&self, stream: &Stream) -> bool {

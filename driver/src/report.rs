@@ -10,6 +10,7 @@ use std::os::fd::RawFd;
 use bugaroo_protocol::Message;
 
 use crate::error::Status;
+use crate::own_writes;
 
 /// The pipe, if there are orders.
 #[derive(Debug)]
@@ -61,9 +62,18 @@ impl Report {
         self.pipe.is_some()
     }
 
+    /// The pipe's descriptor, as long as it is open.
+    pub fn descriptor(&self) -> Option<RawFd> {
+        self.open().map(|pipe| pipe.descriptor)
+    }
+
+    fn open(&self) -> Option<Pipe> {
+        self.pipe.filter(|pipe| Pipe::of(pipe.descriptor) == Some(*pipe))
+    }
+
     /// Sends a message.
     pub fn send(&self, message: &Message) {
-        let Some(pipe) = self.pipe.filter(|pipe| Pipe::of(pipe.descriptor) == Some(*pipe)) else { return };
+        let Some(pipe) = self.open() else { return };
         // Plain data with string keys: serialisation cannot fail.
         let mut line = serde_json::to_vec(message).expect("messages are plain data");
         line.push(b'\n');
@@ -87,7 +97,10 @@ fn write_all(pipe: RawFd, line: &[u8]) {
         // SAFETY: the pointer and the length are those of a live slice.
         let written = unsafe { libc::write(pipe, rest.as_ptr().cast(), rest.len()) };
         match usize::try_from(written) {
-            Ok(written) => rest = &rest[written..],
+            Ok(written) => {
+                own_writes::add(written);
+                rest = &rest[written..];
+            }
             Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory};
+use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory, Rng};
 
 use crate::advice::Advices;
 use crate::array::Array;
@@ -130,6 +130,11 @@ pub struct Driver {
     pub advice: Advices,
 }
 
+/// What the picks of the queue stem from.
+fn picks_seed(injection: &Injection) -> u64 {
+    mix(injection.seed(), PICKS)
+}
+
 // SAFETY: the raw pointers inside are handles, numbers in truth, which are never followed; but the logs of a
 // link, which are written under the lock and belong to no thread.
 unsafe impl Send for Driver {}
@@ -150,7 +155,7 @@ impl Driver {
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),
             memory,
-            queue: Queue::new(mix(injection.seed(), PICKS)),
+            queue: Queue::new(picks_seed(&injection)),
             awaited: BTreeMap::new(),
             default_threads: BTreeSet::new(),
             asked: 0,
@@ -177,6 +182,12 @@ impl Driver {
             chunks: Chunks::default(),
             advice: Advices::default(),
         }))
+    }
+
+    /// Takes other orders, before anything that depends on what they say of a launch.
+    pub fn take_orders(&mut self, injection: Injection) {
+        self.queue.rng = Rng::new(picks_seed(&injection));
+        self.injection = injection;
     }
 
     /// A live context.

@@ -121,7 +121,7 @@ pub fn ask(name: &str, tickets: &[crate::queue::Ticket]) -> Status {
         }
         driver.asked += 1;
         // Between nothing at all and twice as much each time.
-        turns = driver.queue.rng.next() & ((2 << driver.asked) - 1);
+        turns = driver.draw() & ((2 << driver.asked) - 1);
         if driver.asked > PATIENCE {
             turns = u64::MAX;
         }

@@ -9,6 +9,7 @@ use bugaroo_protocol::Site;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::fork_server::wrote_elsewhere;
 use crate::oracle::Reference;
 use crate::progress::{Event, Reporter};
 use crate::record::{Failure, Outcome};
@@ -42,6 +43,14 @@ pub struct Baseline {
     pub kernels: BTreeSet<String>,
     /// What the first run took.
     pub duration_ms: f64,
+    /// Why trials must not be forks of one process, in one line; None where they may.
+    #[serde(default = "not_known")]
+    pub cannot_fork: Option<String>,
+}
+
+/// For baselines that were written down before there was a fork server.
+fn not_known() -> Option<String> {
+    Some("the run was begun by a version without a fork server".to_owned())
 }
 
 /// The program fails without injection.
@@ -89,6 +98,7 @@ pub(crate) async fn run(
         report_sites: true,
         reference: None,
         step_budget: None,
+        cannot_fork: None,
     };
     let ran = passing(ground, first).await?;
     let mut baseline = Baseline {
@@ -97,6 +107,7 @@ pub(crate) async fn run(
         launched: ran.report.kernels.clone(),
         kernels: kernels(&ran.report),
         duration_ms: ran.duration_ms,
+        cannot_fork: cannot_fork(&ran),
     };
     let sites = sites(ran.report);
     for index in 1..RUNS {
@@ -112,6 +123,18 @@ pub(crate) async fn run(
     }
     reporter.report(Event::BaselineEnded { baseline: &baseline });
     Ok((baseline, sites))
+}
+
+/// Why trials of this program must not be forks of one process, as far as this run tells.
+fn cannot_fork(ran: &Ran) -> Option<String> {
+    let printed = ran.stdout.bytes + ran.stderr.bytes;
+    match &ran.report.first_launch {
+        None if ran.report.launches == 0 => Some("the program launches no kernel".to_owned()),
+        None => Some("the program's driver does not say whether it may be forked".to_owned()),
+        Some((Some(why), _)) => Some(why.clone()),
+        // How much of its output came before the launch is not known here.
+        Some((None, wrote)) => (*wrote > printed).then(|| wrote_elsewhere(*wrote, printed)).flatten(),
+    }
 }
 
 /// The sites that a report names, module by module.

@@ -15,6 +15,7 @@ use crate::seeds::random_run_seed;
 use crate::session::{Session, Settings, Stop};
 use crate::summary::CellSummary;
 use crate::target::Target;
+use crate::trial::ForkServerUse;
 use crate::variation::Variation;
 
 /// What to run.
@@ -53,6 +54,8 @@ pub struct RunSummary {
     pub elapsed: Duration,
     /// Whether the user stopped it.
     pub interrupted: bool,
+    /// Whether trials were forks of one process.
+    pub fork_server: ForkServerUse,
     /// What the user should know, one line each.
     pub warnings: Vec<String>,
 }
@@ -220,6 +223,7 @@ impl Campaign {
             ran,
             elapsed,
             interrupted,
+            fork_server: session.fork_server(),
             warnings,
         })
     }

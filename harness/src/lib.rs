@@ -1,6 +1,9 @@
 //! The trial runner: starts the program under test again and again, each time as a process of its
 //! own with Bugaroo's `libcuda.so.1` and a seed of its own, and says how it ended.
 //!
+//! A program that allows it is started but once, and its trials are forked off before its first launch
+//! (`fork_server`).
+//!
 //! Bottom up: [`process`] runs one program and captures what it says; [`report`] reads what the driver
 //! inside it says; [`oracle`] and [`classify`] turn both into an outcome; [`session`] runs the baseline
 //! and then any trials asked for, many at once; [`rundir`] keeps their records; [`campaign`] is all of
@@ -15,6 +18,7 @@ pub mod capture;
 pub mod classify;
 mod digest;
 pub mod error;
+mod fork_server;
 pub mod interrupt;
 pub mod interval;
 pub mod library;
@@ -48,4 +52,5 @@ pub use rundir::RunDir;
 pub use session::{FullTrial, Session, Settings, Stop};
 pub use summary::CellSummary;
 pub use target::Target;
+pub use trial::ForkServerUse;
 pub use variation::Variation;

@@ -88,6 +88,9 @@ pub struct Report {
     pub failed_launch: Option<FailedLaunch>,
     /// The first thing that the driver cannot do.
     pub unsupported: Option<String>,
+    /// What the driver said at the first launch, where it was asked: what forbids to fork the program there,
+    /// if anything, and how many bytes it had written.
+    pub first_launch: Option<(Option<String>, u64)>,
     /// Lines that were no messages.
     pub unreadable_lines: u64,
 }
@@ -102,6 +105,9 @@ impl Report {
                 }
             }
             Message::Module(module) => self.modules.push(module),
+            Message::FirstLaunch { cannot_fork, wrote } => {
+                self.first_launch.get_or_insert((cannot_fork, wrote));
+            }
             Message::Launch(launch) => self.take_launch(launch),
             Message::Unsupported { what } => {
                 self.unsupported.get_or_insert(what);
@@ -132,7 +138,7 @@ impl Report {
 }
 
 /// Puts the pieces that come out of a pipe together to a report.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Reader {
     line: Vec<u8>,
     too_long: bool,

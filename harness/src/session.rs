@@ -21,7 +21,7 @@ use crate::record::{Exit, TrialRecord};
 use crate::report::KernelUse;
 use crate::seeds::Seeds;
 use crate::target::Target;
-use crate::trial::{Ground, Plan};
+use crate::trial::{ForkServerUse, Ground, Plan};
 use crate::variation::Variation;
 
 /// What all trials of a session have in common.
@@ -42,6 +42,9 @@ pub struct Settings {
     pub step_budget: Option<u64>,
     /// Whether trials report a digest of device memory.
     pub digest: bool,
+    /// Whether trials are forks of one process, where the program allows it; otherwise each is a process
+    /// of its own. Nothing but their speed depends on it.
+    pub fork_server: bool,
 }
 
 impl Default for Settings {
@@ -54,6 +57,7 @@ impl Default for Settings {
             backend: Backend::Sim,
             step_budget: None,
             digest: true,
+            fork_server: true,
         }
     }
 }
@@ -108,7 +112,7 @@ pub async fn list_sites(
     mut interrupt: Interrupt,
 ) -> Result<SiteList, Error> {
     let seeds = Seeds::new(settings.seed);
-    let ground = Ground { target, settings, library };
+    let ground = Ground::new(target, settings, library);
     tokio::select! {
         done = ground.list_sites(seeds) => done,
         () = interrupt.wait() => Err(Error::Interrupted),
@@ -118,7 +122,14 @@ pub async fn list_sites(
 impl Ground {
     async fn list_sites(&self, seeds: Seeds) -> Result<SiteList, Error> {
         let seed = seeds.baseline(0);
-        let plan = Plan { seed, variation: None, report_sites: true, reference: None, step_budget: None };
+        let plan = Plan {
+            seed,
+            variation: None,
+            report_sites: true,
+            reference: None,
+            step_budget: None,
+            cannot_fork: None,
+        };
         let ran = self.run(plan).await?;
         match ran.report.driver {
             None if ran.outcome.is_failure() => Err(baseline::failure(self, &ran)),
@@ -156,7 +167,7 @@ impl Session {
         reporter: &dyn Reporter,
     ) -> Result<Self, Error> {
         let seeds = Seeds::new(settings.seed);
-        let ground = Ground { target, settings, library };
+        let ground = Ground::new(target, settings, library);
         let mut stop = interrupt.clone();
         let (baseline, sites) = tokio::select! {
             done = baseline::run(&ground, seeds, reporter) => done?,
@@ -175,7 +186,7 @@ impl Session {
         baseline: Baseline,
     ) -> Self {
         let seeds = Seeds::new(settings.seed);
-        let shared = Arc::new(Shared { ground: Ground { target, settings, library }, seeds, baseline });
+        let shared = Arc::new(Shared { ground: Ground::new(target, settings, library), seeds, baseline });
         Self { shared, sites: OnceCell::new(), interrupt }
     }
 
@@ -192,6 +203,11 @@ impl Session {
     /// What the program does without injection.
     pub fn baseline(&self) -> &Baseline {
         &self.shared.baseline
+    }
+
+    /// Whether trials were forks of one process so far, and if not, why.
+    pub fn fork_server(&self) -> ForkServerUse {
+        self.shared.ground.fork_server()
     }
 
     /// Seed of the trial with this index.
@@ -368,6 +384,7 @@ impl Shared {
             report_sites: false,
             reference: Some(&self.baseline.reference),
             step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
+            cannot_fork: self.baseline.cannot_fork.as_deref(),
         };
         let ran = self.ground.run(plan).await?;
         Ok(FullTrial {

@@ -1,15 +1,19 @@
 //! One trial: orders out, one process, its report and outcome back.
 
+use std::ffi::OsString;
 use std::io;
 
 use bugaroo_protocol::{ORDERS_VARIABLE, Orders, Space, VERSION};
+use serde::Serialize;
+use tokio::sync::OnceCell;
 
 use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
+use crate::fork_server::{self, ForkServer, Start};
 use crate::library::DriverLibrary;
 use crate::oracle::Reference;
-use crate::process::Program;
+use crate::process::{Ended, Ends, Program};
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
 use crate::report::{Reader, Report};
 use crate::session::Settings;
@@ -26,6 +30,17 @@ pub(crate) struct Ground {
     pub(crate) target: Target,
     pub(crate) settings: Settings,
     pub(crate) library: DriverLibrary,
+    /// The fork server, once a trial has asked for it; or why there is none.
+    server: OnceCell<Result<Box<ForkServer>, String>>,
+}
+
+/// Whether trials are forks of one process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ForkServerUse {
+    /// Whether any is.
+    pub used: bool,
+    /// Why not, or why not all of them, in one line; None also where no trial has run.
+    pub why_not: Option<String>,
 }
 
 /// One run of the program to be made.
@@ -41,6 +56,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) reference: Option<&'a Reference>,
     /// Warp instructions that one launch may execute, once it is known.
     pub(crate) step_budget: Option<u64>,
+    /// Why it has to be a process of its own, in one line, if it has.
+    pub(crate) cannot_fork: Option<&'a str>,
 }
 
 /// A run of the program that was made.
@@ -56,29 +73,31 @@ pub(crate) struct Ran {
 }
 
 impl Ground {
+    /// A place without a fork server yet.
+    pub(crate) fn new(target: Target, settings: Settings, library: DriverLibrary) -> Self {
+        Self { target, settings, library, server: OnceCell::new() }
+    }
+
+    /// Whether trials were forks of one process.
+    pub(crate) fn fork_server(&self) -> ForkServerUse {
+        match self.server.get() {
+            None => ForkServerUse::default(),
+            Some(Ok(server)) => ForkServerUse { used: true, why_not: server.trouble() },
+            Some(Err(why)) => ForkServerUse { used: false, why_not: Some(why.clone()) },
+        }
+    }
+
     /// Runs the program once.
     pub(crate) async fn run(&self, plan: Plan<'_>) -> Result<Ran, Error> {
         let Settings { timeout, oracle, .. } = &self.settings;
-        let arguments: Vec<_> = self.target.args.iter().map(Into::into).collect();
-        let program = Program {
-            path: self.target.app.clone(),
-            arguments: &arguments,
-            directory: self.target.directory.clone(),
-            input: None,
-            timeout: *timeout,
-            keep: oracle.keep(),
+        let served = match self.server(plan).await? {
+            Some(server) => server.trial(&self.orders(plan, -1), oracle.keep(), *timeout).await,
+            None => None,
         };
-        let mut reader = Reader::default();
-        let environment = |report_fd| {
-            let mut environment = self.library.environment();
-            environment.push((ORDERS_VARIABLE, self.orders(plan, report_fd).to_json().into()));
-            environment
+        let (ended, report) = match served {
+            Some(done) => done,
+            None => self.process(plan).await?,
         };
-        let ended = program
-            .run_with_report(environment, |bytes| reader.push(bytes))
-            .await
-            .map_err(|source| self.cannot_start(source))?;
-        let report = reader.finish();
         if let Some(theirs) = report.driver.filter(|&version| version != VERSION) {
             return Err(Error::DriverVersion { ours: VERSION, theirs });
         }
@@ -107,6 +126,71 @@ impl Ground {
         })
     }
 
+    /// Runs the program as a process of its own.
+    async fn process(&self, plan: Plan<'_>) -> Result<(Ended, Report), Error> {
+        let arguments = self.arguments();
+        let mut reader = Reader::default();
+        let environment = |ends: Ends<'_>| {
+            let mut orders = self.orders(plan, ends.report);
+            if plan.variation.is_none() && self.settings.fork_server {
+                // Where that cannot be asked, trials are processes each.
+                orders.fork_server = fork_server::wanted(ends, None).ok();
+            }
+            self.environment(&orders)
+        };
+        let ended = self
+            .program(&arguments)
+            .run_with_report(environment, |bytes| reader.push(bytes))
+            .await
+            .map_err(|source| self.cannot_start(source))?;
+        Ok((ended, reader.finish()))
+    }
+
+    /// The fork server, if this run may be a fork; started by the first that asks.
+    async fn server(&self, plan: Plan<'_>) -> Result<Option<&ForkServer>, Error> {
+        if plan.variation.is_none() || !self.settings.fork_server {
+            return Ok(None);
+        }
+        let server = self.server.get_or_try_init(|| async {
+            if let Some(why) = plan.cannot_fork {
+                return Ok::<_, Error>(Err(why.to_owned()));
+            }
+            let arguments = self.arguments();
+            let environment = |ends: Ends<'_>, wanted| {
+                // Should it go on as a process, nothing is delayed in it.
+                let orders = self.orders(plan, ends.report);
+                self.environment(&Orders { fork_server: Some(wanted), pw: 0.0, ..orders })
+            };
+            let started = fork_server::start(self.program(&arguments), environment).await;
+            Ok(match started.map_err(|source| self.cannot_start(source))? {
+                Start::Serves(server) => Ok(server),
+                Start::Cannot(why) => Err(why),
+            })
+        });
+        Ok(server.await?.as_deref().ok())
+    }
+
+    fn arguments(&self) -> Vec<OsString> {
+        self.target.args.iter().map(Into::into).collect()
+    }
+
+    fn program<'a>(&self, arguments: &'a [OsString]) -> Program<'a> {
+        Program {
+            path: self.target.app.clone(),
+            arguments,
+            directory: self.target.directory.clone(),
+            input: None,
+            timeout: self.settings.timeout,
+            keep: self.settings.oracle.keep(),
+        }
+    }
+
+    fn environment(&self, orders: &Orders) -> Vec<(&'static str, OsString)> {
+        let mut environment = self.library.environment();
+        environment.push((ORDERS_VARIABLE, orders.to_json().into()));
+        environment
+    }
+
     fn orders(&self, plan: Plan<'_>, report_fd: i32) -> Orders {
         let variation = plan.variation;
         Orders {
@@ -126,6 +210,7 @@ impl Ground {
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
             report_fd,
+            fork_server: None,
         }
     }
 

@@ -4,12 +4,16 @@
 //! the write end of a pipe, whose descriptor the orders name. The driver answers on it with one
 //! [`Message`] a line, as JSON, each written as it happens, so that what a crashed trial had to say is
 //! not lost. Both sides state [`VERSION`] and refuse another.
+//!
+//! A program that is started once for many trials gets their orders by another way: see [`ForkServer`].
 
+mod fork_server;
 pub mod notice;
 mod orders;
 mod report;
 mod site;
 
+pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Space, VERSION};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, Launch, LaunchCounts, LaunchEnd,

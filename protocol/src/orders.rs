@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::SiteId;
+use crate::{ForkServer, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -83,6 +83,8 @@ pub struct Orders {
     pub cache: Option<PathBuf>,
     /// Descriptor of the pipe's write end.
     pub report_fd: i32,
+    /// Whether to become a fork server at the first launch, or to tell whether that were possible.
+    pub fork_server: Option<ForkServer>,
 }
 
 impl Orders {

@@ -21,6 +21,13 @@ pub enum Message {
     },
     /// A module was loaded.
     Module(ModuleReport),
+    /// The program has come to its first launch; said where the orders have a fork server without control.
+    FirstLaunch {
+        /// What forbids to fork trials from here, in one line, if anything does.
+        cannot_fork: Option<String>,
+        /// Bytes that it has written so far to anywhere, but for the driver's own.
+        wrote: u64,
+    },
     /// A launch ended, well or not.
     Launch(Launch),
     /// The driver cannot do what the program or the orders ask for (exit code 4).

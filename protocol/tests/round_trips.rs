@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Backend, LaunchEnd, Message, Model, Orders, OrdersError, SiteId, Space, VERSION};
+use bugaroo_protocol::{
+    Backend, FromServer, LaunchEnd, Message, Model, Orders, OrdersError, SiteId, Space, ToServer, VERSION,
+};
 use proptest::prelude::*;
 
 fn site() -> impl Strategy<Value = SiteId> {
@@ -51,6 +53,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 digest,
                 cache: None,
                 report_fd: fd,
+                fork_server: None,
             },
         )
 }
@@ -69,6 +72,28 @@ proptest! {
             Err(OrdersError::Version { theirs }) => prop_assert_eq!(theirs, version),
             other => prop_assert!(false, "{:?}", other),
         }
+    }
+
+    #[test]
+    fn what_goes_between_harness_and_fork_server_comes_back(
+        id in any::<u64>(), status in any::<i32>(), pid in any::<u32>(), text in ".*",
+    ) {
+        for message in [ToServer::Trial { id, orders: &text }, ToServer::Kill { id }, ToServer::GoOn] {
+            prop_assert_eq!(ToServer::from_bytes(&message.to_bytes()), Some(message));
+        }
+        for message in [
+            FromServer::Ready { pid, wrote: id },
+            FromServer::Cannot { why: text.clone() },
+            FromServer::Ended { id, status },
+            FromServer::Failed { id, why: text.clone() },
+        ] {
+            prop_assert_eq!(FromServer::from_bytes(&message.to_bytes()), Some(message));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_messages_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        let _ = (ToServer::from_bytes(&bytes), FromServer::from_bytes(&bytes));
     }
 
     #[test]

@@ -124,6 +124,7 @@ impl Tools {
             cache: Some(self.library.module_cache()),
             // No pipe: nobody listens.
             report_fd: -1,
+            fork_server: None,
         };
         let mut environment = self.library.environment();
         environment.push((ORDERS_VARIABLE, orders.to_json().into()));

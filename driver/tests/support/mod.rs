@@ -121,6 +121,7 @@ pub fn baseline() -> Orders {
         digest: false,
         cache: None,
         report_fd: -1,
+        fork_server: None,
     }
 }
 

@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{Ended, Exit, Keep, Program};
+use super::{Ended, Ends, Exit, Keep, Program};
 
 /// Runs a shell script.
 async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {
@@ -116,7 +116,10 @@ async fn a_report_comes_through_also_after_the_end() {
     let arguments = [OsString::from("-c"), "printf 'one\\n' > /dev/fd/$FD; printf two > /dev/fd/$FD".into()];
     let mut report = Vec::new();
     let ended = program(&arguments, LONG, Keep::default())
-        .run_with_report(|fd| vec![("FD", fd.to_string().into())], |bytes| report.extend_from_slice(bytes))
+        .run_with_report(
+            |ends| vec![("FD", ends.report.to_string().into())],
+            |bytes| report.extend_from_slice(bytes),
+        )
         .await
         .unwrap();
     assert_eq!(ended.exit, Exit::Code(0));
@@ -131,8 +134,8 @@ async fn report_pipes_do_not_leak() {
     let run = || async {
         let mut own = 0;
         let keep = Keep { head: true, digest: false };
-        let environment = |fd| {
-            own = fd;
+        let environment = |ends: Ends<'_>| {
+            own = ends.report;
             vec![]
         };
         let ended = program(&arguments, LONG, keep).run_with_report(environment, |_| ()).await.unwrap();

@@ -120,6 +120,8 @@ impl Configuration {
             backend: self.backend,
             step_budget: self.step_budget,
             digest: true,
+            // For a replay, which is one trial.
+            fork_server: false,
         })
     }
 

@@ -1,0 +1,105 @@
+//! Whether the program may be forked here: only where a trial that goes on from here does what a process
+//! of its own would.
+//!
+//! A fork has one thread, none of its parent's children and timers, and shares open files, shared
+//! memory and whatever else was changed outside of the process. So: one thread; no child; no timer; no signal handler
+//! for children, whom the server waits for; no memory that is shared and written; no files but those that can
+//! be opened again ([`Files`]); and nothing written to anywhere but the outputs, by the kernel's account of
+//! bytes written, from which the harness subtracts what came out of the outputs.
+//!
+//! What it misses: files that were made, emptied, renamed or removed without a byte written, and what
+//! went through a socket that is closed again.
+
+use std::fs;
+use std::os::fd::RawFd;
+
+use bugaroo_protocol::ForkServer;
+
+use super::files::Files;
+use crate::own_writes;
+
+/// A program that may be forked.
+#[derive(Debug)]
+pub struct Examined {
+    /// Files that each trial needs for itself.
+    pub files: Files,
+    /// Bytes that were written to anywhere, but for the driver's own.
+    pub wrote: u64,
+}
+
+/// Looks at this process.
+///
+/// # Errors
+/// Why it must not be forked, in one line.
+pub fn examine(wanted: &ForkServer, report: Option<RawFd>) -> Result<Examined, String> {
+    let threads = fs::read_dir("/proc/self/task").map_err(|error| format!("/proc/self/task: {error}"))?;
+    match threads.count() {
+        1 => {}
+        count => return Err(format!("the program has {count} threads")),
+    }
+    if has_children() {
+        return Err("the program has started other processes".to_owned());
+    }
+    if handles_children() {
+        return Err("the program handles the end of child processes (SIGCHLD)".to_owned());
+    }
+    if has_timer() {
+        return Err("the program has set a timer".to_owned());
+    }
+    if has_shared_memory() {
+        return Err("the program shares memory with others, or with a file".to_owned());
+    }
+    let own: Vec<RawFd> = report.into_iter().chain(wanted.control_fd).collect();
+    let files = Files::examine(wanted, &own)?;
+    super::pidfd(std::process::id().cast_signed())
+        .ok_or("the system cannot watch processes by descriptors (pidfd_open, Linux 5.3)")?;
+    let wrote = written().ok_or("the system keeps no account of what a process writes (/proc/self/io)")?;
+    Ok(Examined { files, wrote: wrote.saturating_sub(own_writes::total()) })
+}
+
+fn has_children() -> bool {
+    // SAFETY: plain data, for which zeroes are a value.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    // SAFETY: `info` is a valid place for the answer.
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, flags) };
+    // An error says that there is none.
+    result == 0
+}
+
+fn handles_children() -> bool {
+    // SAFETY: plain data, for which zeroes are a value; a null action only asks.
+    let action = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action);
+        action
+    };
+    action.sa_sigaction != libc::SIG_DFL || action.sa_flags & libc::SA_NOCLDWAIT != 0
+}
+
+fn has_timer() -> bool {
+    let ticks = |which| {
+        // SAFETY: plain data, for which zeroes are a value, and a valid place for the answer.
+        unsafe {
+            let mut timer: libc::itimerval = std::mem::zeroed();
+            libc::getitimer(which, &raw mut timer);
+            timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0
+        }
+    };
+    [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF].into_iter().any(ticks)
+        // Not every kernel lists POSIX timers.
+        || fs::read("/proc/self/timers").is_ok_and(|list| !list.is_empty())
+}
+
+/// Whether any memory is mapped that is both shared and writable.
+fn has_shared_memory() -> bool {
+    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return true };
+    let permissions = maps.lines().filter_map(|line| line.split(' ').nth(1));
+    permissions.map(str::as_bytes).any(|p| p.get(1) == Some(&b'w') && p.get(3) == Some(&b's'))
+}
+
+/// Bytes that the process, and processes that it has waited for, have written.
+fn written() -> Option<u64> {
+    let account = fs::read_to_string("/proc/self/io").ok()?;
+    account.lines().find_map(|line| line.strip_prefix("wchar: "))?.trim().parse().ok()
+}

@@ -1,0 +1,130 @@
+//! The harness's side of the fork server: the program is started once, comes to its first launch, and each
+//! trial is a fork of it from there (see [`bugaroo_protocol::ForkServer`]; the other side is in the driver).
+//!
+//! What a trial's process had said before its first launch, the server has said: its outputs and its report up
+//! to there are put before those of every trial. All else is the same as with a process each: three pipes, a
+//! process group that is killed at the end, a time limit.
+//!
+//! Where the program must not be forked, it goes on to its end as the process that it is, which is no trial.
+
+mod served;
+mod socket;
+mod start;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bugaroo_protocol::{LONGEST_MESSAGE, Orders, ToServer};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+
+use crate::capture::Keep;
+use crate::process::{Ended, Ending, Group, Life, Pipe, Running};
+use crate::report::{Reader, Report};
+
+use served::{Command, Served};
+use socket::Socket;
+pub(crate) use start::{Start, start, wanted, wrote_elsewhere};
+
+/// How long a server may take to end, once it is told to. It has but to kill its trials.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What the program has said before its first launch.
+#[derive(Debug, Default)]
+struct Said {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    report: Reader,
+}
+
+/// A program that stands before its first launch. Dropped, it dies with all its trials.
+pub(crate) struct ForkServer {
+    said: Said,
+    commands: mpsc::UnboundedSender<Command>,
+    socket: Arc<Socket>,
+    attending: AbortHandle,
+    group: Group,
+    next: AtomicU64,
+    /// Why some trials could not be forked.
+    trouble: Mutex<Option<String>>,
+}
+
+impl std::fmt::Debug for ForkServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ForkServer").field("pid", &self.group.id()).finish_non_exhaustive()
+    }
+}
+
+impl ForkServer {
+    /// Runs a trial. None: it has to be run as a process of its own; why is kept.
+    pub(crate) async fn trial(
+        &self,
+        orders: &Orders,
+        keep: Keep,
+        timeout: Duration,
+    ) -> Option<(Ended, Report)> {
+        match self.try_trial(orders, keep, timeout).await {
+            Ok(done) => Some(done),
+            Err(error) => {
+                let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                trouble.get_or_insert_with(|| error.to_string());
+                None
+            }
+        }
+    }
+
+    async fn try_trial(&self, orders: &Orders, keep: Keep, timeout: Duration) -> io::Result<(Ended, Report)> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let message = ToServer::Trial { id, orders: &orders.to_json() }.to_bytes();
+        if message.len() > LONGEST_MESSAGE {
+            return Err(io::Error::other("orders that name so many sites are too long for the fork server"));
+        }
+        let started = Instant::now();
+        let (stdout, stderr, report) = (io::pipe()?, io::pipe()?, io::pipe()?);
+        let files = [stdout.1, stderr.1, report.1].map(OwnedFd::from);
+        let (done, end) = oneshot::channel();
+        let gone = |_| io::Error::other(GONE);
+        self.commands.send(Command::Trial { id, message, files, done }).map_err(gone)?;
+        let running = Running {
+            life: Served::new(id, self.commands.clone(), end),
+            started,
+            timeout,
+            stdout: Pipe::open(stdout.0)?,
+            stderr: Pipe::open(stderr.0)?,
+            report: Pipe::open(report.0)?,
+            keep,
+        };
+        let mut reader = self.said.report.clone();
+        let before = Ending { stdout: &self.said.stdout, stderr: &self.said.stderr };
+        let ended = running.finish_after(before, |bytes| reader.push(bytes)).await?;
+        Ok((ended, reader.finish()))
+    }
+
+    /// Why some trials had to be processes of their own.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What a trial hears of a server that died.
+const GONE: &str = "the fork server has died";
+
+impl Drop for ForkServer {
+    fn drop(&mut self) {
+        self.attending.abort();
+        // It sees the end, kills its trials with all that they have started, and exits.
+        self.socket.shut();
+        let limit = Instant::now() + FAREWELL;
+        while matches!(self.group.has_ended(), Ok(false)) && Instant::now() < limit {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // If it has not, the kernel kills its trials after it.
+        self.group.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests;
