@@ -1,0 +1,122 @@
+//! `host_habits`: `cbe_dot`'s kernel without fences, and what hosts do before and after a launch. It is for tests
+//! of how trials are run: each habit says what it does.
+//!
+//! Exit codes are those of all programs under test; with a habit that ends otherwise, they show where the
+//! device's sum is right.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio, abort};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use clap::{Parser, ValueEnum};
+use cudarc::driver::PushKernelArg as _;
+
+const KERNELS: &str = include_str!("../../cbe_dot/kernel.ptx");
+const BLOCKS: u32 = 32;
+const THREADS_PER_BLOCK: u32 = 256;
+const SIZE: u16 = 2048;
+
+/// cbe_dot's kernel without fences, with things that a host does around a launch.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// What the host does
+    habit: Habit,
+    /// A file of its own; any path also serves to find its processes by
+    file: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Habit {
+    /// Nothing else
+    None,
+    /// Prints to both outputs before the launch, and half a line that is not flushed
+    Prints,
+    /// Reads half of its file before the launch, and the rest after it
+    Reads,
+    /// Writes its file before the launch
+    Writes,
+    /// Writes its file before the launch and leaves it open
+    KeepsOpen,
+    /// Starts a thread before the launch
+    Threads,
+    /// Starts a process before the launch
+    Processes,
+    /// Aborts where the sum is wrong
+    Crashes,
+    /// Never ends where the sum is wrong
+    Hangs,
+    /// Leaves a process behind, whose number it writes to its file
+    Leaves,
+}
+
+fn main() -> ExitCode {
+    conclude("host_habits", run(&Options::parse()))
+}
+
+fn run(options: &Options) -> anyhow::Result<Verdict> {
+    let Options { habit, file } = options;
+    let ones = vec![1_f32; usize::from(SIZE)];
+    let device = Device::open(KERNELS)?;
+    let kernel = device.kernel("dot_no_fence")?;
+    let stream = &device.stream;
+    let a = stream.clone_htod(&ones)?;
+    let mut sum = stream.alloc_zeros::<f32>(1)?;
+    let mut mutex = stream.alloc_zeros::<i32>(1)?;
+    let size = i32::from(SIZE);
+
+    let mut opened = None;
+    match habit {
+        Habit::Prints => {
+            println!("before the launch");
+            eprintln!("before the launch, on the other output");
+            print!("half a line, ");
+        }
+        Habit::Reads => {
+            let mut reader = File::open(file)?;
+            let mut half = [0; 4];
+            reader.read_exact(&mut half)?;
+            opened = Some(reader);
+        }
+        Habit::Writes => OpenOptions::new().append(true).create(true).open(file)?.write_all(b"written\n")?,
+        Habit::KeepsOpen => opened = Some(OpenOptions::new().append(true).create(true).open(file)?),
+        Habit::Threads => drop(thread::spawn(|| thread::sleep(Duration::from_secs(1000)))),
+        Habit::Processes => drop(asleep()?),
+        Habit::None | Habit::Crashes | Habit::Hangs | Habit::Leaves => {}
+    }
+
+    let mut launch = stream.launch_builder(&kernel);
+    launch.arg(&a).arg(&a).arg(&mut sum).arg(&mut mutex).arg(&size);
+    // SAFETY: the arguments are the kernel's parameters, in order and type; the kernel reads `size`
+    // elements of the vector and writes one of `sum` and `mutex`, which is what they hold.
+    unsafe { launch.launch(shape(BLOCKS, THREADS_PER_BLOCK)) }.context("the launch failed")?;
+    let sum = stream.clone_dtoh(&sum).context("the kernel failed")?[0];
+
+    let expected = f32::from(SIZE);
+    match habit {
+        Habit::Reads => {
+            let mut rest = String::new();
+            opened.context("it was opened")?.read_to_string(&mut rest)?;
+            println!("the rest of the file is {rest:?}");
+        }
+        Habit::Crashes if sum != expected => abort(),
+        Habit::Hangs if sum != expected => loop {
+            thread::sleep(Duration::from_secs(1));
+        },
+        Habit::Leaves => fs::write(file.with_extension(std::process::id().to_string()), asleep()?)?,
+        _ => {}
+    }
+    Ok(if sum == expected { Ok(format!("{sum} is right")) } else { Err(format!("{sum} instead of {expected}")) })
+}
+
+/// Starts a process that outlives us, if nobody kills it; its number.
+fn asleep() -> anyhow::Result<String> {
+    let mut command = Command::new("sleep");
+    command.arg("100000").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.spawn()?.id().to_string())
+}
