@@ -25,8 +25,7 @@ fn built(name: &str) -> PathBuf {
 fn command(place: &Place, options: &[&str], program: &str, arguments: &[&str]) -> Command {
     let program = built(program);
     let always = ["run", "--seed", "5", "--out", "run", "--format", "json", "--error-exitcode", "0"];
-    let mut command =
-        place.command(&[&always, options, &[program.to_str().unwrap()], arguments].concat());
+    let mut command = place.command(&[&always, options, &[program.to_str().unwrap()], arguments].concat());
     command.env_remove("BUGAROO_DRIVER");
     command
 }
@@ -75,8 +74,20 @@ fn programs_come_out_as_with_a_process_each() {
 /// Site flags are data of a launch, too.
 #[test]
 fn fences_are_set_at_the_fork() {
-    let omitted = ["--trials", "10", "--without-fence", "2,9", "--kernel", "original"];
-    served(&omitted, "cbe_dot", &["--variant", "original_2_fence"]);
+    let place = Place::new();
+    let program = built("cbe_dot");
+    let mut command = place.command(&["sites", "--format", "json", program.to_str().unwrap()]);
+    let sites = end(command.env_remove("BUGAROO_DRIVER")).exits(0).json();
+    let of_kind = |kind: &str| {
+        let sites = sites["sites"].as_array().unwrap().iter();
+        let named = sites.filter(|site| site["kind"] == kind && site["function"] == "dot_original_2_fence");
+        named.map(|site| site["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(",")
+    };
+    let (fences, stores) = (of_kind("fence"), of_kind("store"));
+    let variant = ["--variant", "original_2_fence"];
+    served(&["--trials", "10", "--without-fence", &fences], "cbe_dot", &variant);
+    served(&["--trials", "10", "--without-fence", &fences, "--with-fence", &stores], "cbe_dot", &variant);
+    served(&["--trials", "10", "--narrow-fence", &fences], "cbe_dot", &variant);
 }
 
 #[test]
@@ -84,7 +95,11 @@ fn what_was_printed_before_the_launch_belongs_to_every_trial() {
     served(&["--trials", "5"], "host_habits", &["prints", "file"]);
     served(&["--trials", "5", "--oracle", "reference"], "host_habits", &["prints", "file"]);
     served(&["--trials", "5", "--oracle", "stdout:^before the launch$"], "host_habits", &["prints", "file"]);
-    served(&["--trials", "5", "--oracle", "cmd:grep -q 'half a line, host'"], "host_habits", &["prints", "file"]);
+    served(
+        &["--trials", "5", "--oracle", "cmd:grep -q 'half a line, host'"],
+        "host_habits",
+        &["prints", "file"],
+    );
 }
 
 #[test]
@@ -142,7 +157,7 @@ fn what_a_trial_leaves_behind_is_killed() {
     }
     // Those of the runs without injection are among them.
     assert!(left >= 5, "{left}");
-    assert_eq!(processes(file.to_str().unwrap()), []);
+    assert!(processes(file.to_str().unwrap()).is_empty());
 }
 
 /// The server, its trials and what they started die with a harness that is killed.
@@ -192,5 +207,7 @@ fn replay_agrees() {
     let place = Place::new();
     run(&place, &["--trials", "3"], "cbe_dot", &["--variant", "no_fence"]);
     let mut replay = place.command(&["replay", "run", "1"]);
-    end(replay.env_remove("BUGAROO_DRIVER")).exits(1).prints("as recorded: outcome, exit code 1, device memory");
+    end(replay.env_remove("BUGAROO_DRIVER"))
+        .exits(1)
+        .prints("as recorded: outcome, exit code 1, device memory");
 }

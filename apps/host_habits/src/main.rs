@@ -111,7 +111,11 @@ fn run(options: &Options) -> anyhow::Result<Verdict> {
         Habit::Leaves => fs::write(file.with_extension(std::process::id().to_string()), asleep()?)?,
         _ => {}
     }
-    Ok(if sum == expected { Ok(format!("{sum} is right")) } else { Err(format!("{sum} instead of {expected}")) })
+    Ok(if sum == expected {
+        Ok(format!("{sum} is right"))
+    } else {
+        Err(format!("{sum} instead of {expected}"))
+    })
 }
 
 /// Starts a process that outlives us, if nobody kills it; its number.

@@ -40,6 +40,7 @@ fn run() -> RunFile {
             launched: Default::default(),
             kernels: BTreeSet::from(["k".into()]),
             duration_ms: 0.5,
+            cannot_fork: None,
         },
     }
 }
