@@ -79,7 +79,8 @@ proptest! {
         id in any::<u64>(), status in any::<i32>(), pid in any::<u32>(), text in ".*",
     ) {
         for message in [ToServer::Trial { id, orders: &text }, ToServer::Kill { id }, ToServer::GoOn] {
-            prop_assert_eq!(ToServer::from_bytes(&message.to_bytes()), Some(message));
+            let bytes = message.to_bytes();
+            prop_assert_eq!(ToServer::from_bytes(&bytes), Some(message));
         }
         for message in [
             FromServer::Ready { pid, wrote: id },
