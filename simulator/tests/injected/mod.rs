@@ -110,6 +110,8 @@ pub struct Outcome {
     /// Stores that were delayed.
     pub delayed: u64,
     pub thread_instructions: u64,
+    /// What the kernel printed, a line each, sorted.
+    pub printed: Vec<String>,
 }
 
 impl Outcome {
@@ -177,6 +179,10 @@ fn run_module(
     let mut scheduler = RandomScheduler::new(seed);
     let result = launch(&program, &mut memory, &DeviceConfig::default(), &spec, &mut scheduler);
     let result = result.expect("the test's launch is legal");
+    let console: Vec<u8> = memory.console().take().into_iter().flat_map(|(_, text)| text).collect();
+    let console = String::from_utf8(console).expect("the tests print plain text");
+    let mut printed: Vec<String> = console.lines().map(str::to_owned).collect();
+    printed.sort();
     let read = |(address, size): (u64, usize)| {
         let mut bytes = vec![0; size];
         memory.read(address, &mut bytes).expect("it is still allocated");
@@ -187,6 +193,7 @@ fn run_module(
         buffers: buffers.iter().copied().map(read).collect(),
         end: result.end,
         thread_instructions: result.counts.thread_instructions,
+        printed,
     }
 }
 
