@@ -9,6 +9,7 @@ pub mod cfg;
 pub mod edit;
 pub mod link;
 pub mod op;
+pub mod rare;
 pub mod types;
 
 mod decode;

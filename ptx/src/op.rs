@@ -3,6 +3,7 @@
 //! An [`Op`] says everything but the operands, which stay in [`crate::ast::Instruction::operands`]
 //! in the order of the ISA's syntax line (destination first).
 
+use crate::rare::Rare;
 use crate::types::{BoolOp, Compare, Rounding, Scope, Semantics, Space, Type};
 
 /// Which part of a product an integer `mul`/`mad` keeps.
@@ -392,7 +393,7 @@ pub enum Op {
         ty: Type,
         noftz: bool,
     },
-    /// `prefetch`, `prefetchu`, `discard`, `applypriority`: no effect on values.
+    /// `prefetch`, `prefetchu`, `discard`, `applypriority`, `pmevent`: no effect on values.
     Prefetch,
     /// `membar.*` and `fence.*`.
     Fence {
@@ -448,6 +449,8 @@ pub enum Op {
         ty: Type,
     },
     Activemask,
+    /// Rarely used arithmetic.
+    Rare(Rare),
     /// An instruction that this crate does not decode. It keeps its text and passes through.
     Other,
 }

@@ -9,6 +9,7 @@
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Space, Type};
 
+use crate::alu::lanewise::Lanewise;
 use crate::alu::{Operands, RowFn, Width};
 
 /// `Inst::guard` of an instruction without one.
@@ -75,6 +76,21 @@ pub(crate) enum Kind {
     StackSave,
     /// As `Alloca`; `src[0]`: what was saved.
     StackRestore,
+    /// Index into `lanewise`.
+    Lanewise,
+}
+
+/// Arithmetic that is computed lane by lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LanewiseInst {
+    pub what: Lanewise,
+    pub dst: (u32, Width),
+    /// Row of a predicate that comes out, too.
+    pub second: Option<u32>,
+    /// Slot, width, and whether it is negated (predicates).
+    pub src: [(i32, Width, bool); 5],
+    /// Sources that there are.
+    pub count: usize,
 }
 
 /// A function that device code may call without defining it.

@@ -18,6 +18,10 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
         "trap" => Some(Op::Trap),
         "brkpt" => Some(Op::Brkpt),
         "nanosleep" => m.ty_in(&[Type::U32]).map(|_| Op::Nanosleep),
+        "pmevent" => {
+            m.flag("mask");
+            Some(Op::Prefetch)
+        }
         "alloca" => Some(Op::Alloca { ty: m.ty_in(&[Type::U32, Type::U64])? }),
         "stacksave" | "stackrestore" => {
             let save = opcode == "stacksave";

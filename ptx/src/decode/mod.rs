@@ -9,6 +9,7 @@ mod bits;
 mod control;
 mod memory;
 mod modifiers;
+mod rare;
 
 use std::ops::RangeInclusive;
 
@@ -26,7 +27,12 @@ pub(crate) fn decode(opcode: &str, modifiers: &[String], operands: &[Operand]) -
             .or_else(|| control::decode(opcode, &mut modifiers))?;
         (modifiers.done() && operand_count(&op).contains(&operands.len())).then_some(op)
     });
-    decoded.unwrap_or(Op::Other)
+    let rare = || {
+        let mut modifiers = Modifiers::new(modifiers)?;
+        let rare = rare::decode(opcode, &mut modifiers)?;
+        (modifiers.done() && rare.takes(operands.len())).then_some(Op::Rare(rare))
+    };
+    decoded.or_else(rare).unwrap_or(Op::Other)
 }
 
 /// How many operands the ISA's syntax line of an instruction has.
@@ -103,7 +109,8 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::Barrier { kind: BarrierKind::Red(_), .. } => 3..=4,
         Op::Shfl { sync, .. } => exactly(4 + usize::from(*sync)),
         Op::Vote { sync, .. } => exactly(2 + usize::from(*sync)),
-        Op::Other => 0..=usize::MAX,
+        // Rare ones know their own.
+        Op::Rare(_) | Op::Other => 0..=usize::MAX,
     }
 }
 

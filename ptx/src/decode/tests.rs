@@ -200,9 +200,55 @@ fn bits() {
     assert_eq!(decode("szext.clamp.s32", 3), Op::Szext { ty: Type::S32, wrap: false });
     assert_eq!(decode("slct.ftz.f64.f32", 4), Op::Slct { ty: Type::F64, selector: Type::F32, ftz: true });
     for (bad, operands) in
-        [("lop3.or.b32", 6), ("shl.u32", 3), ("and.s32", 3), ("popc.b16", 2), ("shf.l.b32", 4)]
+        [("lop3.nand.b32", 6), ("shl.u32", 3), ("and.s32", 3), ("popc.b16", 2), ("shf.l.b32", 4)]
     {
         assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn rare_arithmetic() {
+    use crate::rare::{Fp8, PairOp, Rare, Video, VideoOp, VideoThen};
+    let fp8 = Fp8::E4m3;
+    let from = Rare::FromFp8 { fp8, relu: true };
+    for (form, operands, rare) in [
+        ("cvt.rn.satfinite.e4m3x2.f32", 3, Rare::ToFp8 { fp8, src: Type::F32, relu: false }),
+        ("cvt.rn.satfinite.relu.e4m3x2.f16x2", 2, Rare::ToFp8 { fp8, src: Type::F16x2, relu: true }),
+        ("cvt.rn.relu.f16x2.e4m3x2", 2, from),
+        ("cvt.rna.tf32.f32", 2, Rare::ToTf32 { rnd: Rounding::NearestAway, relu: false, satfinite: false }),
+        ("cvt.pack.sat.u8.s32.b32", 4, Rare::Pack { dst: Type::U8 }),
+        ("add.s16x2", 3, Rare::Pair { op: PairOp::Add, signed: true, relu: false }),
+        ("max.relu.s16x2", 3, Rare::Pair { op: PairOp::Max, signed: true, relu: true }),
+        ("min.relu.s32", 3, Rare::Relu { max: false }),
+        ("max.ftz.xorsign.abs.f32", 3, Rare::Xorsign { max: true, ty: Type::F32, ftz: true, nan: false }),
+        ("fns.b32", 4, Rare::Fns),
+        ("lop3.or.b32", 6, Rare::Lop3 { combine: BoolOp::Or }),
+    ] {
+        assert_eq!(decode(form, operands), Op::Rare(rare), "{form}");
+        assert_eq!(decode(form, operands + 1), Op::Other, "{form}");
+    }
+    let Op::Rare(Rare::Video(video)) = decode("vabsdiff4.u32.s32.u32.sat.add", 4) else { panic!() };
+    let expected = Video {
+        op: VideoOp::AbsDiff,
+        lanes: 4,
+        signed: [true, false],
+        signed_result: false,
+        sat: true,
+        wrap: false,
+        plus_one: false,
+        scale: 0,
+        then: Some(VideoThen::Add),
+    };
+    assert_eq!(video, expected);
+    for bad in [
+        "add.sat.u16x2",
+        "max.relu.u16x2",
+        "cvt.rn.e4m3x2.f32",
+        "vabsdiff4.u32.u32.u32.min",
+        "vshl.u32.u32.u32",
+    ] {
+        assert_eq!(decode(bad, 4), Op::Other, "{bad}");
+        assert_eq!(decode(bad, 3), Op::Other, "{bad}");
     }
 }
 

@@ -18,8 +18,8 @@
 //! - Integer division by zero, which the ISA leaves unspecified, gives all ones, for remainders too
 //!   (what the code that NVIDIA's compilers generate for a 32-bit division gives).
 //!
-//! Not here: anything that reads memory, special registers or other lanes; packed `setp`/`set` on
-//! `.f16x2`/`.bf16x2`. [`select`] answers None for those, and for operands whose widths the ISA does not allow.
+//! Not here: anything that reads memory, special registers or other lanes. [`select`] answers None for those, for
+//! what is computed lane by lane ([`lanewise`]), and for operands whose widths the ISA does not allow.
 
 mod approx;
 mod arith;
@@ -30,6 +30,7 @@ mod convert_any;
 mod float;
 mod half;
 mod integer;
+pub(crate) mod lanewise;
 mod permute;
 mod predicate;
 mod rounding;

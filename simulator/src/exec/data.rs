@@ -105,7 +105,28 @@ impl Machine<'_> {
                 Kind::ActiveMask => {
                     lanes(active).for_each(|lane| write_lane(dst, Width::W32, lane, u64::from(active)));
                 }
+                Kind::Lanewise => self.lanewise(frame, consts, inst.extra, active),
                 _ => unreachable!("the loop sends nothing else here"),
+            }
+        }
+    }
+
+    unsafe fn lanewise(&self, frame: *mut u8, consts: *const u8, index: u32, active: u32) {
+        let inst = &self.program.lanewise[index as usize];
+        let (dst, width) = (frame.wrapping_add(inst.dst.0 as usize), inst.dst.1);
+        for lane in lanes(active) {
+            let mut sources = [0; 5];
+            for (value, (slot, width, negated)) in sources.iter_mut().zip(&inst.src[..inst.count]) {
+                // SAFETY: the loader recorded each row with its width.
+                *value = unsafe { read_lane(row(frame, consts, *slot), *width, lane) } ^ u64::from(*negated);
+            }
+            let (value, second) = inst.what.apply(&sources);
+            // SAFETY: as above; results go to rows of the frame.
+            unsafe {
+                write_lane(dst, width, lane, value);
+                if let Some(row) = inst.second {
+                    write_lane(frame.wrapping_add(row as usize), Width::Pred, lane, u64::from(second));
+                }
             }
         }
     }

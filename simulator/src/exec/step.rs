@@ -182,6 +182,7 @@ impl Machine<'_> {
                     | Kind::Pack
                     | Kind::Unpack
                     | Kind::IsSpace
+                    | Kind::Lanewise
                     | Kind::ActiveMask => {
                         save!();
                         // SAFETY: rows are the loader's.

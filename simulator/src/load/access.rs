@@ -106,10 +106,12 @@ impl<'m> Builder<'m> {
             Operand::Vector(elements) => elements,
             single => std::slice::from_ref(single),
         };
-        let size = ty.bytes();
         if elements.len() != usize::from(vec) || !matches!(vec, 1 | 2 | 4 | 8) {
             return Err(self.refuse(at, "a vector of another length than the instruction's"));
         }
+        // 128 bits go as two halves.
+        let wide = ty == Type::B128;
+        let (size, vec) = if wide { (8, vec.saturating_mul(2)) } else { (ty.bytes(), vec) };
         if !matches!(size, 1 | 2 | 4 | 8) || size * u32::from(vec) > 32 {
             return Err(self.refuse(at, "elements of this size"));
         }
@@ -130,6 +132,13 @@ impl<'m> Builder<'m> {
             },
         };
         for (i, element) in elements.iter().enumerate() {
+            if wide {
+                let rows = self.halves(at, element)?;
+                for (half, row) in rows.into_iter().enumerate() {
+                    (access.rows[2 * i + half], access.width[2 * i + half]) = (row as i32, Width::W64);
+                }
+                continue;
+            }
             (access.rows[i], access.width[i]) = if store {
                 let source = self.source(at, element, ty)?;
                 (source.slot, source.width)

@@ -382,6 +382,17 @@ impl Current<'_> {
         *self.rows.entry(number).or_insert_with(|| frame.row(width))
     }
 
+    /// The rows of a 128-bit register's halves, which lie together.
+    pub fn wide_rows(&mut self, number: u32) -> [u32; 2] {
+        let frame = &mut self.frame;
+        let low = *self.rows.entry(number).or_insert_with(|| {
+            let low = frame.row(Width::W64);
+            frame.row(Width::W64);
+            low
+        });
+        [low, low + Width::W64.bytes()]
+    }
+
     /// The row of CC.CF.
     pub fn carry(&mut self) -> u32 {
         let frame = &mut self.frame;

@@ -11,6 +11,7 @@ mod control;
 mod error;
 mod frame;
 mod function;
+mod lanewise;
 mod operand;
 mod provided;
 mod reach;
@@ -18,6 +19,7 @@ mod scope;
 mod shared;
 mod symbols;
 mod translate;
+mod wide;
 use std::collections::BTreeMap;
 
 use bugaroo_ptx::ast::{self, FunctionKind, Item, Module};
@@ -30,7 +32,7 @@ pub use error::LoadError;
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::decoded::{
-    Access, Atomic, Barrier, Call, Collective, Inst, LoadedFunction, Origin, Pack, Special,
+    Access, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Origin, Pack, Special,
 };
 use crate::fault::{Place, SourcePosition};
 use crate::memory::Memory;
@@ -85,6 +87,7 @@ pub struct Program {
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) barriers: Vec<Barrier>,
     pub(crate) collectives: Vec<Collective>,
+    pub(crate) lanewise: Vec<LanewiseInst>,
     pub(crate) functions: Vec<LoadedFunction>,
     pub(crate) isa: Isa,
     /// It has deprecated shuffles or votes, which act on the lanes that happen to be together: those that can
@@ -318,6 +321,7 @@ impl Program {
             tables: Vec::new(),
             barriers: Vec::new(),
             collectives: Vec::new(),
+            lanewise: Vec::new(),
             functions: Vec::new(),
             isa,
             leans_on_convergence: false,

@@ -41,6 +41,7 @@ impl<'m> Builder<'m> {
     /// Translates the current instruction.
     pub fn translate(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
         match &inst.op {
+            Op::Mov { ty: Type::B128 } => self.mov_wide(at, inst),
             Op::Mov { ty } => self.mov(at, inst, *ty),
             Op::Cvta { to, space, ty } => self.cvta(at, inst, *to, *space, *ty),
             Op::Isspacep { space } => self.isspacep(at, inst, *space),
@@ -72,6 +73,8 @@ impl<'m> Builder<'m> {
             | Op::Vote { .. }
             | Op::Match { .. }
             | Op::Activemask => self.control(at, inst),
+            Op::Rare(rare) => self.rare(at, inst, rare),
+            Op::Set { .. } | Op::Setp { .. } if self.packed_comparison(at, inst)? => Ok(()),
             Op::Alloca { .. } | Op::Stack { .. } => self.stack(at, inst),
             Op::Other if TEXTURE.contains(&inst.opcode.as_str()) => {
                 Err(self.refuse(at, "textures and surfaces are not supported"))
