@@ -1,23 +1,36 @@
 //! Second names of functions: those that programs compiled for per-thread default streams ask for
 //! (`_ptsz`, `_ptds`), and old names of functions that only got stricter.
 //!
-//! The calling thread's default stream and the legacy one order work alike here ([`crate::stream`]), so each is its
-//! namesake.
+//! The former take the default stream for the calling thread's own ([`crate::submit::per_thread`]); otherwise each is
+//! its namesake.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use crate::error::Status;
+use crate::graph::exec as graph_exec;
 use crate::types::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_BATCH_OP, CUarray, CUcontext, CUdevice, CUdeviceptr, CUevent,
-    CUfunction, CUgraph, CUhostFn, CUlaunchConfig, CUlinkState, CUmemLocation, CUmemcpyAttributes,
-    CUmemoryPool, CUstream, CUstreamCallback,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUlaunchAttributeValue, CUlaunchConfig,
+    CUlinkState, CUmemLocation, CUmemcpyAttributes, CUmemoryPool, CUstream, CUstreamCallback,
 };
 use crate::{
     advice, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, event, fill, host, launch, link,
-    memory, pool, primary, stream,
+    memop, memory, pool, primary, stream, stream_attributes,
 };
 
 macro_rules! aliases {
+    (per_thread: $($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
+        #[doc = concat!("[`", stringify!($module), "::", stringify!($name), "`] with the thread's default stream.")]
+        ///
+        /// # Safety
+        /// As that one.
+        #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+        #[allow(unused_unsafe, reason = "some of the functions are safe")]
+        pub unsafe extern "C" fn $alias($($argument: $type),*) -> Status {
+            // SAFETY: the same contract.
+            crate::submit::per_thread(|| unsafe { $module::$name($($argument),*) })
+        }
+    )*};
     ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
         #[doc = concat!("[`", stringify!($module), "::", stringify!($name), "`] by another name.")]
         ///
@@ -34,6 +47,7 @@ macro_rules! aliases {
 
 // Per-thread default streams.
 aliases! {
+    per_thread:
     cuEventRecordWithFlags_ptsz = event::cuEventRecordWithFlags(
         event: CUevent,
         stream: CUstream,
@@ -222,6 +236,129 @@ aliases! {
     cuStreamIsCapturing_ptsz = capture::cuStreamIsCapturing(stream: CUstream, place: *mut c_uint);
     cuStreamQuery_ptsz = stream::cuStreamQuery(stream: CUstream);
     cuStreamSynchronize_ptsz = stream::cuStreamSynchronize(stream: CUstream);
+    cuGraphInstantiateWithParams_ptsz = graph_exec::cuGraphInstantiateWithParams(
+        place: *mut CUgraphExec,
+        graph: CUgraph,
+        params: *mut graph_exec::InstantiateParams,
+    );
+    cuGraphLaunch_ptsz = graph_exec::cuGraphLaunch(exec: CUgraphExec, stream: CUstream);
+    cuGraphUpload_ptsz = graph_exec::cuGraphUpload(exec: CUgraphExec, stream: CUstream);
+    cuStreamBatchMemOp_ptsz = memop::cuStreamBatchMemOp(
+        stream: CUstream,
+        count: c_uint,
+        list: *mut c_void,
+        flags: c_uint,
+    );
+    cuStreamBatchMemOp_v2_ptsz = memop::cuStreamBatchMemOp_v2(
+        stream: CUstream,
+        count: c_uint,
+        list: *mut memop::BatchMemOp,
+        flags: c_uint,
+    );
+    cuStreamBeginCaptureToGraph_ptsz = capture::cuStreamBeginCaptureToGraph(
+        stream: CUstream,
+        graph: CUgraph,
+        after: *const CUgraphNode,
+        edges: *const c_void,
+        count: usize,
+        mode: c_uint,
+    );
+    cuStreamBeginCapture_ptsz = capture::cuStreamBeginCapture(stream: CUstream);
+    cuStreamBeginCapture_v2_ptsz = capture::cuStreamBeginCapture_v2(stream: CUstream, mode: c_uint);
+    cuStreamCopyAttributes_ptsz = stream_attributes::cuStreamCopyAttributes(to: CUstream, from: CUstream);
+    cuStreamGetAttribute_ptsz = stream_attributes::cuStreamGetAttribute(
+        stream: CUstream,
+        attribute: c_uint,
+        place: *mut CUlaunchAttributeValue,
+    );
+    cuStreamGetCaptureInfo_ptsz = capture::cuStreamGetCaptureInfo(
+        stream: CUstream,
+        status: *mut c_uint,
+        number: *mut c_ulonglong,
+    );
+    cuStreamGetCaptureInfo_v2_ptsz = capture::cuStreamGetCaptureInfo_v2(
+        stream: CUstream,
+        status: *mut c_uint,
+        number: *mut c_ulonglong,
+        graph: *mut CUgraph,
+        after: *mut *const CUgraphNode,
+        count: *mut usize,
+    );
+    cuStreamGetCaptureInfo_v3_ptsz = capture::cuStreamGetCaptureInfo_v3(
+        stream: CUstream,
+        status: *mut c_uint,
+        number: *mut c_ulonglong,
+        graph: *mut CUgraph,
+        after: *mut *const CUgraphNode,
+        edges: *mut *const c_void,
+        count: *mut usize,
+    );
+    cuStreamSetAttribute_ptsz = stream_attributes::cuStreamSetAttribute(
+        stream: CUstream,
+        attribute: c_uint,
+        value: *const CUlaunchAttributeValue,
+    );
+    cuStreamUpdateCaptureDependencies_ptsz = capture::cuStreamUpdateCaptureDependencies(
+        stream: CUstream,
+        after: *mut CUgraphNode,
+        count: usize,
+        flags: c_uint,
+    );
+    cuStreamUpdateCaptureDependencies_v2_ptsz = capture::cuStreamUpdateCaptureDependencies_v2(
+        stream: CUstream,
+        after: *mut CUgraphNode,
+        edges: *const c_void,
+        count: usize,
+        flags: c_uint,
+    );
+    cuStreamWaitValue32_ptsz = memop::cuStreamWaitValue32(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u32,
+        flags: c_uint,
+    );
+    cuStreamWaitValue32_v2_ptsz = memop::cuStreamWaitValue32_v2(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u32,
+        flags: c_uint,
+    );
+    cuStreamWaitValue64_ptsz = memop::cuStreamWaitValue64(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u64,
+        flags: c_uint,
+    );
+    cuStreamWaitValue64_v2_ptsz = memop::cuStreamWaitValue64_v2(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u64,
+        flags: c_uint,
+    );
+    cuStreamWriteValue32_ptsz = memop::cuStreamWriteValue32(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u32,
+        flags: c_uint,
+    );
+    cuStreamWriteValue32_v2_ptsz = memop::cuStreamWriteValue32_v2(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u32,
+        flags: c_uint,
+    );
+    cuStreamWriteValue64_ptsz = memop::cuStreamWriteValue64(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u64,
+        flags: c_uint,
+    );
+    cuStreamWriteValue64_v2_ptsz = memop::cuStreamWriteValue64_v2(
+        stream: CUstream,
+        address: CUdeviceptr,
+        value: u64,
+        flags: c_uint,
+    );
     cuStreamWaitEvent_ptsz = stream::cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
 }
 

@@ -64,9 +64,10 @@ pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
         // Managed memory while kernels run: nothing is ever moved, so the host may touch it at any time.
         // (Atomics between host and device are none: 86 is 0.)
         89 => 1,
-        90 => 1, // preemption
-        91 => 1, // registered memory has the host's address
-        95 => 1, // cooperative launches
+        90 => 1,                  // preemption
+        91 => 1,                  // registered memory has the host's address
+        92..=94 | 122 | 123 => 1, // stream memory operations
+        95 => 1,                  // cooperative launches
         97 => int(device.shared_per_block_optin),
         99 => 1,  // memory of the program can be registered
         102 => 1, // virtual memory management

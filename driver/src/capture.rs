@@ -1,54 +1,488 @@
-//! Stream capture (CUDA Driver API, "Stream Management"): a capturing stream's work becomes nodes of a graph.
+//! Stream capture (CUDA Driver API, "Stream Management"): a capturing stream's work becomes nodes of a graph
+//! instead of being done.
+//!
+//! A capture begins in one stream; others join it by waiting for an event that was recorded in it, and have to
+//! be joined back before it ends. What a capturing stream does not allow invalidates the capture. Calls of other
+//! streams and threads that the capture's mode forbids are let through where they do no harm.
 
-use std::ffi::c_uint;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_uint, c_ulonglong, c_void};
 
-use crate::entry::write;
+use crate::entry::{anytime, not_null, write, write_if_wanted};
 use crate::error::{Outcome, Status};
+use crate::graph::Body;
+use crate::graph::edit::nodes;
+use crate::queue::Lane;
 use crate::state::Driver;
 use crate::stream::Stream;
 use crate::submit::on_stream;
-use crate::types::{CUevent, CUgraph, CUstream};
+use crate::types::{CUevent, CUgraph, CUgraphNode, CUstream};
 use crate::work::Work;
 
-/// Refuses what a capturing stream does not allow.
-///
-/// # Errors
-/// As the capture has it.
-pub fn refuse(_driver: &mut Driver, _stream: &Stream) -> Outcome {
-    Ok(())
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last mode.
+const RELAXED: c_uint = 2;
+
+thread_local! {
+    /// The calling thread's interaction mode.
+    static MODE: Cell<c_uint> = const { Cell::new(0) };
+}
+
+/// A capture that is not ended.
+#[derive(Debug)]
+pub struct Capture {
+    graph: CUgraph,
+    /// The graph was there before.
+    given: bool,
+    mode: c_uint,
+    /// The stream that it began in, and the thread.
+    origin: Lane,
+    thread: std::thread::ThreadId,
+    context: crate::types::CUcontext,
+    /// Something forbidden was done: only ending it is left.
+    invalid: bool,
+    /// What the next work of each stream comes after.
+    streams: BTreeMap<Lane, Vec<CUgraphNode>>,
+}
+
+/// An event that was last recorded in a capture: which, and what it stands for.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    capture: u64,
+    after: Vec<CUgraphNode>,
 }
 
 impl Driver {
-    pub fn is_capturing(&self, _stream: &Stream) -> bool {
-        false
+    /// The capture that a stream takes part in.
+    fn capture_of(&self, stream: &Stream) -> Option<u64> {
+        let takes_part = |(_, capture): &(&u64, &Capture)| capture.streams.contains_key(&stream.lane);
+        self.graphs.captures.iter().find(takes_part).map(|(number, _)| *number)
     }
-    pub fn capture(&mut self, _stream: &Stream, _work: &Work) -> Outcome<bool> {
-        Ok(false)
+
+    /// Whether a stream's work is captured.
+    pub fn is_capturing(&self, stream: &Stream) -> bool {
+        !self.graphs.captures.is_empty() && self.capture_of(stream).is_some()
     }
-    pub fn capture_wait(&mut self, _stream: &Stream, _event: CUevent, _external: bool) -> Outcome<bool> {
-        Ok(false)
+
+    fn invalidate(&mut self, number: u64) {
+        if let Some(capture) = self.graphs.captures.get_mut(&number) {
+            capture.invalid = true;
+        }
     }
-    pub fn capture_record(&mut self, _stream: &Stream, _event: CUevent, _external: bool) -> Outcome<bool> {
-        Ok(false)
+
+    /// Captures work of a capturing stream; answers whether it is one.
+    ///
+    /// # Errors
+    /// As the capture has it.
+    pub fn capture(&mut self, stream: &Stream, work: &Work) -> Outcome<bool> {
+        if self.graphs.captures.is_empty() {
+            return Ok(false);
+        }
+        if !self.is_capturing(stream) || matches!(work, Work::CallBack(..)) {
+            return refuse(self, stream).map(|()| false);
+        }
+        self.capture_body(stream, Body::Work(work.clone())).map(|()| true)
     }
-    pub fn check_uncaptured(&self, _event: CUevent) -> Outcome {
+
+    /// Adds a node at the end of a capturing stream.
+    ///
+    /// # Errors
+    /// `StreamCaptureInvalidated`
+    pub fn capture_body(&mut self, stream: &Stream, body: Body) -> Outcome {
+        let number = self.capture_of(stream).ok_or(Status::IllegalState)?;
+        let Some(capture) = self.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+        if capture.invalid {
+            return Err(Status::StreamCaptureInvalidated);
+        }
+        let (graph, after) = (capture.graph, capture.streams.get(&stream.lane).cloned().unwrap_or_default());
+        let node = self.graphs.add(graph, &after, body)?;
+        if let Some(capture) = self.graphs.captures.get_mut(&number) {
+            capture.streams.insert(stream.lane, vec![node]);
+        }
         Ok(())
+    }
+
+    /// Records an event in a capture; answers whether the stream is captured.
+    ///
+    /// # Errors
+    /// As the capture has it.
+    pub fn capture_record(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
+        let Some(number) = self.capture_of(stream) else {
+            refuse(self, stream)?;
+            self.events.get_mut(event)?.captured = None;
+            return Ok(false);
+        };
+        if external {
+            return self.capture_body(stream, Body::Work(Work::Record(event))).map(|()| true);
+        }
+        let Some(capture) = self.graphs.captures.get(&number) else { return Ok(false) };
+        if capture.invalid {
+            return Err(Status::StreamCaptureInvalidated);
+        }
+        let after = capture.streams.get(&stream.lane).cloned().unwrap_or_default();
+        self.events.get_mut(event)?.captured = Some(Mark { capture: number, after });
+        Ok(true)
+    }
+
+    /// Lets a stream wait for an event where one of them is part of a capture; answers whether one is.
+    ///
+    /// # Errors
+    /// As the capture has it.
+    pub fn capture_wait(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
+        let (mark, recorded) = {
+            let event = self.events.get(event)?;
+            (event.captured.clone(), event.ticket().is_some())
+        };
+        let own = self.capture_of(stream);
+        let Some(mark) = mark else {
+            let Some(own) = own else { return refuse(self, stream).map(|()| false) };
+            if external {
+                return self.capture_body(stream, Body::Wait(event)).map(|()| true);
+            }
+            if !recorded {
+                return Ok(true);
+            }
+            self.invalidate(own);
+            return Err(Status::StreamCaptureIsolation);
+        };
+        if !self.graphs.captures.contains_key(&mark.capture) {
+            return Err(Status::CapturedEvent);
+        }
+        if own.is_some_and(|own| own != mark.capture) {
+            own.into_iter().chain([mark.capture]).for_each(|number| self.invalidate(number));
+            return Err(Status::StreamCaptureMerge);
+        }
+        if matches!(stream.lane, Lane::Legacy(_)) {
+            self.invalidate(mark.capture);
+            return Err(Status::StreamCaptureImplicit);
+        }
+        if let Some(capture) = self.graphs.captures.get_mut(&mark.capture) {
+            if capture.invalid {
+                return Err(Status::StreamCaptureInvalidated);
+            }
+            let after = capture.streams.entry(stream.lane).or_default();
+            after.extend(mark.after.iter().filter(|node| !after.contains(node)).copied().collect::<Vec<_>>());
+        }
+        Ok(true)
+    }
+
+    /// Refuses an event that stands for something in a graph, not for work.
+    ///
+    /// # Errors
+    /// `CapturedEvent`
+    pub fn check_uncaptured(&self, event: CUevent) -> Outcome {
+        if self.events.get(event)?.captured.is_some() { Err(Status::CapturedEvent) } else { Ok(()) }
+    }
+
+    /// A stream is gone: a capture of it cannot be ended as it should.
+    pub fn forget_captured(&mut self, lane: Lane) {
+        for capture in self.graphs.captures.values_mut() {
+            capture.invalid |= capture.streams.contains_key(&lane);
+        }
+    }
+
+    /// All nodes from which these can be reached, and themselves.
+    fn reached(&self, from: &[CUgraphNode]) -> BTreeSet<CUgraphNode> {
+        let mut found = BTreeSet::new();
+        let mut left = from.to_vec();
+        while let Some(node) = left.pop() {
+            if found.insert(node)
+                && let Ok(node) = self.graphs.nodes.get(node)
+            {
+                left.extend(&node.before);
+            }
+        }
+        found
     }
 }
 
-/// Whether a stream is being captured: never.
+/// Refuses what cannot be captured, in a capturing stream; and the legacy default stream, while a stream of its
+/// context is captured that it would have to wait for.
+///
+/// # Errors
+/// `StreamCaptureUnsupported`, `StreamCaptureImplicit`; the capture is invalid then.
+pub fn refuse(driver: &mut Driver, stream: &Stream) -> Outcome {
+    if driver.graphs.captures.is_empty() {
+        return Ok(());
+    }
+    if let Some(number) = driver.capture_of(stream) {
+        driver.invalidate(number);
+        return Err(Status::StreamCaptureUnsupported);
+    }
+    if matches!(stream.lane, Lane::Legacy(_)) {
+        let blocking = |lane: &Lane| match lane {
+            Lane::Made(handle) => {
+                let handle = std::ptr::without_provenance_mut(*handle);
+                driver.streams.get(handle).is_ok_and(|stream| stream.blocking())
+            }
+            _ => true,
+        };
+        let concerned = |(_, capture): &(&u64, &Capture)| {
+            capture.context == stream.context && capture.streams.keys().any(blocking)
+        };
+        let concerned = driver.graphs.captures.iter().find(concerned).map(|(number, _)| *number);
+        if let Some(number) = concerned {
+            driver.invalidate(number);
+            return Err(Status::StreamCaptureImplicit);
+        }
+    }
+    Ok(())
+}
+
+/// Begins a capture.
+fn begin(
+    name: &str,
+    stream: CUstream,
+    mode: c_uint,
+    into: impl FnOnce(&mut Driver) -> Outcome<(Option<CUgraph>, Vec<CUgraphNode>)>,
+) -> Status {
+    on_stream(name, stream, |driver, stream| {
+        if mode > RELAXED {
+            return Err(Status::InvalidValue);
+        }
+        if matches!(stream.lane, Lane::Legacy(_)) {
+            return Err(Status::StreamCaptureUnsupported);
+        }
+        if driver.is_capturing(&stream) {
+            return Err(Status::IllegalState);
+        }
+        let (given, after) = into(driver)?;
+        let graph = given.unwrap_or_else(|| driver.graphs.create());
+        let capture = Capture {
+            graph,
+            given: given.is_some(),
+            mode,
+            origin: stream.lane,
+            thread: std::thread::current().id(),
+            context: stream.context,
+            invalid: false,
+            streams: BTreeMap::from([(stream.lane, after)]),
+        };
+        driver.graphs.captured += 1;
+        let number = driver.graphs.captured;
+        driver.graphs.captures.insert(number, capture);
+        Ok(())
+    })
+}
+
+/// Begins a capture.
+pub extern "C" fn cuStreamBeginCapture_v2(stream: CUstream, mode: c_uint) -> Status {
+    begin("cuStreamBeginCapture_v2", stream, mode, |_| Ok((None, Vec::new())))
+}
+
+/// Begins a capture, in global mode.
+pub extern "C" fn cuStreamBeginCapture(stream: CUstream) -> Status {
+    begin("cuStreamBeginCapture", stream, 0, |_| Ok((None, Vec::new())))
+}
+
+/// Begins a capture that adds to a graph, after some of its nodes.
+///
+/// # Safety
+/// `after` is null or holds `count` nodes; `edges` is null or holds as many items.
+pub unsafe extern "C" fn cuStreamBeginCaptureToGraph(
+    stream: CUstream,
+    graph: CUgraph,
+    after: *const CUgraphNode,
+    _edges: *const c_void,
+    count: usize,
+    mode: c_uint,
+) -> Status {
+    begin("cuStreamBeginCaptureToGraph", stream, mode, |driver| {
+        driver.graphs.graphs.get(graph)?;
+        // SAFETY: the caller's promise.
+        let after = unsafe { nodes(after, count) }?;
+        check_nodes(driver, graph, &after)?;
+        Ok((Some(graph), after))
+    })
+}
+
+fn check_nodes(driver: &Driver, graph: CUgraph, nodes: &[CUgraphNode]) -> Outcome {
+    let inside = |node: &CUgraphNode| driver.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
+    if nodes.iter().all(inside) { Ok(()) } else { Err(Status::InvalidValue) }
+}
+
+/// Ends a capture in the stream that it began in, and gives its graph, or null when it is invalid.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, place: *mut CUgraph) -> Status {
+    on_stream("cuStreamEndCapture", stream, |driver, stream| {
+        not_null(place)?;
+        let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
+        let Some(capture) = driver.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+        if capture.origin != stream.lane {
+            driver.invalidate(number);
+            return Err(Status::StreamCaptureUnmatched);
+        }
+        if capture.mode != RELAXED && capture.thread != std::thread::current().id() {
+            return Err(Status::StreamCaptureWrongThread);
+        }
+        let joined = driver.reached(capture.streams.get(&stream.lane).map_or(&[], Vec::as_slice));
+        let unjoined = capture.streams.values().flatten().any(|node| !joined.contains(node));
+        let Some(capture) = driver.graphs.captures.remove(&number) else { return Err(Status::IllegalState) };
+        let failed = match (capture.invalid, unjoined) {
+            (true, _) => Some(Status::StreamCaptureInvalidated),
+            (_, true) => Some(Status::StreamCaptureUnjoined),
+            _ => None,
+        };
+        if failed.is_some() && !capture.given {
+            driver.graphs.remove(capture.graph);
+        }
+        let graph = if failed.is_some() { std::ptr::null_mut() } else { capture.graph };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, graph) }?;
+        failed.map_or(Ok(()), Err)
+    })
+}
+
+/// 0: not captured, 1: captured, 2: the capture is invalid.
+fn state(driver: &Driver, stream: &Stream) -> (c_uint, Option<u64>) {
+    let number = driver.capture_of(stream);
+    let invalid = number.is_some_and(|number| driver.graphs.captures[&number].invalid);
+    (c_uint::from(number.is_some()) + c_uint::from(invalid), number)
+}
+
+/// Whether a stream is being captured.
 ///
 /// # Safety
 /// `place` is null or points to a place for the state.
 pub unsafe extern "C" fn cuStreamIsCapturing(stream: CUstream, place: *mut c_uint) -> Status {
-    // SAFETY: the caller's promise.
-    on_stream("cuStreamIsCapturing", stream, |_, _| unsafe { write(place, 0) })
+    on_stream("cuStreamIsCapturing", stream, |driver, stream| {
+        let (state, _) = state(driver, &stream);
+        // SAFETY: the caller's promise.
+        unsafe { write(place, state) }
+    })
 }
 
-/// Ends a capture: there is none to end.
+/// What a stream's capture is up to. The list of nodes stays until the stream is used again.
 ///
 /// # Safety
-/// `graph` is not used.
-pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, _graph: *mut CUgraph) -> Status {
-    on_stream("cuStreamEndCapture", stream, |_, _| Err(Status::IllegalState))
+/// `status` is null, which is refused, or points to a place for the state; the others are null (not wanted) or
+/// point to places for their results.
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_v3(
+    stream: CUstream,
+    status: *mut c_uint,
+    number: *mut c_ulonglong,
+    graph: *mut CUgraph,
+    after: *mut *const CUgraphNode,
+    edges: *mut *const c_void,
+    count: *mut usize,
+) -> Status {
+    on_stream("cuStreamGetCaptureInfo_v3", stream, |driver, stream| {
+        let (state, found) = state(driver, &stream);
+        // SAFETY: the caller's promise.
+        unsafe {
+            write(status, state)?;
+            if let (1, Some(found)) = (state, found) {
+                let capture = &driver.graphs.captures[&found];
+                let nodes = capture.streams.get(&stream.lane).map_or(&[][..], Vec::as_slice);
+                write_if_wanted(number, found);
+                write_if_wanted(graph, capture.graph);
+                write_if_wanted(after, nodes.as_ptr());
+                write_if_wanted(edges, std::ptr::null());
+                write_if_wanted(count, nodes.len());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What a stream's capture is up to.
+///
+/// # Safety
+/// As [`cuStreamGetCaptureInfo_v3`].
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_v2(
+    stream: CUstream,
+    status: *mut c_uint,
+    number: *mut c_ulonglong,
+    graph: *mut CUgraph,
+    after: *mut *const CUgraphNode,
+    count: *mut usize,
+) -> Status {
+    // SAFETY: the same contract.
+    unsafe { cuStreamGetCaptureInfo_v3(stream, status, number, graph, after, std::ptr::null_mut(), count) }
+}
+
+/// What a stream's capture is up to.
+///
+/// # Safety
+/// As [`cuStreamGetCaptureInfo_v3`].
+pub unsafe extern "C" fn cuStreamGetCaptureInfo(
+    stream: CUstream,
+    status: *mut c_uint,
+    number: *mut c_ulonglong,
+) -> Status {
+    let null = std::ptr::null_mut();
+    // SAFETY: the same contract.
+    unsafe {
+        cuStreamGetCaptureInfo_v2(stream, status, number, null, std::ptr::null_mut(), std::ptr::null_mut())
+    }
+}
+
+/// Adds to (0) or sets (1) what a capturing stream's next work comes after.
+///
+/// # Safety
+/// `after` is null or holds `count` nodes.
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies(
+    stream: CUstream,
+    after: *mut CUgraphNode,
+    count: usize,
+    flags: c_uint,
+) -> Status {
+    on_stream("cuStreamUpdateCaptureDependencies", stream, |driver, stream| {
+        if flags > 1 {
+            return Err(Status::InvalidValue);
+        }
+        let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
+        // SAFETY: the caller's promise.
+        let given = unsafe { nodes(after, count) }?;
+        let graph = driver.graphs.captures[&number].graph;
+        check_nodes(driver, graph, &given)?;
+        let Some(capture) = driver.graphs.captures.get_mut(&number) else { return Err(Status::IllegalState) };
+        if capture.invalid {
+            return Err(Status::StreamCaptureInvalidated);
+        }
+        let after = capture.streams.entry(stream.lane).or_default();
+        if flags == 1 {
+            after.clear();
+        }
+        for node in given {
+            if !after.contains(&node) {
+                after.push(node);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Adds to (0) or sets (1) what a capturing stream's next work comes after; edges are plain ones.
+///
+/// # Safety
+/// As [`cuStreamUpdateCaptureDependencies`].
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies_v2(
+    stream: CUstream,
+    after: *mut CUgraphNode,
+    _edges: *const c_void,
+    count: usize,
+    flags: c_uint,
+) -> Status {
+    // SAFETY: the same contract.
+    unsafe { cuStreamUpdateCaptureDependencies(stream, after, count, flags) }
+}
+
+/// Exchanges the calling thread's mode, which says what it may do while streams are captured; it is kept and told.
+///
+/// # Safety
+/// `mode` is null or points to a mode.
+pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) -> Status {
+    anytime("cuThreadExchangeStreamCaptureMode", || {
+        not_null(mode)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let new = unsafe { mode.read_unaligned() };
+        if new > RELAXED {
+            return Err(Status::InvalidValue);
+        }
+        // SAFETY: as above.
+        unsafe { write(mode, MODE.replace(new)) }
+    })
 }

@@ -4,6 +4,7 @@
 use std::ffi::c_uint;
 use std::time::Duration;
 
+use crate::capture::Mark;
 use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::pump;
@@ -33,6 +34,8 @@ pub struct Event {
     ticket: Option<Ticket>,
     /// Device time when that was reached.
     reached: Option<Duration>,
+    /// It was last recorded in a capture.
+    pub captured: Option<Mark>,
 }
 
 impl Event {
@@ -52,7 +55,8 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
         if flags & !FLAGS_MASK != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
             return Err(Status::InvalidValue);
         }
-        let event = driver.events.insert(Event { context, flags, ticket: None, reached: None });
+        let event =
+            driver.events.insert(Event { context, flags, ticket: None, reached: None, captured: None });
         // SAFETY: the caller's promise.
         unsafe { write(place, event) }
     })
@@ -81,7 +85,7 @@ impl Driver {
     /// `InvalidHandle` when there is no such event.
     pub fn recorded(&mut self, event: CUevent, ticket: Ticket) -> Outcome {
         let event = self.events.get_mut(event)?;
-        (event.ticket, event.reached) = (Some(ticket), None);
+        (event.ticket, event.reached, event.captured) = (Some(ticket), None, None);
         Ok(())
     }
 
@@ -196,6 +200,7 @@ pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, 
     with_context("cuEventElapsedTime_v2", |driver, _| {
         not_null(place)?;
         let time = |event| {
+            driver.check_uncaptured(event)?;
             let event = driver.events.get(event)?;
             if event.flags & DISABLE_TIMING != 0 || event.ticket.is_none() {
                 return Err(Status::InvalidHandle);

@@ -10,8 +10,12 @@ use std::sync::atomic::AtomicPtr;
 
 use crate::{
     advice, aliases, array, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, function, host, init, launch, library, link, memory, module, occupancy, pointer, pool, primary,
-    procaddr, profiler, stream, virtual_memory,
+    event, function, host, init, launch, legacy_launch, library, link, memop, memory, module, occupancy,
+    peer, pointer, pool, primary, procaddr, profiler, stream, stream_attributes, virtual_memory,
+};
+
+use crate::graph::{
+    edit as graph_edit, exec as graph_exec, inspect as graph_inspect, params as graph_params,
 };
 
 /// What stands behind an exported name.
@@ -56,33 +60,44 @@ export! {
     aliases {
         cuCtxDestroy cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease
         cuDevicePrimaryCtxReset cuDevicePrimaryCtxSetFlags cuEventDestroy
-        cuEventRecordWithFlags_ptsz cuEventRecord_ptsz cuLaunchCooperativeKernel_ptsz
-        cuLaunchHostFunc_ptsz cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuLinkAddData
-        cuLinkAddFile cuLinkCreate cuMemAllocAsync_ptsz
-        cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemHostRegister cuMemPrefetchAsync_ptsz
-        cuMemPrefetchAsync_v2_ptsz cuMemPrefetchBatchAsync_ptsz cuMemcpy2DAsync_v2_ptsz
-        cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds cuMemcpy3DAsync_v2_ptsz
-        cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2_ptsz cuMemcpy3DPeerAsync_ptsz
-        cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds cuMemcpyAsync_ptsz cuMemcpyAtoA_v2_ptds
-        cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2_ptsz cuMemcpyAtoH_v2_ptds cuMemcpyBatchAsync_ptsz
-        cuMemcpyBatchAsync_v2_ptsz cuMemcpyDtoA_v2_ptds cuMemcpyDtoDAsync_v2_ptsz
-        cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz cuMemcpyDtoH_v2_ptds
-        cuMemcpyHtoAAsync_v2_ptsz cuMemcpyHtoA_v2_ptds cuMemcpyHtoDAsync_v2_ptsz
-        cuMemcpyHtoD_v2_ptds cuMemcpyPeerAsync_ptsz cuMemcpyPeer_ptds cuMemcpy_ptds
-        cuMemsetD16Async_ptsz cuMemsetD16_v2_ptds cuMemsetD2D16Async_ptsz cuMemsetD2D16_v2_ptds
-        cuMemsetD2D32Async_ptsz cuMemsetD2D32_v2_ptds cuMemsetD2D8Async_ptsz cuMemsetD2D8_v2_ptds
-        cuMemsetD32Async_ptsz cuMemsetD32_v2_ptds cuMemsetD8Async_ptsz cuMemsetD8_v2_ptds
-        cuStreamAddCallback_ptsz cuStreamAttachMemAsync_ptsz cuStreamDestroy cuStreamEndCapture_ptsz
+        cuEventRecordWithFlags_ptsz cuEventRecord_ptsz cuGraphInstantiateWithParams_ptsz
+        cuGraphLaunch_ptsz cuGraphUpload_ptsz cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz
+        cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuLinkAddData cuLinkAddFile cuLinkCreate
+        cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemHostRegister
+        cuMemPrefetchAsync_ptsz cuMemPrefetchAsync_v2_ptsz cuMemPrefetchBatchAsync_ptsz
+        cuMemcpy2DAsync_v2_ptsz cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds
+        cuMemcpy3DAsync_v2_ptsz cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2_ptsz
+        cuMemcpy3DPeerAsync_ptsz cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds cuMemcpyAsync_ptsz
+        cuMemcpyAtoA_v2_ptds cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2_ptsz cuMemcpyAtoH_v2_ptds
+        cuMemcpyBatchAsync_ptsz cuMemcpyBatchAsync_v2_ptsz cuMemcpyDtoA_v2_ptds
+        cuMemcpyDtoDAsync_v2_ptsz cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz
+        cuMemcpyDtoH_v2_ptds cuMemcpyHtoAAsync_v2_ptsz cuMemcpyHtoA_v2_ptds
+        cuMemcpyHtoDAsync_v2_ptsz cuMemcpyHtoD_v2_ptds cuMemcpyPeerAsync_ptsz cuMemcpyPeer_ptds
+        cuMemcpy_ptds cuMemsetD16Async_ptsz cuMemsetD16_v2_ptds cuMemsetD2D16Async_ptsz
+        cuMemsetD2D16_v2_ptds cuMemsetD2D32Async_ptsz cuMemsetD2D32_v2_ptds cuMemsetD2D8Async_ptsz
+        cuMemsetD2D8_v2_ptds cuMemsetD32Async_ptsz cuMemsetD32_v2_ptds cuMemsetD8Async_ptsz
+        cuMemsetD8_v2_ptds cuStreamAddCallback_ptsz cuStreamAttachMemAsync_ptsz
+        cuStreamBatchMemOp_ptsz cuStreamBatchMemOp_v2_ptsz cuStreamBeginCaptureToGraph_ptsz
+        cuStreamBeginCapture_ptsz cuStreamBeginCapture_v2_ptsz cuStreamCopyAttributes_ptsz
+        cuStreamDestroy cuStreamEndCapture_ptsz cuStreamGetAttribute_ptsz
+        cuStreamGetCaptureInfo_ptsz cuStreamGetCaptureInfo_v2_ptsz cuStreamGetCaptureInfo_v3_ptsz
         cuStreamGetCtx_ptsz cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz
         cuStreamGetId_ptsz cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
-        cuStreamSynchronize_ptsz cuStreamWaitEvent_ptsz
+        cuStreamSetAttribute_ptsz cuStreamSynchronize_ptsz cuStreamUpdateCaptureDependencies_ptsz
+        cuStreamUpdateCaptureDependencies_v2_ptsz cuStreamWaitEvent_ptsz cuStreamWaitValue32_ptsz
+        cuStreamWaitValue32_v2_ptsz cuStreamWaitValue64_ptsz cuStreamWaitValue64_v2_ptsz
+        cuStreamWriteValue32_ptsz cuStreamWriteValue32_v2_ptsz cuStreamWriteValue64_ptsz
+        cuStreamWriteValue64_v2_ptsz
     }
     array {
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayDestroy
         cuArrayGetDescriptor_v2
     }
     capture {
-        cuStreamEndCapture cuStreamIsCapturing
+        cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginCapture_v2 cuStreamEndCapture
+        cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2 cuStreamGetCaptureInfo_v3
+        cuStreamIsCapturing cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2
+        cuThreadExchangeStreamCaptureMode
     }
     context {
         cuCtxCreate_v2 cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetApiVersion
@@ -125,6 +140,38 @@ export! {
         cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded cuFuncLoad
         cuFuncSetAttribute cuFuncSetCacheConfig cuFuncSetSharedMemConfig
     }
+    graph_edit {
+        cuGraphAddChildGraphNode cuGraphAddDependencies cuGraphAddDependencies_v2
+        cuGraphAddEmptyNode cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddHostNode
+        cuGraphAddKernelNode cuGraphAddKernelNode_v2 cuGraphAddMemcpyNode cuGraphAddMemsetNode
+        cuGraphAddNode cuGraphAddNode_v2 cuGraphClone cuGraphCreate cuGraphDestroy
+        cuGraphDestroyNode cuGraphRemoveDependencies cuGraphRemoveDependencies_v2
+    }
+    graph_exec {
+        cuDeviceGetGraphMemAttribute cuDeviceGraphMemTrim cuGraphExecChildGraphNodeSetParams
+        cuGraphExecDestroy cuGraphExecGetFlags cuGraphExecUpdate cuGraphExecUpdate_v2
+        cuGraphInstantiate cuGraphInstantiateWithFlags cuGraphInstantiateWithParams
+        cuGraphInstantiate_v2 cuGraphLaunch cuGraphNodeGetEnabled cuGraphNodeSetEnabled
+        cuGraphUpload
+    }
+    graph_inspect {
+        cuGraphChildGraphNodeGetGraph cuGraphGetEdges cuGraphGetEdges_v2 cuGraphGetNodes
+        cuGraphGetRootNodes cuGraphNodeFindInClone cuGraphNodeGetDependencies
+        cuGraphNodeGetDependencies_v2 cuGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes_v2
+        cuGraphNodeGetType
+    }
+    graph_params {
+        cuGraphEventRecordNodeGetEvent cuGraphEventRecordNodeSetEvent cuGraphEventWaitNodeGetEvent
+        cuGraphEventWaitNodeSetEvent cuGraphExecEventRecordNodeSetEvent
+        cuGraphExecEventWaitNodeSetEvent cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams
+        cuGraphExecKernelNodeSetParams_v2 cuGraphExecMemcpyNodeSetParams
+        cuGraphExecMemsetNodeSetParams cuGraphExecNodeSetParams cuGraphHostNodeGetParams
+        cuGraphHostNodeSetParams cuGraphKernelNodeCopyAttributes cuGraphKernelNodeGetAttribute
+        cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2 cuGraphKernelNodeSetAttribute
+        cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2 cuGraphMemcpyNodeGetParams
+        cuGraphMemcpyNodeSetParams cuGraphMemsetNodeGetParams cuGraphMemsetNodeSetParams
+        cuGraphNodeSetParams
+    }
     host {
         cuMemAllocHost_v2 cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2
         cuMemHostGetFlags cuMemHostRegister_v2 cuMemHostUnregister
@@ -135,6 +182,10 @@ export! {
     launch {
         cuLaunchCooperativeKernel cuLaunchKernel cuLaunchKernelEx
     }
+    legacy_launch {
+        cuFuncSetBlockShape cuFuncSetSharedSize cuLaunch cuLaunchGrid cuLaunchGridAsync
+        cuParamSetSize cuParamSetf cuParamSeti cuParamSetv
+    }
     library {
         cuKernelGetAttribute cuKernelGetFunction cuKernelGetLibrary cuKernelGetName cuKernelGetParamInfo
         cuKernelSetAttribute cuKernelSetCacheConfig cuLibraryEnumerateKernels cuLibraryGetGlobal
@@ -143,6 +194,11 @@ export! {
     }
     link {
         cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
+    }
+    memop {
+        cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2
+        cuStreamWaitValue64 cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2
+        cuStreamWriteValue64 cuStreamWriteValue64_v2
     }
     memory {
         cuMemAllocAsync cuMemAllocManaged cuMemAllocPitch_v2 cuMemAlloc_v2 cuMemFreeAsync cuMemFree_v2
@@ -157,6 +213,10 @@ export! {
         cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxPotentialBlockSize
         cuOccupancyMaxPotentialBlockSizeWithFlags
+    }
+    peer {
+        cuCtxDisablePeerAccess cuCtxEnablePeerAccess cuCtxGetExecAffinity cuDeviceGetLuid
+        cuDeviceGetP2PAttribute
     }
     pointer {
         cuPointerGetAttribute cuPointerGetAttributes cuPointerSetAttribute
@@ -187,5 +247,8 @@ export! {
         cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemGetAccess
         cuMemGetAllocationGranularity cuMemGetAllocationPropertiesFromHandle cuMemMap cuMemRelease
         cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap
+    }
+    stream_attributes {
+        cuStreamCopyAttributes cuStreamGetAttribute cuStreamSetAttribute
     }
 }

@@ -82,7 +82,7 @@ impl Fill {
     fn submit(self, name: &str, stream: CUstream) -> Status {
         submit(name, stream, |driver, _| {
             let row = self.check(driver)?;
-            Ok((row != 0).then(|| Work::act(move |driver| self.execute(driver))))
+            Ok((row != 0).then_some(Work::Fill(self)))
         })
     }
 }

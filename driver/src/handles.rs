@@ -31,6 +31,12 @@ pub enum Kind {
     Link,
     /// `CUarray`
     Array,
+    /// `CUgraph`
+    Graph,
+    /// `CUgraphNode`
+    Node,
+    /// `CUgraphExec`
+    Exec,
 }
 
 /// The objects of one kind.

@@ -80,7 +80,7 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
 /// Unloads a library, once the device's work is done.
 pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     // What went wrong is told by a call that waits.
-    let _ = crate::pump::until("cuLibraryUnload", u64::MAX, |driver| driver.queue.len() == 0);
+    let _ = crate::pump::until("cuLibraryUnload", |driver| driver.queue.len() == 0);
     with_driver("cuLibraryUnload", |driver| {
         let library = driver.libraries.remove(library)?;
         driver.unload(library.module)

@@ -151,8 +151,12 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
 
 /// Frees device memory in stream order.
 pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
-    submit("cuMemFreeAsync", stream, |driver, _| {
+    submit("cuMemFreeAsync", stream, |driver, stream| {
         driver.allocations.get(&address).ok_or(Status::InvalidValue)?;
+        if driver.is_capturing(stream) {
+            // The graph may be launched again: what it frees stays, as what it allocates is there already.
+            return Ok(Some(Work::Nothing));
+        }
         Ok(Some(Work::act(move |driver| driver.free(address))))
     })
 }

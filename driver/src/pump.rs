@@ -19,6 +19,7 @@ use crate::entry::{anytime, if_free, with_driver};
 use crate::error::Status;
 use crate::queue::{Progress, Ticket};
 use crate::state::Driver;
+use crate::transfer::Place;
 use crate::types::{CUcontext, CUhostFn, CUstream, CUstreamCallback};
 use crate::work::Work;
 
@@ -143,7 +144,10 @@ impl Driver {
                 self.reach(event, ticket);
                 Ok(())
             }
-            Work::Act(action) | Work::ActOnHost(action) => action(self),
+            Work::Act(action) => action(self),
+            // SAFETY: whoever made it vouched that the host's memory is there.
+            Work::Copy(copy) => unsafe { copy.execute(self) },
+            Work::Fill(fill) => fill.execute(self),
             Work::Kernel(request, ordinal) => match self.start(&request, ordinal) {
                 Ok(flight) => {
                     if let Some(item) = self.queue.item(ticket) {
@@ -178,12 +182,21 @@ impl Driver {
     }
 }
 
-/// Lets work go on until `reached`, or for so many turns of kernels. The calling thread holds no lock.
-pub fn until(name: &str, turns: u64, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
+/// Lets work go on until `reached`. The calling thread holds no lock.
+pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
+    go(name, None, reached)
+}
+
+/// Lets work go on until `reached`, for so many turns of kernels, or until nothing can go on.
+pub fn at_most(name: &str, turns: u64, reached: impl FnMut(&mut Driver) -> bool) -> Status {
+    go(name, Some(turns), reached)
+}
+
+fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
     if PENDING.load(Ordering::Acquire) == 0 {
         return Status::Success;
     }
-    let mut left = turns;
+    let mut left = turns.unwrap_or(u64::MAX);
     loop {
         let mut last = Step::Nothing;
         let status = with_driver(name, |driver| {
@@ -195,7 +208,8 @@ pub fn until(name: &str, turns: u64, mut reached: impl FnMut(&mut Driver) -> boo
                 }
                 last = driver.step();
                 match last {
-                    Step::Done(turns) => left = left.saturating_sub(turns),
+                    Step::Done(taken) if left != u64::MAX => left = left.saturating_sub(taken),
+                    Step::Done(_) => {}
                     _ => break,
                 }
             }
@@ -215,6 +229,8 @@ pub fn until(name: &str, turns: u64, mut reached: impl FnMut(&mut Driver) -> boo
                 });
             }
             Step::Busy => std::thread::yield_now(),
+            // It is no wait: the program may go on to write the value.
+            Step::Stuck if turns.is_some() => return Status::Success,
             Step::Stuck if alone() => return stuck(name),
             Step::Stuck => std::thread::yield_now(),
         }
@@ -232,7 +248,12 @@ pub extern "C" fn at_exit() {
             // A thread that holds the lock for good does not keep the program from ending.
             let _ = if_free(|driver| {
                 for item in driver.queue.items() {
-                    if let Work::Call(..) | Work::CallBack(..) | Work::ActOnHost(_) = item.work {
+                    let unseen = match &item.work {
+                        Work::Call(..) | Work::CallBack(..) => true,
+                        Work::Copy(copy) => matches!(copy.to.start, Place::Host(_)),
+                        _ => false,
+                    };
+                    if unseen {
                         item.work = Work::Nothing;
                     }
                 }
@@ -262,7 +283,7 @@ fn stuck(name: &str) -> Status {
         }
         Ok(())
     });
-    until(name, u64::MAX, |driver| driver.queue.ready().is_empty())
+    until(name, |driver| driver.queue.ready().is_empty())
 }
 
 /// Lets work go on until these pieces are done.
@@ -270,13 +291,13 @@ pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
     if tickets.is_empty() {
         return Status::Success;
     }
-    until(name, u64::MAX, |driver| !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket)))
+    until(name, |driver| !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket)))
 }
 
 /// Lets work go on until a context's is done.
 pub fn finish_context(name: &str, context: CUcontext) -> Status {
     let mut last = None;
-    until(name, u64::MAX, |driver| {
+    until(name, |driver| {
         let last = *last.get_or_insert(driver.queue.last());
         !driver.queue.busy(context, last)
     })
@@ -291,12 +312,12 @@ pub fn finish_current(name: &str) -> Status {
 pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
     if !at_once {
         if PENDING.load(Ordering::Acquire) > DEPTH {
-            return until(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
+            return at_most(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
         }
         return Status::Success;
     }
     let turns = if watched { WATCHED_TURNS } else { u64::MAX };
-    let status = until(name, turns, |driver| !driver.queue.is_pending(ticket));
+    let status = at_most(name, turns, |driver| !driver.queue.is_pending(ticket));
     let mut refused = None;
     let _ = with_driver(name, |driver| {
         refused = driver.awaited.remove(&ticket).flatten();

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::{Outcome, Status};
 use crate::event::Event;
 use crate::function::Function;
+use crate::graph::Graphs;
 use crate::handles::{Handles, Kind};
 use crate::injection::{Injection, mix};
 use crate::library::Library;
@@ -114,6 +115,12 @@ pub struct Driver {
     pub streams: Handles<Stream>,
     /// Events that the program made.
     pub events: Handles<Event>,
+    /// Attributes of streams.
+    pub stream_attributes: crate::stream_attributes::Attributes,
+    /// What was set for launches of the old kind, by function.
+    pub legacy_launches: BTreeMap<usize, crate::legacy_launch::Settings>,
+    /// Graphs, and captures of them.
+    pub graphs: Graphs,
     /// Memory pools.
     pub pools: Pools,
     /// Links in progress.
@@ -174,6 +181,9 @@ impl Driver {
             functions: Handles::new(Kind::Function),
             streams: Handles::new(Kind::Stream),
             events: Handles::new(Kind::Event),
+            stream_attributes: BTreeMap::new(),
+            legacy_launches: BTreeMap::new(),
+            graphs: Graphs::new(),
             pools: Pools::new(),
             links: Handles::new(Kind::Link),
             allocations: BTreeMap::new(),

@@ -85,7 +85,10 @@ pub unsafe extern "C" fn cuStreamCreateWithPriority(
 
 /// Destroys a stream; the work that it has goes on. The default streams cannot be destroyed.
 pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
-    with_driver("cuStreamDestroy_v2", |driver| driver.streams.remove(stream).map(|_| ()))
+    with_driver("cuStreamDestroy_v2", |driver| {
+        driver.forget_captured(Lane::Made(stream as usize));
+        driver.streams.remove(stream).map(|_| ())
+    })
 }
 
 /// Waits for a stream's work, and reports what went wrong with it.
@@ -132,7 +135,7 @@ pub fn ask(name: &str, tickets: &[crate::queue::Ticket]) -> Status {
     }
     let pending =
         |driver: &mut crate::state::Driver| tickets.iter().any(|ticket| driver.queue.is_pending(*ticket));
-    match pump::until(name, turns, |driver| !pending(driver)) {
+    match pump::at_most(name, turns, |driver| !pending(driver)) {
         Status::Success => {}
         status => return status,
     }

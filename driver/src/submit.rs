@@ -22,6 +22,19 @@ thread_local! {
     static THREAD: Cell<u64> = const { Cell::new(0) };
 }
 
+thread_local! {
+    /// The function that is being called takes the default stream for the calling thread's.
+    static PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a function of the API for which the default stream is the calling thread's own.
+pub fn per_thread(call: impl FnOnce() -> Status) -> Status {
+    let before = PER_THREAD.replace(true);
+    let status = call();
+    PER_THREAD.set(before);
+    status
+}
+
 /// The last number that was given to a thread.
 static THREADS: AtomicU64 = AtomicU64::new(0);
 
@@ -62,6 +75,7 @@ impl Driver {
     /// `InvalidHandle` when it is none.
     pub fn stream(&self, stream: CUstream, context: CUcontext) -> Outcome<Stream> {
         match stream as usize {
+            0 if PER_THREAD.get() => Ok(Stream::per_thread(context, thread())),
             0 | STREAM_LEGACY => Ok(Stream::legacy(context)),
             STREAM_PER_THREAD => Ok(Stream::per_thread(context, thread())),
             handle => Ok(Stream { lane: Lane::Made(handle), ..*self.streams.get(stream)? }),

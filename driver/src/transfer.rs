@@ -233,10 +233,7 @@ impl Transfer {
     /// # Safety
     /// The host's side holds what is read.
     unsafe fn staged(self) -> Work {
-        let Place::Host(from) = self.from.start else {
-            // SAFETY: no host side is read.
-            return unsafe { self.work() };
-        };
+        let Place::Host(from) = self.from.start else { return Work::Copy(self) };
         // SAFETY: not null as was checked, and the caller vouches for the rest.
         let taken =
             unsafe { std::slice::from_raw_parts(from.cast_const().cast::<u8>(), self.width) }.to_vec();
@@ -246,19 +243,6 @@ impl Transfer {
             // page-locked.
             unsafe { Transfer { from, ..self }.execute(driver) }
         })
-    }
-
-    /// The copy as work.
-    ///
-    /// # Safety
-    /// Host sides hold what is copied, until the stream has come so far.
-    pub unsafe fn work(self) -> Work {
-        // SAFETY: the caller's promise.
-        let copy = move |driver: &mut Driver| unsafe { self.execute(driver) };
-        match self.to.start {
-            Place::Host(_) => Work::act_on_host(copy),
-            Place::Device(_) => Work::act(copy),
-        }
     }
 }
 
@@ -294,7 +278,7 @@ pub unsafe fn submit(
         for transfer in transfers.into_iter().filter(|transfer| !transfer.is_empty()) {
             let staged = !captured && queued && transfer.manner(driver, asynchronous) == Manner::Staged;
             // SAFETY: the caller's promise.
-            let work = unsafe { if staged { transfer.staged() } else { transfer.work() } };
+            let work = if staged { unsafe { transfer.staged() } } else { Work::Copy(transfer) };
             settling.extend(driver.submit(&stream, work)?);
         }
         Ok(())

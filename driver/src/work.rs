@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use crate::error::Outcome;
 use crate::execute::Request;
+use crate::fill::Fill;
 use crate::state::Driver;
+use crate::transfer::Transfer;
 use crate::types::{CUevent, CUhostFn, CUstream, CUstreamCallback};
 
 /// Something that the driver does by itself: a copy, a fill, a release. It may be done again and again, as
@@ -19,10 +21,12 @@ pub enum Work {
     Nothing,
     /// A kernel, and the ordinal of its launch (0 in a graph, where it has none).
     Kernel(Rc<Request>, u64),
-    /// Something that the driver does at once. What goes wrong then breaks the context.
+    /// A copy. Whoever makes it vouches that its host sides hold what is copied until it is done.
+    Copy(Transfer),
+    /// A fill.
+    Fill(Fill),
+    /// Something else that the driver does at once.
     Act(Action),
-    /// The same, with effects on the host's memory alone: not worth doing when the program has ended.
-    ActOnHost(Action),
     /// A call of a function of the program.
     Call(CUhostFn, *mut c_void),
     /// The older form, told the stream and how things are; also called when the context is broken.
@@ -37,11 +41,6 @@ impl Work {
     /// Something that the driver does by itself.
     pub fn act(action: impl Fn(&mut Driver) -> Outcome + 'static) -> Work {
         Work::Act(Rc::new(action))
-    }
-
-    /// The same, with effects on the host's memory alone.
-    pub fn act_on_host(action: impl Fn(&mut Driver) -> Outcome + 'static) -> Work {
-        Work::ActOnHost(Rc::new(action))
     }
 
     /// Whether the host may watch the effect without asking the driver, so that it cannot wait in the queue.
@@ -59,8 +58,9 @@ impl std::fmt::Debug for Work {
         match self {
             Work::Nothing => f.write_str("Nothing"),
             Work::Kernel(request, _) => f.debug_tuple("Kernel").field(request).finish(),
+            Work::Copy(copy) => copy.fmt(f),
+            Work::Fill(fill) => fill.fmt(f),
             Work::Act(_) => f.write_str("Act"),
-            Work::ActOnHost(_) => f.write_str("ActOnHost"),
             Work::Call(..) => f.write_str("Call"),
             Work::CallBack(..) => f.write_str("CallBack"),
             Work::Record(event) => f.debug_tuple("Record").field(event).finish(),
