@@ -184,7 +184,13 @@ impl Driver {
 
 /// Lets work go on until `reached`. The calling thread holds no lock.
 pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
-    go(name, None, reached)
+    let status = go(name, None, reached);
+    // Waiting is when the program sees what device code has printed.
+    let _ = with_driver(name, |driver| {
+        console::show(driver.memory.console());
+        Ok(())
+    });
+    status
 }
 
 /// Lets work go on until `reached`, for so many turns of kernels, or until nothing can go on.
@@ -213,7 +219,9 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
                     _ => break,
                 }
             }
-            console::show(driver.memory.console());
+            if matches!(last, Step::Call(..)) {
+                console::show(driver.memory.console());
+            }
             Ok(())
         });
         match last {
@@ -288,9 +296,6 @@ fn stuck(name: &str) -> Status {
 
 /// Lets work go on until these pieces are done.
 pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
-    if tickets.is_empty() {
-        return Status::Success;
-    }
     until(name, |driver| !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket)))
 }
 
