@@ -42,7 +42,7 @@ impl Operation {
             return Ok(Work::Nothing);
         };
         let bytes = if wide { 8 } else { 4 };
-        driver.check_range(address, bytes)?;
+        driver.check_range(address, bytes, matches!(self, Operation::Write { .. }))?;
         if !address.is_multiple_of(bytes as u64) {
             return Err(Status::InvalidValue);
         }

@@ -10,10 +10,10 @@ use crate::fill::Fill;
 use crate::graph::Body;
 use crate::launch::Parameters;
 use crate::state::Driver;
-use crate::transfer::{Place, Side, Transfer};
+use crate::transfer::{Place, Side};
 use crate::types::{
-    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUcontext, CUdeviceptr, CUevent,
-    CUfunction, CUgraph, CUgraphNode, CUhostFn, CUlaunchAttributeValue,
+    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction,
+    CUgraph, CUgraphNode, CUhostFn, CUlaunchAttributeValue,
 };
 use crate::work::Work;
 
@@ -122,7 +122,7 @@ pub struct GraphNodeParams {
 const _: () = {
     assert!(size_of::<KernelNodeParams>() == 56);
     assert!(size_of::<KernelNodeParamsV2>() == 72);
-    assert!(size_of::<Memcpy3D>() == 200);
+    assert!(size_of::<Memcpy3D>() == size_of::<CUDA_MEMCPY3D>());
     assert!(size_of::<MemsetNodeParams>() == 40);
     assert!(size_of::<GraphNodeParams>() == 256);
 };
@@ -175,29 +175,9 @@ pub unsafe fn kernel_v2(
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold what is copied, whenever that is.
 pub unsafe fn copy(driver: &Driver, copy: *const Memcpy3D) -> Outcome<Body> {
-    // SAFETY: the caller's promise.
-    let copy = unsafe { read(copy) }?;
-    let side = |side: &Memcpy3DSide| {
-        let start = match side.kind {
-            CU_MEMORYTYPE_HOST => Place::Host(side.host),
-            CU_MEMORYTYPE_DEVICE => Place::Device(side.device),
-            CU_MEMORYTYPE_UNIFIED => Place::unified(side.device),
-            3 => return Err(Status::NotSupported),
-            _ => return Err(Status::InvalidValue),
-        };
-        let slice = side.pitch.checked_mul(side.height).ok_or(Status::InvalidValue)?;
-        let skipped = [(side.z, slice), (side.y, side.pitch), (side.x, 1)]
-            .iter()
-            .try_fold(0_usize, |sum, (count, bytes)| {
-                count.checked_mul(*bytes).and_then(|more| sum.checked_add(more))
-            });
-        if start == Place::Host(std::ptr::null_mut()) {
-            return Err(Status::InvalidValue);
-        }
-        Ok(Side { start: start.offset(skipped.ok_or(Status::InvalidValue)?), pitch: side.pitch, slice })
-    };
-    let (width, height, depth) = (copy.width, copy.height, copy.depth);
-    let transfer = Transfer { to: side(&copy.to)?, from: side(&copy.from)?, width, height, depth };
+    // SAFETY: the caller's promise; the two are one layout.
+    let copy = unsafe { read(copy.cast::<CUDA_MEMCPY3D>()) }?;
+    let transfer = crate::copy3d::describe(driver, &copy)?;
     transfer.check(driver)?;
     Ok(Body::Work(Work::Copy(transfer)))
 }
