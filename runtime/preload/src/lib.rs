@@ -6,9 +6,12 @@
 //! ([`redirect`]), to the function of that name in `libbugaroo_cudart.so`. In all other processes it does nothing
 //! but look at a few bytes of each file.
 //!
+//! Libraries that are opened later are looked at when they are ([`later`]).
+//!
 //! What it can miss: a program without a symbol table ([`scan`] says so, by the sections that nvcc's code has
-//! in any case), and libraries that are opened later.
+//! in any case).
 
+mod later;
 mod lazy;
 mod mapped;
 mod redirect;
@@ -38,9 +41,9 @@ unsafe extern "C" fn start(
 ) {
     // A panic that came out of here would end a program that might never need us.
     let _ = std::panic::catch_unwind(|| {
-        for object in mapped::objects() {
-            attend(&object, environment);
-        }
+        let objects = mapped::objects();
+        objects.iter().for_each(|object| attend(object, environment));
+        later::watch(objects);
     });
 }
 

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ops::Range;
 
-/// The program, or a library that it started with.
-#[derive(Clone, Debug)]
+/// The program, or a library in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// As the loader knows it; empty for the program itself.
     path: CString,
@@ -12,10 +12,12 @@ pub struct Object {
     base: usize,
     /// Its code, by address in memory.
     code: Vec<Code>,
+    /// Where its dynamic section is in memory, if it has one.
+    dynamic: Option<usize>,
 }
 
 /// Code in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     /// Where.
     pub range: Range<usize>,
@@ -80,10 +82,13 @@ unsafe extern "C" fn take(info: *mut libc::dl_phdr_info, _size: usize, objects: 
         return 0;
     }
     let base = info.dlpi_addr as usize;
-    let mut code = Vec::new();
+    let (mut code, mut dynamic) = (Vec::new(), None);
     for index in 0..usize::from(info.dlpi_phnum) {
         // SAFETY: the loader says how many headers there are.
         let header = unsafe { &*info.dlpi_phdr.add(index) };
+        if header.p_type == libc::PT_DYNAMIC {
+            dynamic = Some(base.wrapping_add(header.p_vaddr as usize));
+        }
         if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
             let start = base.wrapping_add(header.p_vaddr as usize);
             let mut protection = libc::PROT_EXEC;
@@ -95,8 +100,38 @@ unsafe extern "C" fn take(info: *mut libc::dl_phdr_info, _size: usize, objects: 
             code.push(Code { range: start..start.wrapping_add(header.p_memsz as usize), protection });
         }
     }
-    objects.push(Object { path: path.to_owned(), base, code });
+    objects.push(Object { path: path.to_owned(), base, code, dynamic });
     0
+}
+
+/// `struct r_debug`, as far as it is used here.
+#[repr(C)]
+struct Debug {
+    version: c_int,
+    libraries: *const c_void,
+    stop: usize,
+}
+
+/// The function that the loader calls for debuggers, when its list of libraries has changed: `r_brk`, which the
+/// program's dynamic section leads to.
+pub fn debugger_stop(program: &Object) -> Option<usize> {
+    /// `DT_NULL`
+    const NULL: usize = 0;
+    /// `DT_DEBUG`
+    const DEBUG: usize = 21;
+    let mut entry = program.dynamic? as *const [usize; 2];
+    // SAFETY: the loader vouches for the section, which ends with `DT_NULL`, and has put the address of its structure
+    // there.
+    unsafe {
+        loop {
+            match *entry {
+                [NULL, _] => return None,
+                [DEBUG, 0] => return None,
+                [DEBUG, found] => return Some((*(found as *const Debug)).stop).filter(|stop| *stop != 0),
+                _ => entry = entry.add(1),
+            }
+        }
+    }
 }
 
 /// A file in memory, to be read.

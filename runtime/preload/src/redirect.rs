@@ -12,7 +12,7 @@ use crate::mapped::Object;
 use crate::scan::Redirection;
 
 /// Bytes of the jump at an entry: `jmp rel32`.
-const ENTRY: usize = 5;
+pub const ENTRY: usize = 5;
 /// Bytes of the jump in our page: `movabs rax, name`, `jmp [rip + slot]`.
 const TRAMPOLINE: usize = 16;
 /// Where to look for room: at every such many bytes…
@@ -61,6 +61,21 @@ pub fn redirect(
     }
     protect(&pages, code.protection)?;
     Ok(Some(Slots { names: names.leak(), slots }))
+}
+
+/// Has a function jump to another, of ours, whose every call is its own.
+///
+/// # Errors
+/// In words, when it was left as it was.
+pub fn divert(function: usize, to: *const c_void) -> Result<(), String> {
+    let (room, _) = trampolines(function, &[std::ptr::null()], to)?;
+    let jump = jump(function, room).ok_or("no memory is near enough to it")?;
+    let pages = pages(function..function + ENTRY);
+    // The function may share its page with what is needed to protect it again: it stays executable.
+    protect(&pages, libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC)?;
+    // SAFETY: the pages can be written; the process has one thread yet, which is here.
+    unsafe { std::ptr::copy_nonoverlapping(jump.as_ptr(), function as *mut u8, ENTRY) };
+    protect(&pages, libc::PROT_READ | libc::PROT_EXEC)
 }
 
 /// A function in memory.

@@ -7,7 +7,12 @@ impl Object {
     pub fn made(range: std::ops::Range<usize>) -> Self {
         let protection = libc::PROT_READ | libc::PROT_EXEC;
         let base = range.start;
-        Object { path: CString::from(c"/made"), base, code: vec![super::Code { range, protection }] }
+        Object {
+            path: CString::from(c"/made"),
+            base,
+            code: vec![super::Code { range, protection }],
+            dynamic: None,
+        }
     }
 }
 

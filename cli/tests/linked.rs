@@ -1,0 +1,172 @@
+//! Programs that nvcc built, in all ways that it links the runtime, as `bugaroo run` runs them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::assert::OutputAssertExt;
+use tempfile::TempDir;
+
+/// Where a program is built and run.
+struct Site {
+    folder: TempDir,
+    toolkit: PathBuf,
+}
+
+impl Site {
+    /// None, loudly, without nvcc where `apps/rebuild-ptx` installs it, unless `BUGAROO_REQUIRE_PTXAS=1` demands one.
+    fn new() -> Option<Self> {
+        let built = Path::new(env!("CARGO_BIN_EXE_bugaroo"));
+        for file in ["libcuda.so", "libbugaroo_cudart.so", "libbugaroo_preload.so"] {
+            let file = built.with_file_name(file);
+            assert!(file.exists(), "{} is missing: build the whole workspace first", file.display());
+        }
+        let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/cuda-toolchain/V/lib");
+        let versions = fs::read_dir(lib).into_iter().flatten().flatten();
+        let mut toolkits = versions.map(|version| version.path().join("site-packages/nvidia/cu13"));
+        let Some(toolkit) = toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file()) else {
+            let demanded = std::env::var_os("BUGAROO_REQUIRE_PTXAS").is_some_and(|value| value == "1");
+            assert!(!demanded, "BUGAROO_REQUIRE_PTXAS=1, but no nvcc: run apps/rebuild-ptx --install");
+            eprintln!("\n*** SKIPPED: no nvcc (apps/rebuild-ptx --install) ***\n");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        // The wheels hold the library under its full name alone.
+        symlink(toolkit.join("lib/libcudart.so.13"), folder.path().join("libcudart.so")).unwrap();
+        Some(Site { folder, toolkit })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Builds a program of these sources.
+    fn build(&self, sources: &[&str], flags: &[&str]) {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/programs");
+        let nvcc = Command::new(self.toolkit.join("bin/nvcc"))
+            .args(["-arch=compute_75", "-L"])
+            .arg(self.folder.path())
+            .arg("-L")
+            .arg(self.toolkit.join("lib"))
+            .args(flags)
+            .args(sources.iter().map(|source| programs.join(source)))
+            .arg("-o")
+            .arg(self.path("program"))
+            .output()
+            .unwrap();
+        assert!(nvcc.status.success(), "{}", String::from_utf8_lossy(&nvcc.stderr));
+    }
+
+    /// `bugaroo run` of a file here.
+    fn run(&self, file: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bugaroo"));
+        command
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env_remove("BUGAROO_DRIVER")
+            .args(["run", "--trials", "5", "--seed", "1"])
+            .arg(self.path(file));
+        command
+    }
+
+    /// A shell script that runs the program.
+    fn script(&self) {
+        let text = format!("#!/bin/sh\necho started | cat\n{}\n", self.path("program").display());
+        fs::write(self.path("script"), text).unwrap();
+        fs::set_permissions(self.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+const STATIC: &[&str] = &["-cudart", "static"];
+const SHARED: &[&str] = &["-cudart", "shared"];
+
+#[test]
+fn the_shared_runtime() {
+    let Some(site) = Site::new() else { return };
+    site.build(&["launch.cu"], SHARED);
+    site.run("program").assert().code(0);
+    // The loader has nothing to say about versions of symbols, which it would on stderr.
+    let libraries = TempDir::new().unwrap();
+    for shim in bugaroo_shims::SHIMS {
+        fs::write(libraries.path().join(shim.name), shim.bytes).unwrap();
+    }
+    let implementation =
+        Path::new(env!("CARGO_BIN_EXE_bugaroo")).with_file_name(bugaroo_shims::IMPLEMENTATION);
+    symlink(implementation, libraries.path().join(bugaroo_shims::IMPLEMENTATION)).unwrap();
+    let checked = Command::new("ldd")
+        .args([OsStr::new("-r"), site.path("program").as_os_str()])
+        .env("LD_LIBRARY_PATH", libraries.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).into_owned();
+    assert!(said.contains(&format!("libcudart.so.13 => {}", libraries.path().display())), "{said}");
+    assert!(!said.contains("undefined") && !said.contains("version"), "{said}");
+}
+
+#[test]
+fn the_static_runtime_in_a_program_that_is_relocated_and_from_a_script() {
+    let Some(site) = Site::new() else { return };
+    site.build(&["launch.cu"], STATIC);
+    site.run("program").assert().code(0);
+    site.script();
+    site.run("script").assert().code(0);
+    // What the user has preloaded stays so.
+    let preloaded = site.run("program").env("LD_PRELOAD", "libm.so.6").assert().code(0);
+    assert!(!String::from_utf8_lossy(&preloaded.get_output().stderr).contains("cannot be preloaded"));
+}
+
+#[test]
+fn the_static_runtime_in_a_program_that_is_not_relocated() {
+    let Some(site) = Site::new() else { return };
+    site.build(&["launch.cu"], &[STATIC, &["-Xcompiler", "-no-pie", "-Xlinker", "-no-pie"]].concat());
+    site.run("program").assert().code(0);
+}
+
+#[test]
+fn several_files_whose_device_code_is_linked() {
+    let Some(site) = Site::new() else { return };
+    for runtime in [STATIC, SHARED] {
+        site.build(&["parts_main.cu", "parts_other.cu"], &[runtime, &["-rdc=true"]].concat());
+        site.run("program").assert().code(0);
+    }
+}
+
+#[test]
+fn a_stripped_program_is_told_what_to_do() {
+    let Some(site) = Site::new() else { return };
+    site.build(&["launch.cu"], &[STATIC, &["-Xlinker", "-s"]].concat());
+    site.script();
+    for file in ["program", "script"] {
+        let ended = site.run(file).assert().code(4);
+        let said = String::from_utf8_lossy(&ended.get_output().stderr).into_owned();
+        let advice = "stripped of its symbols: relink with `-cudart shared`, or don't strip it";
+        assert!(said.contains(advice), "{said}");
+    }
+    site.build(&["launch.cu"], &[SHARED, &["-Xlinker", "-s"]].concat());
+    site.run("program").assert().code(0);
+}
+
+#[test]
+fn a_library_that_has_the_runtime_whether_opened_at_the_start_or_later() {
+    let Some(site) = Site::new() else { return };
+    site.build(&["plugin.cu"], &[STATIC, &["-shared", "-Xcompiler", "-fPIC"]].concat());
+    fs::rename(site.path("program"), site.path("libplugin.so")).unwrap();
+    let library = site.path("libplugin.so");
+    let later = format!(
+        "#include <dlfcn.h>\nint main(void) {{ void *library = dlopen(\"{}\", RTLD_NOW);\n\
+         return library ? ((int (*)(void))dlsym(library, \"run\"))() : 2; }}\n",
+        library.display()
+    );
+    let started = "int run(void);\nint main(void) { return run(); }\n".to_owned();
+    for (source, with_library) in [(later, false), (started, true)] {
+        fs::write(site.path("host.c"), source).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.arg(site.path("host.c")).arg("-o").arg(site.path("program"));
+        if with_library {
+            compiler.arg(&library).arg(format!("-Wl,-rpath,{}", site.folder.path().display()));
+        }
+        assert!(compiler.status().unwrap().success());
+        site.run("program").assert().code(0);
+    }
+}
