@@ -148,9 +148,9 @@ fn room(near: usize, size: usize) -> Option<usize> {
     let above = (1..=REACH / STEP).filter_map(|steps| near.checked_add(steps * STEP));
     // A program that is not relocated starts at four megabytes: near it, steps are few, and the kernel keeps the
     // first pages for itself.
-    below.filter(|address| *address > 0).chain(above).find_map(|address| {
+    below.filter(|address| *address > 0).chain(above).find(|address| {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-        let wanted = address as *mut c_void;
+        let wanted = *address as *mut c_void;
         // SAFETY: nothing that is mapped is replaced.
         let got = unsafe { libc::mmap(wanted, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         if got != libc::MAP_FAILED && got != wanted {
@@ -158,7 +158,7 @@ fn room(near: usize, size: usize) -> Option<usize> {
             // SAFETY: just mapped.
             unsafe { libc::munmap(got, size) };
         }
-        (got == wanted).then_some(address)
+        got == wanted
     })
 }
 
