@@ -50,9 +50,8 @@ impl Array {
     /// `InvalidValue` when it is not inside.
     pub fn side(&self, part: &Part) -> Outcome<Side> {
         let whole = self.extent();
-        for axis in 0..3 {
-            let end = part.start[axis].checked_add(part.extent[axis]);
-            if end.is_none_or(|end| end > whole[axis]) {
+        for ((start, extent), whole) in part.start.iter().zip(part.extent).zip(whole) {
+            if start.checked_add(extent).is_none_or(|end| end > whole) {
                 return Err(Status::InvalidValue);
             }
         }

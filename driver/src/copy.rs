@@ -132,6 +132,7 @@ pub extern "C" fn cuMemcpyPeer(
 }
 
 /// Copies between two contexts, which share the device's memory here, in a stream.
+#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "handles are numbers, which are never followed")]
 pub extern "C" fn cuMemcpyPeerAsync(
     to: CUdeviceptr,
     to_context: CUcontext,

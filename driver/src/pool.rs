@@ -238,8 +238,8 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(
     with_driver("cuMemPoolSetAttribute", |driver| {
         let pool = driver.pools.all.get_mut(pool)?;
         not_null(value)?;
-        // SAFETY: the caller's promise, with the types that `cuda.h` states.
         let (switch, number) = match attribute {
+            // SAFETY: the caller's promise, with the types that `cuda.h` states.
             1..=3 => (unsafe { value.cast::<u32>().read_unaligned() }, 0),
             // SAFETY: as above.
             RELEASE_THRESHOLD | 6 | 8 => (0, unsafe { value.cast::<u64>().read_unaligned() }),

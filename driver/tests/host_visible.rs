@@ -11,6 +11,7 @@ use cuda::context::cuCtxSynchronize;
 use cuda::copy::*;
 use cuda::fill::cuMemsetD8_v2;
 use cuda::host::*;
+use cuda::library::{cuLibraryGetManaged, cuLibraryLoadData, cuLibraryUnload};
 use cuda::memory::*;
 use cuda::module::cuModuleGetGlobal_v2;
 use cuda::pointer::{cuPointerGetAttribute, cuPointerSetAttribute};
@@ -136,6 +137,31 @@ fn managed_variables_have_one_address() {
         let told = cuPointerGetAttribute((&raw mut managed).cast(), 8, address);
         assert_eq!((told, managed), (Status::Success, 1));
         assert_eq!(cuMemFree_v2(address), Status::InvalidValue, "the module's");
+    }
+}
+
+#[test]
+fn a_librarys_managed_variables_are_told_from_others() {
+    let _device = Device::new();
+    let (mut library, mut address, mut bytes) = (null_mut(), 0, 0);
+    let load = |library: &mut _, source: &str| {
+        let source = std::ffi::CString::new(source).expect("PTX holds no NUL");
+        // SAFETY: the place is there, the text is a C string, there are no options.
+        unsafe {
+            cuLibraryLoadData(library, source.as_ptr().cast(), null(), null_mut(), 0, null(), null(), 0)
+        }
+    };
+    // SAFETY: the places are there.
+    unsafe {
+        assert_eq!(load(&mut library, SHARED), Status::Success);
+        let told = cuLibraryGetManaged(&mut address, &mut bytes, library, c"variable".as_ptr());
+        assert_eq!((told, bytes), (Status::Success, 4));
+        assert_eq!((address as *const u32).read_volatile(), 5);
+        assert_eq!(cuLibraryUnload(library), Status::Success);
+        assert_eq!(load(&mut library, support::KERNELS), Status::Success);
+        let told = cuLibraryGetManaged(&mut address, &mut bytes, library, c"counter".as_ptr());
+        assert_eq!(told, Status::NotFound, "the device's alone");
+        assert_eq!(cuLibraryUnload(library), Status::Success);
     }
 }
 

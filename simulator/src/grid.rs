@@ -69,7 +69,7 @@ impl Grid {
         let plan = plan(program, config, &spec, workspace)?;
         let mut machine = Machine::new(program, config, plan)?;
         machine.begin(&mut *scheduler);
-        Ok(Grid { machine, scheduler, held: held })
+        Ok(Grid { machine, scheduler, held })
     }
 
     /// Runs for so many of the scheduler's turns; answers how the launch ended, once it has. It must then not

@@ -148,7 +148,7 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::Reserve`] when the host refuses the range.
     pub fn new(capacity: u64) -> Result<Memory, MemoryError> {
-        let span = capacity.saturating_mul(2).max(1 << 24).min(VIRTUAL_BASE - GLOBAL_BASE);
+        let span = capacity.saturating_mul(2).clamp(1 << 24, VIRTUAL_BASE - GLOBAL_BASE);
         let device = Segment::device(span).ok_or(MemoryError::Reserve(span))?;
         Ok(Memory {
             device,
