@@ -66,6 +66,16 @@ fn memory() {
 }
 
 #[test]
+fn boxes_and_arrays() {
+    run("boxes.cu", &[]);
+}
+
+#[test]
+fn memory_that_host_and_device_share() {
+    run("shared.cu", &[]);
+}
+
+#[test]
 fn streams() {
     run("streams.cu", &[]);
 }
@@ -74,4 +84,5 @@ fn streams() {
 fn default_streams_of_each_thread() {
     run("streams.cu", &["--default-stream", "per-thread"]);
     run("memory.cu", &["--default-stream", "per-thread"]);
+    run("boxes.cu", &["--default-stream", "per-thread"]);
 }
