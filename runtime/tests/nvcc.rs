@@ -76,6 +76,11 @@ fn memory_that_host_and_device_share() {
 }
 
 #[test]
+fn graphs() {
+    run("graphs.cu", &[]);
+}
+
+#[test]
 fn streams() {
     run("streams.cu", &[]);
 }
@@ -85,4 +90,5 @@ fn default_streams_of_each_thread() {
     run("streams.cu", &["--default-stream", "per-thread"]);
     run("memory.cu", &["--default-stream", "per-thread"]);
     run("boxes.cu", &["--default-stream", "per-thread"]);
+    run("graphs.cu", &["--default-stream", "per-thread"]);
 }
