@@ -50,7 +50,7 @@ proptest! {
         });
         prop_assert_eq!(run("vsub4.u32.u32.u32 d, a, b, c;", [a, b, c]), each(&|a, b| a.wrapping_sub(b)));
         prop_assert_eq!(run("vavrg4.u32.u32.u32 d, a, b, c;", [a, b, c]), {
-            each(&|a, b| ((u16::from(a) + u16::from(b) + 1) / 2) as u8)
+            each(&|a, b| (u16::from(a) + u16::from(b)).div_ceil(2) as u8)
         });
         prop_assert_eq!(run("vset4.u32.u32.lt d, a, b, c;", [a, b, c]), each(&|a, b| u8::from(a < b)));
         let sad: u32 = (0..4).map(|i| u32::from(bytes(a)[i].abs_diff(bytes(b)[i]))).sum();

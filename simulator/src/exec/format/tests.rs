@@ -1,7 +1,7 @@
 use super::{Arguments, format};
 
 /// Arguments as a list of 64-bit values, and one string.
-struct List(std::vec::IntoIter<u64>, &'static str);
+struct List(std::collections::VecDeque<u64>, &'static str);
 
 impl Arguments for List {
     type Error = &'static str;
@@ -9,7 +9,7 @@ impl Arguments for List {
         self.long().map(|value| value as u32)
     }
     fn long(&mut self) -> Result<u64, Self::Error> {
-        self.0.next().ok_or("no argument left")
+        self.0.pop_front().ok_or("no argument left")
     }
     fn string(&mut self, _: u64) -> Result<Vec<u8>, Self::Error> {
         Ok(self.1.as_bytes().to_vec())
@@ -17,7 +17,7 @@ impl Arguments for List {
 }
 
 fn show(text: &str, arguments: &[u64]) -> (String, i32) {
-    let mut list = List(arguments.to_vec().into_iter(), "abc");
+    let mut list = List(arguments.iter().copied().collect(), "abc");
     let (text, count) = format(text.as_bytes(), &mut list).expect("there are enough arguments");
     (String::from_utf8(text).expect("plain text"), count)
 }
