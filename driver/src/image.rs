@@ -82,7 +82,7 @@ impl<'a> Image<'a> {
     pub fn ptx(&self, capability: (u32, u32)) -> Result<Cow<'_, str>, Refusal> {
         match self {
             Image::Text(text) => Ok(Cow::Borrowed(text)),
-            Image::Elf => Err(none("a module is machine code (a cubin), and Bugaroo runs PTX: pass PTX, or build with nvcc -arch=sm_75, which embeds it".to_owned())),
+            Image::Elf => Err(none("a module is machine code (a cubin), and Bugaroo runs PTX: pass PTX (of NVRTC, what nvrtcGetPTX gives), or build with nvcc -arch=sm_75, which embeds it".to_owned())),
             Image::Damaged(error) => Err(damaged(error)),
             Image::Fat(Wrapped { data, linked }) if linked.is_empty() => {
                 let empty = || none("a module is a fat binary with nothing in it".to_owned());
