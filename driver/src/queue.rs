@@ -220,11 +220,6 @@ impl Queue {
         let items = self.items.iter().filter(|(_, item)| item.context == context);
         items.map(|(ticket, _)| *ticket).collect()
     }
-
-    /// Whether any thread's default stream other than this lane has work, or this one has.
-    pub fn tails(&self) -> impl Iterator<Item = &Lane> {
-        self.tails.keys()
-    }
 }
 
 impl Driver {

@@ -15,7 +15,7 @@ use cuda::host::{cuMemAllocHost_v2, cuMemFreeHost};
 use cuda::launch::cuLaunchKernel;
 use cuda::stream::*;
 use cuda::types::{CUevent, CUfunction, CUmodule, CUstream};
-use support::{Device, baseline, download, load, number, parameter, trial, upload};
+use support::{Device, baseline, download, load, number, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = r"
 .version 8.0
@@ -359,6 +359,35 @@ fn a_seed_is_an_interleaving() {
         .collect();
     assert_eq!(runs[0], runs[1]);
     assert_ne!(runs[0], runs[2]);
+}
+
+#[test]
+fn kernels_of_one_module_run_beside_each_other_with_buffers_of_their_own() {
+    for seed in 0..3 {
+        let orders = bugaroo_protocol::Orders { seed, ..store_buffers(0.75) };
+        let name = "kernels_of_one_module_run_beside_each_other_with_buffers_of_their_own";
+        let trial = trial(name, &orders, || {
+            let streams = Streams::new();
+            let (a, b) = (stream(NON_BLOCKING), stream(NON_BLOCKING));
+            for _ in 0..20 {
+                streams.clear();
+                streams.run(c"await", a);
+                streams.run(c"produce", b);
+                assert_eq!(streams.consumed(), 40, "it is released and acquired");
+            }
+        });
+        let launches = trial.launches();
+        assert_eq!(launches.len(), 40);
+        let delayed = |kernel: &str| {
+            let of = launches.iter().filter(|launch| launch.kernel == kernel);
+            of.map(|launch| launch.counts.delayed_stores).sum::<u64>()
+        };
+        assert!(delayed("produce") > 0 && delayed("await") > 0);
+        let mut ordinals: Vec<u64> = launches.iter().map(|launch| launch.ordinal).collect();
+        assert!(!ordinals.is_sorted(), "reported as they end");
+        ordinals.sort_unstable();
+        assert!(ordinals.into_iter().eq(0..40));
+    }
 }
 
 #[test]
