@@ -109,6 +109,13 @@ fn activity(activity: device::Activity) -> String {
         device::Activity::Barrier { barrier, arrived, expected } => {
             format!("wait at barrier {barrier} ({arrived} of {expected} threads have arrived),")
         }
+        device::Activity::Mbarrier { address, pending, transactions } => format!(
+            "wait for the mbarrier at {address:#x} of shared memory ({pending} arrivals and {transactions} bytes are \
+             missing) at"
+        ),
+        device::Activity::ClusterBarrier { arrived, expected } => {
+            format!("wait for their cluster ({arrived} of {expected} are there) at")
+        }
         device::Activity::WarpMask { mask } => format!("wait for lanes {mask:#010x} of their warp at"),
     }
 }

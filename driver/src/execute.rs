@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message};
-use bugaroo_simulator::{AllocationKind, Counts, End, Grid, LaunchError, LaunchSpec, RandomScheduler, check};
+use bugaroo_simulator::{
+    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchError, LaunchSpec, RandomScheduler, check,
+};
 
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
@@ -109,7 +111,9 @@ impl Driver {
         let workspace = if request.cooperative { Some(self.take_workspace()?) } else { None };
         let scheduler = Box::new(RandomScheduler::new(scheduler_seed(self.injection.seed(), ordinal)));
         let spec = request.spec(&name, self.injection.step_budget());
-        match Grid::new(program, &self.config, &spec, workspace, scheduler) {
+        let late_copies = self.injection.late_copies(&name);
+        let config = DeviceConfig { late_copies, ..self.config.clone() };
+        match Grid::new(program, &config, &spec, workspace, scheduler) {
             Ok(grid) => Ok(Flight {
                 grid,
                 function: request.function,

@@ -147,6 +147,16 @@ impl Injection {
         Some(Injected { instrumented, variable, module, flags: OnceCell::new() })
     }
 
+    /// Whether asynchronous copies of a kernel may complete late: where stores to shared memory, which they
+    /// go to for the most part, are delayed. The paper's model knows no such copies.
+    pub fn late_copies(&self, kernel: &str) -> bool {
+        let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
+        self.orders.as_ref().is_some_and(|orders| {
+            let delays = orders.pw > 0.0 && orders.space != Space::Global;
+            selected && delays && matches!(orders.model, Some(Model::StoreBuffer | Model::Ptx))
+        })
+    }
+
     /// Prepares the state of a launch, with buffers for its threads.
     ///
     /// # Errors

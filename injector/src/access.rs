@@ -1,6 +1,6 @@
 //! What a load, store or atomic touches, taken apart as far as routing it needs.
 //!
-//! What cannot be taken apart (128-bit elements, operands that are no plain register or constant, a
+//! What cannot be taken apart (128-bit elements, vector atomics, another CTA's shared memory, operands that are no plain register or constant, a
 //! generic access to a symbol that this module does not declare) has no [`Access`]; everything drains
 //! before it and it runs as it stands.
 
@@ -98,6 +98,7 @@ pub(crate) fn understand(instruction: &Instruction, scopes: &Scopes<'_>) -> Opti
     let (space, sem, ty, vec) = match &instruction.op {
         Op::Ld { space, sem, vec, ty, .. } | Op::St { space, sem, vec, ty } => (*space, *sem, *ty, *vec),
         Op::Ldu { space, vec, ty } => (*space, Semantics::Weak, *ty, *vec),
+        Op::Atom { vec: 2.., .. } | Op::Red { vec: 2.., .. } => return Some(Understood::Opaque),
         Op::Atom { space, sem, ty, .. } | Op::Red { space, sem, ty, .. } => (*space, *sem, *ty, 1),
         _ => return None,
     };
@@ -117,6 +118,8 @@ pub(crate) fn understand(instruction: &Instruction, scopes: &Scopes<'_>) -> Opti
         Space::Local | Space::Param | Space::Const => return Some(Understood::Private),
         Space::Global => BufferSpace::Global,
         Space::Shared => BufferSpace::Shared,
+        // Another CTA's memory may have several addresses.
+        Space::SharedCluster => return Some(Understood::Opaque),
         Space::Generic => BufferSpace::Generic,
     };
     let access = || {

@@ -11,7 +11,7 @@ use bugaroo_protocol::{Site, SiteId, SiteKind};
 use bugaroo_ptx::ast::{
     Body, Function, FunctionKind, Guard, Instruction, Item, Module, Operand, Span, Statement, StatementKind,
 };
-use bugaroo_ptx::op::{FenceKind, Op};
+use bugaroo_ptx::op::{FenceKind, MbarrierOp, Op};
 use bugaroo_ptx::types::{Scope, Semantics, Space};
 
 use crate::access::{Access, Understood, understand};
@@ -38,7 +38,7 @@ pub enum PointKind {
     Barrier,
     /// `bar.warp.sync`
     WarpBarrier,
-    /// An instruction that waits for other lanes without ordering memory.
+    /// An instruction that waits for other threads without ordering memory.
     Collective,
     /// The end of a thread.
     Exit,
@@ -209,9 +209,8 @@ impl<'m> Collector<'m, '_> {
             Op::Fence { scope, .. } => (PointKind::Fence(*scope), Some(SiteKind::Fence)),
             Op::Barrier { .. } => (PointKind::Barrier, Some(SiteKind::Barrier)),
             Op::WarpSync => (PointKind::WarpBarrier, Some(SiteKind::Barrier)),
-            Op::Shfl { sync: true, .. } | Op::Vote { sync: true, .. } | Op::Match { .. } => {
-                (PointKind::Collective, None)
-            }
+            other if waits_for_others(other) => (PointKind::Collective, None),
+            other if works_on_memory(other) => (PointKind::Unknown, None),
             Op::Exit => (PointKind::Exit, None),
             Op::Ret { .. } if self.function.kind == FunctionKind::Entry => (PointKind::Exit, None),
             Op::Call { .. } if self.leaves_module(instruction) => (PointKind::Unknown, None),
@@ -286,6 +285,39 @@ impl<'m> Collector<'m, '_> {
             inlined_at,
         });
         index
+    }
+}
+
+/// An instruction that waits for other threads without ordering what the thread stored.
+pub(crate) fn waits_for_others(op: &Op) -> bool {
+    match op {
+        Op::Shfl { sync, .. } | Op::Vote { sync, .. } => *sync,
+        Op::Match { .. } | Op::Redux { .. } | Op::Elect | Op::Movmatrix | Op::Mma(_) => true,
+        Op::Mbarrier { op: MbarrierOp::Wait { .. }, .. } | Op::ClusterBarrier { wait: true, .. } => true,
+        _ => false,
+    }
+}
+
+/// An instruction other than a load, a store or an atomic that reads or writes memory, or has it read or
+/// written on the thread's behalf, or tells others that it was: an arrival releases. Committing a group of
+/// asynchronous copies and waiting for it is nothing of the kind: the group's memory was drained when
+/// its copies were issued.
+pub(crate) fn works_on_memory(op: &Op) -> bool {
+    match op {
+        Op::Mbarrier { op, .. } => !matches!(op, MbarrierOp::Wait { .. } | MbarrierOp::PendingCount),
+        Op::CpAsync { .. }
+        | Op::CpAsyncArrive { .. }
+        | Op::CpAsyncBulk { .. }
+        | Op::StAsync { .. }
+        | Op::RedAsync { .. }
+        | Op::ClusterBarrier { wait: false, .. }
+        | Op::Ldmatrix { .. }
+        | Op::Stmatrix { .. }
+        | Op::WmmaLoad { .. }
+        | Op::WmmaStore { .. } => true,
+        // `griddepcontrol`, which orders grids, among them.
+        Op::Hint => true,
+        _ => false,
     }
 }
 

@@ -119,6 +119,8 @@ pub enum Space {
     Generic,
     Global,
     Shared,
+    /// Shared memory of any CTA of the cluster, by its address in the cluster's window.
+    SharedCluster,
     Local,
     Const,
     Param,

@@ -19,7 +19,7 @@ fn section(heading: &str) -> Vec<&'static str> {
 
 /// Kept as they stand by intent: matrix and texture units.
 fn is_kept(form: &str) -> bool {
-    form.starts_with("wmma.") || form.starts_with("tex.")
+    form.starts_with("tex.")
 }
 
 /// Operands as the ISA's syntax line of the form has them.
@@ -57,6 +57,8 @@ fn operands(form: &str) -> String {
         "fma" | "mad" | "madc" | "selp" | "bfe" | "prmt" => "%r1, %r2, %r3, %r4".to_owned(),
         "bfi" => "%r1, %r2, %r3, 4, 5".to_owned(),
         "tex" => "{%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}]".to_owned(),
+        "wmma" if has("store") => "[%rd1], {%r1, %r2}, %r3".to_owned(),
+        "wmma" if has("mma") => "{%r1}, {%r2}, {%r3}, {%r4}".to_owned(),
         "wmma" => "{%r1, %r2}, [%rd1], %r3".to_owned(),
         _ => "%r1, %r2, %r3".to_owned(),
     }

@@ -27,6 +27,8 @@ pub struct DeviceConfig {
     pub call_depth: u32,
     /// What `cuDeviceGetAttribute` and the like report.
     pub compute_capability: (u32, u32),
+    /// Asynchronous copies may complete late, as far as the ISA allows: when they are waited for. Off: at once.
+    pub late_copies: bool,
     /// Warps run in lockstep, as before Volta: diverged lanes regroup strictly, and lanes that spin on a
     /// sibling lane never end. Off: every lane gets its turn.
     pub lockstep: bool,
@@ -47,6 +49,7 @@ impl Default for DeviceConfig {
             local_per_thread: 64 << 10,
             call_depth: 512,
             compute_capability: (9, 0),
+            late_copies: false,
             lockstep: false,
         }
     }

@@ -6,8 +6,14 @@
 //! Parameters of device functions, and the `.param` variables of call sequences, are *word rows*: byte `b`
 //! of the variable lives in row `b / 4`, a row being 32 lanes of 4 bytes.
 
+mod asynchronous;
+mod matrix;
+
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Space, Type};
+
+pub(crate) use asynchronous::Asynchronous;
+pub(crate) use matrix::Matrix;
 
 use crate::alu::lanewise::Lanewise;
 use crate::alu::{Operands, RowFn, Width};
@@ -78,6 +84,14 @@ pub(crate) enum Kind {
     StackRestore,
     /// Index into `lanewise`.
     Lanewise,
+    /// Index into `asyncs`.
+    Asynchronous,
+    /// 1 for `barrier.cluster.wait`, 0 for `barrier.cluster.arrive`.
+    ClusterBarrier,
+    /// Address operands in `src[0]` and the rank in `src[1]`; 1 for a 64-bit address. `mapa`.
+    Mapa,
+    /// As `Mapa`: `getctarank`.
+    Getctarank,
 }
 
 /// Arithmetic that is computed lane by lane.
@@ -243,6 +257,15 @@ pub(crate) enum SpecialValue {
     ClockHi,
     /// All of it.
     Clock64,
+    /// Nanoseconds: an instruction takes one, and waiting that nothing else shortens passes time, too.
+    GlobalTimer,
+    GlobalTimerLow,
+    GlobalTimerHigh,
+    /// `%clusterid`, by dimension.
+    Clusterid(u8),
+    /// `%cluster_ctaid`, by dimension.
+    ClusterCtaid(u8),
+    ClusterCtarank,
 }
 
 /// A value that is fixed for a launch: its constant row is written when the launch begins.
@@ -258,6 +281,12 @@ pub(crate) enum LaunchValue {
     WorkspaceLow,
     DynamicSharedSize,
     TotalSharedSize,
+    /// `%nclusterid`, by dimension.
+    Nclusterid(u8),
+    /// `%cluster_nctaid`, by dimension.
+    ClusterNctaid(u8),
+    ClusterNctarank,
+    IsExplicitCluster,
     /// Address in shared space of byte so-and-so of the dynamic shared memory; the flag asks for a generic one.
     DynamicShared(u64, bool),
 }
@@ -348,9 +377,15 @@ pub(crate) enum Together {
         all: bool,
         wide: bool,
     },
+    /// `redux`: operation, type, of absolute values, NaN wins
+    Redux(AtomOp, Type, bool, bool),
+    /// `elect`
+    Elect,
+    /// Index into `matrices`: instructions that all lanes execute.
+    Matrix(u32),
 }
 
-/// `shfl`, `vote`, `match`, `bar.warp.sync`.
+/// `shfl`, `vote`, `match`, `redux`, `elect`, `bar.warp.sync`, and matrices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collective {
     pub what: Together,

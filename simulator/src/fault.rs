@@ -168,6 +168,22 @@ pub enum FaultKind {
         /// Thread count given.
         count: u32,
     },
+    /// An `mbarrier` that was not initialised, or more arrivals or transactions than it counts.
+    #[error("mbarrier at {address:#x} {problem}")]
+    BadMbarrier {
+        /// Its address.
+        address: u64,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A rank that the cluster does not have, or another block's address of the block's own memory.
+    #[error("address {address:#x} in the cluster's shared memory: {problem}")]
+    BadClusterAddress {
+        /// The address.
+        address: u64,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A thread's member mask does not name the thread itself.
     #[error("member mask {mask:#010x} does not name the executing lane {lane}")]
     BadMemberMask {
@@ -225,6 +241,22 @@ pub enum Activity {
         /// The lanes that its member mask names.
         mask: u32,
     },
+    /// It waits for a phase of an `mbarrier`.
+    Mbarrier {
+        /// Address in shared memory.
+        address: u64,
+        /// Arrivals that the phase still takes.
+        pending: u32,
+        /// Bytes of asynchronous copies that it still takes.
+        transactions: i32,
+    },
+    /// It waits for the other threads of its cluster.
+    ClusterBarrier {
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads that it takes.
+        expected: u32,
+    },
 }
 
 /// Threads of one block that stand at the same instruction, doing the same.
@@ -270,6 +302,17 @@ impl fmt::Display for Diagnosis {
                 Activity::Barrier { barrier, arrived, expected } => write!(
                     f,
                     "{} threads from {first} wait at barrier {barrier} ({arrived} of {expected} are there)",
+                    group.threads
+                )?,
+                Activity::Mbarrier { address, pending, transactions } => write!(
+                    f,
+                    "{} threads from {first} wait for the mbarrier at {address:#x} ({pending} arrivals and \
+                     {transactions} bytes are missing)",
+                    group.threads
+                )?,
+                Activity::ClusterBarrier { arrived, expected } => write!(
+                    f,
+                    "{} threads from {first} wait for their cluster ({arrived} of {expected} are there)",
                     group.threads
                 )?,
                 Activity::WarpMask { mask } => {

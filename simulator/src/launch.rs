@@ -68,6 +68,16 @@ pub enum LaunchError {
         /// Bytes that a thread may have.
         limit: u32,
     },
+    /// A grid that is no multiple of the kernel's cluster, or a cluster that is too large.
+    #[error("grid {grid:?} in clusters of {cluster:?} blocks, of which {limit} fit at most")]
+    Cluster {
+        /// The grid.
+        grid: [u32; 3],
+        /// Extent of a cluster.
+        cluster: [u32; 3],
+        /// Blocks that a cluster may have.
+        limit: u32,
+    },
     /// More blocks than can be resident at once, in a cooperative launch.
     #[error("{blocks} blocks, of which {resident} can be resident at once, in a cooperative launch")]
     Cooperative {
@@ -123,6 +133,9 @@ pub struct LaunchResult {
     /// How it ended.
     pub end: End,
 }
+
+/// Blocks that a cluster may have: what every device of compute capability 9.0 can do.
+const CLUSTER_LIMIT: u32 = 8;
 
 /// What the checks found out.
 pub(crate) struct Plan<'a> {
@@ -222,6 +235,14 @@ pub(crate) fn plan<'a>(
     // The product of three 31-, 16- and 16-bit extents fits into 64 bits.
     let blocks = spec.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let resident = blocks.min(u64::from(per_sm) * u64::from(config.sm_count.max(1))) as u32;
+    let cluster = kernel.cluster;
+    let size = cluster.iter().map(|n| u64::from(*n)).product::<u64>();
+    let limit = CLUSTER_LIMIT.min(per_sm.saturating_mul(config.sm_count.max(1)));
+    if size > u64::from(limit) || (0..3).any(|d| spec.grid[d] % cluster[d] != 0) {
+        return Err(LaunchError::Cluster { grid: spec.grid, cluster, limit });
+    }
+    // Blocks of a cluster are resident together.
+    let resident = resident - resident % size as u32;
     if workspace.is_some() && blocks > u64::from(resident) {
         return Err(LaunchError::Cooperative { blocks, resident });
     }

@@ -7,6 +7,7 @@ use bugaroo_ptx::types::Space;
 
 use super::view::{Token, View};
 use super::{Violation, places};
+use crate::collect_sites::{waits_for_others, works_on_memory};
 
 /// Checks the pass of this name.
 pub(super) fn check(pass: &'static str, view: &View<'_>) -> Result<(), Violation> {
@@ -49,6 +50,8 @@ fn every_kind_has_its_place(pass: &'static str, view: &View<'_>) -> Result<(), V
                 ("drain-before-fences", Op::Fence { .. }) => true,
                 ("drain-before-barriers", Op::Barrier { .. } | Op::WarpSync) => true,
                 ("drain-before-unknown", Op::Other) => true,
+                ("drain-before-unknown", op) => works_on_memory(op),
+                ("drain-before-collectives", op) => waits_for_others(op),
                 ("drain-at-exit", Op::Exit) => true,
                 ("drain-at-exit", Op::Ret { .. }) => kernels.contains(&function.name),
                 _ => false,

@@ -1,7 +1,7 @@
 //! Control flow and what threads do together (PTX ISA 9.7.12, 9.7.13, 9.7.19).
 
-use crate::op::{BarRed, BarrierKind, Op, ShflMode, VoteMode};
-use crate::types::Type;
+use crate::op::{AtomOp, BarRed, BarrierKind, Op, ShflMode, VoteMode};
+use crate::types::{Scope, Semantics, Space, Type};
 
 use super::modifiers::Modifiers;
 
@@ -28,7 +28,7 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
             Some(Op::Stack { save, ty: m.ty_in(&[Type::U32, Type::U64])? })
         }
         "bar" if m.flag("warp") => m.flag("sync").then_some(Op::WarpSync),
-        "bar" | "barrier" => barrier(opcode == "bar", m),
+        "bar" | "barrier" if !m.has("cluster") => barrier(opcode == "bar", m),
         "shfl" => {
             let sync = m.flag("sync");
             let mode = m.one_of(&[
@@ -58,9 +58,61 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
             let ty = m.ty_in(&[Type::B32, Type::B64])?;
             sync.then_some(Op::Match { all, ty })
         }
+        "redux" => redux(m),
+        "elect" => m.flag("sync").then_some(Op::Elect),
+        "barrier" if m.flag("cluster") => cluster_barrier(m),
+        "mapa" | "getctarank" => {
+            let space = m.space();
+            let ty = m.ty_in(&[Type::U32, Type::U64])?;
+            let fits = matches!(space, Space::Generic | Space::SharedCluster);
+            let op = if opcode == "mapa" { Op::Mapa { space, ty } } else { Op::Getctarank { space, ty } };
+            fits.then_some(op)
+        }
+        "setmaxnreg" | "griddepcontrol" => {
+            while m.take(Some).is_some() {}
+            Some(Op::Hint)
+        }
         "activemask" => m.ty_in(&[Type::B32]).map(|_| Op::Activemask),
         _ => None,
     }
+}
+
+fn redux(m: &mut Modifiers<'_>) -> Option<Op> {
+    let sync = m.flag("sync");
+    let op = m.one_of(&[
+        ("add", AtomOp::Add),
+        ("min", AtomOp::Min),
+        ("max", AtomOp::Max),
+        ("and", AtomOp::And),
+        ("or", AtomOp::Or),
+        ("xor", AtomOp::Xor),
+    ])?;
+    let (abs, nan) = (m.flag("abs"), m.flag("NaN"));
+    let ty = m.ty()?;
+    let extreme = matches!(op, AtomOp::Min | AtomOp::Max);
+    let fits = match ty {
+        Type::U32 | Type::S32 => (extreme || op == AtomOp::Add) && !abs && !nan,
+        Type::B32 => matches!(op, AtomOp::And | AtomOp::Or | AtomOp::Xor) && !abs && !nan,
+        Type::F32 => extreme,
+        _ => false,
+    };
+    (sync && fits).then_some(Op::Redux { op, ty, abs, nan })
+}
+
+/// `barrier.cluster`: an arrival releases and a wait acquires unless they say otherwise.
+fn cluster_barrier(m: &mut Modifiers<'_>) -> Option<Op> {
+    let wait = m.one_of(&[("arrive", false), ("wait", true)])?;
+    let order = if m.flag("relaxed") {
+        Semantics::Relaxed(Scope::Cluster)
+    } else if wait {
+        m.flag("acquire");
+        Semantics::Acquire(Scope::Cluster)
+    } else {
+        m.flag("release");
+        Semantics::Release(Scope::Cluster)
+    };
+    m.flag("aligned");
+    (!wait || order != Semantics::Relaxed(Scope::Cluster)).then_some(Op::ClusterBarrier { wait, order })
 }
 
 /// `bar` is `barrier.cta.….aligned`.

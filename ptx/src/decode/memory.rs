@@ -21,6 +21,11 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
             Some(Op::Cvta { to, space, ty: m.ty_in(&[U32, U64])? })
         }
         "isspacep" => Some(Op::Isspacep { space: m.named_space()? }),
+        "red" | "st" if m.flag("async") => asynchronous_access(opcode == "st", m),
+        "createpolicy" => {
+            while m.take(|word| (word != "b64").then_some(())).is_some() {}
+            m.ty_in(&[B64]).map(|_| Op::Createpolicy)
+        }
         "ld" => {
             let sem = m.semantics()?;
             let space = m.space();
@@ -92,6 +97,7 @@ fn atomic(returns: bool, m: &mut Modifiers<'_>) -> Option<Op> {
     ])?;
     let noftz = m.flag("noftz");
     m.cache_hints();
+    let vec = m.vector();
     let ty = m.ty()?;
     let halves = matches!(ty, F16 | F16x2 | BF16 | BF16x2);
     let type_fits = match op {
@@ -102,13 +108,58 @@ fn atomic(returns: bool, m: &mut Modifiers<'_>) -> Option<Op> {
         AtomOp::Inc | AtomOp::Dec => ty == U32,
         AtomOp::Min | AtomOp::Max => matches!(ty, U32 | S32 | U64 | S64) || halves,
     };
-    let space_fits = matches!(space, Space::Generic | Space::Global | Space::Shared);
-    let fits = type_fits && space_fits && (!noftz || halves);
+    let shared = matches!(space, Space::Shared | Space::SharedCluster);
+    let space_fits = matches!(space, Space::Generic | Space::Global) || shared;
+    // A vector of up to 16 bytes, element by element, in global memory.
+    let vector_fits = vec == 1
+        || (!shared
+            && u32::from(vec) * ty.bytes() <= 16
+            && match op {
+                AtomOp::Add => ty == F32 || halves,
+                AtomOp::Min | AtomOp::Max => halves,
+                _ => false,
+            });
+    let fits = type_fits && space_fits && vector_fits && (!noftz || halves);
     fits.then_some(if returns {
-        Op::Atom { space, sem, op, ty, noftz }
+        Op::Atom { space, sem, op, ty, vec, noftz }
     } else {
-        Op::Red { space, sem, op, ty, noftz }
+        Op::Red { space, sem, op, ty, vec, noftz }
     })
+}
+
+/// `st.async` and `red.async`: always on a cluster's shared memory, always with an mbarrier.
+fn asynchronous_access(store: bool, m: &mut Modifiers<'_>) -> Option<Op> {
+    m.flag("weak");
+    if m.flag("relaxed") {
+        m.scope()?;
+    }
+    let counted = m.flag("mbarrier::complete_tx::bytes");
+    let space = m.space();
+    if !counted || !matches!(space, Space::Generic | Space::SharedCluster) {
+        return None;
+    }
+    if store {
+        let vec = m.vector();
+        return Some(Op::StAsync { vec, ty: m.ty_in(&[B32, B64, U32, U64, S32, S64, F32, F64])? });
+    }
+    let op = m.one_of(&[
+        ("inc", AtomOp::Inc),
+        ("dec", AtomOp::Dec),
+        ("min", AtomOp::Min),
+        ("max", AtomOp::Max),
+        ("add", AtomOp::Add),
+        ("and", AtomOp::And),
+        ("or", AtomOp::Or),
+        ("xor", AtomOp::Xor),
+    ])?;
+    let ty = m.ty()?;
+    let fits = match op {
+        AtomOp::Inc | AtomOp::Dec => ty == U32,
+        AtomOp::Min | AtomOp::Max => matches!(ty, U32 | S32),
+        AtomOp::Add => matches!(ty, U32 | S32 | U64),
+        _ => ty == B32,
+    };
+    fits.then_some(Op::RedAsync { op, ty })
 }
 
 fn fence(m: &mut Modifiers<'_>) -> Option<Op> {

@@ -5,8 +5,10 @@
 //! it. What is not checked: the kinds and the types of the operands.
 
 mod arithmetic;
+mod asynchronous;
 mod bits;
 mod control;
+mod matrix;
 mod memory;
 mod modifiers;
 mod rare;
@@ -14,7 +16,7 @@ mod rare;
 use std::ops::RangeInclusive;
 
 use crate::ast::Operand;
-use crate::op::{AtomOp, BarrierKind, FenceKind, Op};
+use crate::op::{AtomOp, BarrierKind, FenceKind, MbarrierOp, Op};
 use crate::types::Type;
 use modifiers::Modifiers;
 
@@ -24,7 +26,9 @@ pub(crate) fn decode(opcode: &str, modifiers: &[String], operands: &[Operand]) -
         let op = arithmetic::decode(opcode, &mut modifiers)
             .or_else(|| bits::decode(opcode, &mut modifiers))
             .or_else(|| memory::decode(opcode, &mut modifiers))
-            .or_else(|| control::decode(opcode, &mut modifiers))?;
+            .or_else(|| control::decode(opcode, &mut modifiers))
+            .or_else(|| asynchronous::decode(opcode, &mut modifiers))
+            .or_else(|| matrix::decode(opcode, &mut modifiers))?;
         (modifiers.done() && operand_count(&op).contains(&operands.len())).then_some(op)
     });
     let rare = || {
@@ -109,6 +113,30 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::Barrier { kind: BarrierKind::Red(_), .. } => 3..=4,
         Op::Shfl { sync, .. } => exactly(4 + usize::from(*sync)),
         Op::Vote { sync, .. } => exactly(2 + usize::from(*sync)),
+        Op::Hint => 0..=1,
+        Op::CpAsyncCommit { .. } | Op::ClusterBarrier { .. } => exactly(0),
+        Op::CpAsyncArrive { .. } => exactly(1),
+        Op::CpAsyncWait { bulk } => usize::from(*bulk)..=1,
+        Op::Createpolicy => 1..=4,
+        Op::Elect | Op::Getctarank { .. } | Op::Ldmatrix { .. } | Op::Stmatrix { .. } | Op::Movmatrix => {
+            exactly(2)
+        }
+        Op::Redux { .. } | Op::Mapa { .. } | Op::StAsync { .. } | Op::RedAsync { .. } => exactly(3),
+        Op::WmmaLoad { .. } | Op::WmmaStore { .. } => 2..=3,
+        Op::Mma(_) => exactly(4),
+        Op::Mbarrier { op, .. } => match op {
+            MbarrierOp::Inval => exactly(1),
+            MbarrierOp::Init | MbarrierOp::PendingCount | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => {
+                exactly(2)
+            }
+            MbarrierOp::Arrive { no_complete: false, expect_tx: false, .. } => 2..=3,
+            MbarrierOp::Arrive { .. } => exactly(3),
+            MbarrierOp::Wait { blocking, .. } => 3..=3 + usize::from(*blocking),
+        },
+        Op::CpAsync { policy } => 3 + usize::from(*policy)..=4 + usize::from(*policy),
+        Op::CpAsyncBulk { mbarrier, multicast, policy, .. } => {
+            exactly(3 + usize::from(*mbarrier) + usize::from(*multicast) + usize::from(*policy))
+        }
         // Rare ones know their own.
         Op::Rare(_) | Op::Other => 0..=usize::MAX,
     }

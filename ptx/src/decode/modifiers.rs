@@ -35,6 +35,11 @@ impl<'a> Modifiers<'a> {
         self.take(|word| (word == name).then_some(())).is_some()
     }
 
+    /// Whether the modifier of this name is still there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.all.iter().enumerate().any(|(at, word)| self.taken & 1 << at == 0 && word == name)
+    }
+
     /// Takes one of the listed names and gives its value.
     pub(super) fn one_of<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         self.take(|word| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value))
@@ -71,7 +76,7 @@ impl<'a> Modifiers<'a> {
         ])
     }
 
-    /// A state space, or generic when there is none. `.shared::cluster` is not known.
+    /// A state space, or generic when there is none.
     pub(super) fn space(&mut self) -> Space {
         self.named_space().unwrap_or(Space::Generic)
     }
@@ -81,6 +86,7 @@ impl<'a> Modifiers<'a> {
             ("global", Space::Global),
             ("shared", Space::Shared),
             ("shared::cta", Space::Shared),
+            ("shared::cluster", Space::SharedCluster),
             ("local", Space::Local),
             ("const", Space::Const),
             ("param", Space::Param),
@@ -129,7 +135,8 @@ impl<'a> Modifiers<'a> {
     pub(super) fn cache_hints(&mut self) {
         let hint = |word: &str| {
             let operator = matches!(word, "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt");
-            (operator || word.starts_with("L1::") || word.starts_with("L2::")).then_some(())
+            (operator || word.starts_with("L1::") || word.starts_with("L2::") || word == "level::cache_hint")
+                .then_some(())
         };
         while self.take(hint).is_some() {}
     }

@@ -2,7 +2,10 @@
 //! `tests/opcodes.rs`; here are meanings, defaults and the limits.
 
 use crate::ast::Operand;
-use crate::op::{AtomOp, BarRed, BarrierKind, FenceKind, Op, Part, Precision, PrmtMode};
+use crate::op::{
+    AtomOp, BarRed, BarrierKind, BitOp, FenceKind, MatrixPart, MatrixType, MbarrierOp, Op, Part, Precision,
+    PrmtMode,
+};
 use crate::types::{BoolOp, Compare, Rounding, Scope, Semantics, Space, Type};
 
 /// Decodes `opcode.modifiers` with so many operands.
@@ -115,7 +118,6 @@ fn loads_and_stores_say_how_strong_they_are() {
         "st.acquire.gpu.b32",
         "st.const.b32",
         "st.async.b32",
-        "ld.shared::cluster.b32",
     ] {
         assert_eq!(decode(bad, 2), Op::Other, "{bad}");
     }
@@ -123,7 +125,7 @@ fn loads_and_stores_say_how_strong_they_are() {
 
 #[test]
 fn atomics_default_to_relaxed_at_gpu_scope() {
-    let atom = |space, sem, op, ty, noftz| Op::Atom { space, sem, op, ty, noftz };
+    let atom = |space, sem, op, ty, noftz| Op::Atom { space, sem, op, ty, vec: 1, noftz };
     let relaxed = Semantics::Relaxed(Scope::Gpu);
     assert_eq!(decode("atom.global.add.u32", 3), atom(Space::Global, relaxed, AtomOp::Add, Type::U32, false));
     let block = Semantics::Relaxed(Scope::Cta);
@@ -137,13 +139,16 @@ fn atomics_default_to_relaxed_at_gpu_scope() {
         decode("atom.add.noftz.f16x2", 3),
         atom(Space::Generic, relaxed, AtomOp::Add, Type::F16x2, true)
     );
-    let red = Op::Red { space: Space::Global, sem: relaxed, op: AtomOp::Or, ty: Type::B32, noftz: false };
+    let red =
+        Op::Red { space: Space::Global, sem: relaxed, op: AtomOp::Or, ty: Type::B32, vec: 1, noftz: false };
     assert_eq!(decode("red.global.or.b32", 2), red);
     for (bad, operands) in [
         ("atom.global.inc.s32", 3),
         ("atom.global.add.s64", 3),
         ("atom.local.add.u32", 3),
-        ("atom.add.v2.f32", 3),
+        ("atom.shared.add.v2.f32", 3),
+        ("atom.global.add.v8.f32", 3),
+        ("atom.global.and.v2.b32", 3),
         ("atom.global.cas.b32", 3),
         ("red.exch.b32", 2),
         ("red.async.add.u32", 2),
@@ -179,7 +184,7 @@ fn barriers() {
     assert_eq!(decode("bar.red.and.pred", 4), barrier(BarrierKind::Red(BarRed::And), true));
     assert_eq!(decode("bar.warp.sync", 1), Op::WarpSync);
     for (bad, operands) in [
-        ("barrier.cluster.arrive", 0),
+        ("barrier.cluster.sync", 0),
         ("bar.arrive", 1),
         ("bar.sync", 0),
         ("bar.red.and.u32", 3),
@@ -286,5 +291,119 @@ fn what_is_not_known_for_certain_stays_other() {
         for operands in 0..8 {
             assert_eq!(decode(form, operands) == Op::Other, operands != right, "{form} with {operands}");
         }
+    }
+}
+
+#[test]
+fn memory_barriers_say_their_order() {
+    let of = |op, space, order| Op::Mbarrier { op, space, order };
+    let (cta, cluster) = (Scope::Cta, Scope::Cluster);
+    let arrive = |no_complete, expect_tx| MbarrierOp::Arrive { drop: false, no_complete, expect_tx };
+    assert_eq!(decode("mbarrier.init.shared.b64", 2), of(MbarrierOp::Init, Space::Shared, Semantics::Weak));
+    let plain = of(arrive(false, false), Space::Generic, Semantics::Release(cta));
+    assert_eq!(decode("mbarrier.arrive.b64", 2), plain);
+    let expecting = of(arrive(false, true), Space::SharedCluster, Semantics::Release(cluster));
+    assert_eq!(decode("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64", 3), expecting);
+    let relaxed = of(arrive(true, false), Space::Shared, Semantics::Relaxed(cta));
+    assert_eq!(decode("mbarrier.arrive.noComplete.relaxed.cta.shared::cta.b64", 3), relaxed);
+    let wait = MbarrierOp::Wait { blocking: true, parity: true };
+    let tried = of(wait, Space::Shared, Semantics::Acquire(cta));
+    assert_eq!(decode("mbarrier.try_wait.parity.shared.b64", 4), tried);
+    for (bad, operands) in [
+        ("mbarrier.init.shared.b32", 2),
+        ("mbarrier.init.global.b64", 2),
+        ("mbarrier.test_wait.shared.b64", 4),
+        ("mbarrier.arrive.noComplete.expect_tx.b64", 3),
+        ("mbarrier.arrive.acquire.cta.b64", 2),
+    ] {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn asynchronous_copies() {
+    assert_eq!(decode("cp.async.ca.shared.global", 3), Op::CpAsync { policy: false });
+    assert_eq!(decode("cp.async.cg.shared.global.L2::cache_hint.L2::128B", 4), Op::CpAsync { policy: true });
+    assert_eq!(decode("cp.async.commit_group", 0), Op::CpAsyncCommit { bulk: false });
+    assert_eq!(decode("cp.async.bulk.wait_group.read", 1), Op::CpAsyncWait { bulk: true });
+    assert_eq!(decode("cp.async.wait_all", 0), Op::CpAsyncWait { bulk: false });
+    let arrive = Op::CpAsyncArrive { space: Space::Shared, noinc: true };
+    assert_eq!(decode("cp.async.mbarrier.arrive.noinc.shared::cta.b64", 1), arrive);
+    let bulk = |dst, src, mbarrier, reduce| Op::CpAsyncBulk {
+        dst,
+        src,
+        mbarrier,
+        reduce,
+        multicast: false,
+        policy: false,
+    };
+    let inwards = bulk(Space::SharedCluster, Space::Global, true, None);
+    assert_eq!(decode("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", 4), inwards);
+    let outwards = bulk(Space::Global, Space::Shared, false, Some((AtomOp::Add, Type::U32)));
+    assert_eq!(decode("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", 3), outwards);
+    for (bad, operands) in [
+        ("cp.async.ca.global.shared", 3),
+        ("cp.async.bulk.global.global.bulk_group", 3),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", 3),
+        ("cp.async.bulk.shared::cluster.global.bulk_group", 3),
+        ("cp.async", 0),
+    ] {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn matrices() {
+    let Op::Mma(half) = decode("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 4) else {
+        panic!("a multiplication")
+    };
+    assert_eq!(
+        (half.a, half.c, half.wmma, half.registers()),
+        (MatrixType::F16, MatrixType::F32, false, [4, 2, 4, 4])
+    );
+    let Op::Mma(bits) = decode("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 4) else {
+        panic!("a multiplication")
+    };
+    assert_eq!((bits.shape.depth(), bits.bits, bits.registers()), (256, Some(BitOp::Xor), [4, 2, 4, 4]));
+    let Op::Mma(wmma) = decode("wmma.mma.sync.aligned.row.col.m32n8k16.f16.f32", 4) else {
+        panic!("a multiplication")
+    };
+    assert_eq!((wmma.d, wmma.c, wmma.registers()), (MatrixType::F16, MatrixType::F32, [8, 8, 8, 4]));
+    let Op::WmmaLoad { part, matrix } = decode("wmma.load.b.sync.aligned.col.m8n32k16.shared.u8", 3) else {
+        panic!("a load")
+    };
+    assert_eq!((part, matrix.row, matrix.registers(part)), (MatrixPart::B, false, 4));
+    let four = Op::Ldmatrix { space: Space::Shared, count: 4, trans: true };
+    assert_eq!(decode("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", 2), four);
+    for (bad, operands) in [
+        ("mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32", 4),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", 4),
+        ("mma.sync.m16n8k16.row.col.f32.f16.f16.f32", 4),
+        ("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", 6),
+        ("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32", 4),
+        ("wmma.load.a.sync.aligned.row.m16n16k8.f16", 3),
+        ("wmma.store.a.sync.aligned.row.m16n16k16.f16", 3),
+        ("ldmatrix.sync.aligned.m8n8.x3.shared.b16", 2),
+        ("wgmma.fence.sync.aligned", 0),
+    ] {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
+    }
+}
+
+#[test]
+fn lanes_and_clusters() {
+    let redux = |op, ty| Op::Redux { op, ty, abs: false, nan: false };
+    assert_eq!(decode("redux.sync.add.u32", 3), redux(AtomOp::Add, Type::U32));
+    assert_eq!(decode("elect.sync", 2), Op::Elect);
+    let arrive = Op::ClusterBarrier { wait: false, order: Semantics::Release(Scope::Cluster) };
+    assert_eq!(decode("barrier.cluster.arrive.aligned", 0), arrive);
+    let mapa = Op::Mapa { space: Space::SharedCluster, ty: Type::U32 };
+    assert_eq!(decode("mapa.shared::cluster.u32", 3), mapa);
+    assert_eq!(decode("griddepcontrol.wait", 0), Op::Hint);
+    assert_eq!(decode("createpolicy.fractional.L2::evict_last.b64", 2), Op::Createpolicy);
+    for (bad, operands) in
+        [("redux.sync.add.b32", 3), ("redux.sync.and.u32", 3), ("redux.add.u32", 3), ("mapa.global.u32", 3)]
+    {
+        assert_eq!(decode(bad, operands), Op::Other, "{bad}");
     }
 }

@@ -61,10 +61,11 @@ impl Machine<'_> {
 
 /// # Safety
 /// `pointer` is valid for so many bytes.
-unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
+pub(super) unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
+            1 => u64::from(pointer.read()),
             2 => u64::from(pointer.cast::<u16>().read_unaligned()),
             4 => u64::from(pointer.cast::<u32>().read_unaligned()),
             _ => pointer.cast::<u64>().read_unaligned(),
@@ -74,10 +75,11 @@ unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
 
 /// # Safety
 /// `pointer` is valid for so many bytes.
-unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
+pub(super) unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
+            1 => pointer.write(value as u8),
             2 => pointer.cast::<u16>().write_unaligned(value as u16),
             4 => pointer.cast::<u32>().write_unaligned(value as u32),
             _ => pointer.cast::<u64>().write_unaligned(value),
@@ -85,9 +87,18 @@ unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
     }
 }
 
+/// The new value of memory for an operation that has one operand and does not flush.
+pub(super) fn combine_elements(op: AtomOp, ty: Type, old: u64, value: u64) -> u64 {
+    apply(op, ty, old, value, || old, false)
+}
+
 /// The new value of memory.
 fn combine(atomic: &Atomic, old: u64, value: u64, second: impl Fn() -> u64, flush: bool) -> u64 {
-    match atomic.op {
+    apply(atomic.op, atomic.ty, old, value, second, flush)
+}
+
+fn apply(op: AtomOp, ty: Type, old: u64, value: u64, second: impl Fn() -> u64, flush: bool) -> u64 {
+    match op {
         AtomOp::And => old & value,
         AtomOp::Or => old | value,
         AtomOp::Xor => old ^ value,
@@ -108,9 +119,9 @@ fn combine(atomic: &Atomic, old: u64, value: u64, second: impl Fn() -> u64, flus
                 old - 1
             }
         }
-        AtomOp::Add => add(atomic.ty, old, value, flush),
-        AtomOp::Min => extreme(atomic.ty, old, value, true),
-        AtomOp::Max => extreme(atomic.ty, old, value, false),
+        AtomOp::Add => add(ty, old, value, flush),
+        AtomOp::Min => extreme(ty, old, value, true),
+        AtomOp::Max => extreme(ty, old, value, false),
     }
 }
 

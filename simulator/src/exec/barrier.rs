@@ -101,8 +101,9 @@ impl Machine<'_> {
                 self.try_release(cta, id, Some(w))?;
             }
         }
-        self.complete_masks(w);
-        Ok(())
+        self.complete_cluster(cta);
+        self.asynchrony.progress();
+        self.complete_masks(w)
     }
 
     /// Threads that have come to a barrier, and how many it takes.
@@ -127,6 +128,7 @@ impl Machine<'_> {
         if here < expected {
             return Ok(());
         }
+        self.asynchrony.progress();
         let state = std::mem::take(&mut self.ctas[cta].barriers[id as usize]);
         let first = self.ctas[cta].first_warp as usize;
         for w in first..first + self.plan.warps_per_block as usize {

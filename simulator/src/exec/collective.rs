@@ -1,12 +1,13 @@
-//! What the lanes of a warp do together: `shfl`, `vote`, `match`, `bar.warp.sync` (PTX ISA, "shfl.sync",
-//! "vote.sync", "match.sync", "bar.warp.sync").
+//! What the lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `bar.warp.sync` (PTX ISA,
+//! "shfl.sync" and so on); for matrices see [`super::matrix`]. `elect` takes the lowest lane.
 //!
 //! The `.sync` forms wait until every lane that the member mask names and that has not exited has come to
 //! an instruction of the same kind with the same mask; where in the program does not matter. The deprecated
 //! forms act on the lanes that happen to be converged. A lane that reads from one that takes no part, which
 //! the ISA leaves undefined, reads its own value.
 
-use bugaroo_ptx::op::{ShflMode, VoteMode};
+use bugaroo_ptx::op::{AtomOp, ShflMode, VoteMode};
+use bugaroo_ptx::types::Type;
 
 use super::data::{lanes, read_lane, row, write_lane};
 use super::step::Flow;
@@ -35,7 +36,7 @@ impl Machine<'_> {
     ) -> Result<Flow, Trouble> {
         let rows = self.warps[w].fragments[fragment].rows;
         let Some(slot) = self.program.collectives[index as usize].mask else {
-            self.perform(&[Part { lanes: active, rows, index }]);
+            self.perform(w, &[Part { lanes: active, rows, index }])?;
             return Ok(Flow::Next);
         };
         let consts = self.constants.base();
@@ -54,13 +55,13 @@ impl Machine<'_> {
             let mask = named(rest.trailing_zeros() as usize);
             let group = group_of(mask);
             if mask & alive == group {
-                self.perform(&[Part { lanes: group, rows, index }]);
+                self.perform(w, &[Part { lanes: group, rows, index }])?;
                 complete |= group;
             }
             rest &= !group;
         }
         if complete == active {
-            return Ok(Flow::Next);
+            return Ok(self.after(index));
         }
         let mut waiting = active & !complete;
         if complete != 0 {
@@ -74,12 +75,20 @@ impl Machine<'_> {
             self.warps[w].fragments[at].state = State::Mask(mask);
             waiting &= !group;
         }
-        self.complete_masks(w);
+        self.complete_masks(w)?;
         Ok(Flow::Select)
     }
 
+    /// How lanes that are all there go on.
+    fn after(&self, index: u32) -> Flow {
+        match self.program.collectives[index as usize].what {
+            Together::Matrix(matrix) if self.program.matrices[matrix as usize].visible() => Flow::Visible,
+            _ => Flow::Next,
+        }
+    }
+
     /// Lets go on whoever waits for lanes that have all come, or exited.
-    pub(super) fn complete_masks(&mut self, w: usize) {
+    pub(super) fn complete_masks(&mut self, w: usize) -> Result<(), Trouble> {
         let program = self.program;
         let mut next = 0;
         while next < self.warps[w].fragments.len() {
@@ -102,12 +111,28 @@ impl Machine<'_> {
                 f.state = State::Ready;
                 f.pc += 1;
             }
-            self.perform(&parts[..count]);
+            self.perform(w, &parts[..count])?;
         }
+        Ok(())
     }
 
     /// Does it, for lanes that are all there.
-    fn perform(&self, parts: &[Part]) {
+    fn perform(&mut self, w: usize, parts: &[Part]) -> Result<(), Trouble> {
+        match self.program.collectives[parts[0].index as usize].what {
+            Together::Matrix(matrix) => {
+                let mut frames = [std::ptr::null_mut(); 32];
+                for part in parts {
+                    lanes(part.lanes).for_each(|lane| frames[lane] = part.rows);
+                }
+                self.matrix(w, &frames, matrix)?;
+            }
+            _ => self.exchange(parts),
+        }
+        Ok(())
+    }
+
+    /// What moves values between registers only.
+    fn exchange(&self, parts: &[Part]) {
         let consts = self.constants.base();
         let of = |part: &Part| &self.program.collectives[part.index as usize];
         let everybody = parts.iter().fold(0, |all, part| all | part.lanes);
@@ -128,7 +153,21 @@ impl Machine<'_> {
         let mut predicates = 0;
         let mut width = Width::W32;
         match what {
-            Together::Sync => return,
+            // Matrices have been done.
+            Together::Sync | Together::Matrix(_) => return,
+            Together::Redux(op, ty, abs, nan) => {
+                let values = gather(0, Width::W32);
+                let mut members = lanes(everybody).map(|lane| values[lane] as u32);
+                let fold = |a, b| reduce(op, ty, nan, a, b);
+                let clear = |v: u32| if abs { v & 0x7fff_ffff } else { v };
+                let first = clear(members.next().expect("somebody takes part"));
+                results = [u64::from(members.map(clear).fold(first, fold)); 32];
+            }
+            Together::Elect => {
+                let leader = everybody.trailing_zeros();
+                results = [u64::from(leader); 32];
+                predicates = 1 << leader;
+            }
             Together::Shfl(mode) => {
                 let [a, b, c] = [0, 1, 2].map(|i| gather(i, Width::W32));
                 for lane in lanes(everybody) {
@@ -169,6 +208,32 @@ impl Machine<'_> {
         for part in parts {
             scatter(part, of(part), &results, predicates, width);
         }
+    }
+}
+
+/// One step of `redux`.
+fn reduce(op: AtomOp, ty: Type, nan: bool, a: u32, b: u32) -> u32 {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    match (op, ty) {
+        (AtomOp::And, _) => a & b,
+        (AtomOp::Or, _) => a | b,
+        (AtomOp::Xor, _) => a ^ b,
+        (AtomOp::Min | AtomOp::Max, Type::F32) => match (x.is_nan(), y.is_nan()) {
+            (true, true) => 0x7fff_ffff,
+            (true, _) | (_, true) if nan => 0x7fff_ffff,
+            (true, _) => b,
+            (_, true) => a,
+            // -0 is less than +0.
+            _ => {
+                let first_less = x < y || (x == y && x.is_sign_negative());
+                if first_less == (op == AtomOp::Min) { a } else { b }
+            }
+        },
+        (AtomOp::Min, Type::S32) => (a as i32).min(b as i32) as u32,
+        (AtomOp::Max, Type::S32) => (a as i32).max(b as i32) as u32,
+        (AtomOp::Min, _) => a.min(b),
+        (AtomOp::Max, _) => a.max(b),
+        _ => a.wrapping_add(b),
     }
 }
 

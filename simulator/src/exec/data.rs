@@ -98,8 +98,26 @@ impl Machine<'_> {
                     let source = row(frame, consts, inst.ops.src[0]);
                     for lane in lanes(active) {
                         let address = read_lane(source, Width::W64, lane);
-                        let is = Machine::window_number(address) == inst.extra;
+                        let is = match inst.extra {
+                            // Shared memory of this CTA; 1 is that of the whole cluster.
+                            5 => Machine::window_number(address) == 1 && address & 0xff00_0000 == 0,
+                            window => Machine::window_number(address) == window,
+                        };
                         write_lane(dst, Width::Pred, lane, u64::from(is));
+                    }
+                }
+                Kind::Mapa | Kind::Getctarank => {
+                    let width = if inst.extra != 0 { Width::W64 } else { Width::W32 };
+                    let address = row(frame, consts, inst.ops.src[0]);
+                    let rank = row(frame, consts, inst.ops.src[1]);
+                    for lane in lanes(active) {
+                        let address = read_lane(address, width, lane);
+                        if inst.kind == Kind::Mapa {
+                            let rank = read_lane(rank, Width::W32, lane) as u32;
+                            write_lane(dst, width, lane, self.map_address(w, address, rank));
+                        } else {
+                            write_lane(dst, Width::W32, lane, u64::from(self.rank_of(w, address)));
+                        }
                     }
                 }
                 Kind::ActiveMask => {
@@ -152,6 +170,18 @@ impl Machine<'_> {
                 SpecialValue::Clock => clock & 0xffff_ffff,
                 SpecialValue::ClockHi => clock >> 32,
                 SpecialValue::Clock64 => clock,
+                SpecialValue::GlobalTimer => clock + self.asynchrony.skew,
+                SpecialValue::GlobalTimerLow => (clock + self.asynchrony.skew) & 0xffff_ffff,
+                SpecialValue::GlobalTimerHigh => (clock + self.asynchrony.skew) >> 32,
+                SpecialValue::Clusterid(d) => {
+                    let d = usize::from(d);
+                    u64::from(cta.index[d] / self.plan.kernel.cluster[d])
+                }
+                SpecialValue::ClusterCtaid(d) => {
+                    let d = usize::from(d);
+                    u64::from(cta.index[d] % self.plan.kernel.cluster[d])
+                }
+                SpecialValue::ClusterCtarank => u64::from(self.rank(warp.cta)),
             };
             // SAFETY: the destination row is of this width.
             unsafe { write_lane(dst, special.width, lane, value) };

@@ -31,6 +31,8 @@ impl Machine<'_> {
                     let activity = match fragment.state {
                         State::Ready => Activity::Running,
                         State::Mask(mask) => Activity::WarpMask { mask },
+                        State::Mbarrier => self.mbarrier_activity(w, fragment.mask),
+                        State::Cluster => self.cluster_activity(slot),
                         State::Barrier(barrier) => {
                             let (arrived, expected) = self.arrivals(slot, barrier);
                             Activity::Barrier { barrier, arrived, expected }

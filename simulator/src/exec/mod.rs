@@ -5,15 +5,18 @@
 //! the next one in order of index, as on hardware. Switching to another warp is reading another index.
 
 mod access;
+mod asynchronous;
 mod atomic;
 mod barrier;
 mod call;
+mod cluster;
 mod collective;
 mod data;
 mod diagnose;
 mod format;
 mod frames;
 mod half;
+mod matrix;
 mod provided;
 mod resolve;
 mod stack;
@@ -21,6 +24,7 @@ mod step;
 mod tally;
 mod warp;
 
+use asynchronous::Asynchrony;
 use frames::{Block, Frame, Frames, ROOT};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
 
@@ -94,6 +98,10 @@ pub(crate) struct Machine<'a> {
     local_stride: usize,
     /// Somebody else became runnable: the turn ends.
     woken: bool,
+    /// Copies, arrivals and waits that are under way.
+    asynchrony: Asynchrony,
+    /// Lanes of each warp that have arrived at their cluster's barrier, and have not been let through.
+    cluster_arrived: Vec<u32>,
     /// Keep the memory behind `shared` and `local` pointers.
     _blocks: [Block; 2],
 }
@@ -141,6 +149,8 @@ impl<'a> Machine<'a> {
             tids: thread_indices(&plan),
             local_stride,
             woken: false,
+            asynchrony: Asynchrony::new(program, warps as usize),
+            cluster_arrived: vec![0; warps as usize],
             _blocks: [shared, local],
             memory: Shared::none(),
             plan,
@@ -150,8 +160,8 @@ impl<'a> Machine<'a> {
             let shared = unsafe { machine._blocks[0].base().add(shared_stride * slot as usize) };
             machine.add_cta(slot, shared);
         }
-        for slot in 0..resident {
-            machine.start_block(slot);
+        for slot in (0..resident).step_by(machine.cluster_size() as usize) {
+            machine.start_cluster(slot);
         }
         Ok(machine)
     }
@@ -159,7 +169,9 @@ impl<'a> Machine<'a> {
     /// Before the first turn.
     pub fn begin(&mut self, scheduler: &mut dyn Scheduler) {
         scheduler.begin(self.plan.blocks * u64::from(self.plan.warps_per_block));
-        self.phase = scheduler.random() & 63;
+        let bits = scheduler.random();
+        self.phase = bits & 63;
+        self.asynchrony.seed(bits);
     }
 
     /// Runs for so many turns, or to the end. What lies between two calls, nobody sees: the turns are those
@@ -179,7 +191,19 @@ impl<'a> Machine<'a> {
         loop {
             if self.runnable.is_empty() {
                 let done = self.ctas.iter().all(|cta| cta.warps == 0);
-                return Some(if done { End::Complete } else { End::Deadlock(self.diagnose()) });
+                if done {
+                    return Some(End::Complete);
+                }
+                match self.idle() {
+                    Ok(true) => continue,
+                    Ok(false) => return Some(End::Deadlock(self.diagnose())),
+                    Err(fault) => return Some(End::Fault(fault)),
+                }
+            }
+            if self.counts.turns >= self.asynchrony.due
+                && let Err(fault) = self.settle_due()
+            {
+                return Some(End::Fault(fault));
             }
             if self.counts.warp_instructions >= budget {
                 return Some(End::StepBudget(self.diagnose()));
@@ -284,14 +308,14 @@ impl<'a> Machine<'a> {
         });
     }
 
-    /// Puts the next block into a slot.
-    fn start_block(&mut self, slot: u32) {
-        let block = self.next_block;
+    /// Puts a block into a slot.
+    fn start_block(&mut self, slot: u32, index: [u32; 3]) {
         self.next_block += 1;
         let [x, y, _] = self.plan.spec.grid.map(u64::from);
+        let [i, j, k] = index.map(u64::from);
         let cta = &mut self.ctas[slot as usize];
-        cta.block = block;
-        cta.index = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32];
+        cta.block = (k * y + j) * x + i;
+        cta.index = index;
         cta.alive = self.plan.threads_per_block;
         cta.warps = self.plan.warps_per_block;
         cta.barriers = [barrier::Barrier::default(); BARRIERS];
@@ -329,8 +353,9 @@ impl<'a> Machine<'a> {
         let slot = self.warps[warp as usize].cta;
         let cta = &mut self.ctas[slot as usize];
         cta.warps -= 1;
-        if cta.warps == 0 && self.next_block < self.plan.blocks {
-            self.start_block(slot);
+        if cta.warps == 0 {
+            self.end_block(slot);
+            self.next_cluster(slot);
         }
     }
 
@@ -387,6 +412,13 @@ fn launch_constants(program: &Program, config: &DeviceConfig, plan: &Plan<'_>) -
         LaunchValue::WorkspaceLow => plan.workspace & 0xffff_ffff,
         LaunchValue::DynamicSharedSize => u64::from(plan.spec.dynamic_shared),
         LaunchValue::TotalSharedSize => u64::from(plan.shared_bytes),
+        LaunchValue::Nclusterid(d) => {
+            let d = usize::from(d);
+            u64::from(plan.spec.grid[d] / plan.kernel.cluster[d])
+        }
+        LaunchValue::ClusterNctaid(d) => u64::from(plan.kernel.cluster[usize::from(d)]),
+        LaunchValue::ClusterNctarank => u64::from(plan.kernel.cluster.iter().product::<u32>()),
+        LaunchValue::IsExplicitCluster => u64::from(plan.kernel.explicit_cluster),
         LaunchValue::DynamicShared(offset, generic) => {
             let window = if generic { crate::address::SHARED_WINDOW } else { 0 };
             (window + u64::from(plan.dynamic_base)).wrapping_add(offset)

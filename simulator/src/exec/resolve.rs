@@ -149,7 +149,7 @@ impl Machine<'_> {
 
     /// Where the local variables of the running frame begin.
     #[inline(never)]
-    fn local_base(&self, w: usize, rows: *const u8) -> u64 {
+    pub(super) fn local_base(&self, w: usize, rows: *const u8) -> u64 {
         let fragments = &self.warps[w].fragments;
         let mut frames = fragments.iter().map(|f| self.frames.get(f.frame));
         let found = frames.find(|f| std::ptr::eq(f.rows, rows));
@@ -339,6 +339,9 @@ impl Machine<'_> {
                 return Ok((lane_base + offset, false));
             }
             return Err(FaultKind::OutOfBounds { address, size, access, near: None });
+        }
+        if let Some(found) = self.other_block(w, space, address, bytes)? {
+            return Ok((found as u64, true));
         }
         let region = self.region(w, request, address);
         if let Some(region) = region

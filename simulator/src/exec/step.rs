@@ -12,6 +12,8 @@ const SLICE: u64 = 1 << 14;
 pub(super) enum Flow {
     /// The fragment goes on behind the instruction.
     Next,
+    /// It goes on behind the instruction, which others could see.
+    Visible,
     /// Fragments have changed; the next one is to be selected.
     Select,
 }
@@ -183,6 +185,8 @@ impl Machine<'_> {
                     | Kind::Unpack
                     | Kind::IsSpace
                     | Kind::Lanewise
+                    | Kind::Mapa
+                    | Kind::Getctarank
                     | Kind::ActiveMask => {
                         save!();
                         // SAFETY: rows are the loader's.
@@ -196,6 +200,8 @@ impl Machine<'_> {
                     | Kind::IndexedBranch
                     | Kind::Barrier
                     | Kind::Collective
+                    | Kind::Asynchronous
+                    | Kind::ClusterBarrier
                     | Kind::Provided
                     | Kind::Alloca
                     | Kind::StackSave
@@ -207,8 +213,17 @@ impl Machine<'_> {
                         save!();
                         match self.control(w, selected.index, inst, active) {
                             Ok(Flow::Next) => pc += 1,
+                            Ok(Flow::Visible) => {
+                                pc += 1;
+                                *left -= 1;
+                                if *left == 0 || self.woken {
+                                    self.woken = false;
+                                    save!();
+                                    return Ok(Stop::Turn);
+                                }
+                            }
                             Ok(Flow::Select) => {
-                                if inst.kind == Kind::Barrier {
+                                if matches!(inst.kind, Kind::Barrier | Kind::Asynchronous) {
                                     *left -= 1;
                                 }
                                 if (*left == 0 || self.woken || slice == 0) && self.warps[w].ready() != 0 {
@@ -247,6 +262,8 @@ impl Machine<'_> {
             Kind::IndexedBranch => self.indexed_branch(w, fragment, inst, active),
             Kind::Barrier => self.barrier(w, fragment, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, inst.extra, active),
+            Kind::Asynchronous => self.asynchronous(w, fragment, inst.extra, active),
+            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, inst.extra != 0, active),
             Kind::Provided => self.provided(w, fragment, inst.extra, active),
             Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, inst, active),
             _ => unreachable!("the loop sends nothing else here"),

@@ -22,6 +22,10 @@ pub(super) enum State {
     Barrier(u32),
     /// It waits for the lanes of this member mask.
     Mask(u32),
+    /// It waits for a phase of an mbarrier.
+    Mbarrier,
+    /// It waits for its cluster.
+    Cluster,
 }
 
 /// Lanes at one instruction.

@@ -21,7 +21,12 @@ enum Place {
 
 /// The space as the engine sees it.
 fn engine_space(space: Space) -> Space {
-    if space == Space::Const { Space::Global } else { space }
+    match space {
+        Space::Const => Space::Global,
+        // The CTA's own shared memory is a part of the cluster's window.
+        Space::SharedCluster => Space::Shared,
+        other => other,
+    }
 }
 
 impl<'m> Builder<'m> {
@@ -89,6 +94,23 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// An address of memory that several threads see.
+    pub(super) fn memory_address(
+        &mut self,
+        at: &mut Current<'m>,
+        operand: &Operand,
+        space: Space,
+    ) -> Result<Address, LoadError> {
+        match self.place(at, operand, space)? {
+            Place::Memory(address)
+                if matches!(address.space, Space::Global | Space::Shared | Space::Generic) =>
+            {
+                Ok(address)
+            }
+            _ => Err(self.refuse(at, "an address in this state space")),
+        }
+    }
+
     /// `ld`, `ldu`, `st`.
     pub fn load_store(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
         let (store, space, vec, ty) = match inst.op {
@@ -122,10 +144,10 @@ impl<'m> Builder<'m> {
             signed: ty.is_signed(),
             width: [Width::W32; 8],
             rows: [0; 8],
-            visible: matches!(space, Space::Generic | Space::Global | Space::Shared),
+            visible: matches!(space, Space::Generic | Space::Global | Space::Shared | Space::SharedCluster),
             counted: match space {
                 _ if !store || is_ours(&at.function.name) => Counted::Nowhere,
-                Space::Shared => Counted::Shared,
+                Space::Shared | Space::SharedCluster => Counted::Shared,
                 Space::Global => Counted::Global,
                 Space::Generic => Counted::ByAddress,
                 _ => Counted::Nowhere,
@@ -174,9 +196,9 @@ impl<'m> Builder<'m> {
 
     /// `atom`, `red`.
     pub fn atomic(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
-        let (returns, space, op, ty) = match inst.op {
-            Op::Atom { space, op, ty, .. } => (true, space, op, ty),
-            Op::Red { space, op, ty, .. } => (false, space, op, ty),
+        let (returns, space, op, ty, vec) = match inst.op {
+            Op::Atom { space, op, ty, vec, .. } => (true, space, op, ty, vec),
+            Op::Red { space, op, ty, vec, .. } => (false, space, op, ty, vec),
             _ => unreachable!("only atomics come here"),
         };
         let operands = &inst.operands[..];
@@ -192,6 +214,56 @@ impl<'m> Builder<'m> {
         let Some((address, sources)) = rest.split_first().filter(|(_, s)| s.len() >= values) else {
             return Err(self.refuse(at, "needs an address and values"));
         };
+        if vec > 1 {
+            return self.atomic_vector(at, inst, returns, vec);
+        }
+        self.atomic_element(at, (op, ty, space), dst, address, &sources[..values])
+    }
+
+    /// Element by element, in order: a vector is not atomic as a whole (PTX ISA, "atom").
+    fn atomic_vector(
+        &mut self,
+        at: &mut Current<'m>,
+        inst: &'m Instruction,
+        returns: bool,
+        vec: u8,
+    ) -> Result<(), LoadError> {
+        let (Op::Atom { space, op, ty, .. } | Op::Red { space, op, ty, .. }) = inst.op else {
+            unreachable!("only atomics come here");
+        };
+        let (dst, address, data) = match &inst.operands[..] {
+            [Operand::Vector(dst), address, Operand::Vector(data), ..] if returns => {
+                (&dst[..], address, data)
+            }
+            [Operand::Sink, address, Operand::Vector(data), ..] if returns => (&[][..], address, data),
+            [address, Operand::Vector(data), ..] if !returns => (&[][..], address, data),
+            _ => return Err(self.refuse(at, "operands that are no vectors")),
+        };
+        let Operand::Address { base, offset } = address else {
+            return Err(self.refuse(at, "an address of this form"));
+        };
+        if data.len() != usize::from(vec) || !(dst.is_empty() || dst.len() == data.len()) {
+            return Err(self.refuse(at, "a vector of another length than the instruction's"));
+        }
+        for (i, value) in data.iter().enumerate() {
+            if i > 0 && dst[..i.min(dst.len())].contains(value) {
+                return Err(self.refuse(at, "a result that a later element of the vector needs"));
+            }
+            let offset = offset + i as i64 * i64::from(ty.bytes());
+            let address = Operand::Address { base: base.clone(), offset };
+            self.atomic_element(at, (op, ty, space), dst.get(i), &address, std::slice::from_ref(value))?;
+        }
+        Ok(())
+    }
+
+    fn atomic_element(
+        &mut self,
+        at: &mut Current<'m>,
+        (op, ty, space): (AtomOp, Type, Space),
+        dst: Option<&Operand>,
+        address: &Operand,
+        sources: &[Operand],
+    ) -> Result<(), LoadError> {
         if !supported(op, ty) {
             return Err(self.refuse(at, "this operation on this type"));
         }
@@ -207,7 +279,7 @@ impl<'m> Builder<'m> {
             }
         };
         let mut src = [0; 2];
-        for (slot, operand) in src.iter_mut().zip(&sources[..values]) {
+        for (slot, operand) in src.iter_mut().zip(sources) {
             let source = self.source(at, operand, ty)?;
             if source.width != width {
                 return Err(self.refuse(at, "a register of another width than the type"));

@@ -267,13 +267,29 @@ impl<'m> Builder<'m> {
                 found.src[0] = self.typed_source(at, a, if wide { Type::B64 } else { Type::B32 })?;
                 found.mask = Some(self.typed_source(at, mask, Type::B32)?);
             }
+            (Op::Redux { op, ty, abs, nan }, [dst, a, mask]) => {
+                found.what = Together::Redux(*op, *ty, *abs, *nan);
+                self.destinations(at, dst, *ty, &mut found)?;
+                found.src[0] = self.typed_source(at, a, *ty)?;
+                found.mask = Some(self.typed_source(at, mask, Type::B32)?);
+            }
+            (Op::Elect, [dst, mask]) => {
+                found.what = Together::Elect;
+                self.destinations(at, dst, Type::B32, &mut found)?;
+                found.mask = Some(self.typed_source(at, mask, Type::B32)?);
+            }
             _ => return Err(self.refuse(at, "operands of this form")),
         }
+        self.together(at, found);
+        Ok(())
+    }
+
+    /// Appends what the lanes do together.
+    pub(super) fn together(&mut self, at: &Current<'m>, found: Collective) {
         self.program.leans_on_convergence |= found.mask.is_none();
         let index = self.program.collectives.len() as u32;
         self.program.collectives.push(found);
         self.emit(at, Kind::Collective, no_operands(), index);
-        Ok(())
     }
 
     /// `d` or `d|p`.
@@ -300,7 +316,12 @@ impl<'m> Builder<'m> {
     }
 
     /// The slot of a source that must be as wide as `ty`.
-    fn typed_source(&mut self, at: &mut Current<'m>, operand: &Operand, ty: Type) -> Result<i32, LoadError> {
+    pub(super) fn typed_source(
+        &mut self,
+        at: &mut Current<'m>,
+        operand: &Operand,
+        ty: Type,
+    ) -> Result<i32, LoadError> {
         let source = self.source(at, operand, ty)?;
         if Some(source.width) != Current::width(ty) || source.negated {
             return Err(self.refuse(at, "a register of another width than the instruction's"));
@@ -309,7 +330,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The row of a destination that must be as wide as `ty`.
-    fn typed_destination(
+    pub(super) fn typed_destination(
         &mut self,
         at: &mut Current<'m>,
         operand: &Operand,

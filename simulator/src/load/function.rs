@@ -269,7 +269,7 @@ impl<'m> Builder<'m> {
                 Name::Local { offset }
             }
             Space::Shared if is_dynamic_shared(variable) => Name::DynamicShared,
-            Space::Shared => Name::Shared {
+            Space::Shared | Space::SharedCluster => Name::Shared {
                 offset: self
                     .shared
                     .offset(at.index, &variable.name)

@@ -6,12 +6,15 @@
 //! can reach it are refused when they are launched ([`KernelInfo::refused`]), the module's others run.
 
 mod access;
+mod asynchronous;
+mod cluster;
 mod constants;
 mod control;
 mod error;
 mod frame;
 mod function;
 mod lanewise;
+mod matrix;
 mod operand;
 mod provided;
 mod reach;
@@ -32,7 +35,8 @@ pub use error::LoadError;
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::decoded::{
-    Access, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Origin, Pack, Special,
+    Access, Asynchronous, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Matrix,
+    Origin, Pack, Special,
 };
 use crate::fault::{Place, SourcePosition};
 use crate::memory::Memory;
@@ -73,6 +77,9 @@ pub struct KernelInfo {
     /// Recursion or indirect calls: `local_bytes` is no bound.
     pub(crate) open_stack: bool,
     pub(crate) function: u32,
+    /// Extent of a cluster in blocks, and whether the kernel states it (`.reqnctapercluster`).
+    pub(crate) cluster: [u32; 3],
+    pub(crate) explicit_cluster: bool,
 }
 
 /// A loaded module.
@@ -88,6 +95,8 @@ pub struct Program {
     pub(crate) barriers: Vec<Barrier>,
     pub(crate) collectives: Vec<Collective>,
     pub(crate) lanewise: Vec<LanewiseInst>,
+    pub(crate) asyncs: Vec<Asynchronous>,
+    pub(crate) matrices: Vec<Matrix>,
     pub(crate) functions: Vec<LoadedFunction>,
     pub(crate) isa: Isa,
     /// It has deprecated shuffles or votes, which act on the lanes that happen to be together: those that can
@@ -291,6 +300,8 @@ fn kernel_info(
         refused: None,
         open_stack,
         function: index,
+        cluster: cluster::extent(function).unwrap_or([1; 3]),
+        explicit_cluster: cluster::extent(function).is_some(),
     }
 }
 
@@ -322,6 +333,8 @@ impl Program {
             barriers: Vec::new(),
             collectives: Vec::new(),
             lanewise: Vec::new(),
+            asyncs: Vec::new(),
+            matrices: Vec::new(),
             functions: Vec::new(),
             isa,
             leans_on_convergence: false,

@@ -47,6 +47,10 @@ fn special(name: &str) -> Option<SpecialRegister> {
             "ctaid" => Running(SpecialValue::Ctaid(d)),
             "ntid" => Launch(LaunchValue::Ntid(d)),
             "nctaid" => Launch(LaunchValue::Nctaid(d)),
+            "clusterid" => Running(SpecialValue::Clusterid(d)),
+            "cluster_ctaid" => Running(SpecialValue::ClusterCtaid(d)),
+            "nclusterid" => Launch(LaunchValue::Nclusterid(d)),
+            "cluster_nctaid" => Launch(LaunchValue::ClusterNctaid(d)),
             _ => return None,
         });
     }
@@ -59,17 +63,27 @@ fn special(name: &str) -> Option<SpecialRegister> {
         "lanemask_le" => Running(SpecialValue::LanemaskLe),
         "lanemask_gt" => Running(SpecialValue::LanemaskGt),
         "lanemask_ge" => Running(SpecialValue::LanemaskGe),
-        "clock" | "globaltimer_lo" => Running(SpecialValue::Clock),
-        "clock_hi" | "globaltimer_hi" => Running(SpecialValue::ClockHi),
-        "clock64" | "globaltimer" => Running(SpecialValue::Clock64),
+        "clock" => Running(SpecialValue::Clock),
+        "clock_hi" => Running(SpecialValue::ClockHi),
+        "clock64" => Running(SpecialValue::Clock64),
+        "globaltimer" => Running(SpecialValue::GlobalTimer),
+        "globaltimer_lo" => Running(SpecialValue::GlobalTimerLow),
+        "globaltimer_hi" => Running(SpecialValue::GlobalTimerHigh),
+        "cluster_ctarank" => Running(SpecialValue::ClusterCtarank),
+        "cluster_nctarank" => Launch(LaunchValue::ClusterNctarank),
+        "is_explicit_cluster" => Launch(LaunchValue::IsExplicitCluster),
+        // Nothing is reserved, and a graph that is current nobody knows.
+        "current_graph_exec" => Constant(0),
         "nwarpid" => Launch(LaunchValue::Nwarpid),
         "nsmid" => Launch(LaunchValue::Nsmid),
         "gridid" => Launch(LaunchValue::Gridid),
         "dynamic_smem_size" => Launch(LaunchValue::DynamicSharedSize),
-        "total_smem_size" => Launch(LaunchValue::TotalSharedSize),
+        "total_smem_size" | "aggr_smem_size" => Launch(LaunchValue::TotalSharedSize),
         "envreg1" => Launch(LaunchValue::WorkspaceHigh),
         "envreg2" => Launch(LaunchValue::WorkspaceLow),
-        _ if name.starts_with("envreg") || name.starts_with("pm") => Constant(0),
+        _ if name.starts_with("envreg") || name.starts_with("pm") || name.starts_with("reserved_smem_") => {
+            Constant(0)
+        }
         _ => return None,
     })
 }
@@ -134,8 +148,9 @@ impl<'m> Builder<'m> {
         let Some(found) = special(name) else {
             return Err(self.refuse(at, format!("`{name}` is neither declared nor a special register here")));
         };
-        if width == Width::Pred {
-            return Err(self.refuse(at, format!("`{name}` as a predicate")));
+        if (width == Width::Pred) != matches!(found, SpecialRegister::Launch(LaunchValue::IsExplicitCluster))
+        {
+            return Err(self.refuse(at, format!("`{name}` as a value of this type")));
         }
         let slot = match found {
             SpecialRegister::Constant(bits) => self.program.constants.slot(width, bits),

@@ -37,6 +37,19 @@ fn result_type(op: &Op) -> Type {
 /// Instructions on textures and surfaces.
 const TEXTURE: [&str; 8] = ["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"];
 
+/// Why an instruction that nobody decodes is refused.
+fn unknown(opcode: &str, modifiers: &[String]) -> &'static str {
+    let has = |word: &str| modifiers.iter().any(|m| m.starts_with(word));
+    match opcode {
+        "wgmma" | "tcgen05" => "the simulator does not have the tensor cores of this architecture",
+        "mma" if has("sp") => "the simulator does not multiply sparse matrices",
+        "cp" | "fence" if has("tensor") => "the simulator does not have tensor maps",
+        _ if TEXTURE.contains(&opcode) => "textures and surfaces are not supported",
+        "tensormap" => "the simulator does not have tensor maps",
+        _ => "the simulator does not know this instruction",
+    }
+}
+
 impl<'m> Builder<'m> {
     /// Translates the current instruction.
     pub fn translate(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
@@ -45,7 +58,7 @@ impl<'m> Builder<'m> {
             Op::Mov { ty } => self.mov(at, inst, *ty),
             Op::Cvta { to, space, ty } => self.cvta(at, inst, *to, *space, *ty),
             Op::Isspacep { space } => self.isspacep(at, inst, *space),
-            Op::Prefetch | Op::Brkpt => {
+            Op::Prefetch | Op::Brkpt | Op::Hint => {
                 self.emit(at, Kind::Nop, no_operands(), 0);
                 Ok(())
             }
@@ -72,14 +85,32 @@ impl<'m> Builder<'m> {
             | Op::Shfl { .. }
             | Op::Vote { .. }
             | Op::Match { .. }
+            | Op::Redux { .. }
+            | Op::Elect
             | Op::Activemask => self.control(at, inst),
             Op::Rare(rare) => self.rare(at, inst, rare),
             Op::Set { .. } | Op::Setp { .. } if self.packed_comparison(at, inst)? => Ok(()),
             Op::Alloca { .. } | Op::Stack { .. } => self.stack(at, inst),
-            Op::Other if TEXTURE.contains(&inst.opcode.as_str()) => {
-                Err(self.refuse(at, "textures and surfaces are not supported"))
+            Op::Mbarrier { .. }
+            | Op::CpAsync { .. }
+            | Op::CpAsyncCommit { .. }
+            | Op::CpAsyncWait { .. }
+            | Op::CpAsyncArrive { .. }
+            | Op::CpAsyncBulk { .. }
+            | Op::StAsync { .. }
+            | Op::RedAsync { .. } => self.asynchronous(at, inst),
+            Op::ClusterBarrier { .. } | Op::Mapa { .. } | Op::Getctarank { .. } => self.cluster(at, inst),
+            Op::Ldmatrix { .. }
+            | Op::Stmatrix { .. }
+            | Op::Movmatrix
+            | Op::Mma(_)
+            | Op::WmmaLoad { .. }
+            | Op::WmmaStore { .. } => self.matrix(at, inst),
+            Op::Createpolicy => {
+                let zero = [inst.operands[0].clone(), Operand::Integer(0)];
+                self.arithmetic(at, &Op::Mov { ty: Type::B64 }, &zero)
             }
-            Op::Other => Err(self.refuse(at, "the simulator does not know this instruction")),
+            Op::Other => Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers))),
             op => self.arithmetic(at, op, &inst.operands),
         }
     }
@@ -242,7 +273,7 @@ impl<'m> Builder<'m> {
             return Err(self.refuse(at, "needs two operands"));
         };
         let base = match space {
-            Space::Shared => SHARED_WINDOW,
+            Space::Shared | Space::SharedCluster => SHARED_WINDOW,
             Space::Local => LOCAL_WINDOW,
             Space::Param => PARAM_WINDOW,
             Space::Global | Space::Const | Space::Generic => 0,
@@ -281,7 +312,8 @@ impl<'m> Builder<'m> {
         }
         ops.src[0] = source.slot;
         let window = match space {
-            Space::Shared => 1,
+            Space::SharedCluster => 1,
+            Space::Shared => 5,
             Space::Local => 2,
             Space::Param => 3,
             Space::Global | Space::Generic => 0,

@@ -145,7 +145,8 @@ fn run_module(
     seed: u64,
 ) -> Outcome {
     let mut memory = Memory::new(1 << 30).expect("a host gives a test a gigabyte of addresses");
-    let program = match Program::load(module, &mut memory, &DeviceConfig::default()) {
+    let config = DeviceConfig { late_copies: injection.is_some(), ..DeviceConfig::default() };
+    let program = match Program::load(module, &mut memory, &config) {
         Ok(program) => program,
         Err(error) => panic!("{error}"),
     };
@@ -177,7 +178,7 @@ fn run_module(
         step_budget: Some(BUDGET),
     };
     let mut scheduler = RandomScheduler::new(seed);
-    let result = launch(&program, &mut memory, &DeviceConfig::default(), &spec, &mut scheduler);
+    let result = launch(&program, &mut memory, &config, &spec, &mut scheduler);
     let result = result.expect("the test's launch is legal");
     let console: Vec<u8> = memory.console().take().into_iter().flat_map(|(_, text)| text).collect();
     let console = String::from_utf8(console).expect("the tests print plain text");

@@ -1,0 +1,43 @@
+//! `mbarrier`, asynchronous copies and cluster barriers, as the engine runs them.
+
+use bugaroo_ptx::op::{AtomOp, MbarrierOp};
+use bugaroo_ptx::types::Type;
+
+use super::Address;
+use crate::alu::Width;
+
+/// One such instruction. Slots are 32 bits wide unless it is said otherwise.
+#[derive(Clone, Debug)]
+pub(crate) enum Asynchronous {
+    /// An `mbarrier` instruction on a barrier in memory.
+    Mbarrier {
+        op: MbarrierOp,
+        address: Address,
+        /// Count, transactions, or parity; the 64-bit state for a test that is not of parity.
+        value: Option<i32>,
+        /// Row of the result: 64 bits for an arrival, a predicate for a test.
+        dst: Option<u32>,
+    },
+    /// `mbarrier.pending_count`: slot of the 64-bit state.
+    PendingCount { state: i32, dst: u32 },
+    /// `cp.async`
+    Copy {
+        dst: Address,
+        src: Address,
+        bytes: u32,
+        /// Bytes that are copied, the rest being filled with zeros.
+        src_bytes: Option<i32>,
+        /// A predicate slot, negated: copy nothing, fill with zeros.
+        ignore: Option<(i32, bool)>,
+    },
+    /// `cp.async.commit_group`
+    Commit { bulk: bool },
+    /// `cp.async.wait_group` but for so many groups; None for `wait_all`.
+    Wait { bulk: bool, keep: Option<u32> },
+    /// `cp.async.mbarrier.arrive`
+    Arrive { address: Address, noinc: bool },
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`: `bytes` is a slot.
+    Bulk { dst: Address, src: Address, bytes: i32, mbarrier: Option<Address>, reduce: Option<(AtomOp, Type)> },
+    /// `st.async`, and `red.async` with its operation.
+    Store { dst: Address, ty: Type, sources: Vec<(i32, Width)>, mbarrier: Address, reduce: Option<AtomOp> },
+}

@@ -1,0 +1,35 @@
+//! Matrix instructions, as the engine runs them. Rows are 32 bits wide, those of `.f64` fragments 64.
+
+use bugaroo_ptx::op::{MatrixPart, Mma, WmmaMatrix};
+
+use super::Address;
+
+/// One matrix instruction of a warp.
+#[derive(Clone, Debug)]
+pub(crate) enum Matrix {
+    /// `ldmatrix`
+    Load { address: Address, rows: Vec<Option<u32>>, trans: bool },
+    /// `stmatrix`
+    Store { address: Address, sources: Vec<i32>, trans: bool },
+    /// `movmatrix`
+    Transpose { dst: u32, src: i32 },
+    /// `wmma.load`
+    WmmaLoad {
+        part: MatrixPart,
+        matrix: WmmaMatrix,
+        address: Address,
+        stride: Option<i32>,
+        rows: Vec<Option<u32>>,
+    },
+    /// `wmma.store`
+    WmmaStore { matrix: WmmaMatrix, address: Address, stride: Option<i32>, sources: Vec<i32> },
+    /// `mma`, `wmma.mma`
+    Multiply { mma: Mma, d: Vec<Option<u32>>, a: Vec<i32>, b: Vec<i32>, c: Vec<i32> },
+}
+
+impl Matrix {
+    /// Whether it touches memory that other threads see.
+    pub fn visible(&self) -> bool {
+        !matches!(self, Matrix::Transpose { .. } | Matrix::Multiply { .. })
+    }
+}

@@ -1,0 +1,222 @@
+//! Copies, arrivals and stores that complete on their own: now, later, or when somebody waits.
+
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::types::Type;
+
+use super::Spot;
+use crate::exec::atomic::{combine_elements, read_memory, write_memory};
+use crate::exec::{Machine, Trouble};
+use crate::fault::Fault;
+
+/// Bytes on their way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub to: Spot,
+    /// None when there is nothing to copy.
+    pub from: Option<Spot>,
+    pub bytes: u64,
+    /// So many are copied; the rest becomes zero.
+    pub copied: u64,
+    pub reduce: Option<(AtomOp, Type)>,
+}
+
+/// A copy of a thread that belongs to a group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copy {
+    pub lane: u32,
+    pub bulk: bool,
+    /// Number of the thread's group.
+    pub group: u32,
+    issued: u64,
+    transfer: Transfer,
+}
+
+/// What an event does, and the mbarrier that counts it, on the host and on the device.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// The thread's earlier `cp.async` are complete.
+    Arrive {
+        pointer: *mut u8,
+        address: u64,
+    },
+    Transfer {
+        transfer: Transfer,
+        pointer: *mut u8,
+        address: u64,
+    },
+    Store {
+        to: Spot,
+        data: [u64; 4],
+        ty: Type,
+        bytes: u64,
+        reduce: Option<AtomOp>,
+        pointer: *mut u8,
+        address: u64,
+    },
+}
+
+/// Something that happens on its own, on behalf of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub due: u64,
+    issued: u64,
+    pub w: usize,
+    lane: u32,
+    pc: u32,
+    what: What,
+}
+
+impl Machine<'_> {
+    /// By the coin: does this happen late?
+    fn late(&mut self) -> bool {
+        self.config.late_copies && self.asynchrony.rng.next() >> 63 != 0
+    }
+
+    /// A copy that belongs to its thread's current group.
+    pub(super) fn issue(&mut self, w: usize, lane: u32, bulk: bool, transfer: Transfer) {
+        if !self.late() {
+            return self.copy(&transfer);
+        }
+        self.asynchrony.issued += 1;
+        let group = self.asynchrony.groups[w][usize::from(bulk)][lane as usize];
+        let issued = self.asynchrony.issued;
+        self.asynchrony.copies[w].push(Copy { lane, bulk, group, issued, transfer });
+    }
+
+    /// Does the copies of a warp that are chosen, in order of issue.
+    pub(super) fn complete_copies(&mut self, w: usize, chosen: impl Fn(&Copy) -> bool) {
+        let mut copies = std::mem::take(&mut self.asynchrony.copies[w]);
+        copies.retain(|copy| {
+            let now = chosen(copy);
+            if now {
+                self.copy(&copy.transfer);
+            }
+            !now
+        });
+        self.asynchrony.copies[w] = copies;
+    }
+
+    /// Something that happens now or, by the coin, some turns later.
+    pub(super) fn happen(&mut self, w: usize, lane: u32, pc: u32, what: What) -> Result<(), Trouble> {
+        self.asynchrony.issued += 1;
+        let issued = self.asynchrony.issued;
+        let mut event = Event { due: 0, issued, w, lane, pc, what };
+        if !self.late() {
+            return self.occur(&event);
+        }
+        event.due = self.counts.turns + 1 + (self.asynchrony.rng.next() & 255);
+        self.asynchrony.due = self.asynchrony.due.min(event.due);
+        self.asynchrony.events.push(event);
+        Ok(())
+    }
+
+    fn occur(&mut self, event: &Event) -> Result<(), Trouble> {
+        let lane = event.lane;
+        let (pointer, address, bytes) = match event.what {
+            What::Arrive { pointer, address } => {
+                self.complete_copies(event.w, |copy| {
+                    copy.lane == lane && !copy.bulk && copy.issued < event.issued
+                });
+                return self
+                    .change_mbarrier(pointer, address, |word| word.arrive(1))
+                    .map_err(|kind| Box::new((kind, lane)));
+            }
+            What::Transfer { transfer, pointer, address } => {
+                self.copy(&transfer);
+                (pointer, address, transfer.bytes)
+            }
+            What::Store { to, data, ty, bytes, reduce, pointer, address } => {
+                self.store_late(to, &data, ty, bytes, reduce);
+                (pointer, address, bytes)
+            }
+        };
+        self.change_mbarrier(pointer, address, |word| word.expect(-(bytes as i64)))
+            .map_err(|kind| Box::new((kind, lane)))
+    }
+
+    /// What is due by the turn `now` happens.
+    pub(super) fn occur_until(&mut self, now: u64) -> Result<bool, Box<Fault>> {
+        let mut any = false;
+        while let Some(next) = (0..self.asynchrony.events.len())
+            .min_by_key(|i| (self.asynchrony.events[*i].due, self.asynchrony.events[*i].issued))
+            .filter(|i| self.asynchrony.events[*i].due <= now)
+        {
+            let event = self.asynchrony.events.swap_remove(next);
+            self.occur(&event).map_err(|trouble| self.fault(event.w, event.pc, *trouble))?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// The turn at which the next event is due.
+    pub(super) fn next_event(&self) -> Option<u64> {
+        self.asynchrony.events.iter().map(|event| event.due).min()
+    }
+
+    /// A block has ended: what its threads left under way completes, unseen by itself.
+    pub(in crate::exec) fn end_block(&mut self, slot: u32) {
+        if self.asynchrony.copies.is_empty() {
+            return;
+        }
+        let first = self.ctas[slot as usize].first_warp as usize;
+        for w in first..first + self.plan.warps_per_block as usize {
+            self.complete_copies(w, |_| true);
+            self.asynchrony.groups[w] = [[0; 32]; 2];
+            let mut events = std::mem::take(&mut self.asynchrony.events);
+            events.sort_by_key(|event| (event.due, event.issued));
+            for event in events {
+                if event.w == w {
+                    // An mbarrier that counts wrong has nobody left to notice.
+                    let _ = self.occur(&event);
+                } else {
+                    self.asynchrony.events.push(event);
+                }
+            }
+        }
+    }
+
+    fn copy(&mut self, transfer: &Transfer) {
+        let Some(to) = self.pointer(transfer.to, transfer.bytes) else { return };
+        let from = match transfer.from {
+            None => None,
+            Some(spot) => match self.pointer(spot, transfer.copied) {
+                Some(from) => Some(from),
+                None => return,
+            },
+        };
+        let (bytes, copied) = (transfer.bytes as usize, transfer.copied as usize);
+        // SAFETY: `pointer` answers for so many bytes at either end; they may overlap.
+        unsafe {
+            match (from, transfer.reduce) {
+                (Some(from), Some((op, ty))) => {
+                    let size = ty.bytes() as usize;
+                    for at in (0..bytes / size).map(|i| i * size) {
+                        let old = read_memory(to.add(at), ty.bytes());
+                        let value = read_memory(from.add(at), ty.bytes());
+                        write_memory(to.add(at), ty.bytes(), combine_elements(op, ty, old, value));
+                    }
+                    return;
+                }
+                (Some(from), None) => std::ptr::copy(from, to, copied),
+                (None, _) => {}
+            }
+            to.add(copied).write_bytes(0, bytes - copied);
+        }
+    }
+
+    fn store_late(&mut self, to: Spot, data: &[u64; 4], ty: Type, bytes: u64, reduce: Option<AtomOp>) {
+        let Some(to) = self.pointer(to, bytes) else { return };
+        let size = ty.bytes();
+        for (i, value) in data.iter().take(bytes as usize / size as usize).enumerate() {
+            // SAFETY: checked for so many bytes.
+            unsafe {
+                let to = to.add(i * size as usize);
+                let value = match reduce {
+                    Some(op) => combine_elements(op, ty, read_memory(to, size), *value),
+                    None => *value,
+                };
+                write_memory(to, size, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Asynchronous copies and `mbarrier` (PTX ISA, "Asynchronous Operations", "cp.async", "mbarrier").
+//!
+//! A copy either completes where it is issued or, with [`crate::DeviceConfig::late_copies`] and by a coin, as
+//! late as the ISA allows: a `cp.async` or a copy of a bulk group when its thread waits for its group, or when
+//! a `cp.async.mbarrier.arrive` behind it takes effect; a copy that counts on an mbarrier a random number of
+//! turns later, or when nobody can do anything else. Source and destination are read and written then, not
+//! before: a program that looks at the data without waiting sees the old, one that changes the source
+//! early copies the new. A copy for which nobody waits completes when its block ends.
+//!
+//! Who waits for a phase of an mbarrier leaves the scheduler, until the phase has passed or a random number of
+//! turns has (`test_wait` mostly answers at once; the ISA lets `try_wait` return early, too). When nobody can
+//! run, all of them are woken, and the time of `%globaltimer` passes, doubled each time. When then all come
+//! back with registers that hold what they held before, or have come back 4,096 times, it is a deadlock.
+//!
+//! What it can miss: that generic and asynchronous accesses go through different proxies. A missing
+//! `fence.proxy.async` shows nothing.
+
+mod copies;
+mod mbarrier;
+mod waiting;
+
+use bugaroo_ptx::types::{Space, Type};
+
+use super::data::{lanes, read_lane, row, write_lane};
+use super::step::Flow;
+use super::{Machine, Trouble};
+use crate::address::{SHARED_WINDOW, Window, window};
+use crate::alu::Width;
+use crate::decoded::{Address, Asynchronous, Base};
+use crate::fault::{AccessKind, FaultKind};
+use crate::load::Program;
+use crate::schedule::Rng;
+use copies::{Copy, Event, Transfer, What};
+use waiting::Waiter;
+
+/// What is under way.
+#[derive(Debug)]
+pub(super) struct Asynchrony {
+    rng: Rng,
+    /// Copies that have not been done, by warp.
+    copies: Vec<Vec<Copy>>,
+    /// Groups that each lane of a warp has committed: of `cp.async`, of bulk copies.
+    groups: Vec<[[u32; 32]; 2]>,
+    /// What happens on its own.
+    events: Vec<Event>,
+    waiters: Vec<Waiter>,
+    /// The turn at which the first event or waiter is due.
+    pub due: u64,
+    /// Nanoseconds that passed while everybody waited.
+    pub skew: u64,
+    /// Times in a row that waiting was in vain, and what the registers held the last time.
+    rounds: u32,
+    held: u64,
+    issued: u64,
+}
+
+impl Asynchrony {
+    pub fn new(program: &Program, warps: usize) -> Asynchrony {
+        let warps = if program.asyncs.is_empty() { 0 } else { warps };
+        Asynchrony {
+            rng: Rng::new(0),
+            copies: (0..warps).map(|_| Vec::new()).collect(),
+            groups: vec![[[0; 32]; 2]; warps],
+            events: Vec::new(),
+            waiters: Vec::new(),
+            due: u64::MAX,
+            skew: 0,
+            rounds: 0,
+            held: 0,
+            issued: 0,
+        }
+    }
+
+    /// The launch's random bits.
+    pub fn seed(&mut self, bits: u64) {
+        self.rng = Rng::new(bits ^ 0x5bd1_e995_9d1b_54a3);
+    }
+
+    /// Something happened that waiting threads may have waited for.
+    pub fn progress(&mut self) {
+        self.rounds = 0;
+    }
+}
+
+impl Machine<'_> {
+    /// One such instruction of a fragment's active lanes.
+    pub(super) fn asynchronous(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        index: u32,
+        active: u32,
+    ) -> Result<Flow, Trouble> {
+        let program = self.program;
+        let frame = self.warps[w].fragments[fragment].rows;
+        let pc = self.warps[w].fragments[fragment].pc;
+        let consts = self.constants.base();
+        // SAFETY (here and below): the loader's slots, of these widths.
+        let value = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
+        let trouble = |lane: usize| move |kind: FaultKind| Box::new((kind, lane as u32));
+        match &program.asyncs[index as usize] {
+            Asynchronous::Mbarrier { op, address, value, dst } => {
+                return self.mbarrier(w, fragment, active, *op, address, *value, *dst);
+            }
+            Asynchronous::PendingCount { state, dst } => {
+                for lane in lanes(active) {
+                    // SAFETY: a 64-bit source, a 32-bit destination.
+                    unsafe {
+                        let state = read_lane(row(frame, consts, *state), Width::W64, lane);
+                        let count = u64::from(mbarrier::pending(state));
+                        write_lane(frame.add(*dst as usize), Width::W32, lane, count);
+                    }
+                }
+                return Ok(Flow::Next);
+            }
+            Asynchronous::Commit { bulk } => {
+                let groups = &mut self.asynchrony.groups[w][usize::from(*bulk)];
+                lanes(active).for_each(|lane| groups[lane] += 1);
+                return Ok(Flow::Next);
+            }
+            Asynchronous::Wait { bulk, keep } => {
+                for lane in lanes(active) {
+                    let committed = &mut self.asynchrony.groups[w][usize::from(*bulk)][lane];
+                    // Waiting for all commits first.
+                    *committed += u32::from(keep.is_none());
+                    let limit = committed.saturating_sub(keep.unwrap_or(0));
+                    self.complete_copies(w, |copy| {
+                        copy.lane == lane as u32 && copy.bulk == *bulk && copy.group < limit
+                    });
+                }
+            }
+            Asynchronous::Copy { dst, src, bytes, src_bytes, ignore } => {
+                for lane in lanes(active) {
+                    let ignored = ignore.is_some_and(|(slot, negated)| {
+                        // SAFETY: a predicate slot.
+                        let bits = unsafe { *row(frame, consts, slot).cast::<u32>() };
+                        (bits >> lane & 1 != 0) != negated
+                    });
+                    let copied = src_bytes.map_or(*bytes, |slot| value(slot, lane).min(*bytes));
+                    let copied = if ignored { 0 } else { copied };
+                    let (whole, part) = (u64::from(*bytes), u64::from(copied));
+                    let to = self.lane_address(w, frame, dst, lane);
+                    let from = self.lane_address(w, frame, src, lane);
+                    let transfer = self
+                        .transfer(w, (dst.space, to), (src.space, from), whole, part, whole)
+                        .map_err(trouble(lane))?;
+                    self.issue(w, lane as u32, false, transfer);
+                }
+            }
+            Asynchronous::Arrive { address, noinc } => {
+                for lane in lanes(active) {
+                    let at = self.lane_address(w, frame, address, lane);
+                    let pointer = self.mbarrier_pointer(w, address.space, at).map_err(trouble(lane))?;
+                    if !*noinc {
+                        self.change_mbarrier(pointer, at, |word| {
+                            word.pending += 1;
+                            if word.pending > mbarrier::MOST {
+                                Err("counts more arrivals than it can")
+                            } else {
+                                Ok(())
+                            }
+                        })
+                        .map_err(trouble(lane))?;
+                    }
+                    self.happen(w, lane as u32, pc, What::Arrive { pointer, address: at })?;
+                }
+            }
+            Asynchronous::Bulk { dst, src, bytes, mbarrier, reduce } => {
+                for lane in lanes(active) {
+                    let bytes = u64::from(value(*bytes, lane));
+                    let to = self.lane_address(w, frame, dst, lane);
+                    let from = self.lane_address(w, frame, src, lane);
+                    let mut transfer = self
+                        .transfer(w, (dst.space, to), (src.space, from), bytes, bytes, 16)
+                        .map_err(trouble(lane))?;
+                    transfer.reduce = *reduce;
+                    match mbarrier {
+                        None => self.issue(w, lane as u32, true, transfer),
+                        Some(address) => {
+                            let at = self.lane_address(w, frame, address, lane);
+                            let pointer =
+                                self.mbarrier_pointer(w, address.space, at).map_err(trouble(lane))?;
+                            let what = What::Transfer { transfer, pointer, address: at };
+                            self.happen(w, lane as u32, pc, what)?;
+                        }
+                    }
+                }
+            }
+            Asynchronous::Store { dst, ty, sources, mbarrier, reduce } => {
+                for lane in lanes(active) {
+                    let mut data = [0; 4];
+                    for (word, (slot, width)) in data.iter_mut().zip(sources) {
+                        // SAFETY: the loader recorded each row with its width.
+                        *word = unsafe { read_lane(row(frame, consts, *slot), *width, lane) };
+                    }
+                    let bytes = u64::from(ty.bytes()) * sources.len() as u64;
+                    let to = self.lane_address(w, frame, dst, lane);
+                    let to = self
+                        .spot(w, dst.space, to, bytes, bytes, AccessKind::Write)
+                        .map_err(trouble(lane))?;
+                    let at = self.lane_address(w, frame, mbarrier, lane);
+                    let pointer = self.mbarrier_pointer(w, mbarrier.space, at).map_err(trouble(lane))?;
+                    let what =
+                        What::Store { to, data, ty: *ty, bytes, reduce: *reduce, pointer, address: at };
+                    self.happen(w, lane as u32, pc, what)?;
+                }
+            }
+        }
+        Ok(Flow::Visible)
+    }
+
+    /// The address that a lane gives, in the space of the operand.
+    pub(super) fn lane_address(&self, w: usize, frame: *const u8, address: &Address, lane: usize) -> u64 {
+        let consts = self.constants.base();
+        // SAFETY: the loader's slots, of these widths.
+        let base = unsafe {
+            match address.base {
+                Base::Row64(slot) => read_lane(row(frame, consts, slot), Width::W64, lane),
+                Base::Row32(slot) => read_lane(row(frame, consts, slot), Width::W32, lane),
+                Base::Fixed => 0,
+                Base::FrameLocal => self.local_base(w, frame),
+            }
+        };
+        base.wrapping_add(address.offset)
+    }
+
+    /// Checks bytes of global memory, or of a block's shared memory, and finds them.
+    pub(super) fn spot(
+        &self,
+        w: usize,
+        space: Space,
+        address: u64,
+        bytes: u64,
+        align: u64,
+        access: AccessKind,
+    ) -> Result<Spot, FaultKind> {
+        let size = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if align.is_power_of_two() && address & (align - 1) != 0 {
+            return Err(FaultKind::Misaligned { address, size, access });
+        }
+        let outside = |near| FaultKind::OutOfBounds { address, size, access, near };
+        let offset = match (space, window(address)) {
+            (Space::Shared, _) => Some(address),
+            (Space::Generic, Window::Shared) => Some(address - SHARED_WINDOW),
+            _ => None,
+        };
+        if let Some(offset) = offset {
+            if let Some(pointer) = self.other_block(w, space, address, bytes)? {
+                return Ok(Spot::Shared(pointer));
+            }
+            let limit = u64::from(self.plan.shared_bytes);
+            if offset > limit || bytes > limit - offset {
+                return Err(outside(None));
+            }
+            let shared = self.ctas[self.warps[w].cta as usize].shared;
+            return Ok(Spot::Shared(shared.wrapping_add(offset as usize)));
+        }
+        let write = access != AccessKind::Read;
+        match self.memory.region(address, write) {
+            _ if space == Space::Generic && window(address) != Window::Global => Err(outside(None)),
+            Some(region) if bytes <= region.len && address - region.base <= region.len - bytes => {
+                Ok(Spot::Global(address, write))
+            }
+            _ if self.memory.was_freed(address) => Err(FaultKind::Freed { address, size, access }),
+            _ => Err(outside(self.memory.nearest(address))),
+        }
+    }
+
+    /// The host's address of checked bytes; None when their memory has been freed meanwhile.
+    pub(super) fn pointer(&self, spot: Spot, bytes: u64) -> Option<*mut u8> {
+        match spot {
+            Spot::Shared(pointer) => Some(pointer),
+            Spot::Global(address, write) => {
+                let region = self.memory.region(address, write)?;
+                (bytes <= region.len && address - region.base <= region.len - bytes)
+                    .then(|| address.wrapping_add(region.bias) as *mut u8)
+            }
+        }
+    }
+
+    /// Checks a copy.
+    fn transfer(
+        &self,
+        w: usize,
+        to: (Space, u64),
+        from: (Space, u64),
+        bytes: u64,
+        copied: u64,
+        align: u64,
+    ) -> Result<Transfer, FaultKind> {
+        Ok(Transfer {
+            to: self.spot(w, to.0, to.1, bytes, align, AccessKind::Write)?,
+            from: match copied {
+                0 => None,
+                _ => Some(self.spot(w, from.0, from.1, copied, align, AccessKind::Read)?),
+            },
+            bytes,
+            copied,
+            reduce: None::<(bugaroo_ptx::op::AtomOp, Type)>,
+        })
+    }
+}
+
+/// Bytes that have been checked. Shared memory does not move while its block runs; global memory may be freed
+/// between two turns, by the host, and is looked up again.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spot {
+    Shared(*mut u8),
+    /// The flag is set for who writes.
+    Global(u64, bool),
+}

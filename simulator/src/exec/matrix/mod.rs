@@ -1,0 +1,212 @@
+//! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions").
+//!
+//! Which lane holds which element is the ISA's where it says so (`mma`, `ldmatrix`, `stmatrix`,
+//! `movmatrix`); fragments of `wmma` are opaque there, and ours ([`fragments`]). Products are exact, and sums
+//! are taken one by one in order of `k`, beginning with the element of C: in binary32 for
+//! accumulators of 16 and 32 bits (rounded once at the end where the result has 16), in binary64 with fused
+//! products for `.f64`, exactly for integers. The ISA leaves order and rounding of the sums open; hardware
+//! has other last bits.
+
+mod fragments;
+mod multiply;
+
+use bugaroo_ptx::op::MatrixPart;
+
+use super::asynchronous::Spot;
+use super::data::{lanes, read_lane, row, write_lane};
+use super::{Machine, Trouble};
+use crate::alu::Width;
+use crate::decoded::{Address, Matrix};
+use crate::fault::{AccessKind, FaultKind};
+use fragments::{width, wmma_place};
+
+impl Machine<'_> {
+    /// Does matrix instruction `index` for the lanes that have a frame, which should be all of them.
+    pub(super) fn matrix(&mut self, w: usize, frames: &[*mut u8; 32], index: u32) -> Result<(), Trouble> {
+        let program = self.program;
+        let mask = (0..32).filter(|lane| !frames[*lane].is_null()).fold(0u32, |mask, lane| mask | 1 << lane);
+        let consts = self.constants.base();
+        // SAFETY (here and below): the loader's slots, of these widths.
+        let word = |slot: i32, lane: usize| unsafe {
+            read_lane(row(frames[lane], consts, slot), Width::W32, lane) as u32
+        };
+        match &program.matrices[index as usize] {
+            Matrix::Load { address, rows, trans } => {
+                for (number, dst) in rows.iter().enumerate() {
+                    let mut matrix = [[0u16; 8]; 8];
+                    for (i, line) in matrix.iter_mut().enumerate() {
+                        let lane = number * 8 + i;
+                        let Some(from) = self.line(w, frames, address, lane, AccessKind::Read)? else {
+                            continue;
+                        };
+                        for (j, element) in line.iter_mut().enumerate() {
+                            // SAFETY: `line` checked 16 bytes.
+                            *element = unsafe { from.cast::<u16>().add(j).read_unaligned() };
+                        }
+                    }
+                    let Some(dst) = dst else { continue };
+                    for lane in lanes(mask) {
+                        let (i, j) = (lane / 4, lane % 4 * 2);
+                        let at = |k: usize| if *trans { matrix[j + k][i] } else { matrix[i][j + k] };
+                        let value = u64::from(at(0)) | u64::from(at(1)) << 16;
+                        // SAFETY: the loader's row.
+                        unsafe { write_lane(frames[lane].add(*dst as usize), Width::W32, lane, value) };
+                    }
+                }
+            }
+            Matrix::Store { address, sources, trans } => {
+                for (number, source) in sources.iter().enumerate() {
+                    let mut matrix = [[0u16; 8]; 8];
+                    for lane in lanes(mask) {
+                        let (i, j) = (lane / 4, lane % 4 * 2);
+                        let value = word(*source, lane);
+                        for (k, half) in [value as u16, (value >> 16) as u16].into_iter().enumerate() {
+                            if *trans {
+                                matrix[j + k][i] = half;
+                            } else {
+                                matrix[i][j + k] = half;
+                            }
+                        }
+                    }
+                    for (i, line) in matrix.iter().enumerate() {
+                        let lane = number * 8 + i;
+                        let Some(to) = self.line(w, frames, address, lane, AccessKind::Write)? else {
+                            continue;
+                        };
+                        for (j, element) in line.iter().enumerate() {
+                            // SAFETY: `line` checked 16 bytes.
+                            unsafe { to.cast::<u16>().add(j).write_unaligned(*element) };
+                        }
+                    }
+                }
+            }
+            Matrix::Transpose { dst, src } => {
+                let mut given = [0; 32];
+                lanes(mask).for_each(|lane| given[lane] = word(*src, lane));
+                let at = |i: usize, j: usize| u64::from(given[i * 4 + j / 2] >> (j % 2 * 16) & 0xffff);
+                for lane in lanes(mask) {
+                    let (i, j) = (lane / 4, lane % 4 * 2);
+                    let value = at(j, i) | at(j + 1, i) << 16;
+                    // SAFETY: the loader's row.
+                    unsafe { write_lane(frames[lane].add(*dst as usize), Width::W32, lane, value) };
+                }
+            }
+            Matrix::WmmaLoad { part, matrix, address, stride, rows } => {
+                let lane = mask.trailing_zeros() as usize;
+                let stride = stride.map(|slot| word(slot, lane));
+                let at = self.lane_address(w, frames[lane], address, lane);
+                let access = AccessKind::Read;
+                let (base, layout) = self.tile(w, address, at, *part, matrix, stride, access, lane)?;
+                let bits = matrix.ty.bits();
+                for lane in lanes(mask) {
+                    for (register, dst) in rows.iter().enumerate() {
+                        let Some(dst) = dst else { continue };
+                        let per = fragments::per_register(matrix.ty);
+                        let mut value = 0u64;
+                        for e in 0..per {
+                            let place = wmma_place(
+                                matrix.shape.extent(*part),
+                                rows.len() * per,
+                                lane,
+                                register * per + e,
+                            );
+                            // SAFETY: `tile` checked every element.
+                            let element = unsafe { fragments::read_element(base, layout.bit(place), bits) };
+                            value |= element << (e as u32 * bits);
+                        }
+                        // SAFETY: the loader's row.
+                        unsafe { write_lane(frames[lane].add(*dst as usize), width(matrix.ty), lane, value) };
+                    }
+                }
+            }
+            Matrix::WmmaStore { matrix, address, stride, sources } => {
+                let lane = mask.trailing_zeros() as usize;
+                let stride = stride.map(|slot| word(slot, lane));
+                let at = self.lane_address(w, frames[lane], address, lane);
+                let access = AccessKind::Write;
+                let (base, layout) =
+                    self.tile(w, address, at, MatrixPart::C, matrix, stride, access, lane)?;
+                let (bits, per) = (matrix.ty.bits(), fragments::per_register(matrix.ty));
+                for lane in lanes(mask) {
+                    for (register, source) in sources.iter().enumerate() {
+                        // SAFETY: the loader's row.
+                        let value =
+                            unsafe { read_lane(row(frames[lane], consts, *source), width(matrix.ty), lane) };
+                        for e in 0..per {
+                            let place = wmma_place(
+                                matrix.shape.extent(MatrixPart::C),
+                                sources.len() * per,
+                                lane,
+                                register * per + e,
+                            );
+                            let element = value >> (e as u32 * bits);
+                            // SAFETY: `tile` checked every element; accumulators have whole bytes.
+                            unsafe { fragments::write_element(base, layout.bit(place), bits, element) };
+                        }
+                    }
+                }
+            }
+            Matrix::Multiply { mma, d, a, b, c } => {
+                let gather = |sources: &[i32], ty| {
+                    let read = |register: usize, lane: usize| {
+                        // SAFETY: the loader's row.
+                        unsafe { read_lane(row(frames[lane], consts, sources[register]), width(ty), lane) }
+                    };
+                    fragments::Fragment::gather(ty, sources.len(), mask, read)
+                };
+                let product =
+                    multiply::multiply(mma, &gather(a, mma.a), &gather(b, mma.b), &gather(c, mma.c));
+                for (register, dst) in d.iter().enumerate() {
+                    let Some(dst) = dst else { continue };
+                    for lane in lanes(mask) {
+                        let value = product.register(register, lane);
+                        // SAFETY: the loader's row.
+                        unsafe { write_lane(frames[lane].add(*dst as usize), width(mma.d), lane, value) };
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The 16 bytes of a row of a small matrix, whose address the lane of this number gives.
+    fn line(
+        &self,
+        w: usize,
+        frames: &[*mut u8; 32],
+        address: &Address,
+        lane: usize,
+        access: AccessKind,
+    ) -> Result<Option<*mut u8>, Trouble> {
+        if frames[lane].is_null() {
+            return Ok(None);
+        }
+        let at = self.lane_address(w, frames[lane], address, lane);
+        let found = self.spot(w, address.space, at, 16, 16, access);
+        let found = found.map_err(|kind| Box::new((kind, lane as u32)))?;
+        Ok(self.pointer(found, 16))
+    }
+
+    /// The memory of a matrix of `wmma`: checked as one range from the first element to the last.
+    #[allow(clippy::too_many_arguments, reason = "the instruction taken apart")]
+    fn tile(
+        &self,
+        w: usize,
+        address: &Address,
+        at: u64,
+        part: MatrixPart,
+        matrix: &bugaroo_ptx::op::WmmaMatrix,
+        stride: Option<u32>,
+        access: AccessKind,
+        lane: usize,
+    ) -> Result<(*mut u8, fragments::Layout), Trouble> {
+        let layout = fragments::Layout::new(matrix, part, stride);
+        let bytes = layout.bytes();
+        let trouble = |kind: FaultKind| Box::new((kind, lane as u32));
+        let align = u64::from(matrix.ty.bits().div_ceil(8));
+        let found: Spot = self.spot(w, address.space, at, bytes, align, access).map_err(trouble)?;
+        let outside = FaultKind::OutOfBounds { address: at, size: bytes as u32, access, near: None };
+        let base = self.pointer(found, bytes).ok_or_else(|| trouble(outside))?;
+        Ok((base, layout))
+    }
+}
