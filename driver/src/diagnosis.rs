@@ -41,7 +41,10 @@ pub fn status(kind: &device::FaultKind) -> Status {
         Kind::Trap | Kind::BarrierDivergence { .. } | Kind::BadFree { .. } => Status::LaunchFailed,
         Kind::Assert => Status::Assert,
         Kind::BadCall { .. } | Kind::BadBranch { .. } => Status::InvalidPc,
-        Kind::BadBarrier { .. } | Kind::BadMemberMask { .. } => Status::IllegalInstruction,
+        Kind::BadBarrier { .. }
+        | Kind::BadMbarrier { .. }
+        | Kind::BadClusterAddress { .. }
+        | Kind::BadMemberMask { .. } => Status::IllegalInstruction,
     }
 }
 
@@ -60,6 +63,8 @@ pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
         | Kind::BadCall { .. }
         | Kind::BadBranch { .. }
         | Kind::BadBarrier { .. }
+        | Kind::BadMbarrier { .. }
+        | Kind::BadClusterAddress { .. }
         | Kind::BadMemberMask { .. } => FaultKind::IllegalInstruction,
     };
     let access = match fault.kind {
