@@ -238,7 +238,7 @@ pub(crate) fn plan<'a>(
     let cluster = kernel.cluster;
     let size = cluster.iter().map(|n| u64::from(*n)).product::<u64>();
     let limit = CLUSTER_LIMIT.min(per_sm.saturating_mul(config.sm_count.max(1)));
-    if size > u64::from(limit) || (0..3).any(|d| spec.grid[d] % cluster[d] != 0) {
+    if size > u64::from(limit) || (0..3).any(|d| !spec.grid[d].is_multiple_of(cluster[d])) {
         return Err(LaunchError::Cluster { grid: spec.grid, cluster, limit });
     }
     // Blocks of a cluster are resident together.

@@ -134,7 +134,7 @@ impl Machine<'_> {
         if rank == self.rank(self.warps[w].cta) {
             plain
         } else {
-            plain | u64::from(rank + 1 & 0xff) << RANK_SHIFT
+            plain | u64::from((rank + 1) & 0xff) << RANK_SHIFT
         }
     }
 

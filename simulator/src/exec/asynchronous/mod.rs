@@ -95,7 +95,7 @@ impl Machine<'_> {
         let frame = self.warps[w].fragments[fragment].rows;
         let pc = self.warps[w].fragments[fragment].pc;
         let consts = self.constants.base();
-        // SAFETY (here and below): the loader's slots, of these widths.
+        // SAFETY: the loader's slot, 32 bits wide.
         let value = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
         let trouble = |lane: usize| move |kind: FaultKind| Box::new((kind, lane as u32));
         match &program.asyncs[index as usize] {

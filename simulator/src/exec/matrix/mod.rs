@@ -26,7 +26,7 @@ impl Machine<'_> {
         let program = self.program;
         let mask = (0..32).filter(|lane| !frames[*lane].is_null()).fold(0u32, |mask, lane| mask | 1 << lane);
         let consts = self.constants.base();
-        // SAFETY (here and below): the loader's slots, of these widths.
+        // SAFETY: the loader's slot, 32 bits wide.
         let word = |slot: i32, lane: usize| unsafe {
             read_lane(row(frames[lane], consts, slot), Width::W32, lane) as u32
         };
