@@ -327,11 +327,11 @@ impl From<Model> for bugaroo_protocol::Model {
 /// What executes the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// What this version has: the virtual GPU
+    /// The virtual GPU: only there a trial can be replayed exactly
     Auto,
     /// The virtual GPU
     Sim,
-    /// A real GPU
+    /// A real GPU: modules are rewritten on their way to its driver
     Cuda,
 }
 

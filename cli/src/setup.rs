@@ -1,5 +1,6 @@
 //! From options to what the harness wants: the same for all commands that run trials.
 
+use bugaroo_harness::gpu::real_driver;
 use bugaroo_harness::{Error, Settings, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
@@ -13,7 +14,7 @@ pub fn target(program: &Program) -> Result<Target, Error> {
 }
 
 /// The settings of a session; without `--seed`, its seed is 0.
-pub fn settings(args: &TrialArgs) -> Result<Settings, NotInThisVersion> {
+pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
     let default = Settings::default();
     Ok(Settings {
         seed: args.seed.unwrap_or(0),
@@ -27,10 +28,14 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, NotInThisVersion> {
     })
 }
 
-fn backend(backend: Backend) -> Result<ProtocolBackend, NotInThisVersion> {
+/// Only on the virtual GPU can a trial be replayed, so a real one has to be asked for.
+fn backend(backend: Backend) -> Result<ProtocolBackend, Error> {
     match backend {
         Backend::Auto | Backend::Sim => Ok(ProtocolBackend::Sim),
-        Backend::Cuda => Err(NotInThisVersion("--backend cuda")),
+        Backend::Cuda => match real_driver() {
+            Ok(_) => Ok(ProtocolBackend::Cuda),
+            Err(looked_at) => Err(Error::NoRealDriver(looked_at)),
+        },
     }
 }
 

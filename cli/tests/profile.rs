@@ -106,7 +106,9 @@ fn options() {
     profile(&place, &["--kernel", "^x"], &["pass"]).exits(2).says("no kernel that the program loads matches");
     profile(&place, &["--without-fence", "0"], &["pass"]).exits(2).says("is no fence but a store");
     profile(&place, &["--without-fence", "1", "--with-fence", "0", "--space", "global"], &["pass"]).exits(0);
-    profile(&place, &["--backend", "cuda"], &["pass"]).exits(4).says("--backend cuda: not in this version");
+    profile(&place, &["--backend", "cuda"], &["pass"])
+        .exits(4)
+        .says("--backend cuda: no driver of a GPU was found");
     let nothing = [("NOTHING_DELAYED", "1")];
     end(place.command(&["profile", &app(), "pass"]).envs(nothing)).exits(0).says("no store was ever delayed");
 }

@@ -148,7 +148,10 @@ fn what_is_not_supported() {
     place.run(&[], &["silent"]).exits(4).says("never used Bugaroo's CUDA driver");
     place.run(&[], &["unsupported"]).exits(4).says("tex.2d, PTX line 7");
     place.run(&["--model", "ptx"], &["pass"]).exits(4).says("--model ptx: not in this version");
-    place.run(&["--backend", "cuda"], &["pass"]).exits(4).says("--backend cuda: not in this version");
+    place
+        .run(&["--backend", "cuda"], &["pass"])
+        .exits(4)
+        .says("--backend cuda: no driver of a GPU was found");
     end(place.run_command(&[], &["pass"]).env("VERSION", "7")).exits(5).says("its libcuda.so.1 version 7");
 }
 

@@ -12,6 +12,7 @@ use bugaroo_protocol::{Backend, Message, Model, ORDERS_VARIABLE, Orders, OrdersE
 use crate::entry::{anytime, initialise, write};
 use crate::error::{Outcome, Status};
 use crate::fork_server::keep_to_ourselves;
+use crate::forward;
 use crate::injection::Injection;
 use crate::report::Report;
 use crate::state::Driver;
@@ -54,14 +55,14 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
 
 /// A harness that is killed cannot end its trials any more: the kernel then does, as far as the trial is
 /// a child of the harness itself.
-fn end_with_parent() {
+pub fn end_with_parent() {
     // SAFETY: the call touches no memory of ours. Where it fails, a trial outlives a killed harness, no more.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
 /// The orders in the environment, if there are any.
 fn read_orders() -> Outcome<Option<Orders>> {
-    let Some(text) = env::var_os(ORDERS_VARIABLE) else { return Ok(None) };
+    let Some(text) = env::var_os(ORDERS_VARIABLE).filter(|_| !forward::is_plain()) else { return Ok(None) };
     match Orders::from_json(&text.to_string_lossy()) {
         Ok(orders) => Ok(Some(orders)),
         Err(error) => {
@@ -77,7 +78,8 @@ fn read_orders() -> Outcome<Option<Orders>> {
 /// What of the orders cannot be done, if anything.
 fn unsupported(orders: &Orders) -> Option<&'static str> {
     match (orders.backend, orders.model) {
-        (Backend::Cuda, _) => Some("backend cuda is not supported by this version (only sim)"),
+        // With one, this function is never reached.
+        (Backend::Cuda, _) => Some("backend cuda: no real driver was found"),
         (Backend::Sim, Some(Model::Ptx)) => {
             Some("model ptx is not supported by this version (only store-buffer and bugaroo)")
         }

@@ -345,7 +345,7 @@ fn write_flags(orders: &Orders, injected: &Injected, memory: &mut Memory) -> Out
 }
 
 /// The words of a module's site flags table.
-fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
+pub fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
     let mut table = vec![0; sites];
     let without = orders.without_fence.iter().map(|site| (site, flags::OMIT));
     let with = orders.with_fence.iter().map(|site| (site, flags::INSERT));
@@ -368,7 +368,7 @@ fn place(memory: &mut Memory, bytes: &[u8]) -> Outcome<u64> {
 }
 
 /// The handlers' word for a model. `ptx` never gets here: `cuInit` refuses it.
-fn device_model(model: Model) -> DeviceModel {
+pub fn device_model(model: Model) -> DeviceModel {
     match model {
         Model::Bugaroo => DeviceModel::Bugaroo,
         Model::StoreBuffer | Model::Ptx => DeviceModel::StoreBuffer,

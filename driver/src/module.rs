@@ -42,7 +42,7 @@ pub struct ModuleNumbers {
 
 impl ModuleNumbers {
     /// The number of a text.
-    fn of(&mut self, digest: Digest) -> u32 {
+    pub fn of(&mut self, digest: Digest) -> u32 {
         let known = self.seen.iter().position(|seen| *seen == digest);
         let number = known.unwrap_or_else(|| {
             self.seen.push(digest);

@@ -41,6 +41,12 @@ pub enum Error {
     /// The program fails without injection.
     #[error("{0}")]
     Baseline(Box<BaselineFailure>),
+    /// Kernels are to run on a GPU, but the vendor's driver is nowhere.
+    #[error(
+        "--backend cuda: no driver of a GPU was found; looked at {}; {} may name it",
+        crate::library::paths(.0), crate::gpu::REAL_DRIVER_VARIABLE
+    )]
+    NoRealDriver(Vec<PathBuf>),
     /// The program ended well, but never initialised the driver.
     #[error(
         "{} ran, but never used Bugaroo's CUDA driver, so that there is nothing to test. Either it makes no CUDA \
@@ -125,7 +131,9 @@ impl Error {
             | Error::UnknownKernel { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
             Error::Baseline(_) => Class::Baseline,
-            Error::DriverUnused { .. } | Error::Unsupported { .. } => Class::Unsupported,
+            Error::DriverUnused { .. } | Error::Unsupported { .. } | Error::NoRealDriver(_) => {
+                Class::Unsupported
+            }
             Error::Library(_) | Error::RunDir(_) | Error::DriverVersion { .. } | Error::Process { .. } => {
                 Class::Internal
             }

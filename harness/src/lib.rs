@@ -19,6 +19,7 @@ pub mod classify;
 mod digest;
 pub mod error;
 mod fork_server;
+pub mod gpu;
 pub mod interrupt;
 pub mod interval;
 pub mod library;

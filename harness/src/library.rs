@@ -46,7 +46,8 @@ pub enum LibraryError {
     Folder(#[from] io::Error),
 }
 
-fn paths(paths: &[PathBuf]) -> String {
+/// Paths in a row.
+pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 

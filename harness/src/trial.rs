@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 
-use bugaroo_protocol::{ORDERS_VARIABLE, Orders, Space, VERSION};
+use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Space, VERSION};
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
@@ -11,6 +11,7 @@ use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
 use crate::fork_server::{self, ForkServer, Start};
+use crate::gpu;
 use crate::library::DriverLibrary;
 use crate::oracle::Reference;
 use crate::process::{Ended, Ends, Program};
@@ -205,6 +206,7 @@ impl Ground {
             with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
             narrow_fence: variation.map(|v| v.narrow_fence.clone()).unwrap_or_default(),
             backend: self.settings.backend,
+            real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,
             report_sites: plan.report_sites,
             digest: self.settings.digest,

@@ -73,6 +73,8 @@ pub struct Orders {
     pub narrow_fence: BTreeSet<SiteId>,
     /// What executes the kernels.
     pub backend: Backend,
+    /// The GPU vendor's own driver library, for [`Backend::Cuda`].
+    pub real_driver: Option<PathBuf>,
     /// Most warp instructions that one launch may execute (original or instrumented PTX, as it runs).
     pub step_budget: Option<u64>,
     /// Report the sites of every module that is loaded.

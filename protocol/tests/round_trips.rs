@@ -48,6 +48,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 with_fence: with,
                 narrow_fence: narrow,
                 backend: Backend::Sim,
+                real_driver: None,
                 step_budget,
                 report_sites,
                 digest,

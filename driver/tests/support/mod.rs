@@ -116,6 +116,7 @@ pub fn baseline() -> Orders {
         with_fence: Default::default(),
         narrow_fence: Default::default(),
         backend: Backend::Sim,
+        real_driver: None,
         step_budget: Some(1_000_000),
         report_sites: false,
         digest: false,
