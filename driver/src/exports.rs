@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicPtr;
 
 use crate::{
     advice, aliases, array, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, function, host, init, launch, legacy_launch, library, link, memop, memory, module, occupancy,
-    peer, pointer, pool, primary, procaddr, profiler, stream, stream_attributes, virtual_memory,
+    event, fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module,
+    occupancy, peer, pointer, pool, primary, procaddr, profiler, stream, stream_attributes, virtual_memory,
 };
 
 use crate::graph::{
@@ -135,6 +135,11 @@ export! {
     event {
         cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventElapsedTime_v2 cuEventQuery
         cuEventRecord cuEventRecordWithFlags cuEventSynchronize
+    }
+    fill {
+        cuMemsetD8_v2 cuMemsetD8Async cuMemsetD2D8_v2 cuMemsetD2D8Async cuMemsetD16_v2 cuMemsetD16Async
+        cuMemsetD2D16_v2 cuMemsetD2D16Async cuMemsetD32_v2 cuMemsetD32Async cuMemsetD2D32_v2
+        cuMemsetD2D32Async
     }
     function {
         cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded cuFuncLoad

@@ -90,13 +90,11 @@ impl Fill {
 macro_rules! fills {
     ($($item:ty, $line:ident, $line_async:ident, $rows:ident, $rows_async:ident;)*) => {$(
         /// Fills `items` items from `to` on.
-        #[unsafe(no_mangle)]
         pub extern "C" fn $line(to: CUdeviceptr, item: $item, items: usize) -> Status {
             Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line), std::ptr::null_mut())
         }
 
         /// Fills `items` items from `to` on, in a stream.
-        #[unsafe(no_mangle)]
         pub extern "C" fn $line_async(
             to: CUdeviceptr,
             item: $item,
@@ -107,7 +105,6 @@ macro_rules! fills {
         }
 
         /// Fills `height` rows of `width` items, `pitch` bytes apart.
-        #[unsafe(no_mangle)]
         pub extern "C" fn $rows(
             to: CUdeviceptr,
             pitch: usize,
@@ -120,7 +117,6 @@ macro_rules! fills {
         }
 
         /// Fills `height` rows of `width` items, `pitch` bytes apart, in a stream.
-        #[unsafe(no_mangle)]
         pub extern "C" fn $rows_async(
             to: CUdeviceptr,
             pitch: usize,

@@ -1,7 +1,7 @@
 //! The GPU vendor's own driver library, which ours forwards to when a real GPU is to execute the kernels.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Names the library where it stands somewhere else.
 pub const REAL_DRIVER_VARIABLE: &str = "BUGAROO_REAL_DRIVER";
