@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use bugaroo_protocol::Backend;
 use bugaroo_shims::{IMPLEMENTATION, SHIMS};
 use tempfile::TempDir;
 
@@ -18,6 +19,9 @@ const FILE: &str = "libcuda.so";
 
 /// The names by which programs load the driver.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+
+/// The part of the folder that shows the runtime.
+const RUNTIME: &str = "runtime";
 
 /// The library that is preloaded.
 const PRELOAD: &str = "libbugaroo_preload.so";
@@ -102,25 +106,29 @@ impl DriverLibrary {
         let parts = [IMPLEMENTATION, PRELOAD].map(|file| driver.with_file_name(file));
         let runtime = parts.iter().all(|part| part.is_file());
         if runtime {
+            let folder = folder.path().join(RUNTIME);
+            fs::create_dir(&folder)?;
             for (file, part) in [IMPLEMENTATION, PRELOAD].into_iter().zip(&parts) {
-                symlink(part, folder.path().join(file))?;
+                symlink(part, folder.join(file))?;
             }
             for shim in SHIMS {
-                fs::write(folder.path().join(shim.name), shim.bytes)?;
+                fs::write(folder.join(shim.name), shim.bytes)?;
             }
         }
         Ok(Self { folder, runtime })
     }
 
-    /// What a program's environment has to say, so that it loads these libraries: our folder before all
-    /// that is named now, and our library preloaded before all that are preloaded now.
-    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
-        let folder = self.folder.path();
-        let mut environment = vec![before("LD_LIBRARY_PATH", folder)];
-        if self.runtime {
-            environment.push(before("LD_PRELOAD", &folder.join(PRELOAD)));
+    /// What a program's environment has to say, so that it loads these libraries: our folders before all
+    /// that are named now, and our library preloaded before all that are preloaded now. Before a real GPU the
+    /// program keeps its own runtime.
+    pub fn environment(&self, backend: Backend) -> Vec<(&'static str, OsString)> {
+        let driver = self.folder.path();
+        if !self.runtime || backend == Backend::Cuda {
+            return vec![before("LD_LIBRARY_PATH", &[driver])];
         }
-        environment
+        let runtime = driver.join(RUNTIME);
+        let preload = runtime.join(PRELOAD);
+        vec![before("LD_LIBRARY_PATH", &[driver, &runtime]), before("LD_PRELOAD", &[&preload])]
     }
 
     /// Where instrumented modules are cached: a run's own place, so that no module of another version
@@ -130,14 +138,11 @@ impl DriverLibrary {
     }
 }
 
-/// A variable of the environment that lists paths, with one more before them.
-fn before(variable: &'static str, first: &Path) -> (&'static str, OsString) {
-    let mut paths = first.as_os_str().to_owned();
-    if let Some(rest) = env::var_os(variable).filter(|rest| !rest.is_empty()) {
-        paths.push(":");
-        paths.push(rest);
-    }
-    (variable, paths)
+/// A variable of the environment that lists paths, with some more before them.
+fn before(variable: &'static str, first: &[&Path]) -> (&'static str, OsString) {
+    let mut paths: Vec<OsString> = first.iter().map(|path| path.as_os_str().to_owned()).collect();
+    paths.extend(env::var_os(variable).filter(|rest| !rest.is_empty()));
+    (variable, paths.join(":".as_ref()))
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ impl Ground {
     }
 
     fn environment(&self, orders: &Orders) -> Vec<(&'static str, OsString)> {
-        let mut environment = self.library.environment();
+        let mut environment = self.library.environment(self.settings.backend);
         environment.push((ORDERS_VARIABLE, orders.to_json().into()));
         environment
     }

@@ -1,5 +1,7 @@
 use std::fs;
 
+use bugaroo_protocol::Backend;
+
 use super::{DriverLibrary, LibraryError};
 
 #[test]
@@ -19,7 +21,7 @@ fn shows_the_library_under_both_names_and_clears_up() {
 
 /// The first path in a variable that a program gets.
 fn first(library: &DriverLibrary, variable: &str) -> Option<String> {
-    let environment = library.environment();
+    let environment = library.environment(Backend::Sim);
     let (_, paths) = environment.iter().find(|(name, _)| *name == variable)?;
     Some(paths.to_str().unwrap().split(':').next().unwrap().to_owned())
 }
@@ -34,11 +36,12 @@ fn the_runtime_is_shown_where_it_stands_beside_the_driver() {
     fs::write(folder.path().join("libbugaroo_preload.so"), "the preload").unwrap();
     let library = DriverLibrary::at(&file).unwrap();
     let shown = first(&library, "LD_LIBRARY_PATH").unwrap();
-    assert_eq!(first(&library, "LD_PRELOAD").unwrap(), format!("{shown}/libbugaroo_preload.so"));
-    assert_eq!(fs::read_to_string(format!("{shown}/libbugaroo_preload.so")).unwrap(), "the preload");
-    assert_eq!(fs::read_to_string(format!("{shown}/libbugaroo_cudart.so")).unwrap(), "the runtime");
+    assert_eq!(first(&library, "LD_PRELOAD").unwrap(), format!("{shown}/runtime/libbugaroo_preload.so"));
+    assert_eq!(library.environment(Backend::Cuda).len(), 1, "before a GPU a program keeps its own runtime");
+    assert_eq!(fs::read_to_string(format!("{shown}/runtime/libbugaroo_preload.so")).unwrap(), "the preload");
+    assert_eq!(fs::read_to_string(format!("{shown}/runtime/libbugaroo_cudart.so")).unwrap(), "the runtime");
     for name in ["libcudart.so.12", "libcudart.so.13"] {
-        assert_eq!(&fs::read(format!("{shown}/{name}")).unwrap()[..4], b"\x7fELF");
+        assert_eq!(&fs::read(format!("{shown}/runtime/{name}")).unwrap()[..4], b"\x7fELF");
     }
 }
 
