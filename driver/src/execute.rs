@@ -171,7 +171,7 @@ impl Driver {
     }
 
     /// Gives back what a kernel took, whether it has ended or is dropped.
-    pub fn discard(&mut self, ticket: Ticket, flight: Flight) -> (Counts, crate::injection::Delays) {
+    pub fn discard(&mut self, ticket: Ticket, flight: Flight) -> (Counts, crate::delays::Delays) {
         if self.entered == Some(ticket) {
             self.entered = None;
         }

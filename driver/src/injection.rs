@@ -13,15 +13,14 @@
 use std::cell::OnceCell;
 
 use bugaroo_device_handlers::constants::CHUNK;
-use bugaroo_device_handlers::{
-    BufferSpace, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
-};
+use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags};
 use bugaroo_injector::Instrumented;
-use bugaroo_protocol::{FlushLengths, ForkServer, Model, Orders, Site, SiteId, Space};
+use bugaroo_protocol::{ForkServer, Model, Orders, Site, SiteId, Space};
 use bugaroo_simulator::{AllocationKind, Memory, Program};
 use regex::Regex;
 
 use crate::cache;
+use crate::delays::Delays;
 use crate::digest::Digest;
 use crate::error::{Outcome, Status};
 use crate::module::Refusal;
@@ -76,17 +75,6 @@ pub struct Armed {
     state: Option<[u8; LaunchState::BYTES]>,
     /// The buffers and where they lie, if the launch has any.
     buffers: Option<(Layout, u64)>,
-}
-
-/// What a launch did with its buffers.
-#[derive(Clone, Debug, Default)]
-pub struct Delays {
-    /// Stores that were delayed.
-    pub stores: u64,
-    /// How full buffers were when they drained.
-    pub flush_lengths: FlushLengths,
-    /// Device memory that the buffers took.
-    pub buffer_bytes: u64,
 }
 
 impl Injection {
@@ -268,31 +256,11 @@ impl Armed {
     fn disarm(self, memory: &mut Memory) -> Delays {
         self.leave(memory);
         let Some((layout, base)) = self.buffers else { return Delays::default() };
-        let read = |offset: u64, count: usize| {
-            let mut bytes = vec![0; 8 * count];
+        Delays::read(&layout, |offset, bytes| {
             // The buffers were allocated for this launch and are still there.
-            let _ = memory.read(base + offset, &mut bytes);
-            bytes.chunks_exact(8).map(word).collect::<Vec<u64>>()
-        };
-        let lengths = layout.capacity as usize + 1;
-        let flushes = read(layout.flushes, 2 * lengths);
-        let histogram = |space: BufferSpace| {
-            let counts = (0u32..).zip(&flushes[space as usize * lengths..][..lengths]);
-            counts.filter(|(_, count)| **count != 0).map(|(length, count)| (length, *count)).collect()
-        };
-        Delays {
-            stores: read(layout.delayed, 1)[0],
-            flush_lengths: FlushLengths {
-                global: histogram(BufferSpace::Global),
-                shared: histogram(BufferSpace::Shared),
-            },
-            buffer_bytes: layout.buffer_bytes(),
-        }
+            let _ = memory.read(base + offset, bytes);
+        })
     }
-}
-
-fn word(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("chunks of eight bytes"))
 }
 
 impl Prepared {

@@ -149,7 +149,9 @@ impl Ground {
 
     /// The fork server, if this run may be a fork; started by the first that asks.
     async fn server(&self, plan: Plan<'_>) -> Result<Option<&ForkServer>, Error> {
-        if plan.variation.is_none() || !self.settings.fork_server {
+        // A GPU's state is not copied by a fork.
+        let simulated = self.settings.backend == Backend::Sim;
+        if plan.variation.is_none() || !self.settings.fork_server || !simulated {
             return Ok(None);
         }
         let server = self.server.get_or_try_init(|| async {
