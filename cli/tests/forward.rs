@@ -52,10 +52,10 @@ fn fences_are_inserted_before_a_real_driver() {
         .expect("bugaroo can be started");
     let sites: Value = serde_json::from_slice(&sites.stdout).expect("a list of sites");
     let stores = sites["sites"].as_array().expect("a list").iter().filter(|site| {
-        site["kernel"] == "dot_no_fence"
+        site["function"] == "dot_no_fence"
             && site["instruction"].as_str().is_some_and(|text| text.starts_with("st.global"))
     });
-    let stores: Vec<String> = stores.map(|site| site["site"].as_str().expect("a site").to_owned()).collect();
+    let stores: Vec<String> = stores.map(|site| site["id"].as_str().expect("an identifier").to_owned()).collect();
     assert!(!stores.is_empty());
     let ran = run("no_fence", &["--pw", "1", "--trials", "20", "--with-fence", &stores.join(",")]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
