@@ -55,7 +55,8 @@ fn fences_are_inserted_before_a_real_driver() {
         site["function"] == "dot_no_fence"
             && site["instruction"].as_str().is_some_and(|text| text.starts_with("st.global"))
     });
-    let stores: Vec<String> = stores.map(|site| site["id"].as_str().expect("an identifier").to_owned()).collect();
+    let stores: Vec<String> =
+        stores.map(|site| site["id"].as_str().expect("an identifier").to_owned()).collect();
     assert!(!stores.is_empty());
     let ran = run("no_fence", &["--pw", "1", "--trials", "20", "--with-fence", &stores.join(",")]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
