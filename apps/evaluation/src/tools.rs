@@ -118,6 +118,7 @@ impl Tools {
             with_fence: Default::default(),
             narrow_fence: Default::default(),
             backend: Backend::Sim,
+            real_driver: None,
             step_budget: None,
             report_sites: false,
             digest: false,
@@ -126,7 +127,7 @@ impl Tools {
             report_fd: -1,
             fork_server: None,
         };
-        let mut environment = self.library.environment();
+        let mut environment = self.library.environment(Backend::Sim);
         environment.push((ORDERS_VARIABLE, orders.to_json().into()));
         let ended = self
             .run(program, arguments, &environment, TIMEOUT, Keep::default())
