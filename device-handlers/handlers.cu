@@ -59,6 +59,10 @@ __device__ __noinline__ ulonglong2 __bugaroo_store(u32 thread, u64 address, u64 
     // What the CTA holds of these bytes is older than this store.
     if (space == BUGAROO_SPACE_GLOBAL) leave_overlapping(own_cta(), address, 1u << width);
     u64 strong = field(site, BUGAROO_SITE_STRONG_SHIFT, 1);
+    bool vector = field(site, BUGAROO_SITE_ELEMENTS_SHIFT, 3) != 0;
+    // The model lets a vector's elements arrive one by one, but no GPU does that, and a status stored beside
+    // its value (CUB's scans) counts on it: strong vectors stay whole, so they are not delayed.
+    if (vector && strong) coin = false;
     u32 count = entries_of(pending, space);
 #pragma unroll 1
     for (u32 entry = 0; entry < count; entry++) {
@@ -90,7 +94,7 @@ __device__ __noinline__ ulonglong2 __bugaroo_store(u32 thread, u64 address, u64 
             return make_ulonglong2(0, BUGAROO_DELAYED);
         }
     }
-    if (field(site, BUGAROO_SITE_ELEMENTS_SHIFT, 3) != 0 && launch.thresholds[space] != 0) {
+    if (vector && !strong && launch.thresholds[space] != 0) {
         // The vector's other elements may be delayed, so the original cannot run: element by element.
         __bugaroo_write(tag(address, width, 0), value);
         return make_ulonglong2(0, BUGAROO_DELAYED);

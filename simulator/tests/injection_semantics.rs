@@ -46,6 +46,13 @@ fn a_message_behind_a_fence_or_release_never_is() {
 }
 
 #[test]
+fn a_strong_vector_stays_whole() {
+    for pw in [0.5, 1.0] {
+        assert_eq!(seen("message_in_a_vector", 1, &store_buffer(pw), 60), BTreeSet::from([42]), "p_w {pw}");
+    }
+}
+
+#[test]
 fn fences_come_and_go_by_the_site_table() {
     let fences = KERNELS.sites("message_fenced", "membar.gl");
     assert_eq!(fences.len(), 2, "{fences:?}");

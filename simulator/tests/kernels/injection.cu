@@ -42,6 +42,20 @@ extern "C" __global__ void message_released(int *data, int *flag, int *out) {
     }
 }
 
+// A status and its value in one vector, and the reader's the same: CUB's scans count on the pair staying whole.
+extern "C" __global__ void message_in_a_vector(int *pair, int *, int *out) {
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) {
+        asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {1, 42};" ::"l"(pair) : "memory");
+    } else {
+        int status, value;
+        do {
+            asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];" : "=r"(status), "=r"(value) : "l"(pair) : "memory");
+        } while (status == 0);
+        out[0] = value;
+    }
+}
+
 // ---- two threads that wait for each other: strong stores must come out while their thread spins.
 
 extern "C" __global__ void handshake(volatile int *a, volatile int *b, int *out) {
