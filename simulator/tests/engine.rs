@@ -95,6 +95,43 @@ wait:
 }
 
 #[test]
+fn a_shared_address_below_zero_comes_round() {
+    // As nvcc writes `row[y - x][x]`: the register is negative, the offset brings it back.
+    let ptx = format!(
+        "{HEAD}
+.visible .entry below(.param .u64 pointer)
+{{
+    .reg .b32 tid, at, back, x;
+    .reg .b64 out;
+    .shared .align 4 .b8 s[256];
+    ld.param.u64 out, [pointer];
+    mov.u32 tid, %tid.x;
+    mov.u32 at, s;
+    sub.u32 at, at, 200;
+    shl.b32 x, tid, 2;
+    add.u32 at, at, x;
+    st.shared.u32 [at+200], tid;
+    bar.sync 0;
+    mul.lo.u32 back, tid, 68;
+    and.b32 back, back, 124;
+    mov.u32 x, s;
+    add.u32 back, back, x;
+    sub.u32 back, back, 200;
+    ld.shared.u32 x, [back+200];
+    mul.wide.u32 out, tid, 4;
+    {{ .reg .b64 start; ld.param.u64 start, [pointer]; add.u64 out, out, start; }}
+    st.global.u32 [out], x;
+    ret;
+}}"
+    );
+    let mut device = Device::new(&ptx);
+    let out = device.buffer(32 * 4);
+    assert_eq!(device.launch("below", 1, 32, &[out], 1).end, End::Complete);
+    let expected: Vec<u32> = (0..32).map(|tid| (tid * 68 & 124) / 4).collect();
+    assert_eq!(device.words(out, 32), expected);
+}
+
+#[test]
 fn blocks_start_in_waves() {
     // Every block notes how many had started before it ended: with room for 2 × 3 blocks, the first to end
     // has seen 6 at most.

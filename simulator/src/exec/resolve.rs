@@ -119,6 +119,11 @@ fn shape(base: &[u64; 32], mask: u32, bytes: u32) -> (Shape, u64) {
     }
 }
 
+/// A 32-bit address and an offset, as machines add them: nvcc counts on a negative base coming round to 0.
+pub(super) fn sum32(base: u32, offset: u64) -> u64 {
+    u64::from(base.wrapping_add(offset as u32))
+}
+
 impl Machine<'_> {
     /// The addresses of all lanes, in the space of the instruction, into the row of pointers.
     #[inline(always)]
@@ -136,7 +141,7 @@ impl Machine<'_> {
                 Base::Row32(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
                     for (pointer, base) in self.pointers.iter_mut().zip(base) {
-                        *pointer = u64::from(*base).wrapping_add(offset);
+                        *pointer = sum32(*base, offset);
                     }
                 }
                 Base::Fixed => self.pointers = [offset; 32],
@@ -224,7 +229,10 @@ impl Machine<'_> {
                 Base::FrameLocal => (Shape::Scattered, 0),
             }
         };
-        let start = base.wrapping_add(request.address.offset);
+        let start = match request.address.base {
+            Base::Row32(_) => sum32(base as u32, request.address.offset),
+            _ => base.wrapping_add(request.address.offset),
+        };
         if shape != Shape::Scattered
             && start & u64::from(bytes - 1) == 0
             && request.address.space != Space::Local

@@ -216,7 +216,10 @@ impl Machine<'_> {
         let base = unsafe {
             match address.base {
                 Base::Row64(slot) => read_lane(row(frame, consts, slot), Width::W64, lane),
-                Base::Row32(slot) => read_lane(row(frame, consts, slot), Width::W32, lane),
+                Base::Row32(slot) => {
+                    let base = read_lane(row(frame, consts, slot), Width::W32, lane);
+                    return super::resolve::sum32(base as u32, address.offset);
+                }
                 Base::Fixed => 0,
                 Base::FrameLocal => self.local_base(w, frame),
             }
