@@ -81,6 +81,14 @@ impl fmt::Display for BaselineFailure {
                 }
             }
         }
+        // Programs from before Volta, most often: reductions whose last warp has no __syncwarp().
+        if *used_driver && matches!(outcome, Outcome::WrongResult | Outcome::Deadlock) {
+            write!(
+                f,
+                "\nnote: the virtual GPU schedules the threads of a warp independently, as Volta and later may: \
+                 code that counts on warps in lockstep, without __syncwarp(), goes wrong here"
+            )?;
+        }
         Ok(())
     }
 }
