@@ -74,7 +74,7 @@ pub struct TrialArgs {
     /// Trials that run at the same time [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Wall-clock time that a trial may take: 60s, 500ms, 2m
+    /// Wall-clock time that a trial may take (at least 50 times what it took without injection): 60s, 500ms, 2m
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub timeout: Duration,
     /// Warp instructions that one launch may execute [default: 1000 times the largest launch without

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bugaroo_protocol::Site;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,13 @@ pub struct Baseline {
     /// Why trials must not be forks of one process, in one line; None where they may.
     #[serde(default = "not_known")]
     pub cannot_fork: Option<String>,
+}
+
+impl Baseline {
+    /// How long the program took.
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::try_from_secs_f64(self.duration_ms / 1000.0).unwrap_or_default()
+    }
 }
 
 /// For baselines that were written down before there was a fork server.
@@ -106,6 +114,7 @@ pub(crate) async fn run(
         report_sites: true,
         reference: None,
         step_budget: None,
+        passed_in: None,
         cannot_fork: None,
     };
     let ran = passing(ground, first).await?;
@@ -124,6 +133,7 @@ pub(crate) async fn run(
             report_sites: false,
             reference: Some(&baseline.reference),
             step_budget: Some(ground.settings.step_budget(&baseline)),
+            passed_in: Some(baseline.duration()),
             ..first
         };
         let largest = passing(ground, plan).await?.report.largest_launch;

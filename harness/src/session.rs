@@ -128,6 +128,7 @@ impl Ground {
             report_sites: true,
             reference: None,
             step_budget: None,
+            passed_in: None,
             cannot_fork: None,
         };
         let ran = self.run(plan).await?;
@@ -384,6 +385,7 @@ impl Shared {
             report_sites: false,
             reference: Some(&self.baseline.reference),
             step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
+            passed_in: Some(self.baseline.duration()),
             cannot_fork: self.baseline.cannot_fork.as_deref(),
         };
         let ran = self.ground.run(plan).await?;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::time::Duration;
 
 use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Space, VERSION};
 use serde::Serialize;
@@ -57,6 +58,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) reference: Option<&'a Reference>,
     /// Warp instructions that one launch may execute, once it is known.
     pub(crate) step_budget: Option<u64>,
+    /// How long it took without injection.
+    pub(crate) passed_in: Option<Duration>,
     /// Why it has to be a process of its own, in one line, if it has.
     pub(crate) cannot_fork: Option<&'a str>,
 }
@@ -73,6 +76,9 @@ pub(crate) struct Ran {
     pub(crate) duration_ms: f64,
 }
 
+/// How many times slower than without injection a trial may be, whatever the time limit.
+const SLOWER: u32 = 50;
+
 impl Ground {
     /// A place without a fork server yet.
     pub(crate) fn new(target: Target, settings: Settings, library: DriverLibrary) -> Self {
@@ -88,11 +94,19 @@ impl Ground {
         }
     }
 
+    /// How long a run may take: what the user says, or far longer than without injection, whichever is more.
+    /// Injection is some ten times slower, and a program is not at fault for that.
+    fn timeout(&self, plan: Plan<'_>) -> Duration {
+        let slow = plan.passed_in.and_then(|passed| passed.checked_mul(SLOWER)).unwrap_or_default();
+        self.settings.timeout.max(slow)
+    }
+
     /// Runs the program once.
     pub(crate) async fn run(&self, plan: Plan<'_>) -> Result<Ran, Error> {
-        let Settings { timeout, oracle, .. } = &self.settings;
+        let oracle = &self.settings.oracle;
+        let timeout = self.timeout(plan);
         let served = match self.server(plan).await? {
-            Some(server) => server.trial(&self.orders(plan, -1), oracle.keep(), *timeout).await,
+            Some(server) => server.trial(&self.orders(plan, -1), oracle.keep(), timeout).await,
             None => None,
         };
         let (ended, report) = match served {
@@ -106,11 +120,11 @@ impl Ground {
             return Err(Error::Unsupported { what });
         }
         let launch = report.failed_launch.as_ref();
-        let (outcome, reason) = match without_oracle(ended.exit, launch, *timeout) {
+        let (outcome, reason) = match without_oracle(ended.exit, launch, timeout) {
             Some((outcome, reason)) => (outcome, Some(reason)),
             None => {
                 let verdict = oracle
-                    .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, *timeout)
+                    .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, timeout)
                     .await
                     .map_err(|source| Error::Process { what: "the oracle's command".into(), source })?;
                 by_oracle(verdict, launch)
@@ -140,7 +154,7 @@ impl Ground {
             self.environment(&orders)
         };
         let ended = self
-            .program(&arguments)
+            .program(&arguments, plan)
             .run_with_report(environment, |bytes| reader.push(bytes))
             .await
             .map_err(|source| self.cannot_start(source))?;
@@ -164,7 +178,7 @@ impl Ground {
                 let orders = self.orders(plan, ends.report);
                 self.environment(&Orders { fork_server: Some(wanted), pw: 0.0, ..orders })
             };
-            let started = fork_server::start(self.program(&arguments), environment).await;
+            let started = fork_server::start(self.program(&arguments, plan), environment).await;
             Ok(match started.map_err(|source| self.cannot_start(source))? {
                 Start::Serves(server) => Ok(server),
                 Start::Cannot(why) => Err(why),
@@ -177,13 +191,13 @@ impl Ground {
         self.target.args.iter().map(Into::into).collect()
     }
 
-    fn program<'a>(&self, arguments: &'a [OsString]) -> Program<'a> {
+    fn program<'a>(&self, arguments: &'a [OsString], plan: Plan<'_>) -> Program<'a> {
         Program {
             path: self.target.app.clone(),
             arguments,
             directory: self.target.directory.clone(),
             input: None,
-            timeout: self.settings.timeout,
+            timeout: self.timeout(plan),
             keep: self.settings.oracle.keep(),
         }
     }
