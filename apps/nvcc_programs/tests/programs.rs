@@ -1,0 +1,65 @@
+//! Each program, built by nvcc with either runtime, passes 50 trials under injection; and what it prints is right.
+
+mod support;
+
+use std::path::Path;
+
+use support::{Runtime, build, nvcc, passes_under_injection, programs, python, run};
+
+fn both_runtimes(source: &str, options: &[&str]) {
+    let Some(nvcc) = nvcc() else { return };
+    for runtime in [Runtime::Static, Runtime::Shared] {
+        passes_under_injection(&[&build(&nvcc, source, runtime)], options);
+    }
+}
+
+macro_rules! programs {
+    ($($test:ident: $source:literal $($option:literal)*;)*) => {$(
+        #[test]
+        fn $test() {
+            both_runtimes($source, &[$($option),*]);
+        }
+    )*};
+}
+
+programs! {
+    cub_algorithms: "cub_algorithms.cu";
+    thrust_algorithms: "thrust_algorithms.cu";
+    cooperative_grid_sync: "grid_sync.cu";
+    streams_and_events: "streams_events.cu";
+    managed_and_mapped_memory: "managed.cu";
+    relocatable_device_code: "two_files/main.cu";
+    device_printf_assert_malloc: "device_printf.cu" "--oracle" "reference";
+    atomics_of_libcudacxx: "atomics.cu";
+    asynchronous_copies_and_tensor_cores: "tensor_tiles.cu";
+    graphs: "graphs.cu";
+}
+
+#[test]
+fn device_printf_prints_what_printf_prints() {
+    let Some(nvcc) = nvcc() else { return };
+    let program = build(&nvcc, "device_printf.cu", Runtime::Static);
+    let oracle = r"stdout:^before\nsum 20032,  0\.33\|left  \|0000beef x 1099511627776%\nafter\n$";
+    let ran = run(&["run", "--trials", "5", "--oracle", oracle], &[&program]);
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn numba_reduction() {
+    let Some(python) = python() else { return };
+    passes_under_injection(&[&python, &programs().join("numba_reduction.py")], &[]);
+}
+
+#[test]
+fn a_stripped_program_is_told_what_to_do() {
+    let Some(nvcc) = nvcc() else { return };
+    let program = build(&nvcc, "graphs.cu", Runtime::Static);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let stripped = folder.path().join("stripped");
+    let strip = std::process::Command::new("strip").arg(&program).arg("-o").arg(&stripped).status();
+    assert!(strip.is_ok_and(|status| status.success()), "strip");
+    let ran = run(&["run", "--trials", "2"], &[Path::new(&stripped)]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(4), "{said}");
+    assert!(said.contains("relink with `-cudart shared`, or don't strip"), "{said}");
+}
