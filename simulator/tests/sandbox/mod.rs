@@ -69,7 +69,9 @@ fn kernel(choices: &mut Choices<'_>, next_door: u64) -> String {
     let mut results = 0;
     let body: String = (0..accesses).map(|_| access(choices, next_door, &mut results)).collect();
     format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n\
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .extern .func (.param .b32 got) vprintf (.param .b64 format, .param .b64 values);\n\
+         .extern .func free (.param .b64 block);\n\
          .global .align 8 .b8 variable[64];\n.const .align 8 .b8 bank[32];\n\
          .visible .entry k(.param .u64 results, .param .u64 first, .param .u64 second, .param .u64 freed)\n{{\n\
          .reg .b64 %rd<32>;\n.reg .b32 %r<32>;\n.reg .b16 %h<8>;\n\
@@ -128,6 +130,12 @@ fn access(choices: &mut Choices<'_>, next_door: u64, results: &mut u64) -> Strin
     // Constants and parameters are only read; what is volatile or relaxed is not for them.
     let load_only = matches!(space, ".const" | ".param");
     let order = if load_only || space == ".local" { "" } else { volatile };
+    if choices.below(8) == 0 {
+        let (written, rows) = special(choices, &place);
+        text += &written;
+        keep(&mut text, rows);
+        return text;
+    }
     match choices.below(if load_only { 5 } else { 12 }) {
         0 => {
             text += &format!("ld{order}{space}.u8 %h4, {place};\n");
@@ -166,6 +174,54 @@ fn access(choices: &mut Choices<'_>, next_door: u64, results: &mut u64) -> Strin
         _ => text += &format!("prefetch.global.L2 {place};\n"),
     }
     text
+}
+
+/// Instructions and functions with addresses of their own kind, among them `place` and the address in `%rd4`;
+/// and the rows that they loaded.
+fn special(choices: &mut Choices<'_>, place: &str) -> (String, &'static [&'static str]) {
+    let narrow = "cvt.u32.u64 %r8, %rd4;\nmov.u32 %r9, tile;\n";
+    let call = |arguments: &str, callee: &str| {
+        format!("{{\n.param .b32 got;\n{arguments}call (got), {callee};\n}}\n")
+    };
+    match choices.below(10) {
+        0 => (
+            format!(
+                "{narrow}cp.async.ca.shared.global [%r9], {place}, 16;\ncp.async.wait_all;\nld.shared.u32 %r4, [%r9];\n"
+            ),
+            &["%r4"],
+        ),
+        1 => (format!("{narrow}cp.async.ca.shared.global [%r8], {place}, 8;\ncp.async.wait_all;\n"), &[]),
+        2 => (format!("{narrow}ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r4}}, [%r8];\n"), &["%r4"]),
+        3 => (format!("{narrow}stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r8], {{%r3}};\n"), &[]),
+        4 => (
+            format!(
+                "wmma.store.d.sync.aligned.row.m16n16k16.f32 {place}, {{%r3, %r3, %r3, %r3, %r3, %r3, %r3, %r3}};\n"
+            ),
+            &[],
+        ),
+        5 => (
+            format!(
+                "wmma.load.a.sync.aligned.row.m16n16k16.f16 {{%r4, %r5, %r6, %r7, %r10, %r11, %r12, %r13}}, {place};\n"
+            ),
+            &["%r4", "%r7", "%r13"],
+        ),
+        6 => (format!("ld.v2.b64 {{%rd8, %rd9}}, {place};\n"), &["%rd8", "%rd9"]),
+        // What printf prints of it would show an escape by a crash at least.
+        7 => (
+            call(
+                ".param .b64 format;\n.param .b64 values;\nst.param.b64 [format], %rd4;\nst.param.b64 [values], %rd4;\n",
+                "vprintf, (format, values)",
+            ),
+            &[],
+        ),
+        8 => (
+            format!(
+                "{{\n.param .b64 freed_now;\nst.param.b64 [freed_now], %rd4;\ncall free, (freed_now);\n}}\n"
+            ),
+            &[],
+        ),
+        _ => (format!("{narrow}mbarrier.arrive.shared.b64 %rd8, [%r8];\n"), &[]),
+    }
 }
 
 /// Puts a base address into `%rd4`: the space to access it in, the text, and how far it may go.
@@ -251,7 +307,12 @@ fn run(text: &str, injected: bool) -> Ended {
         End::Fault(fault) => {
             let known = matches!(
                 fault.kind,
-                FaultKind::OutOfBounds { .. } | FaultKind::Freed { .. } | FaultKind::Misaligned { .. }
+                FaultKind::OutOfBounds { .. }
+                    | FaultKind::Freed { .. }
+                    | FaultKind::Misaligned { .. }
+                    | FaultKind::NoAccess { .. }
+                    | FaultKind::BadFree { .. }
+                    | FaultKind::BadMbarrier { .. }
             );
             assert!(known, "{fault}\n{text}");
             Ended::Stopped
