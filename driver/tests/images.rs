@@ -291,6 +291,7 @@ fn launches_from_the_device_are_refused_by_name() {
     let mut kernel = null_mut();
     // SAFETY: the place is one for a handle, the name a C string.
     let name: *const c_char = c"handle".as_ptr();
+    // SAFETY: a place for a handle, and a C string.
     assert_eq!(unsafe { cuModuleGetFunction(&mut kernel, loaded, name) }, Status::Success);
     let out = upload(&[5_u64]);
     assert_eq!(launch(kernel, 1, 1, &[parameter(&out)]), Status::Success);

@@ -328,22 +328,32 @@ macro_rules! configured {
 }
 configured! { cuLaunchKernelEx cuLaunchKernelEx_ptsz }
 
+fn nothing() {}
+
+fn look() {
+    forward().look();
+}
+
+fn settle() {
+    forward().settle(|_| true);
+}
+
 /// Functions around which launches are looked after: afterwards, or all of them before.
 macro_rules! around {
-    ($before:expr, $after:expr, $($name:ident($($argument:ident: $type:ty),*);)*) => {$(
+    ($before:ident, $after:ident, $($name:ident($($argument:ident: $type:ty),*);)*) => {$(
         #[allow(non_snake_case, reason = "cuda.h's own name")]
         unsafe extern "C" fn $name($($argument: $type),*) -> Status {
             anytime(stringify!($name), || {
-                $before;
+                $before();
                 let done = really!(stringify!($name), ($($type),*), ($($argument),*));
-                $after;
+                $after();
                 if done == Status::Success { Ok(()) } else { Err(done) }
             })
         }
     )*};
 }
 
-around! { (), forward().look(),
+around! { nothing, look,
     cuCtxSynchronize();
     cuStreamSynchronize(stream: CUstream);
     cuStreamSynchronize_ptsz(stream: CUstream);
@@ -352,7 +362,7 @@ around! { (), forward().look(),
     cuMemcpyDtoH_v2_ptds(to: *mut c_void, from: CUdeviceptr, bytes: usize);
 }
 
-around! { forward().settle(|_| true), (),
+around! { settle, nothing,
     cuCtxDestroy_v2(context: CUcontext);
     cuDevicePrimaryCtxRelease_v2(device: CUdevice);
     cuDevicePrimaryCtxReset_v2(device: CUdevice);
