@@ -127,7 +127,7 @@ fn a_shared_address_below_zero_comes_round() {
     let mut device = Device::new(&ptx);
     let out = device.buffer(32 * 4);
     assert_eq!(device.launch("below", 1, 32, &[out], 1).end, End::Complete);
-    let expected: Vec<u32> = (0..32).map(|tid| (tid * 68 & 124) / 4).collect();
+    let expected: Vec<u32> = (0..32).map(|tid| ((tid * 68) & 124) / 4).collect();
     assert_eq!(device.words(out, 32), expected);
 }
 

@@ -215,9 +215,8 @@ fn special(choices: &mut Choices<'_>, place: &str) -> (String, &'static [&'stati
             &[],
         ),
         8 => (
-            format!(
-                "{{\n.param .b64 freed_now;\nst.param.b64 [freed_now], %rd4;\ncall free, (freed_now);\n}}\n"
-            ),
+            "{\n.param .b64 freed_now;\nst.param.b64 [freed_now], %rd4;\ncall free, (freed_now);\n}\n"
+                .to_string(),
             &[],
         ),
         _ => (format!("{narrow}mbarrier.arrive.shared.b64 %rd8, [%r8];\n"), &[]),
