@@ -19,7 +19,7 @@ static void twice(Algorithm algorithm) {
 }
 
 int main() {
-    const int n = 20000;
+    const int n = 6000;
     Noise noise{7};
     std::vector<int> values(n);
     for (int &value : values) value = int(noise.next() % 1000) - 500;
