@@ -14,6 +14,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
 
+use crate::own_writes;
+
 /// Names of the real library, and an empty one of that name, which the build script links.
 const EMPTY: [(&CStr, &[u8]); 2] = [
     (c"libnvJitLink.so.13", include_bytes!(concat!(env!("OUT_DIR"), "/libnvJitLink.so.13"))),
@@ -68,6 +70,7 @@ fn load(bytes: &[u8]) -> std::io::Result<File> {
         File::from_raw_fd(descriptor)
     };
     file.write_all(bytes)?;
+    own_writes::add(bytes.len());
     let path = format!("/proc/self/fd/{}\0", file.as_raw_fd());
     // SAFETY: the path ends with a NUL; the library has no code.
     let handle = unsafe { libc::dlopen(path.as_ptr().cast(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
