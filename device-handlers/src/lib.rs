@@ -18,7 +18,7 @@ mod site_word;
 
 pub use coin::{coin, threshold};
 pub use launch_state::{Features, LaunchState, Model};
-pub use layout::Layout;
+pub use layout::{CHUNK_BYTES, Layout};
 pub use site_word::{BufferSpace, SiteWord};
 
 /// The handlers as nvcc 13.0 compiled them (`-ptx -rdc=true -arch=compute_75`), header and all.

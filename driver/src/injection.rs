@@ -13,7 +13,9 @@
 use std::cell::OnceCell;
 
 use bugaroo_device_handlers::constants::CHUNK;
-use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags};
+use bugaroo_device_handlers::{
+    CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
+};
 use bugaroo_injector::Instrumented;
 use bugaroo_protocol::{ForkServer, Model, Orders, Site, SiteId, Space};
 use bugaroo_simulator::{AllocationKind, Memory, Program};
@@ -216,6 +218,9 @@ impl Injection {
         let address = memory
             .alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool)
             .map_err(|_| Status::OutOfMemory)?;
+        // Chunks are taken in order, and a thread that delays stores mostly needs one.
+        let used = u64::from(layout.pool_chunks).min(layout.threads) * CHUNK_BYTES;
+        memory.expect_dense(address + layout.pool, used);
         self.buffers.push(Buffers { address, size: layout.total_bytes, taken: true });
         Ok(address)
     }

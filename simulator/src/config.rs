@@ -32,6 +32,9 @@ pub struct DeviceConfig {
     /// Warps run in lockstep, as before Volta: diverged lanes regroup strictly, and lanes that spin on a
     /// sibling lane never end. Off: every lane gets its turn.
     pub lockstep: bool,
+    /// Registers whose values are never needed at the same time share their place. What a program sees is the
+    /// same without, but for registers that it reads before it has written them.
+    pub share_rows: bool,
 }
 
 impl Default for DeviceConfig {
@@ -51,6 +54,7 @@ impl Default for DeviceConfig {
             compute_capability: (9, 0),
             late_copies: false,
             lockstep: false,
+            share_rows: true,
         }
     }
 }

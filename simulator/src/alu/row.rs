@@ -143,18 +143,74 @@ impl<V: Value> Sink for V {
 
     #[inline(always)]
     unsafe fn store<const V3: bool>(buffer: &Self::Buffer, at: *mut u8, mask: u32) {
-        let row = at.cast::<Lanes<V::Word>>();
-        if mask == !0 {
-            // SAFETY: the caller says that a row of this width lies there, aligned.
-            unsafe { *row = *buffer };
-        } else {
-            // SAFETY: as above.
-            let mut blended = unsafe { *row };
-            for i in 0..LANES {
-                blended.0[i] = if mask & (1 << i) != 0 { buffer.0[i] } else { blended.0[i] };
+        // SAFETY: the caller's promise.
+        unsafe { store_lanes::<V3, V::Word>(buffer, at, mask) }
+    }
+}
+
+/// Writes the lanes in `mask` to the vector row at `at`; the others keep what they hold. `V3`: see [`pack`].
+///
+/// # Safety
+/// `at` points to a writable row of this width, aligned for it.
+#[inline(always)]
+pub unsafe fn store_lanes<const V3: bool, W: Word>(buffer: &Lanes<W>, at: *mut u8, mask: u32) {
+    let row = at.cast::<Lanes<W>>();
+    if mask == !0 {
+        // SAFETY: the caller says that a row of this width lies there, aligned.
+        unsafe { *row = *buffer };
+        return;
+    }
+    #[cfg(target_arch = "x86_64")]
+    if V3 {
+        // SAFETY: as above; `V3` is set in functions compiled for AVX2 only.
+        unsafe { blend(buffer, row, mask) };
+        return;
+    }
+    // SAFETY: as above.
+    let mut blended = unsafe { *row };
+    for i in 0..LANES {
+        blended.0[i] = if mask & (1 << i) != 0 { buffer.0[i] } else { blended.0[i] };
+    }
+    // SAFETY: as above.
+    unsafe { *row = blended };
+}
+
+/// Blends by bytes and stores whole vectors. Left to itself, the compiler makes masked stores of this, each of
+/// which takes some processors as long as the rest of the instruction.
+///
+/// # Safety
+/// The row is writable, and the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn blend<W: Word>(buffer: &Lanes<W>, row: *mut Lanes<W>, mask: u32) {
+    use core::arch::x86_64::*;
+    let (from, to) = (std::ptr::from_ref(buffer).cast::<__m256i>(), row.cast::<__m256i>());
+    for vector in 0..size_of::<Lanes<W>>() / size_of::<__m256i>() {
+        // All ones where the lane is in the mask.
+        let chosen = match W::WIDTH {
+            Width::W64 => {
+                let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+                let mask = _mm256_set1_epi64x(i64::from(mask >> (vector * 4)));
+                _mm256_cmpeq_epi64(_mm256_and_si256(mask, bits), bits)
             }
-            // SAFETY: as above.
-            unsafe { *row = blended };
+            Width::W16 => {
+                let bits = _mm256_setr_epi16(
+                    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768,
+                );
+                let mask = _mm256_set1_epi16((mask >> (vector * 16)) as i16);
+                _mm256_cmpeq_epi16(_mm256_and_si256(mask, bits), bits)
+            }
+            Width::W32 | Width::Pred => {
+                let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+                let mask = _mm256_set1_epi32((mask >> (vector * 8)) as i32);
+                _mm256_cmpeq_epi32(_mm256_and_si256(mask, bits), bits)
+            }
+        };
+        // SAFETY: a row consists of so many vectors and is aligned for them.
+        unsafe {
+            let (old, new) = (_mm256_load_si256(to.add(vector)), _mm256_load_si256(from.add(vector)));
+            _mm256_store_si256(to.add(vector), _mm256_blendv_epi8(old, new, chosen));
         }
     }
 }

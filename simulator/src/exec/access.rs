@@ -8,6 +8,7 @@ use super::data::{lanes, row};
 use super::resolve::{Pattern, Request, Resolved};
 use super::{Machine, Trouble};
 use crate::alu::Width;
+use crate::alu::row::{Lanes, Word, store_lanes};
 use crate::fault::AccessKind;
 
 /// Moves one element between memory and a register row, for a pair of types.
@@ -15,7 +16,7 @@ use crate::fault::AccessKind;
 /// # Safety
 /// Active lanes' pointers are valid for `T`; the row has 32 `R`s.
 #[inline(always)]
-unsafe fn load_row<T: Copy, R: Copy>(
+unsafe fn load_row<const V3: bool, T: Copy, R: Word>(
     from: &(Resolved, &[u64; 32]),
     to: *mut u8,
     mask: u32,
@@ -37,11 +38,7 @@ unsafe fn load_row<T: Copy, R: Copy>(
                 lanes(mask).for_each(|lane| *to.add(lane) = get(first.wrapping_add(lane * stride)));
             }
             Pattern::Same(all) => {
-                let value = get(all);
-                for lane in 0..32 {
-                    let old = *to.add(lane);
-                    *to.add(lane) = if mask >> lane & 1 != 0 { value } else { old };
-                }
+                store_lanes::<V3, R>(&Lanes([get(all); 32]), to.cast(), mask);
             }
             Pattern::Each => {
                 lanes(mask).for_each(|lane| *to.add(lane) = get(from.1[lane] as *mut u8));
@@ -90,7 +87,7 @@ impl Machine<'_> {
     /// # Safety
     /// The access is one of the frame's function; `mask` is not empty.
     #[inline(always)]
-    pub(super) unsafe fn load(
+    pub(super) unsafe fn load<const V3: bool>(
         &mut self,
         w: usize,
         frame: *mut u8,
@@ -116,7 +113,7 @@ impl Machine<'_> {
                 {
                     std::ptr::copy_nonoverlapping(first, to, 128);
                 } else {
-                    load_row::<u32, u32>(&found, to, mask, 4, 0, |v| v);
+                    load_row::<V3, u32, u32>(&found, to, mask, 4, 0, |v| v);
                 }
                 return Ok(visible);
             }
@@ -125,27 +122,33 @@ impl Machine<'_> {
                 let shift = element * usize::from(access.size);
                 let (signed, width) = (access.signed, access.width[element]);
                 match (access.size, width) {
-                    (4, Width::W32) => load_row::<u32, u32>(&found, to, mask, stride, shift, |v| v),
-                    (8, _) => load_row::<u64, u64>(&found, to, mask, stride, shift, |v| v),
-                    (4, _) if signed => load_row::<i32, i64>(&found, to, mask, stride, shift, i64::from),
-                    (4, _) => load_row::<u32, u64>(&found, to, mask, stride, shift, u64::from),
-                    (2, Width::W16) => load_row::<u16, u16>(&found, to, mask, stride, shift, |v| v),
+                    (4, Width::W32) => load_row::<V3, u32, u32>(&found, to, mask, stride, shift, |v| v),
+                    (8, _) => load_row::<V3, u64, u64>(&found, to, mask, stride, shift, |v| v),
+                    (4, _) if signed => {
+                        load_row::<V3, i32, u64>(&found, to, mask, stride, shift, |v| i64::from(v) as u64)
+                    }
+                    (4, _) => load_row::<V3, u32, u64>(&found, to, mask, stride, shift, u64::from),
+                    (2, Width::W16) => load_row::<V3, u16, u16>(&found, to, mask, stride, shift, |v| v),
                     (2, Width::W32) if signed => {
-                        load_row::<i16, i32>(&found, to, mask, stride, shift, i32::from);
+                        load_row::<V3, i16, u32>(&found, to, mask, stride, shift, |v| i32::from(v) as u32);
                     }
-                    (2, Width::W32) => load_row::<u16, u32>(&found, to, mask, stride, shift, u32::from),
-                    (2, _) if signed => load_row::<i16, i64>(&found, to, mask, stride, shift, i64::from),
-                    (2, _) => load_row::<u16, u64>(&found, to, mask, stride, shift, u64::from),
+                    (2, Width::W32) => load_row::<V3, u16, u32>(&found, to, mask, stride, shift, u32::from),
+                    (2, _) if signed => {
+                        load_row::<V3, i16, u64>(&found, to, mask, stride, shift, |v| i64::from(v) as u64)
+                    }
+                    (2, _) => load_row::<V3, u16, u64>(&found, to, mask, stride, shift, u64::from),
                     (_, Width::W16) if signed => {
-                        load_row::<i8, i16>(&found, to, mask, stride, shift, i16::from);
+                        load_row::<V3, i8, u16>(&found, to, mask, stride, shift, |v| i16::from(v) as u16);
                     }
-                    (_, Width::W16) => load_row::<u8, u16>(&found, to, mask, stride, shift, u16::from),
+                    (_, Width::W16) => load_row::<V3, u8, u16>(&found, to, mask, stride, shift, u16::from),
                     (_, Width::W32) if signed => {
-                        load_row::<i8, i32>(&found, to, mask, stride, shift, i32::from);
+                        load_row::<V3, i8, u32>(&found, to, mask, stride, shift, |v| i32::from(v) as u32);
                     }
-                    (_, Width::W32) => load_row::<u8, u32>(&found, to, mask, stride, shift, u32::from),
-                    (_, _) if signed => load_row::<i8, i64>(&found, to, mask, stride, shift, i64::from),
-                    (_, _) => load_row::<u8, u64>(&found, to, mask, stride, shift, u64::from),
+                    (_, Width::W32) => load_row::<V3, u8, u32>(&found, to, mask, stride, shift, u32::from),
+                    (_, _) if signed => {
+                        load_row::<V3, i8, u64>(&found, to, mask, stride, shift, |v| i64::from(v) as u64)
+                    }
+                    (_, _) => load_row::<V3, u8, u64>(&found, to, mask, stride, shift, u64::from),
                 }
             }
             Ok(visible)

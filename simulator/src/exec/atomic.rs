@@ -8,7 +8,7 @@ use bugaroo_ptx::types::Type;
 
 use super::data::{lanes, read_lane, row, write_lane};
 use super::half::Format;
-use super::resolve::Request;
+use super::resolve::{Pattern, Request};
 use super::{Machine, Trouble};
 use crate::decoded::Atomic;
 use crate::fault::AccessKind;
@@ -37,6 +37,23 @@ impl Machine<'_> {
             let found = self.resolve(w, frame, consts, &request, mask)?;
             let sources = atomic.src.map(|slot| row(frame, consts, slot));
             let first = found.lane(&self.pointers, mask.trailing_zeros() as usize, bytes);
+            if let Pattern::Same(all) = found.pattern
+                && atomic.op == AtomOp::Add
+                && matches!(atomic.ty, Type::U32 | Type::S32 | Type::B32 | Type::U64 | Type::S64 | Type::B64)
+            {
+                // A counter, mostly.
+                let mut sum = read_memory(all, bytes);
+                for lane in lanes(mask) {
+                    // The result may go to the operand's row.
+                    let value = read_lane(sources[0], atomic.width, lane);
+                    if let Some(dst) = atomic.dst {
+                        write_lane(frame.add(dst as usize), atomic.width, lane, sum);
+                    }
+                    sum = sum.wrapping_add(value);
+                }
+                write_memory(all, bytes, sum);
+                return Ok(found.visible);
+            }
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
             for lane in lanes(mask) {
                 let pointer = found.lane(&self.pointers, lane, bytes);

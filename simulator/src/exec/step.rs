@@ -31,18 +31,23 @@ impl Machine<'_> {
         left: &mut u32,
         limit: u64,
     ) -> Result<Stop, Box<Fault>> {
-        self.turn_body(w, left, limit)
+        self.turn_body::<true>(w, left, limit)
     }
 
     /// As [`Machine::turn_body`], for any processor.
     pub(super) fn turn_portable(&mut self, w: usize, left: &mut u32, limit: u64) -> Result<Stop, Box<Fault>> {
-        self.turn_body(w, left, limit)
+        self.turn_body::<false>(w, left, limit)
     }
 
     /// Runs warp `w` for `left` visible operations, which are counted down, or `limit` instructions, whichever
-    /// comes first.
+    /// comes first. `V3`: on a processor of the x86-64-v3 level.
     #[inline(always)]
-    fn turn_body(&mut self, w: usize, left: &mut u32, limit: u64) -> Result<Stop, Box<Fault>> {
+    fn turn_body<const V3: bool>(
+        &mut self,
+        w: usize,
+        left: &mut u32,
+        limit: u64,
+    ) -> Result<Stop, Box<Fault>> {
         let code = self.program.code.as_ptr();
         let consts = self.constants.base();
         let mut slice = SLICE.min(limit);
@@ -131,7 +136,7 @@ impl Machine<'_> {
                         pc += 1;
                         if active != 0 {
                             // SAFETY: rows are the loader's; addresses are checked there.
-                            let done = unsafe { self.load(w, frame, consts, inst.extra, active) };
+                            let done = unsafe { self.load::<V3>(w, frame, consts, inst.extra, active) };
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}

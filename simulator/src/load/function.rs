@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::error::LoadError;
 use super::frame::{Frame, register_width, signature};
+use super::liveness::shared_rows;
 use super::reach::is_dynamic_shared;
 use super::scope::{Name, Scopes};
 use super::shared::SharedLayout;
@@ -33,6 +34,8 @@ pub(super) struct Builder<'m> {
     pub program: Program,
     source: &'m str,
     files: &'m [(u32, String)],
+    /// See [`crate::DeviceConfig::share_rows`].
+    pub share_rows: bool,
 }
 
 /// The state of the function that is being translated.
@@ -41,7 +44,8 @@ pub(super) struct Current<'m> {
     pub function: &'m Function,
     pub frame: Frame,
     pub scopes: Scopes<'m>,
-    /// Row of each register by number, given on first use: registers used together lie together.
+    /// Row of each register by number: shared with others, or its own, given on first use. Registers used
+    /// together lie together.
     rows: FxHashMap<u32, u32>,
     labels: Vec<Option<u32>>,
     /// Branches by instruction, to be pointed at their label's instruction.
@@ -95,7 +99,7 @@ impl<'m> Builder<'m> {
             })
             .collect();
         let (source, files) = (&module.source, &module.files);
-        Builder { functions, names, placed, shared, dynamic, program, source, files }
+        Builder { functions, names, placed, shared, dynamic, program, source, files, share_rows: true }
     }
 
     /// Translates function `index`, or says why that cannot be; then nothing of it can be run. One without a
@@ -142,6 +146,9 @@ impl<'m> Builder<'m> {
     fn body(&mut self, index: u32, statements: &'m [Statement]) -> Result<(), LoadError> {
         let mut at = self.begin(index);
         self.parameters(&mut at)?;
+        if self.share_rows {
+            at.rows.extend(shared_rows(at.function, &mut at.frame));
+        }
         let entry = self.program.code.len() as u32;
         self.block(&mut at, statements)?;
         // The end of the body returns. The origin is that of the last instruction, or the function's name.

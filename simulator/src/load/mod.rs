@@ -14,6 +14,7 @@ mod error;
 mod frame;
 mod function;
 mod lanewise;
+mod liveness;
 mod matrix;
 mod operand;
 mod provided;
@@ -233,6 +234,7 @@ fn build(
     symbols::initialise(variables(), &placed, &names, &shared, memory)?;
 
     let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa);
+    builder.share_rows = config.share_rows;
     let mut refused = vec![None; functions.len()];
     for (index, refused) in refused.iter_mut().enumerate().filter(|(index, _)| reached.any(*index as u32)) {
         *refused = builder.function(index as u32).err();

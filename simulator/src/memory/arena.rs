@@ -13,6 +13,7 @@ pub(super) struct Arena {
 unsafe impl Send for Arena {}
 
 const PAGE: u64 = 4096;
+const HUGE_PAGE: u64 = 2 << 20;
 
 impl Arena {
     /// Reserves `len` bytes, rounded up to pages; None when the host will not.
@@ -91,6 +92,17 @@ impl Arena {
             let pages = self.at(start, end - start);
             // SAFETY: whole pages of our own mapping; the advice does not change what they hold.
             unsafe { libc::madvise(pages.cast(), (end - start) as usize, libc::MADV_HUGEPAGE) };
+        }
+    }
+
+    /// As [`Arena::prefer_huge_pages`], for a range that will be used densely: also for the huge pages that reach
+    /// over its ends.
+    pub fn expect_dense(&self, offset: u64, bytes: u64) {
+        let base = self.base as u64;
+        let start = ((base + offset) / HUGE_PAGE * HUGE_PAGE).max(base);
+        let end = (base + offset + bytes).next_multiple_of(HUGE_PAGE).min(base + self.len);
+        if start < end {
+            self.prefer_huge_pages(start - base, end - start);
         }
     }
 

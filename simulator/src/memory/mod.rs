@@ -189,6 +189,12 @@ impl Memory {
         Ok(address)
     }
 
+    /// Says that most of the pages of a range of the device's memory will be used: the host may commit it in large
+    /// pieces. Changes nothing else.
+    pub fn expect_dense(&self, address: u64, bytes: u64) {
+        self.device.expect_dense(address, bytes);
+    }
+
     /// Frees the allocation that starts at `address`.
     ///
     /// # Errors

@@ -72,6 +72,13 @@ impl Segment {
         Some(self.base + offset)
     }
 
+    /// See [`super::Memory::expect_dense`].
+    pub fn expect_dense(&self, address: u64, bytes: u64) {
+        if let Some(offset) = self.offset(address) {
+            self.arena.expect_dense(offset, bytes.min(self.arena.len() - offset));
+        }
+    }
+
     /// Frees the allocation that starts at `address`; its size.
     pub fn free(&mut self, address: u64) -> Option<u64> {
         let offset = self.offset(address)?;
