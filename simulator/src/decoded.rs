@@ -27,7 +27,8 @@ pub(crate) const WORD_ROW: u32 = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Run the row function.
+    /// Run the row function, and then those of so many instructions behind it, which are of this kind, too,
+    /// and have no guard.
     Alu,
     /// Target instruction.
     Branch,

@@ -4,6 +4,7 @@
 use super::Machine;
 use crate::address::LOCAL_WINDOW;
 use crate::alu::Width;
+use crate::alu::row::{Lanes, store_lanes};
 use crate::decoded::{Inst, Kind, SpecialValue, WORD_ROW};
 
 /// Lanes of a mask, lowest first.
@@ -239,6 +240,13 @@ impl Machine<'_> {
                     std::ptr::copy_nonoverlapping(words, dst, WORD_ROW as usize);
                     continue;
                 }
+                if access.size == 8 && width == Width::W64 {
+                    let low = &*words.cast::<Lanes<u32>>();
+                    let high = &*words.add(WORD_ROW as usize).cast::<Lanes<u32>>();
+                    let wide = |lane: usize| u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
+                    store_lanes::<false, u64>(&Lanes(std::array::from_fn(wide)), dst, active);
+                    continue;
+                }
                 for lane in lanes(active) {
                     let low = read_lane(words, Width::W32, lane) >> shift;
                     let value = match access.size {
@@ -270,6 +278,13 @@ impl Machine<'_> {
                 let source = row(frame, consts, access.rows[element]);
                 if active == !0 && access.size == 4 && width == Width::W32 {
                     std::ptr::copy_nonoverlapping(source, words, WORD_ROW as usize);
+                    continue;
+                }
+                if access.size == 8 && width == Width::W64 {
+                    let wide = *source.cast::<Lanes<u64>>();
+                    let half = |shift| Lanes(wide.0.map(|value| (value >> shift) as u32));
+                    store_lanes::<false, u32>(&half(0), words, active);
+                    store_lanes::<false, u32>(&half(32), words.add(WORD_ROW as usize), active);
                     continue;
                 }
                 for lane in lanes(active) {

@@ -105,6 +105,17 @@ impl Machine<'_> {
                         // for the processor that we run on.
                         unsafe { (inst.run)(frame, consts, &inst.ops, active) };
                         pc += 1;
+                        // So many like it are behind it, without guards; another fragment may wait at one.
+                        let more = inst.extra.min(selected.stop.wrapping_sub(pc));
+                        for _ in 0..more {
+                            // SAFETY: as above; the loader counted them.
+                            unsafe {
+                                let inst = &*code.add(pc as usize);
+                                (inst.run)(frame, consts, &inst.ops, mask);
+                            }
+                            pc += 1;
+                        }
+                        count += u64::from(more);
                     }
                     Kind::Branch => {
                         if active == 0 {

@@ -165,6 +165,7 @@ impl<'m> Builder<'m> {
                 .map(|l| at.labels[*l as usize].expect("every declared label is placed in its block"))
                 .collect();
         }
+        count_runs(&mut self.program.code[entry as usize..]);
         let loaded = &mut self.program.functions[index as usize];
         loaded.entry = entry;
         loaded.frame_bytes = at.frame.bytes().max(64);
@@ -379,6 +380,19 @@ impl<'m> Builder<'m> {
     pub fn positions(&self, at: &Current<'m>) -> Vec<SourcePosition> {
         let source = at.instruction.map_or(&[][..], |instruction| &instruction.source);
         source.iter().map(|line| source_position(self.files, line)).collect()
+    }
+}
+
+/// Tells each arithmetic instruction how many of its kind, without guards, are behind it.
+fn count_runs(code: &mut [Inst]) {
+    let mut run = 0;
+    for inst in code.iter_mut().rev() {
+        if inst.kind != Kind::Alu {
+            run = 0;
+            continue;
+        }
+        inst.extra = run;
+        run = if inst.guard == NO_GUARD { run + 1 } else { 0 };
     }
 }
 
