@@ -28,7 +28,7 @@ struct Program {
 
 impl Program {
     fn below(&mut self, limit: u32) -> u32 {
-        ((self.rng.next() >> 32) * u64::from(limit) >> 32) as u32
+        (((self.rng.next() >> 32) * u64::from(limit)) >> 32) as u32
     }
 
     fn line(&mut self, line: &str) {
