@@ -5,6 +5,9 @@
 //! less than zero is the bitwise complement of an offset into the constants (the ALU's convention).
 //! Parameters of device functions, and the `.param` variables of call sequences, are *word rows*: byte `b`
 //! of the variable lives in row `b / 4`, a row being 32 lanes of 4 bytes.
+//!
+//! Public for other interpreters of the same program ([`crate::Image`]), such as the verifier's.
+#![allow(missing_docs, reason = "fields and variants carry the ISA's names")]
 
 mod asynchronous;
 mod matrix;
@@ -12,21 +15,21 @@ mod matrix;
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Space, Type};
 
-pub(crate) use asynchronous::Asynchronous;
-pub(crate) use matrix::Matrix;
+pub use asynchronous::Asynchronous;
+pub use matrix::Matrix;
 
 use crate::alu::lanewise::Lanewise;
 use crate::alu::{Operands, RowFn, Width};
 
 /// `Inst::guard` of an instruction without one.
-pub(crate) const NO_GUARD: u32 = u32::MAX;
+pub const NO_GUARD: u32 = u32::MAX;
 /// Bytes of a word row.
-pub(crate) const WORD_ROW: u32 = 128;
+pub const WORD_ROW: u32 = 128;
 
 /// What an instruction does; the meaning of `Inst::extra` stands beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Run the row function, and then those of so many instructions behind it, which are of this kind, too,
     /// and have no guard.
     Alu,
@@ -97,7 +100,7 @@ pub(crate) enum Kind {
 
 /// Arithmetic that is computed lane by lane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LanewiseInst {
+pub struct LanewiseInst {
     pub what: Lanewise,
     pub dst: (u32, Width),
     /// Row of a predicate that comes out, too.
@@ -110,7 +113,7 @@ pub(crate) struct LanewiseInst {
 
 /// A function that device code may call without defining it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Provided {
+pub enum Provided {
     Printf,
     Assert,
     Malloc,
@@ -149,7 +152,7 @@ impl Provided {
 
 /// One decoded instruction.
 #[derive(Clone, Copy)]
-pub(crate) struct Inst {
+pub struct Inst {
     /// The row function of an `Alu` instruction.
     pub run: RowFn,
     /// Operands of the row function; other kinds use `dst` and `src[0]` where they have such.
@@ -166,7 +169,7 @@ pub(crate) struct Inst {
 
 /// How an address comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Base {
+pub enum Base {
     /// A row of 64-bit addresses at this slot.
     Row64(i32),
     /// A row of 32-bit addresses at this slot.
@@ -179,7 +182,7 @@ pub(crate) enum Base {
 
 /// An address operand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Address {
+pub struct Address {
     /// The base.
     pub base: Base,
     /// Added, wrapping.
@@ -190,7 +193,7 @@ pub(crate) struct Address {
 
 /// Which of a launch's counts the executions of a store go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub enum Counted {
     /// None: a load, a store to local memory, or one of the tester's own.
     Nowhere,
     Shared,
@@ -201,7 +204,7 @@ pub(crate) enum Counted {
 
 /// `ld`, `st` and their `.param` forms.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub struct Access {
     /// Where.
     pub address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.
@@ -222,7 +225,7 @@ pub(crate) struct Access {
 
 /// `atom` and `red`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Atomic {
+pub struct Atomic {
     /// Where.
     pub address: Address,
     /// What.
@@ -239,7 +242,7 @@ pub(crate) struct Atomic {
 
 /// A special register that differs between warps, lanes or moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SpecialValue {
+pub enum SpecialValue {
     /// `%tid`, by dimension.
     Tid(u8),
     /// `%ctaid`, by dimension.
@@ -271,7 +274,7 @@ pub(crate) enum SpecialValue {
 
 /// A value that is fixed for a launch: its constant row is written when the launch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum LaunchValue {
+pub enum LaunchValue {
     Ntid(u8),
     Nctaid(u8),
     Nwarpid,
@@ -294,7 +297,7 @@ pub(crate) enum LaunchValue {
 
 /// `mov` of a special register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Special {
+pub struct Special {
     pub value: SpecialValue,
     pub dst: u32,
     pub width: Width,
@@ -302,7 +305,7 @@ pub(crate) struct Special {
 
 /// `mov` between a register and a vector of its parts.
 #[derive(Clone, Debug)]
-pub(crate) struct Pack {
+pub struct Pack {
     /// Slot of the whole.
     pub whole: i32,
     /// Bytes of each part.
@@ -315,7 +318,7 @@ pub(crate) struct Pack {
 
 /// Rows that a call copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CopyWidth {
+pub enum CopyWidth {
     /// This many word rows.
     Words(u32),
     /// One register row.
@@ -324,14 +327,14 @@ pub(crate) enum CopyWidth {
 
 /// One argument or result: where it lies in the caller, and how wide it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Argument {
+pub struct Argument {
     pub slot: i32,
     pub width: CopyWidth,
 }
 
 /// Who is called.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Callee {
+pub enum Callee {
     /// Index of the function.
     Function(u32),
     /// Slot of a 64-bit row of code addresses.
@@ -340,7 +343,7 @@ pub(crate) enum Callee {
 
 /// `call`.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub struct Call {
     pub callee: Callee,
     pub args: Vec<Argument>,
     pub rets: Vec<Argument>,
@@ -348,7 +351,7 @@ pub(crate) struct Call {
 
 /// What a CTA barrier instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BarrierAction {
+pub enum BarrierAction {
     Sync,
     Arrive,
     /// Reduction, destination row, predicate slot, negated.
@@ -357,7 +360,7 @@ pub(crate) enum BarrierAction {
 
 /// `bar`, `barrier`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Barrier {
+pub struct Barrier {
     pub action: BarrierAction,
     pub aligned: bool,
     /// Slot of the 32-bit barrier number.
@@ -368,7 +371,7 @@ pub(crate) struct Barrier {
 
 /// What lanes of a warp do together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Together {
+pub enum Together {
     /// `bar.warp.sync`
     Sync,
     Shfl(ShflMode),
@@ -388,7 +391,7 @@ pub(crate) enum Together {
 
 /// `shfl`, `vote`, `match`, `redux`, `elect`, `bar.warp.sync`, and matrices.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Collective {
+pub struct Collective {
     pub what: Together,
     /// Slot of the member mask; None for the deprecated forms that act on the converged lanes.
     pub mask: Option<i32>,
@@ -404,14 +407,14 @@ pub(crate) struct Collective {
 
 /// A parameter or result of a function, as laid out in its frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Formal {
+pub struct Formal {
     pub offset: u32,
     pub width: CopyWidth,
 }
 
 /// A loaded function.
 #[derive(Clone, Debug)]
-pub(crate) struct LoadedFunction {
+pub struct LoadedFunction {
     pub name: String,
     /// First instruction.
     pub entry: u32,
@@ -429,7 +432,7 @@ pub(crate) struct LoadedFunction {
 
 /// Where a decoded instruction comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
+pub struct Origin {
     pub function: u32,
     pub line: u32,
     /// Span of the text.

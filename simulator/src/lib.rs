@@ -12,10 +12,11 @@ mod address;
 pub mod alu;
 mod config;
 mod console;
-mod decoded;
+pub mod decoded;
 mod exec;
 mod fault;
 mod grid;
+mod image;
 mod launch;
 mod load;
 mod memory;
@@ -24,11 +25,13 @@ mod schedule;
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
 pub use console::{Console, Stream};
+pub use exec::{reduce, shuffle_source};
 pub use fault::{
     AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, Near, Place, SourcePosition, ThreadId,
 };
 pub use grid::Grid;
+pub use image::{Image, Launched};
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch};
-pub use load::{KernelInfo, LoadError, ParamInfo, Program};
+pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Program};
 pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
 pub use schedule::{Candidate, RandomScheduler, Rng, Scheduler, Turn};

@@ -30,7 +30,7 @@ mod convert_any;
 mod float;
 mod half;
 mod integer;
-pub(crate) mod lanewise;
+pub mod lanewise;
 mod permute;
 mod predicate;
 mod rounding;

@@ -8,7 +8,7 @@ use crate::alu::Width;
 
 /// One such instruction. Slots are 32 bits wide unless it is said otherwise.
 #[derive(Clone, Debug)]
-pub(crate) enum Asynchronous {
+pub enum Asynchronous {
     /// An `mbarrier` instruction on a barrier in memory.
     Mbarrier {
         op: MbarrierOp,

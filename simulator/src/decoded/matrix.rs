@@ -6,7 +6,7 @@ use super::Address;
 
 /// One matrix instruction of a warp.
 #[derive(Clone, Debug)]
-pub(crate) enum Matrix {
+pub enum Matrix {
     /// `ldmatrix`
     Load { address: Address, rows: Vec<Option<u32>>, trans: bool },
     /// `stmatrix`

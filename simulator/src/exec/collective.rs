@@ -212,7 +212,7 @@ impl Machine<'_> {
 }
 
 /// One step of `redux`.
-fn reduce(op: AtomOp, ty: Type, nan: bool, a: u32, b: u32) -> u32 {
+pub fn reduce(op: AtomOp, ty: Type, nan: bool, a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     match (op, ty) {
         (AtomOp::And, _) => a & b,
@@ -252,7 +252,7 @@ fn scatter(part: &Part, collective: &Collective, results: &[u64; 32], predicates
 }
 
 /// The lane that `shfl` reads from, and whether it lies in the segment (PTX ISA, "shfl.sync", semantics).
-fn shuffle_source(mode: ShflMode, lane: i32, b: u32, c: u32) -> (usize, bool) {
+pub fn shuffle_source(mode: ShflMode, lane: i32, b: u32, c: u32) -> (usize, bool) {
     let (offset, clamp, segment) = ((b & 31) as i32, (c & 31) as i32, (c >> 8 & 31) as i32);
     let max = lane & segment | clamp & !segment;
     let (from, inside) = match mode {

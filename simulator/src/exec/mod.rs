@@ -25,6 +25,7 @@ mod tally;
 mod warp;
 
 use asynchronous::Asynchrony;
+pub use collective::{reduce, shuffle_source};
 use frames::{Block, Frame, Frames, ROOT};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
 
@@ -400,7 +401,7 @@ impl<'a> Machine<'a> {
 }
 
 /// The constants, with the launch's own filled in.
-fn launch_constants(program: &Program, config: &DeviceConfig, plan: &Plan<'_>) -> Constants {
+pub(crate) fn launch_constants(program: &Program, config: &DeviceConfig, plan: &Plan<'_>) -> Constants {
     let mut constants = program.constants.clone();
     constants.fill(|value| match value {
         LaunchValue::Ntid(d) => u64::from(plan.spec.block[usize::from(d)]),

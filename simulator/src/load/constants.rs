@@ -12,7 +12,7 @@ struct Chunk([u8; 32]);
 
 /// Rows of constants.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Constants {
+pub struct Constants {
     chunks: Vec<Chunk>,
     known: FxHashMap<(Width, u64), u32>,
     launch: Vec<(LaunchValue, Width, u32)>,

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use bugaroo_ptx::ast::{self, FunctionKind, Item, Module};
 use rustc_hash::FxHashMap;
 
-pub(crate) use constants::Constants;
+pub use constants::Constants;
 pub(crate) use control::agrees;
 pub use error::LoadError;
 
@@ -103,7 +103,7 @@ pub struct Program {
     /// It has deprecated shuffles or votes, which act on the lanes that happen to be together: those that can
     /// are kept together then, as hardware mostly does.
     pub(crate) leans_on_convergence: bool,
-    origins: Vec<Origin>,
+    pub(crate) origins: Vec<Origin>,
     positions: Vec<ast::SourceLine>,
     files: Vec<(u32, String)>,
     text: String,
@@ -177,7 +177,7 @@ impl Program {
     }
 
     /// Where instruction `pc` comes from.
-    pub(crate) fn place(&self, pc: u32) -> Place {
+    pub fn place(&self, pc: u32) -> Place {
         let origin = &self.origins[pc as usize];
         let positions = &self.positions[origin.source.0 as usize..origin.source.1 as usize];
         let text = &self.text[origin.text.0..origin.text.1];
