@@ -9,21 +9,22 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
 use crate::{
-    advice, aliases, array, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module,
-    occupancy, peer, pointer, pool, primary, procaddr, profiler, stream, stream_attributes, virtual_memory,
+    advice, array, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error, event,
+    fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module, occupancy, peer,
+    per_thread, pointer, pool, primary, procaddr, profiler, stream, stream_attributes, virtual_memory,
 };
 
 use crate::graph::{
-    edit as graph_edit, exec as graph_exec, inspect as graph_inspect, params as graph_params,
+    edit as graph_edit, exec as graph_exec, inspect as graph_inspect, node_params as graph_node_params,
 };
 
 /// What stands behind an exported name.
 pub type Slot = AtomicPtr<c_void>;
 
-/// Exports functions of modules in scope under their own names, and lists them in `NAMES`.
+/// Exports functions of modules in scope, and lists them in `NAMES`: `name`, or `name = function` for an old name of a
+/// function that only got stricter.
 macro_rules! export {
-    ($($module:ident { $($name:ident)* })*) => {
+    ($($module:ident { $($name:ident $(= $function:ident)?)* })*) => {
         /// Every name exported from here, with its slot.
         pub static NAMES: &[(&str, &$crate::exports::Slot)] =
             &[$($((stringify!($name), &$name::SLOT)),*),*];
@@ -31,7 +32,7 @@ macro_rules! export {
             mod $name {
                 /// The function behind the name.
                 pub static SLOT: $crate::exports::Slot =
-                    $crate::exports::Slot::new(super::$module::$name as *mut std::ffi::c_void);
+                    $crate::exports::Slot::new($crate::exports::behind!(super::$module, $name $(= $function)?));
             }
             #[doc = concat!("Jumps to [`", stringify!($module), "::", stringify!($name), "`], or what replaced it.")]
             ///
@@ -47,6 +48,13 @@ macro_rules! export {
 }
 pub(crate) use export;
 
+/// The address of the function behind a name: the one of that name, or the one that is named.
+macro_rules! behind {
+    ($($module:ident)::+, $name:ident) => { $($module)::+::$name as *mut std::ffi::c_void };
+    ($($module:ident)::+, $name:ident = $function:ident) => { $($module)::+::$function as *mut std::ffi::c_void };
+}
+pub(crate) use behind;
+
 /// Every exported name, with its slot.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static Slot)> {
     NAMES.iter().chain(crate::missing::NAMES).copied()
@@ -57,19 +65,16 @@ export! {
         cuMemAdvise cuMemAdvise_v2 cuMemPrefetchAsync cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync
         cuMemRangeGetAttribute cuMemRangeGetAttributes
     }
-    aliases {
-        cuCtxDestroy cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease
-        cuDevicePrimaryCtxReset cuDevicePrimaryCtxSetFlags cuEventDestroy
+    per_thread {
         cuEventRecordWithFlags_ptsz cuEventRecord_ptsz cuGraphInstantiateWithParams_ptsz
         cuGraphLaunch_ptsz cuGraphUpload_ptsz cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz
-        cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuLinkAddData cuLinkAddFile cuLinkCreate
-        cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz cuMemFreeAsync_ptsz cuMemHostRegister
-        cuMemPrefetchAsync_ptsz cuMemPrefetchAsync_v2_ptsz cuMemPrefetchBatchAsync_ptsz
-        cuMemcpy2DAsync_v2_ptsz cuMemcpy2DUnaligned_v2_ptds cuMemcpy2D_v2_ptds
-        cuMemcpy3DAsync_v2_ptsz cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2_ptsz
-        cuMemcpy3DPeerAsync_ptsz cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds cuMemcpyAsync_ptsz
-        cuMemcpyAtoA_v2_ptds cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2_ptsz cuMemcpyAtoH_v2_ptds
-        cuMemcpyBatchAsync_ptsz cuMemcpyBatchAsync_v2_ptsz cuMemcpyDtoA_v2_ptds
+        cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz
+        cuMemFreeAsync_ptsz cuMemPrefetchAsync_ptsz cuMemPrefetchAsync_v2_ptsz
+        cuMemPrefetchBatchAsync_ptsz cuMemcpy2DAsync_v2_ptsz cuMemcpy2DUnaligned_v2_ptds
+        cuMemcpy2D_v2_ptds cuMemcpy3DAsync_v2_ptsz cuMemcpy3DBatchAsync_ptsz
+        cuMemcpy3DBatchAsync_v2_ptsz cuMemcpy3DPeerAsync_ptsz cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds
+        cuMemcpyAsync_ptsz cuMemcpyAtoA_v2_ptds cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2_ptsz
+        cuMemcpyAtoH_v2_ptds cuMemcpyBatchAsync_ptsz cuMemcpyBatchAsync_v2_ptsz cuMemcpyDtoA_v2_ptds
         cuMemcpyDtoDAsync_v2_ptsz cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz
         cuMemcpyDtoH_v2_ptds cuMemcpyHtoAAsync_v2_ptsz cuMemcpyHtoA_v2_ptds
         cuMemcpyHtoDAsync_v2_ptsz cuMemcpyHtoD_v2_ptds cuMemcpyPeerAsync_ptsz cuMemcpyPeer_ptds
@@ -79,10 +84,10 @@ export! {
         cuMemsetD8_v2_ptds cuStreamAddCallback_ptsz cuStreamAttachMemAsync_ptsz
         cuStreamBatchMemOp_ptsz cuStreamBatchMemOp_v2_ptsz cuStreamBeginCaptureToGraph_ptsz
         cuStreamBeginCapture_ptsz cuStreamBeginCapture_v2_ptsz cuStreamCopyAttributes_ptsz
-        cuStreamDestroy cuStreamEndCapture_ptsz cuStreamGetAttribute_ptsz
-        cuStreamGetCaptureInfo_ptsz cuStreamGetCaptureInfo_v2_ptsz cuStreamGetCaptureInfo_v3_ptsz
-        cuStreamGetCtx_ptsz cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz
-        cuStreamGetId_ptsz cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
+        cuStreamEndCapture_ptsz cuStreamGetAttribute_ptsz cuStreamGetCaptureInfo_ptsz
+        cuStreamGetCaptureInfo_v2_ptsz cuStreamGetCaptureInfo_v3_ptsz cuStreamGetCtx_ptsz
+        cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz cuStreamGetId_ptsz
+        cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
         cuStreamSetAttribute_ptsz cuStreamSynchronize_ptsz cuStreamUpdateCaptureDependencies_ptsz
         cuStreamUpdateCaptureDependencies_v2_ptsz cuStreamWaitEvent_ptsz cuStreamWaitValue32_ptsz
         cuStreamWaitValue32_v2_ptsz cuStreamWaitValue64_ptsz cuStreamWaitValue64_v2_ptsz
@@ -100,6 +105,9 @@ export! {
         cuThreadExchangeStreamCaptureMode
     }
     context {
+        cuCtxPushCurrent = cuCtxPushCurrent_v2
+        cuCtxPopCurrent = cuCtxPopCurrent_v2
+        cuCtxDestroy = cuCtxDestroy_v2
         cuCtxCreate_v2 cuCtxCreate_v3 cuCtxCreate_v4 cuCtxDestroy_v2 cuCtxGetApiVersion
         cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice cuCtxGetDevice_v2 cuCtxGetFlags cuCtxGetId
         cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2
@@ -133,6 +141,7 @@ export! {
         cuGetErrorName cuGetErrorString
     }
     event {
+        cuEventDestroy = cuEventDestroy_v2
         cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventElapsedTime_v2 cuEventQuery
         cuEventRecord cuEventRecordWithFlags cuEventSynchronize
     }
@@ -165,7 +174,7 @@ export! {
         cuGraphNodeGetDependencies_v2 cuGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes_v2
         cuGraphNodeGetType
     }
-    graph_params {
+    graph_node_params {
         cuGraphEventRecordNodeGetEvent cuGraphEventRecordNodeSetEvent cuGraphEventWaitNodeGetEvent
         cuGraphEventWaitNodeSetEvent cuGraphExecEventRecordNodeSetEvent
         cuGraphExecEventWaitNodeSetEvent cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams
@@ -178,6 +187,7 @@ export! {
         cuGraphNodeSetParams
     }
     host {
+        cuMemHostRegister = cuMemHostRegister_v2
         cuMemAllocHost_v2 cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2
         cuMemHostGetFlags cuMemHostRegister_v2 cuMemHostUnregister
     }
@@ -198,6 +208,9 @@ export! {
         cuLibraryLoadFromFile cuLibraryUnload
     }
     link {
+        cuLinkCreate = cuLinkCreate_v2
+        cuLinkAddFile = cuLinkAddFile_v2
+        cuLinkAddData = cuLinkAddData_v2
         cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     }
     memop {
@@ -233,6 +246,9 @@ export! {
         cuMemPoolSetAttribute cuMemPoolTrimTo cuMemSetMemPool
     }
     primary {
+        cuDevicePrimaryCtxSetFlags = cuDevicePrimaryCtxSetFlags_v2
+        cuDevicePrimaryCtxReset = cuDevicePrimaryCtxReset_v2
+        cuDevicePrimaryCtxRelease = cuDevicePrimaryCtxRelease_v2
         cuDevicePrimaryCtxGetState cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset_v2
         cuDevicePrimaryCtxRetain cuDevicePrimaryCtxSetFlags_v2
     }
@@ -243,6 +259,7 @@ export! {
         cuProfilerStart cuProfilerStop
     }
     stream {
+        cuStreamDestroy = cuStreamDestroy_v2
         cuLaunchHostFunc cuStreamAddCallback cuStreamAttachMemAsync cuStreamCreate
         cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
         cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority

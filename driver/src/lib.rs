@@ -13,7 +13,6 @@
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
 
 pub mod advice;
-pub mod aliases;
 pub mod array;
 mod attributes;
 mod cache;
@@ -62,6 +61,7 @@ mod nvjitlink;
 pub mod occupancy;
 mod own_writes;
 pub mod peer;
+pub mod per_thread;
 pub mod pointer;
 pub mod pool;
 pub mod primary;

@@ -14,7 +14,7 @@ use cuda::fill::cuMemsetD32Async;
 use cuda::graph::edit::*;
 use cuda::graph::exec::*;
 use cuda::graph::inspect::*;
-use cuda::graph::params::*;
+use cuda::graph::node_params::*;
 use cuda::launch::cuLaunchKernel;
 use cuda::memop::*;
 use cuda::stream::*;

@@ -6,10 +6,10 @@ use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
 use crate::graph::params::{
-    self, GraphNodeParams, HostNodeParams, KernelNodeParams, KernelNodeParamsV2, Memcpy3D, MemsetNodeParams,
+    self, GraphNodeParams, HostNodeParams, KernelNodeParams, KernelNodeParamsV2, MemsetNodeParams,
 };
 use crate::state::Driver;
-use crate::types::{CUcontext, CUevent, CUgraph, CUgraphNode};
+use crate::types::{CUDA_MEMCPY3D, CUcontext, CUevent, CUgraph, CUgraphNode};
 use crate::work::Work;
 
 /// The nodes of a list.
@@ -116,7 +116,7 @@ adding! {
     /// Adds a kernel.
     cuGraphAddKernelNode_v2(kernel: *const KernelNodeParamsV2) = |driver| params::kernel_v2(driver, kernel, false);
     /// Adds a copy.
-    cuGraphAddMemcpyNode(copy: *const Memcpy3D, _context: CUcontext) = |driver| params::copy(driver, copy);
+    cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _context: CUcontext) = |driver| params::copy(driver, copy);
     /// Adds a fill.
     cuGraphAddMemsetNode(fill: *const MemsetNodeParams, _context: CUcontext) = |driver| params::fill(driver, fill);
     /// Adds a call of a function of the program.

@@ -7,6 +7,7 @@
 pub mod edit;
 pub mod exec;
 pub mod inspect;
+pub mod node_params;
 pub mod params;
 
 use std::ffi::{c_uint, c_void};

@@ -3,87 +3,54 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::rc::Rc;
 
-use crate::entry::{not_null, with_context, with_driver, write};
+use crate::entry::not_null;
 use crate::error::{Outcome, Status};
-use crate::execute::Request;
 use crate::fill::Fill;
 use crate::graph::Body;
 use crate::launch::Parameters;
 use crate::state::Driver;
-use crate::transfer::{Place, Side};
-use crate::types::{
-    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction,
-    CUgraph, CUgraphNode, CUhostFn, CUlaunchAttributeValue,
-};
+use crate::types::{CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn};
 use crate::work::Work;
 
 /// `CUDA_KERNEL_NODE_PARAMS_v1`
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct KernelNodeParams {
-    function: CUfunction,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    dynamic_shared: c_uint,
-    each: *const *const c_void,
-    extra: *const *mut c_void,
+    pub(super) function: CUfunction,
+    pub(super) grid: [c_uint; 3],
+    pub(super) block: [c_uint; 3],
+    pub(super) dynamic_shared: c_uint,
+    pub(super) each: *const *const c_void,
+    pub(super) extra: *const *mut c_void,
 }
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct KernelNodeParamsV2 {
-    first: KernelNodeParams,
-    kernel: CUfunction,
-    context: CUcontext,
-}
-
-/// One side of a `CUDA_MEMCPY3D`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-struct Memcpy3DSide {
-    x: usize,
-    y: usize,
-    z: usize,
-    level: usize,
-    kind: c_uint,
-    host: *mut c_void,
-    device: CUdeviceptr,
-    array: *mut c_void,
-    reserved: *mut c_void,
-    pitch: usize,
-    height: usize,
-}
-
-/// `CUDA_MEMCPY3D`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Memcpy3D {
-    from: Memcpy3DSide,
-    to: Memcpy3DSide,
-    width: usize,
-    height: usize,
-    depth: usize,
+    pub(super) first: KernelNodeParams,
+    pub(super) kernel: CUfunction,
+    pub(super) context: CUcontext,
 }
 
 /// `CUDA_MEMSET_NODE_PARAMS`
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MemsetNodeParams {
-    to: CUdeviceptr,
-    pitch: usize,
-    value: c_uint,
-    item: c_uint,
-    width: usize,
-    height: usize,
+    pub(super) to: CUdeviceptr,
+    pub(super) pitch: usize,
+    pub(super) value: c_uint,
+    pub(super) item: c_uint,
+    pub(super) width: usize,
+    pub(super) height: usize,
 }
 
 /// `CUDA_HOST_NODE_PARAMS`
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct HostNodeParams {
-    function: CUhostFn,
-    data: *mut c_void,
+    pub(super) function: CUhostFn,
+    pub(super) data: *mut c_void,
 }
 
 /// `CUDA_MEMCPY_NODE_PARAMS`
@@ -93,7 +60,7 @@ struct MemcpyNodeParams {
     flags: c_int,
     reserved: c_int,
     context: CUcontext,
-    copy: Memcpy3D,
+    copy: CUDA_MEMCPY3D,
 }
 
 /// The union in [`GraphNodeParams`].
@@ -122,7 +89,6 @@ pub struct GraphNodeParams {
 const _: () = {
     assert!(size_of::<KernelNodeParams>() == 56);
     assert!(size_of::<KernelNodeParamsV2>() == 72);
-    assert!(size_of::<Memcpy3D>() == size_of::<CUDA_MEMCPY3D>());
     assert!(size_of::<MemsetNodeParams>() == 40);
     assert!(size_of::<GraphNodeParams>() == 256);
 };
@@ -131,7 +97,7 @@ const _: () = {
 ///
 /// # Safety
 /// It is null or points to a `T`.
-unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
+pub(super) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
     not_null(from)?;
     // SAFETY: not null, and the caller vouches for the rest.
     Ok(unsafe { from.read_unaligned() })
@@ -174,9 +140,9 @@ pub unsafe fn kernel_v2(
 ///
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold what is copied, whenever that is.
-pub unsafe fn copy(driver: &Driver, copy: *const Memcpy3D) -> Outcome<Body> {
-    // SAFETY: the caller's promise; the two are one layout.
-    let copy = unsafe { read(copy.cast::<CUDA_MEMCPY3D>()) }?;
+pub unsafe fn copy(driver: &Driver, copy: *const CUDA_MEMCPY3D) -> Outcome<Body> {
+    // SAFETY: the caller's promise.
+    let copy = unsafe { read(copy) }?;
     let transfer = crate::copy3d::describe(driver, &copy)?;
     transfer.check(driver)?;
     Ok(Body::Work(Work::Copy(transfer)))
@@ -244,361 +210,4 @@ pub unsafe fn any(driver: &mut Driver, node: *mut GraphNodeParams) -> Outcome<Bo
             _ => Err(Status::InvalidValue),
         }
     }
-}
-
-/// Whether a node's kernel is cooperative.
-fn is_cooperative(body: &Body) -> bool {
-    matches!(body, Body::Work(Work::Kernel(request, _)) if request.cooperative)
-}
-
-/// Gives a node something else to do, of the same kind.
-pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
-    let node = driver.graphs.nodes.get_mut(node)?;
-    if node.body.kind() != body.kind() {
-        return Err(Status::InvalidValue);
-    }
-    let old = std::mem::replace(&mut node.body, body);
-    node.pointers.clear();
-    if let Body::Child(child) = old {
-        driver.graphs.remove(child);
-    }
-    Ok(())
-}
-
-impl Driver {
-    /// Whether a node is a cooperative kernel.
-    pub fn is_cooperative_node(&self, node: CUgraphNode) -> Outcome<bool> {
-        Ok(is_cooperative(&self.graphs.nodes.get(node)?.body))
-    }
-
-    /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
-    fn kernel_params(&mut self, handle: CUgraphNode) -> Outcome<KernelNodeParams> {
-        let Body::Work(Work::Kernel(request, _)) = self.graphs.nodes.get(handle)?.body.clone() else {
-            return Err(Status::InvalidValue);
-        };
-        let values = request.parameters.as_ptr();
-        let (_, info) = self.kernel(request.function)?;
-        let pointer = |offset: u32| values.wrapping_add(offset as usize).cast_mut().cast::<c_void>();
-        let pointers = info.params.iter().map(|parameter| pointer(parameter.offset)).collect();
-        let node = self.graphs.nodes.get_mut(handle)?;
-        node.pointers = pointers;
-        let each = node.pointers.as_ptr().cast::<*const c_void>();
-        let Request { function, grid, block, dynamic_shared, .. } = *request;
-        Ok(KernelNodeParams { function, grid, block, dynamic_shared, each, extra: std::ptr::null() })
-    }
-}
-
-/// What a kernel node does. The parameters' values stay while the node does the same.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
-    node: CUgraphNode,
-    place: *mut KernelNodeParams,
-) -> Status {
-    with_driver("cuGraphKernelNodeGetParams", |driver| {
-        let params = driver.kernel_params(node)?;
-        // SAFETY: the caller's promise.
-        unsafe { write(place, params) }
-    })
-}
-
-/// As [`cuGraphKernelNodeGetParams`].
-///
-/// # Safety
-/// As there.
-pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
-    node: CUgraphNode,
-    place: *mut KernelNodeParamsV2,
-) -> Status {
-    with_driver("cuGraphKernelNodeGetParams_v2", |driver| {
-        let first = driver.kernel_params(node)?;
-        let null = std::ptr::null_mut();
-        // SAFETY: the caller's promise.
-        unsafe { write(place, KernelNodeParamsV2 { first, kernel: null, context: null }) }
-    })
-}
-
-/// What a copy node does.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, place: *mut Memcpy3D) -> Status {
-    with_driver("cuGraphMemcpyNodeGetParams", |driver| {
-        let Body::Work(Work::Copy(copy)) = &driver.graphs.nodes.get(node)?.body else {
-            return Err(Status::InvalidValue);
-        };
-        let side = |side: &Side| {
-            let (kind, host, device) = match side.start {
-                Place::Host(host) => (CU_MEMORYTYPE_HOST, host, 0),
-                Place::Device(device) => (CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), device),
-            };
-            let height = side.slice.checked_div(side.pitch).unwrap_or(0);
-            let null = std::ptr::null_mut();
-            let pitch = side.pitch;
-            Memcpy3DSide {
-                x: 0,
-                y: 0,
-                z: 0,
-                level: 0,
-                kind,
-                host,
-                device,
-                array: null,
-                reserved: null,
-                pitch,
-                height,
-            }
-        };
-        let (width, height, depth) = (copy.width, copy.height, copy.depth);
-        // SAFETY: the caller's promise.
-        unsafe { write(place, Memcpy3D { from: side(&copy.from), to: side(&copy.to), width, height, depth }) }
-    })
-}
-
-/// What a fill node does.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
-    node: CUgraphNode,
-    place: *mut MemsetNodeParams,
-) -> Status {
-    with_driver("cuGraphMemsetNodeGetParams", |driver| {
-        let Body::Work(Work::Fill(fill)) = &driver.graphs.nodes.get(node)?.body else {
-            return Err(Status::InvalidValue);
-        };
-        let Fill { to, pattern, item, width, height, pitch } = *fill;
-        let value = c_uint::from_le_bytes(pattern);
-        let params = MemsetNodeParams { to, pitch, value, item: item as c_uint, width, height };
-        // SAFETY: the caller's promise.
-        unsafe { write(place, params) }
-    })
-}
-
-/// What a host node does.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuGraphHostNodeGetParams(node: CUgraphNode, place: *mut HostNodeParams) -> Status {
-    with_driver("cuGraphHostNodeGetParams", |driver| {
-        let Body::Work(Work::Call(function, data)) = driver.graphs.nodes.get(node)?.body else {
-            return Err(Status::InvalidValue);
-        };
-        // SAFETY: the caller's promise.
-        unsafe { write(place, HostNodeParams { function, data }) }
-    })
-}
-
-/// The event that a node records.
-///
-/// # Safety
-/// `place` is null or points to a place for a handle.
-pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
-    with_driver("cuGraphEventRecordNodeGetEvent", |driver| {
-        let Body::Work(Work::Record(event)) = driver.graphs.nodes.get(node)?.body else {
-            return Err(Status::InvalidValue);
-        };
-        // SAFETY: the caller's promise.
-        unsafe { write(place, event) }
-    })
-}
-
-/// The event that a node waits for.
-///
-/// # Safety
-/// `place` is null or points to a place for a handle.
-pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
-    with_driver("cuGraphEventWaitNodeGetEvent", |driver| {
-        let Body::Wait(event) = driver.graphs.nodes.get(node)?.body else {
-            return Err(Status::InvalidValue);
-        };
-        // SAFETY: the caller's promise.
-        unsafe { write(place, event) }
-    })
-}
-
-/// What a node is to do, made from parameters of some kind.
-macro_rules! setting {
-    ($(#[$doc:meta] $set:ident $set_exec:ident($argument:ident: $type:ty)
-        = |$driver:ident, $node:ident| $body:expr;)*) => {$(
-        #[$doc]
-        ///
-        /// # Safety
-        /// The parameters are null or as `cuda.h` has them.
-        #[allow(unused_unsafe, reason = "some forms are safe")]
-        pub unsafe extern "C" fn $set($node: CUgraphNode, $argument: $type) -> Status {
-            with_context(stringify!($set), |$driver, _| {
-                // SAFETY: the caller's promise.
-                let body = unsafe { $body }?;
-                replace($driver, $node, body)
-            })
-        }
-
-        #[$doc]
-        /// This for an executable graph alone.
-        ///
-        /// # Safety
-        /// The parameters are null or as `cuda.h` has them.
-        #[allow(unused_unsafe, reason = "some forms are safe")]
-        pub unsafe extern "C" fn $set_exec(
-            exec: *mut c_void,
-            $node: CUgraphNode,
-            $argument: $type,
-        ) -> Status {
-            with_context(stringify!($set_exec), |$driver, _| {
-                // SAFETY: the caller's promise.
-                let body = unsafe { $body }?;
-                $driver.replace_in_exec(exec, $node, body)
-            })
-        }
-    )*};
-}
-
-setting! {
-    /// Sets what a kernel node does.
-    cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const KernelNodeParams)
-        = |driver, node| kernel(driver, params, driver.is_cooperative_node(node)?);
-    /// Sets what a kernel node does.
-    cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const KernelNodeParamsV2)
-        = |driver, node| kernel_v2(driver, params, driver.is_cooperative_node(node)?);
-    /// Sets what a host node does.
-    cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const HostNodeParams)
-        = |driver, node| host(params);
-    /// Sets the event that a node records.
-    cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
-        = |driver, node| driver.events.get(event).map(|_| Body::Work(Work::Record(event)));
-    /// Sets the event that a node waits for.
-    cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
-        = |driver, node| driver.events.get(event).map(|_| Body::Wait(event));
-    /// Sets what a node does.
-    cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut GraphNodeParams)
-        = |driver, node| any(driver, params);
-}
-
-/// Sets what a copy node does.
-///
-/// # Safety
-/// `params` is null or as `cuda.h` has it.
-pub unsafe extern "C" fn cuGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const Memcpy3D) -> Status {
-    with_context("cuGraphMemcpyNodeSetParams", |driver, _| {
-        // SAFETY: the caller's promise.
-        let body = unsafe { copy(driver, params) }?;
-        replace(driver, node, body)
-    })
-}
-
-/// Sets what a copy node of an executable graph does.
-///
-/// # Safety
-/// `params` is null or as `cuda.h` has it.
-pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
-    exec: *mut c_void,
-    node: CUgraphNode,
-    params: *const Memcpy3D,
-    _context: CUcontext,
-) -> Status {
-    with_context("cuGraphExecMemcpyNodeSetParams", |driver, _| {
-        // SAFETY: the caller's promise.
-        let body = unsafe { copy(driver, params) }?;
-        driver.replace_in_exec(exec, node, body)
-    })
-}
-
-/// Sets what a fill node does.
-///
-/// # Safety
-/// `params` is null or as `cuda.h` has it.
-pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
-    node: CUgraphNode,
-    params: *const MemsetNodeParams,
-) -> Status {
-    with_context("cuGraphMemsetNodeSetParams", |driver, _| {
-        // SAFETY: the caller's promise.
-        let body = unsafe { fill(driver, params) }?;
-        replace(driver, node, body)
-    })
-}
-
-/// Sets what a fill node of an executable graph does.
-///
-/// # Safety
-/// `params` is null or as `cuda.h` has it.
-pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
-    exec: *mut c_void,
-    node: CUgraphNode,
-    params: *const MemsetNodeParams,
-    _context: CUcontext,
-) -> Status {
-    with_context("cuGraphExecMemsetNodeSetParams", |driver, _| {
-        // SAFETY: the caller's promise.
-        let body = unsafe { fill(driver, params) }?;
-        driver.replace_in_exec(exec, node, body)
-    })
-}
-
-/// An attribute of a kernel node: whether it is cooperative; the others advise, and are nothing.
-///
-/// # Safety
-/// `place` is null or points to a place for a value.
-pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
-    node: CUgraphNode,
-    attribute: c_uint,
-    place: *mut CUlaunchAttributeValue,
-) -> Status {
-    with_driver("cuGraphKernelNodeGetAttribute", |driver| {
-        let mut bytes = [0; 64];
-        bytes[0] = u8::from(attribute == 2 && driver.is_cooperative_node(node)?);
-        if attribute > 16 {
-            return Err(Status::InvalidValue);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write(place, CUlaunchAttributeValue { bytes }) }
-    })
-}
-
-/// Makes a node's kernel cooperative or not.
-fn set_cooperative(driver: &mut Driver, node: CUgraphNode, cooperative: bool) -> Outcome {
-    let Body::Work(Work::Kernel(request, _)) = driver.graphs.nodes.get(node)?.body.clone() else {
-        return Err(Status::InvalidValue);
-    };
-    let Request { function, grid, block, dynamic_shared, ref parameters, watched, .. } = *request;
-    let parameters = parameters.clone();
-    let request = Request { function, grid, block, dynamic_shared, parameters, cooperative, watched };
-    driver.check_launch(&request)?;
-    replace(driver, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
-}
-
-/// Sets an attribute of a kernel node: whether it is cooperative; the others advise, and change nothing.
-///
-/// # Safety
-/// `value` is null or points to a value.
-pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
-    node: CUgraphNode,
-    attribute: c_uint,
-    value: *const CUlaunchAttributeValue,
-) -> Status {
-    with_context("cuGraphKernelNodeSetAttribute", |driver, _| {
-        // SAFETY: the caller's promise; any bits are numbers.
-        let (cooperative, cluster) = unsafe {
-            let value = read(value)?;
-            (value.cooperative, value.cluster_dimension)
-        };
-        match attribute {
-            2 => set_cooperative(driver, node, cooperative != 0),
-            4 | 11 if cluster.iter().any(|extent| *extent > 1) => Err(driver
-                .report
-                .unsupported("cuGraphKernelNodeSetAttribute: thread block clusters are not supported")),
-            0..=16 => driver.is_cooperative_node(node).map(|_| ()),
-            _ => Err(Status::InvalidValue),
-        }
-    })
-}
-
-/// Gives a kernel node the attributes of another.
-pub extern "C" fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) -> Status {
-    with_context("cuGraphKernelNodeCopyAttributes", |driver, _| {
-        let cooperative = driver.is_cooperative_node(from)?;
-        set_cooperative(driver, to, cooperative)
-    })
 }

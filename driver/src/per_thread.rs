@@ -1,25 +1,23 @@
-//! Second names of functions: those that programs compiled for per-thread default streams ask for
-//! (`_ptsz`, `_ptds`), and old names of functions that only got stricter.
-//!
-//! The former take the default stream for the calling thread's own ([`crate::submit::per_thread`]); otherwise each is
-//! its namesake.
+//! The names that programs compiled for per-thread default streams ask for (`_ptsz`, `_ptds`): each takes
+//! the default stream for the calling thread's own ([`crate::submit::per_thread`]), and is its namesake otherwise.
+//! Mere second names stand in [`crate::exports`].
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ffi::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use crate::error::Status;
 use crate::graph::exec as graph_exec;
 use crate::types::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_BATCH_OP, CUarray, CUcontext, CUdevice, CUdeviceptr, CUevent,
     CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUlaunchAttributeValue, CUlaunchConfig,
-    CUlinkState, CUmemLocation, CUmemcpyAttributes, CUmemoryPool, CUstream, CUstreamCallback,
+    CUmemLocation, CUmemcpyAttributes, CUmemoryPool, CUstream, CUstreamCallback,
 };
 use crate::{
-    advice, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, event, fill, host, launch, link,
-    memop, memory, pool, primary, stream, stream_attributes,
+    advice, capture, copy, copy_array, copy_batch, copy2d, copy3d, event, fill, launch, memop, memory, pool,
+    stream, stream_attributes,
 };
 
-macro_rules! aliases {
-    (per_thread: $($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
+macro_rules! per_thread {
+    ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
         #[doc = concat!("[`", stringify!($module), "::", stringify!($name), "`] with the thread's default stream.")]
         ///
         /// # Safety
@@ -31,23 +29,9 @@ macro_rules! aliases {
             crate::submit::per_thread(|| unsafe { $module::$name($($argument),*) })
         }
     )*};
-    ($($alias:ident = $module:ident::$name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
-        #[doc = concat!("[`", stringify!($module), "::", stringify!($name), "`] by another name.")]
-        ///
-        /// # Safety
-        /// As that one.
-        #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-        #[allow(unused_unsafe, reason = "some of the functions are safe")]
-        pub unsafe extern "C" fn $alias($($argument: $type),*) -> Status {
-            // SAFETY: the same contract.
-            unsafe { $module::$name($($argument),*) }
-        }
-    )*};
 }
 
-// Per-thread default streams.
-aliases! {
-    per_thread:
+per_thread! {
     cuEventRecordWithFlags_ptsz = event::cuEventRecordWithFlags(
         event: CUevent,
         stream: CUstream,
@@ -360,51 +344,6 @@ aliases! {
         flags: c_uint,
     );
     cuStreamWaitEvent_ptsz = stream::cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
-}
-
-// Old names.
-aliases! {
-    cuCtxDestroy = context::cuCtxDestroy_v2(context: CUcontext);
-    cuCtxPopCurrent = context::cuCtxPopCurrent_v2(place: *mut CUcontext);
-    cuCtxPushCurrent = context::cuCtxPushCurrent_v2(context: CUcontext);
-    cuDevicePrimaryCtxRelease = primary::cuDevicePrimaryCtxRelease_v2(device: CUdevice);
-    cuDevicePrimaryCtxReset = primary::cuDevicePrimaryCtxReset_v2(device: CUdevice);
-    cuDevicePrimaryCtxSetFlags = primary::cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint);
-    cuEventDestroy = event::cuEventDestroy_v2(event: CUevent);
-    cuLinkAddData = link::cuLinkAddData_v2(
-        state: CUlinkState,
-        kind: c_uint,
-        data: *mut c_void,
-        size: usize,
-        name: *const c_char,
-        count: c_uint,
-        options: *const c_uint,
-        values: *mut *mut c_void,
-    );
-    cuLinkAddFile = link::cuLinkAddFile_v2(
-        state: CUlinkState,
-        kind: c_uint,
-        path: *const c_char,
-        count: c_uint,
-        options: *const c_uint,
-        values: *mut *mut c_void,
-    );
-    cuLinkCreate = link::cuLinkCreate_v2(
-        count: c_uint,
-        options: *const c_uint,
-        values: *mut *mut c_void,
-        place: *mut CUlinkState,
-    );
-    cuStreamDestroy = stream::cuStreamDestroy_v2(stream: CUstream);
-}
-
-// Memory.
-aliases! {
-    cuMemHostRegister = host::cuMemHostRegister_v2(
-        memory: *mut c_void,
-        bytes: usize,
-        flags: c_uint,
-    );
     cuMemPrefetchAsync_ptsz = advice::cuMemPrefetchAsync(
         address: CUdeviceptr,
         bytes: usize,
