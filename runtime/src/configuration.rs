@@ -2,25 +2,11 @@
 //! the kernel's stub launches. They nest, since a kernel's arguments may launch others.
 
 use std::cell::RefCell;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 
 use crate::entry::anytime;
 use crate::error::Error;
-
-/// `dim3`
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dim3 {
-    /// Extent along x.
-    pub x: c_uint,
-    /// Extent along y.
-    pub y: c_uint,
-    /// Extent along z.
-    pub z: c_uint,
-}
-
-/// `cudaStream_t`, the driver's own handle.
-pub type CUstream = *mut c_void;
+use crate::types::{CUstream, Dim3};
 
 /// One configuration.
 #[derive(Clone, Copy)]

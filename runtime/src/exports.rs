@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::entry::anytime;
 use crate::error::Error;
-use crate::{configuration, harness, launch, registration, subjects, version12};
+use crate::{configuration, harness, registration, subjects, version12};
 
 /// A function's address.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,6 @@ pub(crate) use chosen;
 export! {
     configuration {
         __cudaPopCallConfiguration __cudaPushCallConfiguration
-    }
-    launch {
-        __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchCooperativeKernel
-        cudaLaunchCooperativeKernel_ptsz cudaLaunchKernel cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
-        cudaLaunchKernel_ptsz cudaFuncGetName cudaGetFuncBySymbol cudaGetKernel cudaGetSymbolAddress
-        cudaGetSymbolSize
     }
     registration {
         __cudaGetKernel __cudaInitModule __cudaRegisterFatBinary __cudaRegisterFatBinaryEnd

@@ -7,11 +7,11 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-use crate::configuration::{CUstream, Dim3};
+use crate::api::{api, per_thread};
 use crate::driver::{CUdevice, CUdeviceptr, driver};
-use crate::entry::with_device;
 use crate::error::{Error, Outcome};
-use crate::registration::{self, CUfunction, CUkernel, Kernel};
+use crate::registration::{CUkernel, Kernel, function, kernel, variable};
+use crate::types::{CUfunction, CUstream, Dim3, DriverLaunchConfig, LaunchConfig, not_null, write};
 
 driver! {
     cuLaunchKernel(
@@ -23,7 +23,7 @@ driver! {
         block_z: c_uint, shared: c_uint, stream: CUstream, parameters: *mut *mut c_void,
     );
     cuLaunchKernelEx(
-        configuration: *const DriverConfiguration, function: CUfunction, parameters: *mut *mut c_void,
+        configuration: *const DriverLaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void,
     );
     cuCtxGetDevice(place: *mut CUdevice);
@@ -32,63 +32,12 @@ driver! {
     cuFuncGetName(place: *mut *const c_char, function: CUfunction);
 }
 
-/// `cudaStreamPerThread`, which is `CU_STREAM_PER_THREAD`.
-const STREAM_PER_THREAD: usize = 2;
-
 /// The driver's numbers of the largest block, from x to z, and of the largest grid.
 const MAX_BLOCK: [c_int; 3] = [2, 3, 4];
 const MAX_GRID: [c_int; 3] = [5, 6, 7];
 /// The driver's number of the most threads in a block: the device's, and the kernel's.
 const MAX_THREADS: c_int = 1;
 const KERNEL_MAX_THREADS: c_int = 0;
-
-/// `cudaLaunchConfig_t`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Configuration {
-    grid: Dim3,
-    block: Dim3,
-    shared: usize,
-    stream: CUstream,
-    attributes: *mut c_void,
-    attribute_count: c_uint,
-}
-
-/// `CUlaunchConfig`; the attributes are the same in both APIs.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct DriverConfiguration {
-    grid: Dim3,
-    block: Dim3,
-    shared: c_uint,
-    stream: CUstream,
-    attributes: *mut c_void,
-    attribute_count: c_uint,
-}
-
-/// What there is to a launch but the kernel and its arguments.
-#[derive(Clone, Copy)]
-struct Shape {
-    grid: Dim3,
-    block: Dim3,
-    shared: usize,
-    stream: CUstream,
-}
-
-impl Shape {
-    /// Of the functions whose names end in `_ptsz`, the default stream is the calling thread's own.
-    fn per_thread(self) -> Self {
-        Shape { stream: per_thread(self.stream), ..self }
-    }
-
-    fn shared(&self) -> Outcome<c_uint> {
-        c_uint::try_from(self.shared).map_err(|_| Error::INVALID_VALUE)
-    }
-}
-
-fn per_thread(stream: CUstream) -> CUstream {
-    if stream.is_null() { STREAM_PER_THREAD as CUstream } else { stream }
-}
 
 /// What this API calls a launch that the driver refused.
 fn explain(error: Error, function: CUfunction, grid: Dim3, block: Dim3) -> Error {
@@ -138,23 +87,20 @@ fn device_attribute(number: c_int) -> Option<u32> {
 ///
 /// # Safety
 /// `arguments` points to as many pointers as the kernel has parameters, each to a value of its size.
-unsafe fn launch(kernel: CUkernel, shape: Shape, arguments: *mut *mut c_void) -> Outcome {
-    let Shape { grid, block, stream, .. } = shape;
-    let shared = shape.shared()?;
+unsafe fn launch(
+    kernel: CUkernel,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *mut *mut c_void,
+    shared: usize,
+    stream: CUstream,
+) -> Outcome {
+    let shared = c_uint::try_from(shared).map_err(|_| Error::INVALID_VALUE)?;
+    let none = null_mut();
     // SAFETY: the caller's promise.
     let launched = unsafe {
         cuLaunchKernel(
-            kernel,
-            grid.x,
-            grid.y,
-            grid.z,
-            block.x,
-            block.y,
-            block.z,
-            shared,
-            stream,
-            arguments,
-            null_mut(),
+            kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, arguments, none,
         )
     };
     launched.map_err(|error| explain(error, kernel, grid, block))
@@ -164,9 +110,15 @@ unsafe fn launch(kernel: CUkernel, shape: Shape, arguments: *mut *mut c_void) ->
 ///
 /// # Safety
 /// As [`launch`].
-unsafe fn launch_cooperative(kernel: CUkernel, shape: Shape, arguments: *mut *mut c_void) -> Outcome {
-    let Shape { grid, block, stream, .. } = shape;
-    let shared = shape.shared()?;
+unsafe fn launch_cooperative(
+    kernel: CUkernel,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *mut *mut c_void,
+    shared: usize,
+    stream: CUstream,
+) -> Outcome {
+    let shared = c_uint::try_from(shared).map_err(|_| Error::INVALID_VALUE)?;
     // SAFETY: the caller's promise.
     let launched = unsafe {
         cuLaunchCooperativeKernel(
@@ -179,225 +131,71 @@ unsafe fn launch_cooperative(kernel: CUkernel, shape: Shape, arguments: *mut *mu
 /// Launches a kernel with attributes.
 ///
 /// # Safety
-/// As [`launch`]; `configuration` is null or points to one, with its attributes.
-unsafe fn launch_with_attributes(
-    configuration: *const Configuration,
+/// As [`launch`].
+unsafe fn launch_configured(
+    config: &LaunchConfig,
     host: *const c_void,
     arguments: *mut *mut c_void,
-    stream: impl Fn(CUstream) -> CUstream,
 ) -> Outcome {
-    if configuration.is_null() {
-        return Err(Error::INVALID_VALUE);
-    }
-    // SAFETY: not null, and the caller vouches for the rest.
-    let given = unsafe { configuration.read() };
-    let configuration = DriverConfiguration {
-        grid: given.grid,
-        block: given.block,
-        shared: c_uint::try_from(given.shared).map_err(|_| Error::INVALID_VALUE)?,
-        stream: stream(given.stream),
-        attributes: given.attributes,
-        attribute_count: given.attribute_count,
-    };
-    let kernel = registration::kernel(host)?;
+    c_uint::try_from(config.dynamic_shared).map_err(|_| Error::INVALID_VALUE)?;
+    let kernel = kernel(host)?;
+    let given = config.for_driver();
     // SAFETY: the caller's promise.
-    let launched = unsafe { cuLaunchKernelEx(&raw const configuration, kernel, arguments, null_mut()) };
-    launched.map_err(|error| explain(error, kernel, given.grid, given.block))
+    let launched = unsafe { cuLaunchKernelEx(&raw const given, kernel, arguments, null_mut()) };
+    launched.map_err(|error| explain(error, kernel, config.grid, config.block))
 }
 
-/// Launches the kernel of a host function.
-///
-/// # Safety
-/// `arguments` points to as many pointers as the kernel has parameters, each to a value of its size.
-pub unsafe extern "C" fn cudaLaunchKernel(
-    host: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    shared: usize,
-    stream: CUstream,
-) -> c_int {
-    with_device("cudaLaunchKernel", || {
-        // SAFETY: the caller's promise.
-        unsafe { launch(registration::kernel(host)?, Shape { grid, block, shared, stream }, arguments) }
-    })
-}
-
-/// The same, the default stream being the calling thread's own.
-///
-/// # Safety
-/// As [`cudaLaunchKernel`].
-pub unsafe extern "C" fn cudaLaunchKernel_ptsz(
-    host: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    shared: usize,
-    stream: CUstream,
-) -> c_int {
-    // SAFETY: the same contract.
-    unsafe { cudaLaunchKernel(host, grid, block, arguments, shared, per_thread(stream)) }
-}
-
-/// Launches the kernel that `__cudaGetKernel` gave.
-///
-/// # Safety
-/// As [`cudaLaunchKernel`].
-pub unsafe extern "C" fn __cudaLaunchKernel(
-    kernel: *const Kernel,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    shared: usize,
-    stream: CUstream,
-) -> c_int {
-    // SAFETY: the same contract; a kernel's handle stands for its host function.
-    unsafe { cudaLaunchKernel(kernel.cast(), grid, block, arguments, shared, stream) }
-}
-
-/// The same, the default stream being the calling thread's own.
-///
-/// # Safety
-/// As [`cudaLaunchKernel`].
-pub unsafe extern "C" fn __cudaLaunchKernel_ptsz(
-    kernel: *const Kernel,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    shared: usize,
-    stream: CUstream,
-) -> c_int {
-    // SAFETY: the same contract.
-    unsafe { cudaLaunchKernel(kernel.cast(), grid, block, arguments, shared, per_thread(stream)) }
-}
-
-/// Launches a kernel all of whose blocks run at the same time, so that they may wait for each other.
-///
-/// # Safety
-/// As [`cudaLaunchKernel`].
-pub unsafe extern "C" fn cudaLaunchCooperativeKernel(
-    host: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    shared: usize,
-    stream: CUstream,
-) -> c_int {
-    with_device("cudaLaunchCooperativeKernel", || {
-        let shape = Shape { grid, block, shared, stream };
-        // SAFETY: the caller's promise.
-        unsafe { launch_cooperative(registration::kernel(host)?, shape, arguments) }
-    })
-}
-
-/// The same, the default stream being the calling thread's own.
-///
-/// # Safety
-/// As [`cudaLaunchKernel`].
-pub unsafe extern "C" fn cudaLaunchCooperativeKernel_ptsz(
-    host: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *mut *mut c_void,
-    shared: usize,
-    stream: CUstream,
-) -> c_int {
-    with_device("cudaLaunchCooperativeKernel", || {
-        let shape = Shape { grid, block, shared, stream }.per_thread();
-        // SAFETY: the caller's promise.
-        unsafe { launch_cooperative(registration::kernel(host)?, shape, arguments) }
-    })
-}
-
-/// Launches a kernel with attributes.
-///
-/// # Safety
-/// As [`cudaLaunchKernel`]; `configuration` is null or points to one, with its attributes.
-pub unsafe extern "C" fn cudaLaunchKernelExC(
-    configuration: *const Configuration,
-    host: *const c_void,
-    arguments: *mut *mut c_void,
-) -> c_int {
-    with_device("cudaLaunchKernelExC", || {
-        // SAFETY: the caller's promise.
-        unsafe { launch_with_attributes(configuration, host, arguments, |stream| stream) }
-    })
-}
-
-/// The same, the default stream being the calling thread's own.
-///
-/// # Safety
-/// As [`cudaLaunchKernelExC`].
-pub unsafe extern "C" fn cudaLaunchKernelExC_ptsz(
-    configuration: *const Configuration,
-    host: *const c_void,
-    arguments: *mut *mut c_void,
-) -> c_int {
-    with_device("cudaLaunchKernelExC", || {
-        // SAFETY: the caller's promise.
-        unsafe { launch_with_attributes(configuration, host, arguments, per_thread) }
-    })
-}
-
-/// The name of a host function's kernel, as the PTX has it.
-///
-/// # Safety
-/// `place` is null or a place for a pointer.
-pub unsafe extern "C" fn cudaFuncGetName(place: *mut *const c_char, host: *const c_void) -> c_int {
-    with_device("cudaFuncGetName", || {
+api! {
+    with_device cudaLaunchKernel(
+        host: *const c_void, grid: Dim3, block: Dim3, arguments: *mut *mut c_void, shared: usize,
+        stream: CUstream,
+    ) on stream as cudaLaunchKernel_ptsz {
+        launch(kernel(host)?, grid, block, arguments, shared, stream)
+    }
+    /// What it launches is what `__cudaGetKernel` gave, which stands for the host function.
+    with_device __cudaLaunchKernel(
+        handle: *const Kernel, grid: Dim3, block: Dim3, arguments: *mut *mut c_void, shared: usize,
+        stream: CUstream,
+    ) on stream as __cudaLaunchKernel_ptsz {
+        launch(kernel(handle.cast())?, grid, block, arguments, shared, stream)
+    }
+    with_device cudaLaunchCooperativeKernel(
+        host: *const c_void, grid: Dim3, block: Dim3, arguments: *mut *mut c_void, shared: usize,
+        stream: CUstream,
+    ) on stream as cudaLaunchCooperativeKernel_ptsz {
+        launch_cooperative(kernel(host)?, grid, block, arguments, shared, stream)
+    }
+    with_device cudaLaunchKernelExC(
+        config: *const LaunchConfig, host: *const c_void, arguments: *mut *mut c_void,
+    ) {
+        not_null(config)?;
+        launch_configured(&*config, host, arguments)
+    }
+    with_device cudaLaunchKernelExC_ptsz(
+        config: *const LaunchConfig, host: *const c_void, arguments: *mut *mut c_void,
+    ) {
+        not_null(config)?;
+        let config = LaunchConfig { stream: per_thread((*config).stream), ..*config };
+        launch_configured(&config, host, arguments)
+    }
+    /// The name of a host function's kernel, as the PTX has it.
+    with_device cudaFuncGetName(place: *mut *const c_char, host: *const c_void) {
         let mut name = std::ptr::null();
-        // SAFETY: a place for the answer.
-        unsafe { cuFuncGetName(&raw mut name, registration::function(host)?) }?;
-        // SAFETY: the caller's promise.
-        unsafe { answer(place, name) }
-    })
-}
-
-/// The function of a host function's kernel, in the current context.
-///
-/// # Safety
-/// `place` is null or a place for a handle.
-pub unsafe extern "C" fn cudaGetFuncBySymbol(place: *mut CUfunction, host: *const c_void) -> c_int {
-    // SAFETY: the caller's promise.
-    with_device("cudaGetFuncBySymbol", || unsafe { answer(place, registration::function(host)?) })
-}
-
-/// The kernel of a host function, in no context.
-///
-/// # Safety
-/// `place` is null or a place for a handle.
-pub unsafe extern "C" fn cudaGetKernel(place: *mut CUkernel, host: *const c_void) -> c_int {
-    // SAFETY: the caller's promise.
-    with_device("cudaGetKernel", || unsafe { answer(place, registration::kernel(host)?) })
-}
-
-/// The address of a variable.
-///
-/// # Safety
-/// `place` is null or a place for an address.
-pub unsafe extern "C" fn cudaGetSymbolAddress(place: *mut CUdeviceptr, symbol: *const c_void) -> c_int {
-    // SAFETY: the caller's promise.
-    with_device("cudaGetSymbolAddress", || unsafe { answer(place, registration::variable(symbol)?.0) })
-}
-
-/// The size of a variable in bytes.
-///
-/// # Safety
-/// `place` is null or a place for a size.
-pub unsafe extern "C" fn cudaGetSymbolSize(place: *mut usize, symbol: *const c_void) -> c_int {
-    // SAFETY: the caller's promise.
-    with_device("cudaGetSymbolSize", || unsafe { answer(place, registration::variable(symbol)?.1) })
-}
-
-/// Stores an answer where the program wants it.
-///
-/// # Safety
-/// `place` is null or a place for it.
-unsafe fn answer<T>(place: *mut T, value: T) -> Outcome {
-    if place.is_null() {
-        return Err(Error::INVALID_VALUE);
+        cuFuncGetName(&raw mut name, function(host)?)?;
+        write(place, name)
     }
-    // SAFETY: not null, and the caller vouches for the rest.
-    unsafe { place.write(value) };
-    Ok(())
+    /// The function of a host function's kernel, in the current context.
+    with_device cudaGetFuncBySymbol(place: *mut CUfunction, host: *const c_void) {
+        write(place, function(host)?)
+    }
+    /// The kernel of a host function, in no context.
+    with_device cudaGetKernel(place: *mut CUkernel, host: *const c_void) {
+        write(place, kernel(host)?)
+    }
+    with_device cudaGetSymbolAddress(place: *mut CUdeviceptr, symbol: *const c_void) {
+        write(place, variable(symbol)?.0)
+    }
+    with_device cudaGetSymbolSize(place: *mut usize, symbol: *const c_void) {
+        write(place, variable(symbol)?.1)
+    }
 }

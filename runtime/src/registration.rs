@@ -20,9 +20,8 @@ pub use self::binary::Kernel;
 use crate::driver::{CUdeviceptr, driver};
 use crate::entry::anytime;
 use crate::error::{Error, Outcome};
+use crate::types::CUfunction;
 
-/// A kernel in a context.
-pub type CUfunction = *mut c_void;
 /// A kernel in no context: what the driver's `CUkernel` is, and `cudaKernel_t` to the program.
 pub type CUkernel = *mut c_void;
 

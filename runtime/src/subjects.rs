@@ -2,15 +2,15 @@
 
 use crate::exports::Function;
 use crate::{
-    array, capture, copy, copy_node, copy3d, device, errors, function, graph, library, managed, memory,
-    memset, node, node_parameters, pointer, pool, properties, stream, version,
+    array, capture, copy, copy_node, copy3d, device, errors, function, graph, launch, library, managed,
+    memory, memset, node, node_parameters, pointer, pool, properties, stream, version,
 };
 
 /// A subject's functions by name.
 type Functions = &'static [(&'static str, Function)];
 
 /// All of them.
-static SUBJECTS: [&Functions; 21] = [
+static SUBJECTS: [&Functions; 22] = [
     &array::PLAIN,
     &array::FUNCTIONS,
     &capture::FUNCTIONS,
@@ -21,6 +21,7 @@ static SUBJECTS: [&Functions; 21] = [
     &errors::FUNCTIONS,
     &function::FUNCTIONS,
     &graph::FUNCTIONS,
+    &launch::FUNCTIONS,
     &library::FUNCTIONS,
     &managed::FUNCTIONS,
     &memory::FUNCTIONS,
