@@ -74,9 +74,10 @@ pub struct TrialArgs {
     /// Trials that run at the same time [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Wall-clock time that a trial may take (at least 50 times what it took without injection): 60s, 500ms, 2m
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
-    pub timeout: Duration,
+    /// Wall-clock time that a trial may take, as 60s, 500ms, 2m [default: a minute, or 50 times what the program
+    /// takes without injection]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
     /// Warp instructions that one launch may execute [default: 1000 times the largest launch without
     /// injection, and 50 million more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -168,9 +169,9 @@ pub struct SitesArgs {
     /// How to print them
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Wall-clock time that the program may take: 60s, 500ms, 2m
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
-    pub timeout: Duration,
+    /// Wall-clock time that the program may take, as 60s, 500ms, 2m [default: a minute]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
     #[command(flatten)]
     pub program: Program,
 }

@@ -79,7 +79,7 @@ fn another_configuration_is_refused_by_name() {
         (&["--seed", "2"][..], "odd", "seed is 1 there, 2 here"),
         (&["--pw", "0.5"], "odd", "pw is [0.75] there, [0.5] here"),
         (&["--model", "bugaroo"], "odd", r#"model is "store-buffer" there, "bugaroo" here"#),
-        (&["--timeout", "1s"], "odd", "timeout_ms is 60000 there, 1000 here"),
+        (&["--timeout", "1s"], "odd", "timeout_ms is null there, 1000 here"),
         (&["--oracle", "reference"], "odd", r#"oracle is "exit" there"#),
         (&["--with-fence", "0"], "odd", r#"with_fence is [] there, ["0"] here"#),
         (&[], "pass", r#"args is ["odd"] there, ["pass"] here"#),

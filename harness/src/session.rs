@@ -31,8 +31,9 @@ pub struct Settings {
     pub seed: u64,
     /// Trials that run at the same time, at least 1.
     pub jobs: usize,
-    /// Wall-clock time that a trial may take.
-    pub timeout: Duration,
+    /// Wall-clock time that a trial may take; None: a minute, or far longer than without injection, whichever is
+    /// more.
+    pub timeout: Option<Duration>,
     /// What says whether a trial did right.
     pub oracle: Oracle,
     /// What executes the kernels.
@@ -52,7 +53,7 @@ impl Default for Settings {
         Self {
             seed: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
-            timeout: Duration::from_secs(60),
+            timeout: None,
             oracle: Oracle::Exit,
             backend: Backend::Sim,
             step_budget: None,

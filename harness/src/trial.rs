@@ -76,7 +76,9 @@ pub(crate) struct Ran {
     pub(crate) duration_ms: f64,
 }
 
-/// How many times slower than without injection a trial may be, whatever the time limit.
+/// How long a trial may take, unless the user says otherwise.
+const MINUTE: Duration = Duration::from_secs(60);
+/// How many times slower than without injection it may be all the same.
 const SLOWER: u32 = 50;
 
 impl Ground {
@@ -94,11 +96,13 @@ impl Ground {
         }
     }
 
-    /// How long a run may take: what the user says, or far longer than without injection, whichever is more.
-    /// Injection is some ten times slower, and a program is not at fault for that.
+    /// How long a run may take: what the user says, else a minute, or far longer than without injection,
+    /// whichever is more. Injection is some ten times slower, and a program is not at fault for that.
     fn timeout(&self, plan: Plan<'_>) -> Duration {
-        let slow = plan.passed_in.and_then(|passed| passed.checked_mul(SLOWER)).unwrap_or_default();
-        self.settings.timeout.max(slow)
+        self.settings.timeout.unwrap_or_else(|| {
+            let slow = plan.passed_in.and_then(|passed| passed.checked_mul(SLOWER)).unwrap_or_default();
+            MINUTE.max(slow)
+        })
     }
 
     /// Runs the program once.

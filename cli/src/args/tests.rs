@@ -20,7 +20,7 @@ fn is_well_formed() {
 fn defaults_are_the_contracts() {
     let args = run(&["./app"]).unwrap();
     assert_eq!(args.pw, [0.75]);
-    assert_eq!((args.trials, args.trial.buffer, args.trial.timeout), (1000, 256, Duration::from_secs(60)));
+    assert_eq!((args.trials, args.trial.buffer, args.trial.timeout), (1000, 256, None));
     assert_eq!((args.trial.seed, args.error_exitcode, args.until_failure), (None, 1, false));
     assert_eq!(args.trial.oracle.to_string(), "exit");
 }

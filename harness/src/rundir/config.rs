@@ -46,8 +46,8 @@ pub struct Configuration {
     pub narrow_fence: BTreeSet<SiteId>,
     /// The oracle, as it was given.
     pub oracle: String,
-    /// Wall-clock time that a trial may take, in milliseconds.
-    pub timeout_ms: u64,
+    /// Wall-clock time that a trial may take, in milliseconds; None: by the baseline.
+    pub timeout_ms: Option<u64>,
     /// Warp instructions that one launch may execute; None: by the baseline.
     pub step_budget: Option<u64>,
 }
@@ -85,7 +85,7 @@ impl Configuration {
             with_fence: variation.with_fence.clone(),
             narrow_fence: variation.narrow_fence.clone(),
             oracle: settings.oracle.to_string(),
-            timeout_ms: u64::try_from(settings.timeout.as_millis()).unwrap_or(u64::MAX),
+            timeout_ms: settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             step_budget: settings.step_budget,
         }
     }
@@ -115,7 +115,7 @@ impl Configuration {
         Ok(Settings {
             seed: self.seed,
             jobs,
-            timeout: Duration::from_millis(self.timeout_ms),
+            timeout: self.timeout_ms.map(Duration::from_millis),
             oracle: self.oracle.parse()?,
             backend: self.backend,
             step_budget: self.step_budget,

@@ -30,7 +30,7 @@ fn run() -> RunFile {
             with_fence: BTreeSet::new(),
             narrow_fence: BTreeSet::new(),
             oracle: "exit".into(),
-            timeout_ms: 60_000,
+            timeout_ms: Some(60_000),
             step_budget: None,
         },
         trials: 10,
