@@ -1,0 +1,323 @@
+//! A command in 24 bytes, and the way there and back.
+
+use super::{
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, LANES, MAX_THREADS,
+    NAMED_BARRIERS, ProgramError, Values, WarpProgram,
+};
+
+/// What a command does; how `a`, `b` and `c` are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Opcode {
+    /// `a`: lane 0's address or an index into the list; `b`: stride; `c`: the mbarrier or an index into the values.
+    Access,
+    /// `a`: id; `b`: threads, 0 for all.
+    Sync,
+    /// As `Sync`.
+    Arrive,
+    /// `a`: members.
+    WarpSync,
+    Exit,
+    ClusterArrive,
+    ClusterWait,
+    /// `a`: address; `b`: count.
+    MbarrierInit,
+    /// `a`: address.
+    MbarrierInval,
+    /// `a`: address; `b`: count; `c`: expect_tx. Flag: drop.
+    MbarrierArrive,
+    /// `a`: address; `b`: bytes.
+    MbarrierCompleteTx,
+    /// `a`: address; `b`: parity.
+    MbarrierWait,
+    /// Flag: bulk.
+    CommitGroup,
+    /// `a`: groups left. Flag: bulk.
+    WaitGroup,
+    /// `a`: address. Flag: noinc.
+    CpAsyncArrive,
+    ProxyFence,
+}
+
+const OPCODES: [Opcode; 16] = [
+    Opcode::Access,
+    Opcode::Sync,
+    Opcode::Arrive,
+    Opcode::WarpSync,
+    Opcode::Exit,
+    Opcode::ClusterArrive,
+    Opcode::ClusterWait,
+    Opcode::MbarrierInit,
+    Opcode::MbarrierInval,
+    Opcode::MbarrierArrive,
+    Opcode::MbarrierCompleteTx,
+    Opcode::MbarrierWait,
+    Opcode::CommitGroup,
+    Opcode::WaitGroup,
+    Opcode::CpAsyncArrive,
+    Opcode::ProxyFence,
+];
+
+// The head's bits: opcode, flags, size.
+const OPCODE_BITS: u32 = 5;
+const FLAG_BITS: u32 = 7;
+const SIZE_SHIFT: u32 = OPCODE_BITS + FLAG_BITS;
+const SIZE_LIMIT: u32 = 1 << (32 - SIZE_SHIFT);
+
+// An access's flags.
+const KIND: u32 = 0b11;
+const EACH_ADDRESS: u32 = 1 << 2;
+const VALUES: u32 = 0b11 << 3;
+const SAME_VALUE: u32 = 1 << 3;
+const EACH_VALUE: u32 = 2 << 3;
+const COMPLETION: u32 = 0b11 << 5;
+const CP_ASYNC: u32 = 1 << 5;
+const BULK: u32 = 2 << 5;
+const MBARRIER: u32 = 3 << 5;
+
+/// A command as it is stored.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Packed {
+    head: u32,
+    pub lanes: u32,
+    pub origin: u32,
+    pub a: u32,
+    pub b: u32,
+    pub c: u32,
+}
+
+impl Packed {
+    pub(crate) fn opcode(&self) -> Opcode {
+        OPCODES[(self.head & 0b1111) as usize]
+    }
+    fn flags(&self) -> u32 {
+        self.head >> OPCODE_BITS & ((1 << FLAG_BITS) - 1)
+    }
+    pub(crate) fn size(&self) -> u32 {
+        self.head >> SIZE_SHIFT
+    }
+    pub(crate) fn kind(&self) -> AccessKind {
+        match self.flags() & KIND {
+            0 => AccessKind::Read,
+            1 => AccessKind::Write,
+            _ => AccessKind::Atomic,
+        }
+    }
+    pub(crate) fn has_each_address(&self) -> bool {
+        self.flags() & EACH_ADDRESS != 0
+    }
+    pub(crate) fn completion(&self) -> Completion {
+        match self.flags() & COMPLETION {
+            CP_ASYNC => Completion::Group(GroupKind::CpAsync),
+            BULK => Completion::Group(GroupKind::Bulk),
+            MBARRIER => Completion::Mbarrier { address: self.c },
+            _ => Completion::Now,
+        }
+    }
+    /// The flag of the commands that are no accesses.
+    pub(crate) fn flag(&self) -> bool {
+        self.flags() != 0
+    }
+    pub(crate) fn group(&self) -> GroupKind {
+        if self.flag() { GroupKind::Bulk } else { GroupKind::CpAsync }
+    }
+    pub(crate) fn count(&self) -> Count {
+        match self.b {
+            0 => Count::All,
+            n => Count::Threads(n),
+        }
+    }
+}
+
+fn pack(opcode: Opcode, flags: u32, [a, b, c]: [u32; 3]) -> Packed {
+    Packed { head: opcode as u32 | flags << OPCODE_BITS, lanes: 0, origin: 0, a, b, c }
+}
+
+impl WarpProgram {
+    /// Appends a command.
+    pub fn push(&mut self, command: &Command<'_>) -> Result<(), ProgramError> {
+        if command.lanes & !self.lanes != 0 {
+            return Err(ProgramError::Lanes { warp: self.warp, lanes: command.lanes & !self.lanes });
+        }
+        if command.lanes == 0 {
+            return Ok(());
+        }
+        if self.commands.len() >= u32::MAX as usize {
+            return Err(ProgramError::TooLong(self.warp));
+        }
+        let mut packed = match command.action {
+            Action::Access(access) => self.pack_access(&access)?,
+            Action::Sync { id, count } => pack(Opcode::Sync, 0, [id, self.checked_count(id, count)?, 0]),
+            Action::Arrive { id, count } => {
+                if count == Count::All {
+                    return Err(ProgramError::ArriveWithoutCount { id });
+                }
+                pack(Opcode::Arrive, 0, [id, self.checked_count(id, count)?, 0])
+            }
+            Action::WarpSync { members } => pack(Opcode::WarpSync, 0, [members, 0, 0]),
+            Action::Exit => pack(Opcode::Exit, 0, [0; 3]),
+            Action::ClusterArrive => pack(Opcode::ClusterArrive, 0, [0; 3]),
+            Action::ClusterWait => pack(Opcode::ClusterWait, 0, [0; 3]),
+            Action::MbarrierInit { address, count } => {
+                if count == 0 || count >= 1 << 20 {
+                    return Err(ProgramError::MbarrierCount(count));
+                }
+                pack(Opcode::MbarrierInit, 0, [address, count, 0])
+            }
+            Action::MbarrierInval { address } => pack(Opcode::MbarrierInval, 0, [address, 0, 0]),
+            Action::MbarrierArrive { address, count, expect_tx, drop } => {
+                pack(Opcode::MbarrierArrive, u32::from(drop), [address, count, expect_tx])
+            }
+            Action::MbarrierCompleteTx { address, bytes } => {
+                pack(Opcode::MbarrierCompleteTx, 0, [address, bytes, 0])
+            }
+            Action::MbarrierWait { address, parity } => {
+                pack(Opcode::MbarrierWait, 0, [address, parity & 1, 0])
+            }
+            Action::CommitGroup(kind) => pack(Opcode::CommitGroup, bulk_flag(kind), [0; 3]),
+            Action::WaitGroup(kind, left) => pack(Opcode::WaitGroup, bulk_flag(kind), [left, 0, 0]),
+            Action::CpAsyncArrive { address, noinc } => {
+                pack(Opcode::CpAsyncArrive, u32::from(noinc), [address, 0, 0])
+            }
+            Action::ProxyFence => pack(Opcode::ProxyFence, 0, [0; 3]),
+        };
+        packed.lanes = command.lanes;
+        packed.origin = command.origin;
+        self.commands.push(packed);
+        Ok(())
+    }
+
+    fn checked_count(&self, id: u32, count: Count) -> Result<u32, ProgramError> {
+        if id >= NAMED_BARRIERS {
+            return Err(ProgramError::BarrierId { id });
+        }
+        match count {
+            Count::All => Ok(0),
+            Count::Threads(count) => {
+                let granule = if self.ptx_counts { LANES } else { 1 };
+                if count == 0 || count > MAX_THREADS || !count.is_multiple_of(granule) {
+                    return Err(ProgramError::ThreadCount { id, count });
+                }
+                Ok(count)
+            }
+        }
+    }
+
+    fn pack_access(&mut self, access: &Access<'_>) -> Result<Packed, ProgramError> {
+        if access.size == 0 || access.size >= SIZE_LIMIT {
+            return Err(ProgramError::AccessSize(access.size));
+        }
+        let mut flags = match access.kind {
+            AccessKind::Read => 0,
+            AccessKind::Write => 1,
+            AccessKind::Atomic => 2,
+        };
+        let (a, b) = match access.addresses {
+            Addresses::Affine { base, stride } => (base, stride as u32),
+            Addresses::Each(all) => {
+                flags |= EACH_ADDRESS;
+                self.addresses.push(*all);
+                (self.addresses.len() as u32 - 1, 0)
+            }
+        };
+        let c = match (access.completion, access.values) {
+            (Completion::Mbarrier { address }, _) => {
+                flags |= MBARRIER;
+                address
+            }
+            (Completion::Group(kind), _) => {
+                flags |= match kind {
+                    GroupKind::CpAsync => CP_ASYNC,
+                    GroupKind::Bulk => BULK,
+                };
+                0
+            }
+            (Completion::Now, Values::Unknown) => 0,
+            (Completion::Now, Values::Same(value)) => {
+                flags |= SAME_VALUE;
+                self.values.push(value);
+                self.values.len() as u32 - 1
+            }
+            (Completion::Now, Values::Each(values)) => {
+                flags |= EACH_VALUE;
+                let index = self.values.len() as u32;
+                let known = (0..LANES).filter(|&l| values[l as usize].is_some());
+                self.values.push(known.map(|l| 1 << l).sum());
+                self.values.extend(values.iter().map(|v| v.unwrap_or(0)));
+                index
+            }
+        };
+        let mut packed = pack(Opcode::Access, flags, [a, b, c]);
+        packed.head |= access.size << SIZE_SHIFT;
+        Ok(packed)
+    }
+
+    pub(crate) fn packed(&self) -> &[Packed] {
+        &self.commands
+    }
+
+    /// The addresses of an access.
+    pub(crate) fn addresses_of(&self, packed: &Packed) -> Addresses<'_> {
+        if packed.has_each_address() {
+            Addresses::Each(&self.addresses[packed.a as usize])
+        } else {
+            Addresses::Affine { base: packed.a, stride: packed.b as i32 }
+        }
+    }
+
+    /// What a lane is known to write, if anything is.
+    pub(crate) fn value_of(&self, packed: &Packed, lane: u32) -> Option<u64> {
+        let index = packed.c as usize;
+        match packed.flags() & VALUES {
+            SAME_VALUE => Some(self.values[index]),
+            EACH_VALUE => {
+                (self.values[index] >> lane & 1 != 0).then(|| self.values[index + 1 + lane as usize])
+            }
+            _ => None,
+        }
+    }
+
+    /// A command without its values (these are asked for lane by lane: [`WarpProgram::known_value`]).
+    pub fn command(&self, index: usize) -> Command<'_> {
+        let packed = &self.commands[index];
+        let [a, b, c] = [packed.a, packed.b, packed.c];
+        let action = match packed.opcode() {
+            Opcode::Access => Action::Access(Access {
+                kind: packed.kind(),
+                size: packed.size(),
+                addresses: self.addresses_of(packed),
+                values: Values::Unknown,
+                completion: packed.completion(),
+            }),
+            Opcode::Sync => Action::Sync { id: a, count: packed.count() },
+            Opcode::Arrive => Action::Arrive { id: a, count: packed.count() },
+            Opcode::WarpSync => Action::WarpSync { members: a },
+            Opcode::Exit => Action::Exit,
+            Opcode::ClusterArrive => Action::ClusterArrive,
+            Opcode::ClusterWait => Action::ClusterWait,
+            Opcode::MbarrierInit => Action::MbarrierInit { address: a, count: b },
+            Opcode::MbarrierInval => Action::MbarrierInval { address: a },
+            Opcode::MbarrierArrive => {
+                Action::MbarrierArrive { address: a, count: b, expect_tx: c, drop: packed.flag() }
+            }
+            Opcode::MbarrierCompleteTx => Action::MbarrierCompleteTx { address: a, bytes: b },
+            Opcode::MbarrierWait => Action::MbarrierWait { address: a, parity: b },
+            Opcode::CommitGroup => Action::CommitGroup(packed.group()),
+            Opcode::WaitGroup => Action::WaitGroup(packed.group(), a),
+            Opcode::CpAsyncArrive => Action::CpAsyncArrive { address: a, noinc: packed.flag() },
+            Opcode::ProxyFence => Action::ProxyFence,
+        };
+        Command { lanes: packed.lanes, origin: packed.origin, action }
+    }
+
+    /// What a lane of an access is known to write, if anything is.
+    pub fn known_value(&self, index: usize, lane: u32) -> Option<u64> {
+        let packed = &self.commands[index];
+        (packed.opcode() == Opcode::Access).then(|| self.value_of(packed, lane)).flatten()
+    }
+}
+
+fn bulk_flag(kind: GroupKind) -> u32 {
+    u32::from(kind == GroupKind::Bulk)
+}

@@ -1,0 +1,103 @@
+use super::*;
+
+const SHAPE: Shape = Shape { ctas: 1, threads: 40 };
+
+fn push(program: &mut Program, warp: u32, lanes: u32, action: Action<'_>) -> Result<(), ProgramError> {
+    program.warp_mut(warp).push(&Command { lanes, origin: 7, action })
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut addresses = [0; 32];
+    addresses[3] = 100;
+    let access = |completion| {
+        Action::Access(Access {
+            kind: AccessKind::Write,
+            size: 16,
+            addresses: Addresses::Affine { base: 64, stride: -4 },
+            values: Values::Unknown,
+            completion,
+        })
+    };
+    let actions = [
+        access(Completion::Now),
+        access(Completion::Group(GroupKind::CpAsync)),
+        access(Completion::Group(GroupKind::Bulk)),
+        access(Completion::Mbarrier { address: 8 }),
+        Action::Access(Access {
+            kind: AccessKind::Atomic,
+            size: 4,
+            addresses: Addresses::Each(&addresses),
+            values: Values::Unknown,
+            completion: Completion::Now,
+        }),
+        Action::Sync { id: 15, count: Count::All },
+        Action::Arrive { id: 1, count: Count::Threads(1024) },
+        Action::WarpSync { members: 3 },
+        Action::ClusterArrive,
+        Action::ClusterWait,
+        Action::MbarrierInit { address: 8, count: 3 },
+        Action::MbarrierInval { address: 8 },
+        Action::MbarrierArrive { address: 8, count: 1, expect_tx: 512, drop: true },
+        Action::MbarrierCompleteTx { address: 8, bytes: 512 },
+        Action::MbarrierWait { address: 8, parity: 1 },
+        Action::CommitGroup(GroupKind::CpAsync),
+        Action::WaitGroup(GroupKind::Bulk, 2),
+        Action::CpAsyncArrive { address: 8, noinc: true },
+        Action::ProxyFence,
+        Action::Exit,
+    ];
+    let mut program = Program::new(SHAPE).unwrap();
+    for action in actions {
+        push(&mut program, 1, 0b1000, action).unwrap();
+    }
+    let warp = &program.warps()[1];
+    for (index, action) in actions.iter().enumerate() {
+        let command = warp.command(index);
+        assert_eq!((command.lanes, command.origin), (0b1000, 7));
+        assert_eq!(command.action, *action);
+    }
+    assert_eq!(program.thread_commands(), actions.len() as u64 - 1);
+}
+
+#[test]
+fn known_values_are_kept_by_lane() {
+    let mut each = [None; 32];
+    each[2] = Some(5);
+    let mut program = Program::new(SHAPE).unwrap();
+    for values in [Values::Each(&each), Values::Same(6), Values::Unknown] {
+        let access = Access {
+            kind: AccessKind::Write,
+            size: 4,
+            addresses: Addresses::Affine { base: 0, stride: 0 },
+            values,
+            completion: Completion::Now,
+        };
+        push(&mut program, 0, 0b110, Action::Access(access)).unwrap();
+    }
+    let warp = &program.warps()[0];
+    assert_eq!([1, 2].map(|l| warp.known_value(0, l)), [None, Some(5)]);
+    assert_eq!([1, 2].map(|l| warp.known_value(1, l)), [Some(6), Some(6)]);
+    assert_eq!(warp.known_value(2, 1), None);
+}
+
+#[test]
+fn what_ptx_forbids_is_an_error() {
+    assert_eq!(Program::new(Shape { ctas: 1, threads: 0 }).unwrap_err(), ProgramError::NoThreads);
+    assert_eq!(
+        Program::new(Shape { ctas: 1, threads: 1025 }).unwrap_err(),
+        ProgramError::TooManyThreads(1025)
+    );
+    let mut program = Program::new(SHAPE).unwrap();
+    for count in [0, 33, 4096] {
+        let sync = Action::Sync { id: 2, count: Count::Threads(count) };
+        assert_eq!(push(&mut program, 0, 1, sync), Err(ProgramError::ThreadCount { id: 2, count }));
+    }
+    let sync = Action::Sync { id: 16, count: Count::All };
+    assert_eq!(push(&mut program, 0, 1, sync), Err(ProgramError::BarrierId { id: 16 }));
+    assert_eq!(
+        push(&mut program, 1, 0x100, Action::Exit),
+        Err(ProgramError::Lanes { warp: 1, lanes: 0x100 })
+    );
+    assert_eq!(program.warps().iter().map(WarpProgram::len).sum::<usize>(), 0);
+}
