@@ -7,13 +7,14 @@
 //! Bottom up: [`trials`] is what can run trials, [`memo`] and [`journal`] remember them; [`rates`] says
 //! how many a conclusion takes, [`bench`] asks questions; [`places`] are what a fence can be written at;
 //! [`narrow`], [`locate`] and [`round`] find one missing fence, [`polish`] examines an answer,
-//! [`redundant`] and [`scope`] look at the program's own fences; [`search`] is all of it, and [`session`]
+//! [`redundant`], [`scope`] and [`models`] look at the fences there are then; [`search`] is all of it, and [`session`]
 //! that on the harness.
 
 pub mod bench;
 pub mod journal;
 pub mod locate;
 pub mod memo;
+pub mod models;
 pub mod narrow;
 pub mod places;
 pub mod polish;
@@ -27,7 +28,7 @@ pub mod session;
 pub mod source;
 pub mod trials;
 
-pub use report::{Missing, OwnFence, Redundant, Report, ScopeAdvice, Step};
+pub use report::{FenceNeed, Missing, Needed, OwnFence, Redundant, Report, ScopeAdvice, Step};
 pub use session::{Order, Searched, search_program};
 pub use source::SourceText;
 

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use bugaroo_harness::{Error, Outcome, Variation};
-use bugaroo_protocol::{Site, SiteId, SiteKind, SourceLine, Space};
+use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
 
 use crate::memo::{Memo, key};
 use crate::report::Report;
@@ -46,6 +46,8 @@ pub enum Coins {
 pub struct Program {
     pub bugs: Vec<Bug>,
     pub own: Vec<Own>,
+    /// Fences, the program's own and missing ones, that are needed under model `ptx` alone.
+    pub load_side: Vec<u32>,
     /// Fences that do at CTA scope; others are as good as none there.
     pub narrow_does: Vec<u32>,
     pub seed: u64,
@@ -62,6 +64,7 @@ impl Program {
         Self {
             bugs,
             own: Vec::new(),
+            load_side: Vec::new(),
             narrow_does: Vec::new(),
             seed,
             coins,
@@ -77,12 +80,21 @@ impl Program {
             |fence: &u32| !variation.narrow_fence.contains(&id(*fence)) || self.narrow_does.contains(fence);
         let has = |fence: &u32| variation.with_fence.contains(&id(*fence)) && wide(fence);
         let stays = |fence: &u32| !variation.without_fence.contains(&id(*fence)) && wide(fence);
+        let shows = |alternatives: &[Vec<u32>]| {
+            let delayed = |fence: &u32| !self.load_side.contains(fence);
+            variation.model == Model::Ptx
+                || alternatives.is_empty()
+                || alternatives.iter().flatten().any(delayed)
+        };
         let bugs = self.bugs.iter().filter(|bug| {
             let space = variation.space == Space::Both || variation.space == bug.space;
             let kernel = variation.kernel.as_ref().is_none_or(|kernel| kernel.contains(bug.kernel));
-            space && kernel && !bug.cures.iter().any(|cure| cure.iter().all(has))
+            space && kernel && shows(&bug.cures) && !bug.cures.iter().any(|cure| cure.iter().all(has))
         });
-        let own = self.own.iter().filter(|own| !own.keep.iter().any(|keep| keep.iter().all(stays)));
+        let own = self
+            .own
+            .iter()
+            .filter(|own| shows(&own.keep) && !own.keep.iter().any(|keep| keep.iter().all(stays)));
         bugs.map(|bug| bug.rate).chain(own.map(|own| own.rate)).collect()
     }
 

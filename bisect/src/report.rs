@@ -22,6 +22,9 @@ pub struct Report {
     /// For each fence that is needed at GPU scope or wider: whether CTA scope would do. Empty where the
     /// model cannot tell.
     pub scope_advice: Vec<ScopeAdvice>,
+    /// For each fence, the program's own and those that are missing: under which models it is needed. Empty
+    /// but under model `ptx`.
+    pub needs: Vec<FenceNeed>,
     /// The questions that were asked, in order.
     pub steps: Vec<Step>,
     /// Trials of the program with the missing fences inserted.
@@ -73,6 +76,8 @@ pub struct Missing {
     pub access: Site,
     /// The next access in the text of another line, which the fence goes before.
     pub before: Option<Site>,
+    /// A fence of the program's that stands right there, of a scope that is too narrow.
+    pub widen: Option<OwnFence>,
 }
 
 impl Missing {
@@ -112,10 +117,15 @@ pub struct OwnFence {
     pub source: Option<SourceLine>,
 }
 
+impl From<&Site> for OwnFence {
+    fn from(site: &Site) -> Self {
+        Self { site: site.id, ptx_line: site.ptx_line, source: site.source.clone() }
+    }
+}
+
 impl From<&Place> for OwnFence {
     fn from(place: &Place) -> Self {
-        let lead = place.lead();
-        Self { site: lead.id, ptx_line: lead.ptx_line, source: place.source.clone() }
+        Self { source: place.source.clone(), ..Self::from(place.lead()) }
     }
 }
 
@@ -141,6 +151,39 @@ pub struct ScopeAdvice {
     /// Trials with the fence at CTA scope.
     pub trials: u64,
     /// How many of them failed: one is enough to need the wider scope.
+    pub failures: u64,
+}
+
+/// Under which models a fence is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Needed {
+    /// `store-buffer` and `ptx`: delayed stores are enough to fail without it.
+    Both,
+    /// `ptx` only: it keeps loads from reading old values.
+    Ptx,
+    /// None of the two.
+    Neither,
+}
+
+/// Whether a fence is needed under model `store-buffer` as well as under `ptx`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FenceNeed {
+    /// The fence, or for one that is missing the access that it goes after: the first of `sites`.
+    pub site: SiteId,
+    /// All sites of its line.
+    pub sites: Vec<SiteId>,
+    /// Line of `site` in the PTX.
+    pub ptx_line: u32,
+    /// The line of the CUDA source.
+    pub source: Option<SourceLine>,
+    /// Whether the fence is one that is missing, and not one of the program's.
+    pub inserted: bool,
+    /// Under which models it is needed.
+    pub needed: Needed,
+    /// Trials without it: under `store-buffer`, and for `neither` under `ptx`.
+    pub trials: u64,
+    /// How many of them failed.
     pub failures: u64,
 }
 

@@ -15,17 +15,18 @@
 //! delays stores, and one that fails more rarely than [`Limits::rare`].
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Model, Site, Space};
+use bugaroo_protocol::{Model, Site, SiteId, SiteKind, Space};
 
 use crate::bench::Bench;
 use crate::locate::with_fences;
 use crate::memo::Memo;
+use crate::models::needs_by_model;
 use crate::narrow::space_name;
 use crate::places::{Place, reachable};
 use crate::polish::polish;
 use crate::rates::{ALPHA, CAP, FIRST_ALPHA, Limits, Rate, certain};
 use crate::redundant::{Ablation, FirstLook, ablate, first_look};
-use crate::report::{Assurance, Missing, Report, Step, Verified};
+use crate::report::{Assurance, Missing, OwnFence, Report, Step, Verified};
 use crate::round::{Fence, round};
 use crate::scope::{can_tell_scope, narrow_scopes};
 use crate::trials::Trials;
@@ -74,6 +75,7 @@ pub async fn search<T: Trials>(
     let known = with_fences(&subject.whole, found.iter().copied());
     let mut ablation = Ablation::default();
     let mut scopes = Vec::new();
+    let mut needs = Vec::new();
     let mut unresolved = None;
     match verdict {
         Err(why) => unresolved = Some(why),
@@ -85,6 +87,8 @@ pub async fn search<T: Trials>(
                 .map(|fence| &fence.place)
                 .collect();
             scopes = narrow_scopes(&bench, subject, &known, &ablation.needed, &inserted).await?;
+            let Ablation { needed, redundant, .. } = &ablation;
+            needs = needs_by_model(&bench, &known, needed, &found, redundant).await?;
         }
     }
     let confidence = 1.0 - if unresolved.is_some() { 0.05 } else { ALPHA };
@@ -106,6 +110,7 @@ pub async fn search<T: Trials>(
         minimal_sets: ablation.minimal_sets,
         minimal_sets_complete: ablation.complete,
         scope_advice: scopes,
+        needs,
         steps,
         verified: Verified { trials: verified.trials, failures: verified.failures },
         assurance: Assurance {
@@ -200,6 +205,16 @@ fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence:
         .filter(|site| site.source.is_none() || site.source != access.source)
         .min_by_key(|site| site.id)
         .cloned();
+    // The fence that was tried does the same as this one would at its scope: nothing lies between them.
+    let widen = subject
+        .sites
+        .iter()
+        .find(|site| {
+            let next = SiteId { index: access.id.index + 1, ..access.id };
+            site.id == next && site.function == access.function && site.kind == SiteKind::Fence
+        })
+        .filter(|site| site.scope.as_deref() == Some("cta"))
+        .map(OwnFence::from);
     let by_space = if fence.space == Space::Shared { "cta" } else { "gpu" };
     Missing {
         space: space_name(fence.space).to_owned(),
@@ -213,6 +228,7 @@ fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence:
         trials: fence.trials,
         access,
         before,
+        widen,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use bugaroo_bisect::report::OwnFence;
-use bugaroo_bisect::{Missing, Redundant, Report, ScopeAdvice, SourceText};
+use bugaroo_bisect::{FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice, SourceText};
 use bugaroo_harness::Target;
 use bugaroo_protocol::{Model, Site, SourceLine};
 
@@ -14,7 +14,8 @@ use crate::run;
 pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     let mut text = String::new();
     for missing in &report.missing {
-        text += &missing_fence(missing, target);
+        let need = report.needs.iter().find(|need| need.inserted && need.site == missing.site);
+        text += &missing_fence(missing, need.map(|need| need.needed), target);
         text.push('\n');
     }
     for fence in &report.redundant {
@@ -27,6 +28,9 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     }
     // Writing to a string cannot fail.
     text += &together(report);
+    for need in &report.needs {
+        let _ = writeln!(text, "{}", under_which_models(need));
+    }
     if let Some(why) = &report.unresolved {
         let _ = writeln!(text, "unresolved: {why}");
     }
@@ -60,10 +64,19 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
 }
 
 /// A missing fence as the source and a small diff, or in words where the source cannot be read.
-fn missing_fence(missing: &Missing, target: &Target) -> String {
+fn missing_fence(missing: &Missing, needed: Option<Needed>, target: &Target) -> String {
     let fence = missing.fence();
     let kernel = missing.kernel.as_deref().unwrap_or("several kernels");
-    let title = format!("missing {fence}: delayed {} stores of {kernel} come too late", missing.space);
+    let (why, label) = if needed == Some(Needed::Ptx) {
+        (format!("later loads of {kernel} read old values"), "what follows may read old values")
+    } else {
+        let why = format!("delayed {} stores of {kernel} come too late", missing.space);
+        (why, "visible to other threads too late")
+    };
+    if let Some(narrow) = &missing.widen {
+        return widened(missing, narrow, &why, target);
+    }
+    let title = format!("missing {fence}: {why}");
     let before = missing.before.as_ref().map(|site| format!(", before {}", access(site))).unwrap_or_default();
     let words = format!(
         "insert it after {}{before} (confidence {}, {} trials{})",
@@ -75,13 +88,54 @@ fn missing_fence(missing: &Missing, target: &Target) -> String {
     let change = |_: &SourceText, (_, end): (usize, usize), indentation: &str| {
         (end..end, format!("\n{indentation}{fence};"))
     };
-    let label = "visible to other threads too late";
     with_source(
         &Finding { level: Level::ERROR, title, label, words },
         missing.source.as_ref(),
         target,
         change,
     )
+}
+
+/// A missing fence where one of a narrower scope stands.
+fn widened(missing: &Missing, narrow: &OwnFence, why: &str, target: &Target) -> String {
+    let title = format!("fence of too narrow a scope: {why}");
+    let words = format!(
+        "make it {} (site {}, PTX line {}; confidence {}, {} trials{})",
+        missing.fence(),
+        narrow.site,
+        narrow.ptx_line,
+        missing.confidence,
+        missing.trials,
+        copies(missing.sites.len()),
+    );
+    let finding =
+        Finding { level: Level::ERROR, title, label: "orders memory for its own block only", words };
+    with_source(&finding, narrow.source.as_ref(), target, |source, (start, end), _| {
+        match call(&source.text[start..end]) {
+            Some(call) => (start + call.first..start + call.last, format!("{};", missing.fence())),
+            None => (end..end, format!("  // with {}", missing.fence())),
+        }
+    })
+}
+
+/// A fence and the models under which it is needed, in a line.
+fn under_which_models(need: &FenceNeed) -> String {
+    let FenceNeed { trials, failures, .. } = need;
+    let what = if need.inserted { "a fence after" } else { "the fence at" };
+    let name = place(need.source.as_ref(), need.ptx_line);
+    match need.needed {
+        Needed::Both => format!(
+            "{what} {name} is needed under store-buffer and ptx ({failures} of {trials} trials without it fail \
+             under store-buffer)"
+        ),
+        Needed::Ptx => format!(
+            "{what} {name} is needed under ptx only: it keeps loads from reading old values ({trials} trials \
+             without it passed under store-buffer)"
+        ),
+        Needed::Neither => {
+            format!("{what} {name} is needed under neither store-buffer nor ptx ({trials} trials passed)")
+        }
+    }
 }
 
 /// A redundant fence, and the line without it.

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use bugaroo_bisect::report::{Assurance, OwnFence, Verified};
-use bugaroo_bisect::{Redundant, Report, ScopeAdvice};
+use bugaroo_bisect::{FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice};
 use bugaroo_harness::Target;
-use bugaroo_protocol::{Model, SiteId, SourceLine};
+use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine};
 
 use super::{call, describe};
 
@@ -62,6 +62,7 @@ fn report() -> Report {
         minimal_sets: vec![],
         minimal_sets_complete: true,
         scope_advice: vec![],
+        needs: vec![],
         steps: vec![],
         verified: Verified { trials: 3451, failures: 0 },
         assurance: Assurance { rate: 0.002, error: 0.002, cap: 20_000 },
@@ -140,4 +141,77 @@ fn calls_are_found_with_their_semicolon() {
     assert_eq!(of("if (a) __threadfence();"), Some(("__threadfence();".to_owned(), true)));
     assert_eq!(of("fence();"), None);
     assert_eq!(of("__threadfence"), None);
+}
+
+/// A fence that is missing after line 4, where line 2 has one.
+fn missing(widen: Option<OwnFence>) -> Missing {
+    let access = Site {
+        id: id(7),
+        kind: SiteKind::Store,
+        function: "sum".to_owned(),
+        in_kernel: true,
+        space: Some("global".to_owned()),
+        scope: None,
+        ptx_line: 90,
+        instruction: "st.global.u32 [%rd1], 1;".to_owned(),
+        source: line(4),
+        inlined_at: vec![],
+    };
+    Missing {
+        space: "global".to_owned(),
+        kernel: Some("sum".to_owned()),
+        site: id(7),
+        sites: vec![id(7)],
+        ptx_line: 90,
+        source: line(4),
+        scope: "gpu".to_owned(),
+        confidence: 0.99,
+        trials: 40,
+        access,
+        before: None,
+        widen,
+    }
+}
+
+fn need(at: u32, inserted: bool, needed: Needed) -> FenceNeed {
+    FenceNeed {
+        site: id(at),
+        sites: vec![id(at)],
+        ptx_line: 90,
+        source: line(at),
+        inserted,
+        needed,
+        trials: 2301,
+        failures: u64::from(needed == Needed::Both),
+    }
+}
+
+#[test]
+fn what_only_loads_need_is_said() {
+    let needs =
+        vec![need(7, true, Needed::Ptx), need(2, false, Needed::Both), need(3, false, Needed::Neither)];
+    let text = words(&Report { missing: vec![missing(None)], needs, ..report() });
+    assert!(text.contains("missing __threadfence(): later loads of sum read old values"), "{text}");
+    assert!(text.contains("a fence after k.cu:7 is needed under ptx only"), "{text}");
+    assert!(
+        text.contains("the fence at k.cu:2 is needed under store-buffer and ptx (1 of 2301 trials"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the fence at k.cu:3 is needed under neither store-buffer nor ptx (2301"),
+        "{text}"
+    );
+    let text = words(&Report { missing: vec![missing(None)], ..report() });
+    assert!(text.contains("missing __threadfence(): delayed global stores of sum come too late"), "{text}");
+}
+
+#[test]
+fn a_fence_that_is_too_narrow_is_widened() {
+    let narrow = OwnFence { site: id(8), ptx_line: 91, source: line(2) };
+    let text = words(&Report { missing: vec![missing(Some(narrow))], ..report() });
+    assert!(
+        text.contains("fence of too narrow a scope: delayed global stores of sum come too late"),
+        "{text}"
+    );
+    assert!(text.contains("make it __threadfence() (site 8, PTX line 91; confidence 0.99"), "{text}");
 }
