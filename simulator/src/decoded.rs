@@ -13,7 +13,7 @@ mod asynchronous;
 mod matrix;
 
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
-use bugaroo_ptx::types::{Space, Type};
+use bugaroo_ptx::types::{Semantics, Space, Type};
 
 pub use asynchronous::Asynchronous;
 pub use matrix::Matrix;
@@ -41,8 +41,8 @@ pub enum Kind {
     Store,
     /// Index into `atomics`.
     Atomic,
-    /// A visible operation without effect: 1 for a fence of the program's, which is counted; 0 for others
-    /// and `nanosleep`.
+    /// A visible operation without effect. The lowest bit is set for a fence of the program's, which is counted;
+    /// the others are an index into `fences`, or, for `nanosleep`, the length of that table or more.
     Fence,
     /// Nothing.
     Nop,
@@ -221,6 +221,8 @@ pub struct Access {
     pub visible: bool,
     /// What counts its executions.
     pub counted: Counted,
+    /// Order, strength and scope.
+    pub semantics: Semantics,
 }
 
 /// `atom` and `red`.
@@ -238,6 +240,8 @@ pub struct Atomic {
     pub src: [i32; 2],
     /// Width of the rows.
     pub width: Width,
+    /// Order and scope.
+    pub semantics: Semantics,
 }
 
 /// A special register that differs between warps, lanes or moments.

@@ -11,6 +11,7 @@ use crate::exec::Machine;
 use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
 use crate::load::Program;
 use crate::memory::Memory;
+use crate::model::MemoryModel;
 use crate::schedule::Scheduler;
 
 /// A launch in progress.
@@ -47,7 +48,22 @@ impl Grid {
         config: &DeviceConfig,
         spec: &LaunchSpec<'_>,
         workspace: Option<u64>,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Grid, LaunchError> {
+        Grid::with_model(program, config, spec, workspace, scheduler, None)
+    }
+
+    /// As [`Grid::new`], under a memory model.
+    ///
+    /// # Errors
+    /// As [`Grid::new`].
+    pub fn with_model(
+        program: Arc<Program>,
+        config: &DeviceConfig,
+        spec: &LaunchSpec<'_>,
+        workspace: Option<u64>,
         mut scheduler: Box<dyn Scheduler>,
+        model: Option<Box<dyn MemoryModel>>,
     ) -> Result<Grid, LaunchError> {
         let held = Held {
             program,
@@ -67,7 +83,7 @@ impl Grid {
         };
         let spec = LaunchSpec { kernel, params, ..*spec };
         let plan = plan(program, config, &spec, workspace)?;
-        let mut machine = Machine::new(program, config, plan)?;
+        let mut machine = Machine::new(program, config, plan, model)?;
         machine.begin(&mut *scheduler);
         Ok(Grid { machine, scheduler, held })
     }
@@ -76,6 +92,11 @@ impl Grid {
     /// be advanced any more.
     pub fn advance(&mut self, memory: &mut Memory, turns: u64) -> Option<End> {
         self.machine.advance(memory, &mut *self.scheduler, turns)
+    }
+
+    /// Its memory model, if it has one.
+    pub fn model(&self) -> Option<&dyn MemoryModel> {
+        self.machine.model()
     }
 
     /// How much it has executed so far.

@@ -5,6 +5,7 @@ use crate::exec::Machine;
 use crate::fault::{Diagnosis, Fault};
 use crate::load::{KernelInfo, LoadError, Program};
 use crate::memory::Memory;
+use crate::model::{MemoryModel, ModelCounts};
 use crate::schedule::Scheduler;
 
 /// What to launch.
@@ -167,12 +168,28 @@ pub fn launch(
     spec: &LaunchSpec<'_>,
     scheduler: &mut dyn Scheduler,
 ) -> Result<LaunchResult, LaunchError> {
+    launch_with(program, memory, config, spec, scheduler, None).map(|(result, _)| result)
+}
+
+/// As [`launch`], under a memory model; tells what that has counted, too.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_with(
+    program: &Program,
+    memory: &mut Memory,
+    config: &DeviceConfig,
+    spec: &LaunchSpec<'_>,
+    scheduler: &mut dyn Scheduler,
+    model: Option<Box<dyn MemoryModel + '_>>,
+) -> Result<(LaunchResult, ModelCounts), LaunchError> {
     let plan = plan(program, config, spec, None)?;
-    let mut machine = Machine::new(program, config, plan)?;
+    let mut machine = Machine::new(program, config, plan, model)?;
     machine.begin(scheduler);
     loop {
         if let Some(end) = machine.advance(memory, scheduler, u64::MAX) {
-            return Ok(LaunchResult { counts: machine.counts(), end });
+            let counts = machine.model().map(MemoryModel::counts).unwrap_or_default();
+            return Ok((LaunchResult { counts: machine.counts(), end }, counts));
         }
     }
 }

@@ -20,6 +20,7 @@ mod image;
 mod launch;
 mod load;
 mod memory;
+pub mod model;
 mod schedule;
 
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
@@ -31,7 +32,8 @@ pub use fault::{
 };
 pub use grid::Grid;
 pub use image::{Image, Launched};
-pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch};
+pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch, launch_with};
 pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Program};
 pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
+pub use model::{At, MemoryModel, ModelCounts};
 pub use schedule::{Candidate, RandomScheduler, Rng, Scheduler, Turn};

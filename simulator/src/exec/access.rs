@@ -9,6 +9,7 @@ use super::resolve::{Pattern, Request, Resolved};
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::alu::row::{Lanes, Word, store_lanes};
+use crate::decoded::Access;
 use crate::fault::AccessKind;
 
 /// Moves one element between memory and a register row, for a pair of types.
@@ -103,9 +104,27 @@ impl Machine<'_> {
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
-            let visible = access.visible && found.visible;
+            self.load_rows::<V3>(frame, access, found, mask);
+            Ok(access.visible && found.visible)
+        }
+    }
+
+    /// Moves what a load of these lanes reads, which is at `found`, to its registers.
+    ///
+    /// # Safety
+    /// The access is one of the frame's function; `found` was resolved for these lanes, at least.
+    #[inline(always)]
+    pub(super) unsafe fn load_rows<const V3: bool>(
+        &self,
+        frame: *mut u8,
+        access: &Access,
+        found: Resolved,
+        mask: u32,
+    ) {
+        // SAFETY: the loader's rows; pointers were checked by `resolve`.
+        unsafe {
             let found = (found, &self.pointers);
-            let stride = bytes as usize;
+            let stride = usize::from(access.size) * usize::from(access.vec);
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let to = frame.add(access.rows[0] as usize);
                 if let Pattern::Consecutive(first) = found.0.pattern
@@ -115,7 +134,7 @@ impl Machine<'_> {
                 } else {
                     load_row::<V3, u32, u32>(&found, to, mask, 4, 0, |v| v);
                 }
-                return Ok(visible);
+                return;
             }
             for element in 0..usize::from(access.vec) {
                 let to = frame.add(access.rows[element] as usize);
@@ -151,7 +170,6 @@ impl Machine<'_> {
                     (_, _) => load_row::<V3, u8, u64>(&found, to, mask, stride, shift, u64::from),
                 }
             }
-            Ok(visible)
         }
     }
 
@@ -177,9 +195,28 @@ impl Machine<'_> {
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
             self.count_stores(w, access.counted, &found, mask, bytes);
-            let visible = access.visible && found.visible;
+            self.store_rows(frame, consts, access, found, mask);
+            Ok(access.visible && found.visible)
+        }
+    }
+
+    /// Moves what these lanes store from its registers to `found`.
+    ///
+    /// # Safety
+    /// As for [`Machine::load_rows`].
+    #[inline(always)]
+    pub(super) unsafe fn store_rows(
+        &self,
+        frame: *mut u8,
+        consts: *const u8,
+        access: &Access,
+        found: Resolved,
+        mask: u32,
+    ) {
+        // SAFETY: the loader's rows; pointers were checked by `resolve`.
+        unsafe {
             let found = (found, &self.pointers);
-            let stride = bytes as usize;
+            let stride = usize::from(access.size) * usize::from(access.vec);
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let from = row(frame, consts, access.rows[0]);
                 if let Pattern::Consecutive(first) = found.0.pattern
@@ -189,7 +226,7 @@ impl Machine<'_> {
                 } else {
                     store_row::<u32, u32>(&found, from, mask, 4, 0, |v| v);
                 }
-                return Ok(visible);
+                return;
             }
             for element in 0..usize::from(access.vec) {
                 let from = row(frame, consts, access.rows[element]);
@@ -206,7 +243,6 @@ impl Machine<'_> {
                     (_, _) => store_row::<u8, u64>(&found, from, mask, stride, shift, |v| v as u8),
                 }
             }
-            Ok(visible)
         }
     }
 }

@@ -70,7 +70,7 @@ impl Machine<'_> {
     }
 
     /// Does the first lane's pointer lie outside the CTA's shared memory?
-    fn is_global(&self, w: usize, pointer: *const u8) -> bool {
+    pub(super) fn is_global(&self, w: usize, pointer: *const u8) -> bool {
         let shared = self.ctas[self.warps[w].cta as usize].shared as u64;
         (pointer as u64).wrapping_sub(shared) >= u64::from(self.plan.shared_bytes)
     }
@@ -78,7 +78,7 @@ impl Machine<'_> {
 
 /// # Safety
 /// `pointer` is valid for so many bytes.
-pub(super) unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
+pub(crate) unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
@@ -92,7 +92,7 @@ pub(super) unsafe fn read_memory(pointer: *mut u8, bytes: u32) -> u64 {
 
 /// # Safety
 /// `pointer` is valid for so many bytes.
-pub(super) unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
+pub(crate) unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
@@ -110,7 +110,7 @@ pub(super) fn combine_elements(op: AtomOp, ty: Type, old: u64, value: u64) -> u6
 }
 
 /// The new value of memory.
-fn combine(atomic: &Atomic, old: u64, value: u64, second: impl Fn() -> u64, flush: bool) -> u64 {
+pub(crate) fn combine(atomic: &Atomic, old: u64, value: u64, second: impl Fn() -> u64, flush: bool) -> u64 {
     apply(atomic.op, atomic.ty, old, value, second, flush)
 }
 

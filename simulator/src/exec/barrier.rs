@@ -78,6 +78,9 @@ impl Machine<'_> {
             state.votes += group.count_ones();
         }
         self.counts.barriers += u64::from(group.count_ones());
+        if self.model.is_some() {
+            self.model_arrived(w, id, group, self.warps[w].fragments[fragment].pc);
+        }
         let whole = group == self.warps[w].alive;
         let at = self.isolate(w, fragment, group, active);
         let state = &mut self.ctas[cta].barriers[id as usize];
@@ -133,6 +136,7 @@ impl Machine<'_> {
         let first = self.ctas[cta].first_warp as usize;
         for w in first..first + self.plan.warps_per_block as usize {
             let mut released: Option<u32> = None;
+            let mut let_go = 0;
             for at in 0..self.warps[w].fragments.len() {
                 let fragment = self.warps[w].fragments[at];
                 if fragment.state != State::Barrier(id) {
@@ -160,7 +164,9 @@ impl Machine<'_> {
                 let fragment = &mut self.warps[w].fragments[at];
                 fragment.state = State::Ready;
                 fragment.pc += 1;
+                let_go |= fragment.mask;
             }
+            self.model_released(w, Some(id), let_go);
             if released.is_some() && by != Some(w) {
                 self.enqueue(w as u32);
                 self.woken = true;

@@ -126,6 +126,10 @@ impl Machine<'_> {
                 }
                 self.matrix(w, &frames, matrix)?;
             }
+            Together::Sync => {
+                let lanes = parts.iter().fold(0, |all, part| all | part.lanes);
+                self.model_released(w, None, lanes);
+            }
             _ => self.exchange(parts),
         }
         Ok(())

@@ -24,7 +24,7 @@ pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 /// # Safety
 /// The slot is an offset into the frame or the constants.
 #[inline(always)]
-pub(super) unsafe fn row(frame: *const u8, consts: *const u8, slot: i32) -> *const u8 {
+pub(crate) unsafe fn row(frame: *const u8, consts: *const u8, slot: i32) -> *const u8 {
     // SAFETY: the caller's promise.
     unsafe { if slot >= 0 { frame.add(slot as usize) } else { consts.add(!slot as usize) } }
 }
@@ -34,7 +34,7 @@ pub(super) unsafe fn row(frame: *const u8, consts: *const u8, slot: i32) -> *con
 /// # Safety
 /// `row` is a row of this width.
 #[inline(always)]
-pub(super) unsafe fn read_lane(row: *const u8, width: Width, lane: usize) -> u64 {
+pub(crate) unsafe fn read_lane(row: *const u8, width: Width, lane: usize) -> u64 {
     // SAFETY: the caller's promise; rows are aligned for their elements.
     unsafe {
         match width {
@@ -51,7 +51,7 @@ pub(super) unsafe fn read_lane(row: *const u8, width: Width, lane: usize) -> u64
 /// # Safety
 /// `row` is a row of this width.
 #[inline(always)]
-pub(super) unsafe fn write_lane(row: *mut u8, width: Width, lane: usize, value: u64) {
+pub(crate) unsafe fn write_lane(row: *mut u8, width: Width, lane: usize, value: u64) {
     // SAFETY: the caller's promise; rows are aligned for their elements.
     unsafe {
         match width {

@@ -17,6 +17,7 @@ mod format;
 mod frames;
 mod half;
 mod matrix;
+mod modelled;
 mod provided;
 mod resolve;
 mod stack;
@@ -25,8 +26,11 @@ mod tally;
 mod warp;
 
 use asynchronous::Asynchrony;
+pub(crate) use atomic::{combine, read_memory, write_memory};
 pub use collective::{reduce, shuffle_source};
+pub(crate) use data::{read_lane, row, write_lane};
 use frames::{Block, Frame, Frames, ROOT};
+pub(crate) use resolve::{Resolved, sum32};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
 
 use crate::alu::Isa;
@@ -36,6 +40,7 @@ use crate::fault::FaultKind;
 use crate::launch::{Counts, End, LaunchError, Plan};
 use crate::load::{Constants, Program};
 use crate::memory::{Memory, Region, Shared};
+use crate::model::MemoryModel;
 use crate::schedule::{Candidate, Scheduler};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
@@ -103,6 +108,10 @@ pub(crate) struct Machine<'a> {
     asynchrony: Asynchrony,
     /// Lanes of each warp that have arrived at their cluster's barrier, and have not been let through.
     cluster_arrived: Vec<u32>,
+    /// What decides what accesses see and when stores are seen; None for sequentially consistent memory.
+    model: Option<Box<dyn MemoryModel + 'a>>,
+    /// Bytes between the shared memories of two CTA slots.
+    shared_stride: usize,
     /// Keep the memory behind `shared` and `local` pointers.
     _blocks: [Block; 2],
 }
@@ -113,6 +122,7 @@ impl<'a> Machine<'a> {
         program: &'a Program,
         config: &'a DeviceConfig,
         plan: Plan<'a>,
+        model: Option<Box<dyn MemoryModel + 'a>>,
     ) -> Result<Machine<'a>, LaunchError> {
         let resident = plan.resident;
         let warps = u64::from(resident) * u64::from(plan.warps_per_block);
@@ -152,10 +162,16 @@ impl<'a> Machine<'a> {
             woken: false,
             asynchrony: Asynchrony::new(program, warps as usize),
             cluster_arrived: vec![0; warps as usize],
+            model,
+            shared_stride,
             _blocks: [shared, local],
             memory: Shared::none(),
             plan,
         };
+        let shape = machine.shape();
+        if let Some(model) = &mut machine.model {
+            model.begin(&shape);
+        }
         for slot in 0..resident {
             // SAFETY: the block has `shared_stride` bytes for each resident block.
             let shared = unsafe { machine._blocks[0].base().add(shared_stride * slot as usize) };
@@ -218,11 +234,16 @@ impl<'a> Machine<'a> {
             let mut operations = self.favour(warp, turn.operations.max(1), scheduler);
             let limit = budget - self.counts.warp_instructions;
             let granted = operations;
-            let stop = match self.program.isa {
+            let w = warp as usize;
+            let stop = match (self.program.isa, self.model.is_some()) {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the loader takes V3 only on processors that have it.
-                Isa::V3 => unsafe { self.turn_v3(warp as usize, &mut operations, limit) },
-                _ => self.turn_portable(warp as usize, &mut operations, limit),
+                (Isa::V3, false) => unsafe { self.turn_v3::<false>(w, &mut operations, limit) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: as above.
+                (Isa::V3, true) => unsafe { self.turn_v3::<true>(w, &mut operations, limit) },
+                (_, false) => self.turn_portable::<false>(w, &mut operations, limit),
+                (_, true) => self.turn_portable::<true>(w, &mut operations, limit),
             };
             if self.warps[warp as usize].parting != Parting::None {
                 self.warps[warp as usize].turn_over(granted - operations);
@@ -243,6 +264,14 @@ impl<'a> Machine<'a> {
     #[cold]
     fn forget_regions(&mut self) {
         self.regions.fill(Region::NONE);
+    }
+
+    /// The memory model, if there is one.
+    pub fn model(&self) -> Option<&dyn MemoryModel> {
+        match &self.model {
+            Some(model) => Some(&**model),
+            None => None,
+        }
     }
 
     /// How much has been executed.
@@ -322,6 +351,8 @@ impl<'a> Machine<'a> {
         cta.barriers = [barrier::Barrier::default(); BARRIERS];
         // SAFETY: the slot's shared memory has `shared_bytes` bytes.
         unsafe { cta.shared.write_bytes(0, self.plan.shared_bytes as usize) };
+        self.model_block_begins(slot);
+        let cta = &self.ctas[slot as usize];
         let first = cta.first_warp;
         let function = self.plan.kernel.function;
         let loaded = &self.program.functions[function as usize];
@@ -355,6 +386,7 @@ impl<'a> Machine<'a> {
         let cta = &mut self.ctas[slot as usize];
         cta.warps -= 1;
         if cta.warps == 0 {
+            self.model_block_ends(slot);
             self.end_block(slot);
             self.next_cluster(slot);
         }

@@ -31,7 +31,7 @@ pub(super) struct Request {
 
 /// Where the lanes' data is.
 #[derive(Clone, Copy)]
-pub(super) enum Pattern {
+pub(crate) enum Pattern {
     /// Lane `i` at this pointer plus `i` times the size (lanes that are not active may lie outside).
     Consecutive(*mut u8),
     /// All lanes here.
@@ -42,7 +42,7 @@ pub(super) enum Pattern {
 
 /// The answer: a pattern, and whether it is the program's memory that other threads see.
 #[derive(Clone, Copy)]
-pub(super) struct Resolved {
+pub(crate) struct Resolved {
     pub pattern: Pattern,
     pub visible: bool,
 }
@@ -120,7 +120,7 @@ fn shape(base: &[u64; 32], mask: u32, bytes: u32) -> (Shape, u64) {
 }
 
 /// A 32-bit address and an offset, as machines add them: nvcc counts on a negative base coming round to 0.
-pub(super) fn sum32(base: u32, offset: u64) -> u64 {
+pub(crate) fn sum32(base: u32, offset: u64) -> u64 {
     u64::from(base.wrapping_add(offset as u32))
 }
 

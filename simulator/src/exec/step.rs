@@ -1,5 +1,6 @@
 //! The interpreter loop: one warp, one turn.
 
+use super::modelled::Did;
 use super::{Machine, Stop, Trouble};
 use crate::address;
 use crate::decoded::{Inst, Kind, NO_GUARD};
@@ -14,6 +15,8 @@ pub(super) enum Flow {
     Next,
     /// It goes on behind the instruction, which others could see.
     Visible,
+    /// It stays at the instruction, which is not done yet; others could see something.
+    Again,
     /// Fragments have changed; the next one is to be selected.
     Select,
 }
@@ -25,24 +28,29 @@ impl Machine<'_> {
     /// The processor has these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    pub(super) unsafe fn turn_v3(
+    pub(super) unsafe fn turn_v3<const MODEL: bool>(
         &mut self,
         w: usize,
         left: &mut u32,
         limit: u64,
     ) -> Result<Stop, Box<Fault>> {
-        self.turn_body::<true>(w, left, limit)
+        self.turn_body::<true, MODEL>(w, left, limit)
     }
 
     /// As [`Machine::turn_body`], for any processor.
-    pub(super) fn turn_portable(&mut self, w: usize, left: &mut u32, limit: u64) -> Result<Stop, Box<Fault>> {
-        self.turn_body::<false>(w, left, limit)
+    pub(super) fn turn_portable<const MODEL: bool>(
+        &mut self,
+        w: usize,
+        left: &mut u32,
+        limit: u64,
+    ) -> Result<Stop, Box<Fault>> {
+        self.turn_body::<false, MODEL>(w, left, limit)
     }
 
     /// Runs warp `w` for `left` visible operations, which are counted down, or `limit` instructions, whichever
-    /// comes first. `V3`: on a processor of the x86-64-v3 level.
+    /// comes first. `V3`: on a processor of the x86-64-v3 level. `MODEL`: the launch has a memory model.
     #[inline(always)]
-    fn turn_body<const V3: bool>(
+    fn turn_body<const V3: bool, const MODEL: bool>(
         &mut self,
         w: usize,
         left: &mut u32,
@@ -143,6 +151,22 @@ impl Machine<'_> {
                             continue 'select;
                         }
                     }
+                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence if MODEL => {
+                        if active == 0 {
+                            pc += 1;
+                            continue;
+                        }
+                        // SAFETY: rows are the loader's; addresses are checked there.
+                        match unsafe { self.modelled::<V3>(w, pc, inst, frame, consts, active) } {
+                            Ok(Did::Visible) => {
+                                pc += 1;
+                                visible!();
+                            }
+                            Ok(Did::Quiet) => pc += 1,
+                            Ok(Did::Again) => visible!(),
+                            Err(trouble) => return Err(self.fault(w, pc, *trouble)),
+                        }
+                    }
                     Kind::Load => {
                         pc += 1;
                         if active != 0 {
@@ -181,7 +205,7 @@ impl Machine<'_> {
                     }
                     Kind::Fence => {
                         pc += 1;
-                        self.count_fences(inst.extra, active);
+                        self.count_fences(inst.extra & 1, active);
                         visible!();
                     }
                     Kind::Nop => pc += 1,
@@ -229,6 +253,7 @@ impl Machine<'_> {
                         save!();
                         match self.control(w, selected.index, inst, active) {
                             Ok(Flow::Next) => pc += 1,
+                            Ok(Flow::Again) => visible!(),
                             Ok(Flow::Visible) => {
                                 pc += 1;
                                 *left -= 1;
@@ -266,6 +291,9 @@ impl Machine<'_> {
     /// Instructions that change who is where.
     #[inline(never)]
     fn control(&mut self, w: usize, fragment: usize, inst: &Inst, active: u32) -> Result<Flow, Trouble> {
+        if self.model.is_some() && self.announce(w, fragment, inst, active)? {
+            return Ok(Flow::Again);
+        }
         match inst.kind {
             Kind::Call => self.call(w, fragment, inst.extra, active),
             Kind::Ret => self.ret(w, fragment, active),

@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::ast::{AddressBase, FunctionKind, Instruction, Operand};
 use bugaroo_ptx::op::{AtomOp, Op};
-use bugaroo_ptx::types::{Space, Type};
+use bugaroo_ptx::types::{Semantics, Space, Type};
 
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
@@ -113,9 +113,10 @@ impl<'m> Builder<'m> {
 
     /// `ld`, `ldu`, `st`.
     pub fn load_store(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
-        let (store, space, vec, ty) = match inst.op {
-            Op::Ld { space, vec, ty, .. } | Op::Ldu { space, vec, ty } => (false, space, vec, ty),
-            Op::St { space, vec, ty, .. } => (true, space, vec, ty),
+        let (store, space, semantics, vec, ty) = match inst.op {
+            Op::Ld { space, sem, vec, ty, .. } => (false, space, sem, vec, ty),
+            Op::Ldu { space, vec, ty } => (false, space, Semantics::Weak, vec, ty),
+            Op::St { space, sem, vec, ty } => (true, space, sem, vec, ty),
             _ => unreachable!("only loads and stores come here"),
         };
         // Loads may carry a cache policy as a last operand; it changes no value.
@@ -152,6 +153,7 @@ impl<'m> Builder<'m> {
                 Space::Generic => Counted::ByAddress,
                 _ => Counted::Nowhere,
             },
+            semantics,
         };
         for (i, element) in elements.iter().enumerate() {
             if wide {
@@ -196,9 +198,9 @@ impl<'m> Builder<'m> {
 
     /// `atom`, `red`.
     pub fn atomic(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
-        let (returns, space, op, ty, vec) = match inst.op {
-            Op::Atom { space, op, ty, vec, .. } => (true, space, op, ty, vec),
-            Op::Red { space, op, ty, vec, .. } => (false, space, op, ty, vec),
+        let (returns, space, semantics, op, ty, vec) = match inst.op {
+            Op::Atom { space, sem, op, ty, vec, .. } => (true, space, sem, op, ty, vec),
+            Op::Red { space, sem, op, ty, vec, .. } => (false, space, sem, op, ty, vec),
             _ => unreachable!("only atomics come here"),
         };
         let operands = &inst.operands[..];
@@ -217,7 +219,7 @@ impl<'m> Builder<'m> {
         if vec > 1 {
             return self.atomic_vector(at, inst, returns, vec);
         }
-        self.atomic_element(at, (op, ty, space), dst, address, &sources[..values])
+        self.atomic_element(at, (op, ty, space, semantics), dst, address, &sources[..values])
     }
 
     /// Element by element, in order: a vector is not atomic as a whole (PTX ISA, "atom").
@@ -228,7 +230,7 @@ impl<'m> Builder<'m> {
         returns: bool,
         vec: u8,
     ) -> Result<(), LoadError> {
-        let (Op::Atom { space, op, ty, .. } | Op::Red { space, op, ty, .. }) = inst.op else {
+        let (Op::Atom { space, sem, op, ty, .. } | Op::Red { space, sem, op, ty, .. }) = inst.op else {
             unreachable!("only atomics come here");
         };
         let (dst, address, data) = match &inst.operands[..] {
@@ -251,7 +253,8 @@ impl<'m> Builder<'m> {
             }
             let offset = offset + i as i64 * i64::from(ty.bytes());
             let address = Operand::Address { base: base.clone(), offset };
-            self.atomic_element(at, (op, ty, space), dst.get(i), &address, std::slice::from_ref(value))?;
+            let what = (op, ty, space, sem);
+            self.atomic_element(at, what, dst.get(i), &address, std::slice::from_ref(value))?;
         }
         Ok(())
     }
@@ -259,7 +262,7 @@ impl<'m> Builder<'m> {
     fn atomic_element(
         &mut self,
         at: &mut Current<'m>,
-        (op, ty, space): (AtomOp, Type, Space),
+        (op, ty, space, semantics): (AtomOp, Type, Space, Semantics),
         dst: Option<&Operand>,
         address: &Operand,
         sources: &[Operand],
@@ -293,7 +296,7 @@ impl<'m> Builder<'m> {
             return Err(self.refuse(at, "an atomic in this state space"));
         }
         let index = self.program.atomics.len() as u32;
-        self.program.atomics.push(Atomic { address, op, ty, dst, src, width });
+        self.program.atomics.push(Atomic { address, op, ty, dst, src, width, semantics });
         self.emit(at, Kind::Atomic, no_operands(), index);
         Ok(())
     }

@@ -41,6 +41,7 @@ use crate::decoded::{
 };
 use crate::fault::{Place, SourcePosition};
 use crate::memory::Memory;
+use crate::model::Fence;
 
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,7 @@ pub struct Program {
     pub(crate) constants: Constants,
     pub(crate) accesses: Vec<Access>,
     pub(crate) atomics: Vec<Atomic>,
+    pub(crate) fences: Vec<Fence>,
     pub(crate) specials: Vec<Special>,
     pub(crate) packs: Vec<Pack>,
     pub(crate) calls: Vec<Call>,
@@ -174,6 +176,12 @@ impl Program {
     /// Gives the module's variables back.
     pub fn unload(&self, memory: &mut Memory) {
         release(memory, &self.allocations);
+    }
+
+    /// The spans of the text that the instructions come from, by number ([`crate::At::pc`]). Several instructions may
+    /// come from one of the text.
+    pub fn spans(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
+        self.origins.iter().map(|origin| origin.text)
     }
 
     /// Where instruction `pc` comes from.
@@ -328,6 +336,7 @@ impl Program {
             constants: Constants::default(),
             accesses: Vec::new(),
             atomics: Vec::new(),
+            fences: Vec::new(),
             specials: Vec::new(),
             packs: Vec::new(),
             calls: Vec::new(),

@@ -13,6 +13,7 @@ use super::symbols::is_ours;
 use crate::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::alu::{Shape, Width, select, source_type};
 use crate::decoded::{Kind, Pack};
+use crate::model::Fence;
 
 /// Does the instruction write CC.CF, read it?
 fn carries(op: &Op) -> (bool, bool) {
@@ -62,14 +63,16 @@ impl<'m> Builder<'m> {
                 self.emit(at, Kind::Nop, no_operands(), 0);
                 Ok(())
             }
-            Op::Fence { kind, .. } => {
+            Op::Fence { kind, scope } => {
                 // A proxy fence is no fence between threads.
                 let counted = *kind != FenceKind::Proxy && !is_ours(&at.function.name);
-                self.emit(at, Kind::Fence, no_operands(), u32::from(counted));
+                let index = self.program.fences.len() as u32;
+                self.program.fences.push(Fence { kind: *kind, scope: *scope });
+                self.emit(at, Kind::Fence, no_operands(), index << 1 | u32::from(counted));
                 Ok(())
             }
             Op::Nanosleep => {
-                self.emit(at, Kind::Fence, no_operands(), 0);
+                self.emit(at, Kind::Fence, no_operands(), u32::MAX << 1);
                 Ok(())
             }
             Op::Ld { .. } | Op::Ldu { .. } | Op::St { .. } => self.load_store(at, inst),

@@ -1,0 +1,337 @@
+//! The engine's side of a memory model: which hook is called when, and what is done with its answer (see
+//! [`crate::model`]).
+
+use super::frames::ROOT;
+use super::resolve::Request;
+use super::{Machine, Trouble};
+use crate::decoded::{Asynchronous, Inst, Kind, Together};
+use crate::fault::{AccessKind, FaultKind};
+use crate::model::accessed::Data;
+use crate::model::{Accessed, At, Event, MemoryModel, Shape, Step, World};
+use bugaroo_ptx::op::MbarrierOp;
+use bugaroo_ptx::types::Type;
+
+/// How an instruction was done.
+pub(super) enum Did {
+    /// Others could see it; the lanes go on behind it.
+    Visible,
+    /// Nobody could.
+    Quiet,
+    /// It has not been done yet, or the lanes stay at it; others could see something.
+    Again,
+}
+
+/// How the lanes that the engine has served go on.
+fn done(run: u32, taken: u32, again: bool) -> Did {
+    match (again, run | taken) {
+        (true, _) => Did::Again,
+        (false, 0) => Did::Quiet,
+        (false, _) => Did::Visible,
+    }
+}
+
+impl Machine<'_> {
+    /// The launch's size, for its model.
+    pub(super) fn shape(&self) -> Shape {
+        Shape {
+            warps: self.plan.resident * self.plan.warps_per_block,
+            ctas: self.plan.resident,
+            warps_per_cta: self.plan.warps_per_block,
+            threads_per_cta: self.plan.threads_per_block,
+            blocks: self.plan.blocks,
+        }
+    }
+
+    /// Lanes of a warp at an instruction.
+    fn at(&self, w: usize, pc: u32, lanes: u32) -> At {
+        let warp = &self.warps[w];
+        let block = self.ctas[warp.cta as usize].block;
+        let first_thread = block * u64::from(self.plan.threads_per_block) + u64::from(warp.index) * 32;
+        At { warp: w as u32, cta: warp.cta, block, first_thread, lanes, pc }
+    }
+
+    /// Calls a hook.
+    fn ask<T>(
+        &mut self,
+        lane: u32,
+        hook: impl FnOnce(&Machine<'_>, &mut dyn MemoryModel, &mut World<'_>) -> T,
+    ) -> Result<T, Trouble> {
+        let mut model = self.model.take().expect("only a launch with a model gets here");
+        let mut world = World {
+            memory: &self.memory,
+            shared: self._blocks[0].base(),
+            shared_stride: self.shared_stride,
+            shared_bytes: self.plan.shared_bytes,
+            lost: None,
+        };
+        let answer = hook(self, &mut *model, &mut world);
+        let lost = world.lost;
+        self.model = Some(model);
+        match lost {
+            None => Ok(answer),
+            Some((address, size)) => {
+                Err(Box::new((FaultKind::Freed { address, size, access: AccessKind::Write }, lane)))
+            }
+        }
+    }
+
+    /// An access or a fence of the lanes in `active` (not empty).
+    ///
+    /// # Safety
+    /// The instruction is one of these kinds, of the frame's function.
+    #[inline(never)]
+    pub(super) unsafe fn modelled<const V3: bool>(
+        &mut self,
+        w: usize,
+        pc: u32,
+        inst: &Inst,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        // SAFETY (all three): the caller's promise.
+        match inst.kind {
+            Kind::Load => unsafe { self.modelled_load::<V3>(w, pc, inst.extra, frame, consts, active) },
+            Kind::Store => unsafe { self.modelled_store(w, pc, inst.extra, frame, consts, active) },
+            Kind::Atomic => unsafe { self.modelled_atomic(w, pc, inst.extra, frame, consts, active) },
+            _ => self.modelled_fence(w, pc, inst.extra, active),
+        }
+    }
+
+    unsafe fn modelled_load<const V3: bool>(
+        &mut self,
+        w: usize,
+        pc: u32,
+        index: u32,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        let program = self.program;
+        let access = &program.accesses[index as usize];
+        let at = self.at(w, pc, active);
+        let passes = !access.visible || self.model.as_ref().is_some_and(|model| model.passes_load(&at));
+        if passes {
+            // SAFETY: the caller's promise.
+            let visible = unsafe { self.load::<V3>(w, frame, consts, index, active)? };
+            return Ok(if visible { Did::Visible } else { Did::Quiet });
+        }
+        let bytes = u32::from(access.size) * u32::from(access.vec);
+        let request =
+            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Read };
+        // SAFETY: the caller's promise; pointers are checked by `resolve`.
+        unsafe {
+            let found = self.resolve(w, frame, consts, &request, active)?;
+            if !found.visible {
+                self.load_rows::<V3>(frame, access, found, active);
+                return Ok(Did::Quiet);
+            }
+            let step = self.ask(active.trailing_zeros(), |machine, model, world| {
+                let accessed = Accessed {
+                    frame,
+                    consts,
+                    address: &access.address,
+                    found,
+                    pointers: &machine.pointers,
+                    data: Data::Moved(access),
+                    semantics: access.semantics,
+                    size: access.size.into(),
+                    elements: access.vec.into(),
+                };
+                model.load(&at, &accessed, world)
+            })?;
+            let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            if run != 0 {
+                self.load_rows::<V3>(frame, access, found, run);
+            }
+            Ok(done(run, taken, again))
+        }
+    }
+
+    unsafe fn modelled_store(
+        &mut self,
+        w: usize,
+        pc: u32,
+        index: u32,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        let program = self.program;
+        let access = &program.accesses[index as usize];
+        let bytes = u32::from(access.size) * u32::from(access.vec);
+        let request =
+            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Write };
+        // SAFETY: the caller's promise; pointers are checked by `resolve`.
+        unsafe {
+            let found = self.resolve(w, frame, consts, &request, active)?;
+            if !(access.visible && found.visible) {
+                self.store_rows(frame, consts, access, found, active);
+                return Ok(Did::Quiet);
+            }
+            let at = self.at(w, pc, active);
+            let step = self.ask(active.trailing_zeros(), |machine, model, world| {
+                let accessed = Accessed {
+                    frame,
+                    consts,
+                    address: &access.address,
+                    found,
+                    pointers: &machine.pointers,
+                    data: Data::Moved(access),
+                    semantics: access.semantics,
+                    size: access.size.into(),
+                    elements: access.vec.into(),
+                };
+                model.store(&at, &accessed, world)
+            })?;
+            let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            if run | taken != 0 {
+                self.count_stores(w, access.counted, &found, run | taken, bytes);
+            }
+            if run != 0 {
+                self.store_rows(frame, consts, access, found, run);
+            }
+            Ok(done(run, taken, again))
+        }
+    }
+
+    unsafe fn modelled_atomic(
+        &mut self,
+        w: usize,
+        pc: u32,
+        index: u32,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        let program = self.program;
+        let atomic = &program.atomics[index as usize];
+        let bytes = atomic.ty.bytes();
+        let site = program.accesses.len() + index as usize;
+        let request = Request { address: atomic.address, bytes, site, kind: AccessKind::Atomic };
+        // SAFETY: the caller's promise; pointers are checked by `resolve`.
+        unsafe {
+            let found = self.resolve(w, frame, consts, &request, active)?;
+            if !found.visible {
+                self.atomic(w, frame, consts, index, active)?;
+                return Ok(Did::Quiet);
+            }
+            let at = self.at(w, pc, active);
+            let first = found.lane(&self.pointers, active.trailing_zeros() as usize, bytes);
+            let flush = atomic.ty == Type::F32 && self.is_global(w, first);
+            let step = self.ask(active.trailing_zeros(), |machine, model, world| {
+                let accessed = Accessed {
+                    frame,
+                    consts,
+                    address: &atomic.address,
+                    found,
+                    pointers: &machine.pointers,
+                    data: Data::Combined(atomic, flush),
+                    semantics: atomic.semantics,
+                    size: bytes,
+                    elements: 1,
+                };
+                model.atomic(&at, &accessed, world)
+            })?;
+            let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            if run != 0 {
+                self.atomic(w, frame, consts, index, run)?;
+            }
+            Ok(done(run, taken, again))
+        }
+    }
+
+    fn modelled_fence(&mut self, w: usize, pc: u32, extra: u32, active: u32) -> Result<Did, Trouble> {
+        // `nanosleep` is no fence.
+        let Some(fence) = self.program.fences.get((extra >> 1) as usize).copied() else {
+            return Ok(Did::Visible);
+        };
+        let at = self.at(w, pc, active);
+        let step = self.ask(active.trailing_zeros(), |_, model, world| model.fence(&at, fence, world))?;
+        let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+        self.count_fences(extra & 1, run);
+        Ok(done(run, taken, again))
+    }
+
+    /// Tells the model what the lanes are about to do; answers whether they have to come again first.
+    pub(super) fn announce(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        inst: &Inst,
+        active: u32,
+    ) -> Result<bool, Trouble> {
+        let Some(event) = self.event_of(w, fragment, inst) else { return Ok(false) };
+        let at = self.at(w, self.warps[w].fragments[fragment].pc, active);
+        let step = self.ask(active.trailing_zeros(), |_, model, world| model.event(&at, event, world))?;
+        Ok(step == Step::Again)
+    }
+
+    fn event_of(&self, w: usize, fragment: usize, inst: &Inst) -> Option<Event> {
+        Some(match inst.kind {
+            Kind::Exit => Event::Exit,
+            Kind::Ret => {
+                let frame = self.warps[w].fragments[fragment].frame;
+                return (self.frames.get(frame).parent == ROOT).then_some(Event::Exit);
+            }
+            Kind::Barrier => Event::Barrier,
+            Kind::Collective => {
+                let collective = &self.program.collectives[inst.extra as usize];
+                // The deprecated forms wait for nobody.
+                collective.mask?;
+                match collective.what {
+                    Together::Sync => Event::WarpBarrier,
+                    Together::Matrix(matrix) if self.program.matrices[matrix as usize].visible() => {
+                        Event::Opaque
+                    }
+                    _ => Event::Collective,
+                }
+            }
+            Kind::Asynchronous => match &self.program.asyncs[inst.extra as usize] {
+                Asynchronous::Mbarrier { op: MbarrierOp::Wait { .. }, .. } => Event::Collective,
+                // What the copies of the group touch was announced when they were issued.
+                Asynchronous::PendingCount { .. }
+                | Asynchronous::Commit { .. }
+                | Asynchronous::Wait { .. } => return None,
+                _ => Event::Opaque,
+            },
+            Kind::ClusterBarrier if inst.extra != 0 => Event::Collective,
+            Kind::ClusterBarrier | Kind::Provided => Event::Opaque,
+            _ => return None,
+        })
+    }
+
+    /// A block has begun in this slot.
+    pub(super) fn model_block_begins(&mut self, slot: u32) {
+        let block = self.ctas[slot as usize].block;
+        if let Some(model) = &mut self.model {
+            model.start_block(slot, block);
+        }
+    }
+
+    /// The block in this slot has ended.
+    pub(super) fn model_block_ends(&mut self, slot: u32) {
+        if self.model.is_some() {
+            // The lanes that could be told of memory that was freed are gone.
+            let _ = self.ask(0, |_, model, world| model.end_block(slot, world));
+        }
+    }
+
+    /// Lanes have arrived at a CTA barrier.
+    pub(super) fn model_arrived(&mut self, w: usize, barrier: u32, lanes: u32, pc: u32) {
+        let at = self.at(w, pc, lanes);
+        if let Some(model) = &mut self.model {
+            model.arrived(&at, barrier);
+        }
+    }
+
+    /// Lanes go on behind a barrier.
+    pub(super) fn model_released(&mut self, w: usize, barrier: Option<u32>, lanes: u32) {
+        if self.model.is_some() && lanes != 0 {
+            let at = self.at(w, 0, lanes);
+            if let Some(model) = &mut self.model {
+                model.released(&at, barrier);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The access of a load, store or atomic by lanes of a warp, as a model looks at it.
+
+use bugaroo_ptx::types::{Semantics, Space};
+
+use crate::address::SHARED_WINDOW;
+use crate::alu::Width;
+use crate::decoded::{Access, Address, Atomic, Base};
+use crate::exec::{Resolved, combine, read_lane, row, sum32, write_lane};
+
+/// Registers that an access moves.
+#[derive(Clone, Copy)]
+pub(crate) enum Data<'a> {
+    Moved(&'a Access),
+    /// And whether 32-bit floats that are subnormal are flushed.
+    Combined(&'a Atomic, bool),
+}
+
+/// An access: where it goes and what it moves, lane by lane. Questions are about lanes that execute it.
+pub struct Accessed<'a> {
+    pub(crate) frame: *mut u8,
+    pub(crate) consts: *const u8,
+    pub(crate) address: &'a Address,
+    pub(crate) found: Resolved,
+    pub(crate) pointers: &'a [u64; 32],
+    pub(crate) data: Data<'a>,
+    /// Order, strength and scope.
+    pub semantics: Semantics,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub size: u32,
+    /// Elements: 1, 2, 4 or 8.
+    pub elements: u32,
+}
+
+impl std::fmt::Debug for Accessed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Accessed")
+            .field("semantics", &self.semantics)
+            .field("size", &self.size)
+            .field("elements", &self.elements)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Accessed<'_> {
+    /// Bytes that a lane accesses.
+    pub fn bytes(&self) -> u32 {
+        self.size * self.elements
+    }
+
+    /// The generic address of a lane's first element. Addresses of shared memory lie in the window that
+    /// [`crate::SHARED_WINDOW`] begins; addresses of a generic instruction may lie in the windows of local memory and
+    /// of the parameters, where no model has anything to do.
+    #[inline(always)]
+    pub fn address(&self, lane: usize) -> u64 {
+        // SAFETY: the loader's slots, of these widths.
+        let base = unsafe {
+            match self.address.base {
+                Base::Row64(slot) => read_lane(row(self.frame, self.consts, slot), Width::W64, lane),
+                Base::Row32(slot) => read_lane(row(self.frame, self.consts, slot), Width::W32, lane),
+                Base::Fixed | Base::FrameLocal => 0,
+            }
+        };
+        let address = match self.address.base {
+            Base::Row32(_) => sum32(base as u32, self.address.offset),
+            _ => base.wrapping_add(self.address.offset),
+        };
+        if self.address.space == Space::Shared { address.wrapping_add(SHARED_WINDOW) } else { address }
+    }
+
+    /// What memory holds there now: the bytes of an element, low ones first.
+    #[inline(always)]
+    pub fn read(&self, lane: usize, element: u32) -> u64 {
+        let from = self.pointer(lane).wrapping_add((element * self.size) as usize);
+        // SAFETY: the engine has checked the whole access of each lane that executes it.
+        unsafe { crate::exec::read_memory(from, self.size) }
+    }
+
+    /// Writes an element of a lane to memory, as the instruction would.
+    #[inline(always)]
+    pub fn write(&self, lane: usize, element: u32, value: u64) {
+        let to = self.pointer(lane).wrapping_add((element * self.size) as usize);
+        // SAFETY: as above; stores and atomics were checked for writing.
+        unsafe { crate::exec::write_memory(to, self.size, value) }
+    }
+
+    #[inline(always)]
+    fn pointer(&self, lane: usize) -> *mut u8 {
+        self.found.lane(self.pointers, lane, self.bytes())
+    }
+
+    /// A store's element, cut to its size.
+    #[inline(always)]
+    pub fn value(&self, lane: usize, element: u32) -> u64 {
+        let Data::Moved(access) = self.data else { return 0 };
+        let element = element as usize;
+        // SAFETY: the loader recorded each row with its width.
+        let value = unsafe {
+            read_lane(row(self.frame, self.consts, access.rows[element]), access.width[element], lane)
+        };
+        value & (u64::MAX >> (64 - 8 * self.size))
+    }
+
+    /// A store's elements, one behind the other; of those of more than sixteen bytes, the first ones.
+    #[inline(always)]
+    pub fn whole_value(&self, lane: usize) -> u128 {
+        let fitting = self.elements.min(16 / self.size);
+        (0..fitting).fold(0, |whole, element| {
+            whole | u128::from(self.value(lane, element)) << (8 * self.size * element)
+        })
+    }
+
+    /// Gives a load's element this value: to the lane's register, extended as the instruction says. The register may be
+    /// the one that the address is in: afterwards [`Self::address`] is not to be asked.
+    pub fn supply(&self, lane: usize, element: u32, value: u64) {
+        let Data::Moved(access) = self.data else { return };
+        let bits = 8 * self.size;
+        let value = if access.signed {
+            ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
+        } else {
+            value & (u64::MAX >> (64 - bits))
+        };
+        let element = element as usize;
+        // SAFETY: a load's rows lie in the frame.
+        unsafe {
+            write_lane(self.frame.add(access.rows[element] as usize), access.width[element], lane, value);
+        }
+    }
+
+    /// What an atomic makes of this value of memory.
+    pub fn combine(&self, lane: usize, old: u64) -> u64 {
+        let Data::Combined(atomic, flush) = self.data else { return old };
+        // SAFETY: the loader's rows.
+        let operand =
+            |i: usize| unsafe { read_lane(row(self.frame, self.consts, atomic.src[i]), atomic.width, lane) };
+        combine(atomic, old, operand(0), || operand(1), flush)
+    }
+
+    /// Gives an atomic's lane the value that it has read. Its operands are not to be asked for afterwards.
+    pub fn give_old(&self, lane: usize, old: u64) {
+        let Data::Combined(atomic, _) = self.data else { return };
+        if let Some(dst) = atomic.dst {
+            // SAFETY: the loader's row.
+            unsafe { write_lane(self.frame.add(dst as usize), atomic.width, lane, old) };
+        }
+    }
+}

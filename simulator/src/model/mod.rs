@@ -1,0 +1,188 @@
+//! Memory models: what a thread's accesses do to memory, where they shall do other than the engine's
+//! sequentially consistent accesses do.
+//!
+//! A [`MemoryModel`] is given to a launch ([`crate::launch_with`], [`crate::Grid::with_model`]) and lives as long as
+//! it. The engine asks it before each instruction that reads, writes or orders memory that other threads see,
+//! once for all lanes of a warp that execute it together. Accesses to local memory, to parameters and to the
+//! tester's own memory never get there. A launch without a model pays nothing: the interpreter's loop
+//! is compiled once with the hooks and once without.
+//!
+//! # What a hook is told
+//! [`At`]: which lanes of which warp, and the number of the instruction in the program ([`crate::Program::spans`] says
+//! where in the text it stands). [`Accessed`]: addresses, bytes, semantics, data. Addresses have been checked: bad
+//! ones have ended the launch already, with a fault at this instruction. [`World`]: all other memory that a
+//! model has business with. Shared memory of another block of the cluster has addresses that [`is_elsewhere`].
+//!
+//! # What a hook answers
+//! A [`Step`]. Memory itself always holds what the engine or a model wrote last: a model that wants others not to see
+//! a store yet takes it ([`Step::Do`], `taken`) and writes it through [`World::write`] later. What a model does step
+//! by step, so that other threads can see it half done, it does one step a call and answers [`Step::Again`]: the
+//! instruction then has not been executed, the step has counted as one visible operation, the warp's turn may
+//! end, and when the warp goes on, the hook is called again for the same instruction. Between the
+//! calls lanes may have parted or joined (lanes that stand at the same instruction, in whatever state the
+//! model thinks them to be), so what a model remembers between two calls belongs to a thread, not to a warp.
+//!
+//! # What a model can rely on
+//! - For every lane that executes a hooked instruction its hook is called until it answers other than `Again`, and
+//!   then exactly that happened which the answer says, before anything else of this lane.
+//! - Hooks for one warp slot between [`MemoryModel::start_block`] and [`MemoryModel::end_block`] of its CTA concern
+//!   one block. All threads of the block have had their [`Event::Exit`] before `end_block`.
+//! - Memory changes without a hook by what is no generic access of a thread: asynchronous copies when they complete,
+//!   `mbarrier` words, matrices (each is announced as [`Event::Opaque`] by the thread that issues it),
+//!   `printf` and `malloc` in device code (announced, too), other grids, and the host between two turns. A model
+//!   that keeps what memory held earlier compares the newest value that it knows with what is there.
+//! - All calls are deterministic: a model that draws lots has a seed of its own, and asks no clock and no host
+//!   address.
+
+pub(crate) mod accessed;
+mod world;
+
+use bugaroo_ptx::op::FenceKind;
+use bugaroo_ptx::types::Scope;
+
+pub use accessed::Accessed;
+pub use world::{World, is_elsewhere};
+
+/// The size of a launch, as a model needs it for its tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Slots for resident warps; [`At::warp`] is less.
+    pub warps: u32,
+    /// Slots for resident CTAs; [`At::cta`] is less.
+    pub ctas: u32,
+    /// Warps of a CTA: CTA slot `c` has warp slots `c * warps_per_cta` and on.
+    pub warps_per_cta: u32,
+    /// Threads of a CTA.
+    pub threads_per_cta: u32,
+    /// CTAs of the grid.
+    pub blocks: u64,
+}
+
+/// Lanes of a warp that execute an instruction together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Slot of the warp.
+    pub warp: u32,
+    /// Slot of its CTA.
+    pub cta: u32,
+    /// Linear index of the CTA in the grid.
+    pub block: u64,
+    /// Linear index in the grid of the thread in lane 0; lane `i` has the index `i` more.
+    pub first_thread: u64,
+    /// The lanes; never empty.
+    pub lanes: u32,
+    /// Number of the instruction in the program.
+    pub pc: u32,
+}
+
+/// How an instruction goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Not yet: the model did something that others can see. Call again, for the same instruction.
+    Again,
+    /// The engine does the instruction for the lanes `run`; the model has done it for those in `taken` (a load whose
+    /// value it gave, a store that it keeps); for the others it has been done by an earlier call, or shall not
+    /// be done at all. Afterwards, if `again`, call again; if not, the lanes go on behind the instruction.
+    Do {
+        /// Lanes for which the engine executes it.
+        run: u32,
+        /// Lanes for which the model has.
+        taken: u32,
+        /// The lanes stay at the instruction.
+        again: bool,
+    },
+}
+
+impl Step {
+    /// The instruction as it stands, for these lanes.
+    pub fn run(lanes: u32) -> Step {
+        Step::Do { run: lanes, taken: 0, again: false }
+    }
+}
+
+/// A fence, as the program has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// Which.
+    pub kind: FenceKind,
+    /// Among whom.
+    pub scope: Scope,
+}
+
+/// An instruction, other than an access or a fence, that a model has to know of before it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Arrival at a CTA barrier (`bar`, `barrier`), with or without waiting there. [`MemoryModel::arrived`] follows.
+    Barrier,
+    /// `bar.warp.sync`. [`MemoryModel::released`] follows when all have come.
+    WarpBarrier,
+    /// Something that waits for other threads without ordering memory: `shfl.sync`, `vote.sync`, `match`,
+    /// `redux`, `mma`; waiting for an mbarrier (which does order, when it succeeds) or for the cluster.
+    Collective,
+    /// Memory that no hook is called for is read, written or promised to others: asynchronous copies, `mbarrier`
+    /// operations but for waiting, arrival at the cluster's barrier, matrices in memory, `printf`, `malloc`.
+    Opaque,
+    /// The lanes end.
+    Exit,
+}
+
+/// What a model has counted, for the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelCounts {
+    /// Stores that were delayed.
+    pub delayed: u64,
+    /// How often a thread's buffer of global stores, and of shared ones, that drained held so many: by length.
+    pub flushes: [Vec<u64>; 2],
+    /// Bytes of host memory that the model took, at most.
+    pub bytes: u64,
+}
+
+/// A memory model. See the [module](self) for what its hooks promise and may rely on.
+pub trait MemoryModel {
+    /// The launch begins; comes first, and once.
+    fn begin(&mut self, shape: &Shape);
+
+    /// A block begins in a CTA slot. Its shared memory is zero.
+    fn start_block(&mut self, cta: u32, block: u64);
+
+    /// The block in a CTA slot has ended: whatever it still holds becomes visible.
+    fn end_block(&mut self, cta: u32, world: &mut World<'_>);
+
+    /// Does a load by these lanes need no model at this moment? Asked before addresses are looked at; then
+    /// [`Self::load`] is not called. `false` is always right.
+    fn passes_load(&self, at: &At) -> bool {
+        let _ = at;
+        false
+    }
+
+    /// `ld`, `ldu`: values that the model has come through [`Accessed::supply`], in a call that does not answer
+    /// `Again`, for lanes that it then names as `taken`.
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step;
+
+    /// `st`.
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step;
+
+    /// `atom`, `red`. Elements of a vector come one by one, as instructions of their own with the same text.
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step;
+
+    /// `fence`, `membar`; of a proxy, too.
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step;
+
+    /// Before an instruction of the kinds that [`Event`] names. The answer is `Again`, or `Step::run(at.lanes)`.
+    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step;
+
+    /// The lanes have arrived at this CTA barrier.
+    fn arrived(&mut self, at: &At, barrier: u32) {
+        let _ = (at, barrier);
+    }
+
+    /// The lanes, of one warp, are let go on at a barrier: the CTA barrier of this number, or (None) the warp's, at
+    /// which all lanes named have met. For a CTA barrier this comes for each of its warps, one after another, before
+    /// any of their lanes executes anything. `at.pc` is not meaningful.
+    fn released(&mut self, at: &At, barrier: Option<u32>) {
+        let _ = (at, barrier);
+    }
+
+    /// What has been counted so far.
+    fn counts(&self) -> ModelCounts;
+}

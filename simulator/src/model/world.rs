@@ -1,0 +1,73 @@
+//! Memory as a model reads and writes it, apart from the instruction at hand.
+
+use crate::address::{SHARED_WINDOW, Window, window};
+use crate::memory::Memory;
+
+/// Bits of a shared address that are zero for the block's own memory (see [`crate::exec`]'s clusters).
+const OTHER_BLOCK: u64 = 0xff00_0000;
+
+/// Whether a generic address is one of another block's shared memory: the same bytes have another address there.
+pub fn is_elsewhere(address: u64) -> bool {
+    window(address) == Window::Shared && address & OTHER_BLOCK != 0
+}
+
+/// Global memory, and the shared memory of resident blocks.
+pub struct World<'m> {
+    pub(crate) memory: &'m Memory,
+    /// First byte of the shared memory of the CTA slots, which lie that many bytes apart.
+    pub(crate) shared: *mut u8,
+    pub(crate) shared_stride: usize,
+    pub(crate) shared_bytes: u32,
+    /// Where something was to be written that is there no more.
+    pub(crate) lost: Option<(u64, u32)>,
+}
+
+impl std::fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").finish_non_exhaustive()
+    }
+}
+
+impl World<'_> {
+    /// Reads up to eight bytes (1, 2, 4 or 8) at a generic address, as a thread of the CTA in this slot would; None
+    /// when nothing is there, or no longer.
+    pub fn read(&self, cta: u32, address: u64, bytes: u32) -> Option<u64> {
+        let mut value = [0; 8];
+        let from = self.host(cta, address, bytes, false)?;
+        // SAFETY: `host` found so many bytes there, and a value has eight.
+        unsafe { std::ptr::copy_nonoverlapping(from, value.as_mut_ptr(), bytes as usize) };
+        Some(u64::from_le_bytes(value))
+    }
+
+    /// Writes up to sixteen bytes (1, 2, 4, 8 or 16, low ones first) at once, as a thread of the CTA in this slot would.
+    /// When nothing is there any more (the memory was freed meanwhile), nothing is written, and the launch
+    /// ends with a fault at the instruction at hand.
+    pub fn write(&mut self, cta: u32, address: u64, bytes: u32, value: u128) {
+        match self.host(cta, address, bytes, true) {
+            // SAFETY: `host` found so many bytes there, and a value has sixteen.
+            Some(to) => unsafe {
+                let value = value.to_le_bytes();
+                match bytes {
+                    // The usual widths as single moves.
+                    4 => to.cast::<[u8; 4]>().write_unaligned([value[0], value[1], value[2], value[3]]),
+                    bytes => std::ptr::copy_nonoverlapping(value.as_ptr(), to, bytes as usize),
+                }
+            },
+            None => self.lost = self.lost.or(Some((address, bytes))),
+        }
+    }
+
+    fn host(&self, cta: u32, address: u64, bytes: u32, write: bool) -> Option<*mut u8> {
+        assert!(bytes <= 16);
+        let fits = |offset: u64, len: u64| offset < len && u64::from(bytes) <= len - offset;
+        if window(address) == Window::Shared {
+            let offset = address - SHARED_WINDOW;
+            // SAFETY: the slots' memory is one block, and the offset lies in that of this slot.
+            return fits(offset, u64::from(self.shared_bytes))
+                .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) });
+        }
+        let region = self.memory.region(address, write)?;
+        fits(address.wrapping_sub(region.base), region.len)
+            .then(|| address.wrapping_add(region.bias) as *mut u8)
+    }
+}
