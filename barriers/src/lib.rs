@@ -4,6 +4,15 @@
 //! Source: Sharma, Bauer, Aiken, "Verification of Producer-Consumer Synchronization in GPU Programs", PLDI 2015 (WEFT).
 //! A CTA's threads are straight-line programs ([`program`]) that an emulator of PTX writes; the checker reads them.
 
+mod chains;
+mod check;
+mod explain;
+mod machine;
 pub mod program;
+mod races;
+pub mod verdict;
 
+pub use check::{check, racing_pairs};
 pub use program::{Program, ProgramError, Shape};
+pub use races::pairs::ThreadAccess;
+pub use verdict::{Report, Verdict};

@@ -1,0 +1,124 @@
+//! The whole check: run, judge, look for races, explain.
+
+use crate::chains::Layout;
+use crate::explain::{self, Recorder};
+use crate::machine::{Machine, Nobody};
+use crate::program::Program;
+use crate::races::pairs::{Found, Pairs, ThreadAccess};
+use crate::races::shadow::Shadow;
+use crate::verdict::{Interval, RaceGroup, Report, Stats, Verdict};
+
+/// Race groups whose barrier intervals are looked up.
+const EXPLAINED: usize = 200;
+
+/// Checks a program.
+pub fn check(program: &Program) -> Report {
+    let layout = Layout::new(program);
+    let shape = program.shape();
+    let mut report = Report {
+        verdict: Verdict::Verified,
+        deadlock: None,
+        misuse: None,
+        recycling: Vec::new(),
+        races: Vec::new(),
+        unfinished: Vec::new(),
+        stats: Stats {
+            threads: u64::from(shape.ctas) * u64::from(shape.threads),
+            commands: program.thread_commands(),
+            ..Stats::default()
+        },
+    };
+    let mut machine = Machine::new(program, &layout);
+    report.misuse = machine.run(&mut Nobody).err();
+    report.stats.dynamic_barriers = machine.completed;
+    if report.misuse.is_none() && !machine.is_done() {
+        report.deadlock = Some(explain::deadlock(&machine));
+    }
+    report.recycling = std::mem::take(&mut machine.recycling);
+    report.unfinished = machine.unfinished();
+    drop(machine);
+    report.verdict = match (&report.deadlock, &report.misuse, &report.recycling[..]) {
+        (Some(_), ..) => Verdict::Deadlock,
+        (_, Some(_), _) => Verdict::Misuse,
+        (_, _, [_, ..]) => Verdict::UnsafeRecycling,
+        _ => {
+            find_races(program, &layout, &mut report);
+            judge(&report.races)
+        }
+    };
+    report
+}
+
+fn judge(races: &[RaceGroup]) -> Verdict {
+    if races.is_empty() {
+        Verdict::Verified
+    } else if races.iter().all(|r| r.pairs == r.benign && !r.at_least) {
+        Verdict::BenignRace
+    } else {
+        Verdict::Race
+    }
+}
+
+/// Where something races. The program is well-synchronised, so nothing can fail any more.
+fn shadow(program: &Program, layout: &Layout) -> Shadow {
+    let mut shadow = Shadow::new(program);
+    let finished = Machine::new(program, layout).run(&mut shadow);
+    debug_assert!(finished.is_ok());
+    shadow
+}
+
+fn pairs<'a>(program: &'a Program, layout: &'a Layout, shadow: &Shadow, all: bool) -> Pairs<'a> {
+    let mut pairs = Pairs::new(program, layout, shadow.granule_shift(), &shadow.racy());
+    pairs.all = all.then(Vec::new);
+    let finished = Machine::new(program, layout).run(&mut pairs);
+    debug_assert!(finished.is_ok());
+    pairs
+}
+
+fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
+    let shadow = shadow(program, layout);
+    (report.stats.shared_addresses, report.stats.race_tests) = shadow.count();
+    if shadow.racy().is_empty() {
+        return;
+    }
+    let pairs = pairs(program, layout, &shadow, false);
+    drop(shadow);
+    if pairs.groups.is_empty() {
+        return;
+    }
+    let mut recorder = Recorder::default();
+    let finished = Machine::new(program, layout).run(&mut recorder);
+    debug_assert!(finished.is_ok());
+    let mut groups: Vec<&Found> = pairs.groups.iter().collect();
+    let origin = |m: &crate::races::pairs::Member| pairs.describe(m).place.origin;
+    groups.sort_by_key(|g| (origin(&g.first), origin(&g.second), g.kind));
+    for (number, group) in groups.into_iter().enumerate() {
+        let (first, second) = (pairs.describe(&group.first), pairs.describe(&group.second));
+        let interval = if number < EXPLAINED {
+            explain::interval(program, layout, &recorder, &group.first, &group.second)
+        } else {
+            Interval::default()
+        };
+        report.races.push(RaceGroup {
+            kind: group.kind,
+            address: first.address.max(second.address),
+            first,
+            second,
+            interval,
+            pairs: group.pairs,
+            benign: group.benign,
+            addresses: group.addresses.len() as u64,
+            at_least: pairs.stopped,
+        });
+    }
+}
+
+/// Every pair of racing accesses of a well-synchronised program, each as (warp, lane, command); sorted. For small programs:
+/// [`check`] groups and counts instead.
+pub fn racing_pairs(program: &Program) -> Vec<(ThreadAccess, ThreadAccess)> {
+    let layout = Layout::new(program);
+    let shadow = shadow(program, &layout);
+    let mut all = pairs(program, &layout, &shadow, true).all.unwrap_or_default();
+    all.sort_unstable();
+    all
+}

@@ -1,0 +1,376 @@
+//! Barriers that threads are counted at: named ones, those of warps and the cluster's.
+
+use super::{Machine, Observer, Part, State, join};
+use crate::program::{Count, Packed};
+use crate::verdict::{Generation, Misuse, Recycling, RecyclingRule, Resource};
+
+/// A barrier's present generation, and what is needed of the last.
+#[derive(Debug)]
+pub(crate) struct Barrier {
+    pub resource: Resource,
+    /// From 1.
+    pub generation: u32,
+    /// What the first to come asked for, and who it was.
+    count: Option<(Count, Part)>,
+    /// Threads as counted by the barrier, and as they are.
+    weight: u32,
+    threads: u32,
+    pub parts: Vec<Part>,
+    clock: Vec<u32>,
+    fenced: Vec<u32>,
+    /// Participants of the generation before; of those that wait, one is enough.
+    last: Vec<Part>,
+    /// All of them, for messages; and the clock, for those who ask for it later (cluster).
+    last_all: Vec<Part>,
+    last_clock: Vec<u32>,
+    last_fenced: Vec<u32>,
+}
+
+impl Machine<'_> {
+    /// The barrier of that name.
+    pub(super) fn barrier(&mut self, resource: Resource) -> u32 {
+        let next = self.barriers.len() as u32;
+        let index = *self.names.entry(resource).or_insert(next);
+        if index == next {
+            let components = self.layout.components as usize;
+            let fenced = if self.layout.has_async_proxy { components } else { 0 };
+            self.barriers.push(Barrier {
+                resource,
+                generation: 1,
+                count: None,
+                weight: 0,
+                threads: 0,
+                parts: Vec::new(),
+                clock: vec![0; components],
+                fenced: vec![0; fenced],
+                last: Vec::new(),
+                last_all: Vec::new(),
+                last_clock: Vec::new(),
+                last_fenced: Vec::new(),
+            });
+        }
+        index
+    }
+
+    /// Threads of the CTA, or of all, and how many of them have exited.
+    fn population(&self, resource: Resource) -> (u32, u32) {
+        let threads = self.program.shape().threads;
+        match resource {
+            Resource::Named { cta, .. } => (threads, self.exited[cta as usize].0),
+            _ => (threads * self.program.shape().ctas, self.exited.iter().map(|e| e.0).sum()),
+        }
+    }
+
+    /// Counts as they are compared: all threads of a CTA are its warps' lanes.
+    fn number(&self, count: Count) -> u32 {
+        match count {
+            Count::Threads(n) => n,
+            Count::All if self.program.ptx_counts() => self.program.shape().warps_per_cta() * 32,
+            Count::All => self.program.shape().threads,
+        }
+    }
+
+    /// Registers a chain (`sync` where it waits, else `arrive`).
+    #[expect(clippy::too_many_arguments, reason = "a command's parts and its place")]
+    pub(super) fn register<O: Observer>(
+        &mut self,
+        chain: u32,
+        command: &Packed,
+        index: u32,
+        resource: Resource,
+        count: Count,
+        waits: bool,
+        observer: &mut O,
+    ) -> Result<(), Misuse> {
+        let barrier = self.barrier(resource);
+        self.check_recycling(chain, index, barrier);
+        let stamp = self.stamp(chain, index);
+        let part = Part { chain, stamp, command: index, waits };
+        let (threads, weight) = self.weigh(chain, command);
+        let number = self.number(count);
+        let mut state =
+            std::mem::replace(&mut self.barriers[barrier as usize], Barrier::placeholder(resource));
+        let first = *state.count.get_or_insert((count, part));
+        if self.number(first.0) != number {
+            return Err(Misuse::CountsDiffer {
+                resource,
+                generation: state.generation,
+                first: self.place(first.1.chain, first.1.command),
+                first_count: first.0,
+                second: self.place(chain, index),
+                second_count: count,
+            });
+        }
+        if count == Count::All {
+            // So that exited threads count, if anyone means all.
+            state.count = Some((count, first.1));
+        }
+        state.threads += threads;
+        state.weight += weight;
+        state.parts.push(part);
+        self.contribute(chain, stamp, &mut state.clock, &mut state.fenced);
+        let generation = state.generation;
+        self.barriers[barrier as usize] = state;
+        if waits {
+            self.runners[chain as usize].state = State::AtBarrier(barrier);
+        }
+        match self.is_complete(barrier) {
+            Some(false) => {
+                let place = self.place(chain, index);
+                return Err(Misuse::TooManyArrivals { resource, generation, place });
+            }
+            Some(true) => self.complete(barrier, Some(chain), observer),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Threads of the chain that take part, and what the barrier counts for them: a whole warp is 32, also the last of a CTA.
+    fn weigh(&self, chain: u32, command: &Packed) -> (u32, u32) {
+        let own = &self.layout.chains[chain as usize];
+        let threads = (own.lanes & command.lanes).count_ones();
+        let all = self.program.warps()[own.warp as usize].lanes();
+        let whole = self.program.ptx_counts() && command.lanes == all;
+        if whole && own.lanes & all & all.wrapping_neg() != 0 {
+            (threads, threads + 32 - all.count_ones())
+        } else {
+            (threads, threads)
+        }
+    }
+
+    /// `None`: not yet; `Some(false)`: more came than fit.
+    fn is_complete(&self, barrier: u32) -> Option<bool> {
+        let state = &self.barriers[barrier as usize];
+        match (state.resource, state.count?.0) {
+            (Resource::Warp { cta, warp, members }, _) => {
+                let first = cta * self.program.shape().warps_per_cta() + warp;
+                let gone = self.exited_lanes[first as usize];
+                (state.threads >= (members & !gone).count_ones()).then_some(true)
+            }
+            (resource, Count::All) => {
+                let (all, exited) = self.population(resource);
+                (state.threads + exited >= all).then_some(true)
+            }
+            (_, Count::Threads(n)) => (state.weight >= n).then_some(state.weight == n),
+        }
+    }
+
+    /// Ends a generation: who waits goes on, knowing what all participants knew and did.
+    fn complete<O: Observer>(&mut self, barrier: u32, running: Option<u32>, observer: &mut O) {
+        let components = self.layout.components as usize;
+        let mut state =
+            std::mem::replace(&mut self.barriers[barrier as usize], Barrier::placeholder(Resource::Cluster));
+        if let Some((Count::All, _)) = state.count {
+            match state.resource {
+                Resource::Named { cta, .. } => join(&mut state.clock, &self.exited[cta as usize].1),
+                Resource::Cluster => {
+                    self.exited.iter().for_each(|e| join(&mut state.clock, &e.1));
+                }
+                _ => {}
+            }
+        }
+        observer.completed(state.resource, state.generation, &state.parts);
+        if !matches!(state.resource, Resource::Warp { .. }) {
+            self.completed += 1;
+        }
+        for part in &state.parts {
+            if part.waits {
+                let runner = &mut self.runners[part.chain as usize];
+                runner.clock.copy_from_slice(&state.clock);
+                runner.fenced.copy_from_slice(&state.fenced);
+                runner.last_wait = Some(part.command);
+                runner.state = State::Ready;
+                if Some(part.chain) != running {
+                    self.ready.push_back(part.chain);
+                }
+            }
+        }
+        state.generation += 1;
+        state.count = None;
+        (state.weight, state.threads) = (0, 0);
+        state.last.clear();
+        match state.parts.iter().find(|p| p.waits) {
+            // Who knows of one that waited knows of all.
+            Some(part) => state.last.push(*part),
+            None => state.last.extend_from_slice(&state.parts),
+        }
+        std::mem::swap(&mut state.last_all, &mut state.parts);
+        state.parts.clear();
+        if state.resource == Resource::Cluster {
+            state.last_clock = std::mem::replace(&mut state.clock, vec![0; components]);
+            state.last_fenced = state.fenced.clone();
+        } else {
+            state.clock.fill(0);
+        }
+        state.fenced.fill(0);
+        let resource = state.resource;
+        self.barriers[barrier as usize] = state;
+        if resource == Resource::Cluster {
+            self.wake_cluster();
+        }
+    }
+
+    fn check_recycling(&mut self, chain: u32, index: u32, barrier: u32) {
+        let state = &self.barriers[barrier as usize];
+        if state.last.iter().all(|part| self.knows(chain, part)) {
+            return;
+        }
+        self.report_recycling(|machine| {
+            let state = &machine.barriers[barrier as usize];
+            let unknown = |part: &&Part| !machine.knows(chain, part);
+            let unordered: Vec<Part> = state.last_all.iter().filter(unknown).copied().collect();
+            // Where all arrivals are known and the completion is not, it is those who waited that are missing.
+            let runner = &machine.runners[chain as usize];
+            Recycling {
+                earlier: Generation {
+                    resource: state.resource,
+                    number: state.generation - 1,
+                    participants: machine.participants(&state.last_all),
+                },
+                later: state.generation,
+                place: machine.place(chain, index),
+                knows_from: runner.last_wait.map(|c| machine.place(chain, c)),
+                unordered: machine.participants(&unordered),
+                rule: RecyclingRule::EarlierComplete,
+                count: 1,
+            }
+        });
+    }
+
+    pub(super) fn warp_sync<O: Observer>(
+        &mut self,
+        chain: u32,
+        command: &Packed,
+        index: u32,
+        observer: &mut O,
+    ) -> Result<(), Misuse> {
+        if self.program.warp_synchronous() {
+            return Ok(());
+        }
+        let own = &self.layout.chains[chain as usize];
+        let members = command.a & self.program.warps()[own.warp as usize].lanes();
+        if members == own.lanes {
+            let stamp = self.stamp(chain, index);
+            let runner = &mut self.runners[chain as usize];
+            runner.clock[chain as usize] = stamp;
+            for (kind, component) in own.groups.iter().enumerate() {
+                if let Some(component) = component {
+                    runner.clock[*component as usize] = runner.groups[kind].waited;
+                }
+            }
+            runner.last_wait = Some(index);
+            return Ok(());
+        }
+        let shape = self.program.shape();
+        let resource =
+            Resource::Warp { cta: shape.cta_of(own.warp), warp: own.warp % shape.warps_per_cta(), members };
+        let count = Count::Threads(members.count_ones());
+        self.register(chain, command, index, resource, count, true, observer)
+    }
+
+    pub(super) fn exit<O: Observer>(&mut self, chain: u32, lanes: u32, index: u32, observer: &mut O) {
+        if lanes == 0 {
+            return;
+        }
+        let stamp = self.stamp(chain, index);
+        let warp = self.layout.chains[chain as usize].warp;
+        let cta = self.program.shape().cta_of(warp) as usize;
+        self.runners[chain as usize].exited |= lanes;
+        self.exited_lanes[warp as usize] |= lanes;
+        let mut clock = std::mem::take(&mut self.exited[cta].1);
+        self.contribute(chain, stamp, &mut clock, &mut []);
+        self.exited[cta].1 = clock;
+        self.exited[cta].0 += lanes.count_ones();
+        for barrier in 0..self.barriers.len() as u32 {
+            let waiting = &self.barriers[barrier as usize];
+            let counts_exits = match waiting.resource {
+                Resource::Warp { cta: c, warp: w, .. } => {
+                    c * self.program.shape().warps_per_cta() + w == warp && waiting.count.is_some()
+                }
+                _ => matches!(waiting.count, Some((Count::All, _))),
+            };
+            if counts_exits && self.is_complete(barrier) == Some(true) {
+                self.complete(barrier, None, observer);
+            }
+        }
+    }
+
+    pub(super) fn cluster_wait(&mut self, chain: u32, index: u32) -> Result<(), Misuse> {
+        let Some(generation) = self.runners[chain as usize].cluster else {
+            let place = self.place(chain, index);
+            return Err(Misuse::ClusterOrder { place });
+        };
+        let barrier = self.barrier(Resource::Cluster);
+        self.runners[chain as usize].last_wait = Some(index);
+        if self.barriers[barrier as usize].generation > generation {
+            self.pass_cluster(chain, barrier);
+        } else {
+            self.runners[chain as usize].state = State::AtCluster;
+        }
+        Ok(())
+    }
+
+    fn pass_cluster(&mut self, chain: u32, barrier: u32) {
+        let state = &self.barriers[barrier as usize];
+        let runner = &mut self.runners[chain as usize];
+        join(&mut runner.clock, &state.last_clock);
+        join(&mut runner.fenced, &state.last_fenced);
+        runner.cluster = None;
+        runner.state = State::Ready;
+    }
+
+    fn wake_cluster(&mut self) {
+        let barrier = self.barrier(Resource::Cluster);
+        for chain in 0..self.runners.len() as u32 {
+            if self.runners[chain as usize].state == State::AtCluster {
+                self.pass_cluster(chain, barrier);
+                self.ready.push_back(chain);
+            }
+        }
+    }
+
+    /// Named barriers with arrivals that nobody waits for in the end.
+    pub(crate) fn unfinished(&self) -> Vec<Generation> {
+        let left = |b: &&Barrier| !b.parts.is_empty();
+        let generation = |b: &Barrier| Generation {
+            resource: b.resource,
+            number: b.generation,
+            participants: self.participants(&b.parts),
+        };
+        self.barriers.iter().filter(left).map(generation).collect()
+    }
+
+    /// Of a barrier that a chain waits at: what it is, its generation, threads that came and that it takes.
+    pub(super) fn standing(&self, barrier: u32) -> (Resource, u32, u32, u32) {
+        let state = &self.barriers[barrier as usize];
+        let (arrived, expected) = match (state.resource, state.count) {
+            (Resource::Warp { members, .. }, _) => (state.threads, members.count_ones()),
+            (resource, Some((Count::All, _)) | None) => {
+                let (all, exited) = self.population(resource);
+                (state.threads, all - exited)
+            }
+            (_, Some((Count::Threads(n), _))) => (state.weight, n),
+        };
+        (state.resource, state.generation, arrived, expected)
+    }
+}
+
+impl Barrier {
+    /// Stands in the list while the barrier is worked on.
+    fn placeholder(resource: Resource) -> Barrier {
+        Barrier {
+            resource,
+            generation: 0,
+            count: None,
+            weight: 0,
+            threads: 0,
+            parts: Vec::new(),
+            clock: Vec::new(),
+            fenced: Vec::new(),
+            last: Vec::new(),
+            last_all: Vec::new(),
+            last_clock: Vec::new(),
+            last_fenced: Vec::new(),
+        }
+    }
+}

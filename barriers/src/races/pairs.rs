@@ -1,0 +1,312 @@
+//! Which pairs race: a second reading, of the pieces of memory alone where something does.
+//!
+//! For each piece all accesses are kept, by component in order of their epochs. A new access races with those at the end of each
+//! list that its clock does not reach. A pair that shares several pieces counts in one: the first piece of the later-beginning
+//! of the two.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Stamp, conflict, fenced, lanes, stamp};
+use crate::chains::Layout;
+use crate::machine::{Context, Observer, place};
+use crate::program::{AccessKind, Opcode, Program};
+use crate::verdict::{RaceKind, RacingAccess};
+
+/// Comparisons of one access with one earlier command, over all; after these, counting stops.
+const LIMIT: u64 = 100_000_000;
+
+/// An access of some lanes of a command, at one piece of memory.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    epoch: u32,
+    chain: u32,
+    command: u32,
+    lanes: u32,
+    /// Whether this piece is the access's first.
+    begins: bool,
+    kind: AccessKind,
+    asynchronous: bool,
+    group: Option<usize>,
+}
+
+/// A thread's access, as (warp, lane, command).
+pub type ThreadAccess = (u32, u32, u32);
+
+/// Races between two origins.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub first: Member,
+    pub second: Member,
+    pub kind: RaceKind,
+    pub pairs: u64,
+    pub benign: u64,
+    pub addresses: FxHashSet<u32>,
+    last_address: u32,
+}
+
+/// One access of the example.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    pub chain: u32,
+    pub command: u32,
+    pub lane: u32,
+}
+
+/// Gathers pairs.
+pub(crate) struct Pairs<'a> {
+    program: &'a Program,
+    layout: &'a Layout,
+    granule_shift: u32,
+    /// Pieces of memory by number: a list for each component that goes there.
+    cells: FxHashMap<u32, Vec<(u32, Vec<Entry>)>>,
+    pub groups: Vec<Found>,
+    index: FxHashMap<(u32, u32, RaceKind), usize>,
+    last_key: Option<((u32, u32, RaceKind), usize)>,
+    comparisons: u64,
+    pub stopped: bool,
+    /// Every single pair, where the caller wants them.
+    pub all: Option<Vec<(ThreadAccess, ThreadAccess)>>,
+}
+
+impl<'a> Pairs<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        layout: &'a Layout,
+        granule_shift: u32,
+        cells: &[u32],
+    ) -> Pairs<'a> {
+        Pairs {
+            program,
+            layout,
+            granule_shift,
+            cells: cells.iter().map(|&c| (c, Vec::new())).collect(),
+            groups: Vec::new(),
+            index: FxHashMap::default(),
+            last_key: None,
+            comparisons: 0,
+            stopped: false,
+            all: None,
+        }
+    }
+
+    fn lane_access(&mut self, context: &Context<'_>, stamp: Stamp, index: usize, lane: u32, address: u32) {
+        let packed = &self.program.warps()[context.warp as usize].packed()[index];
+        let first = address >> self.granule_shift;
+        let last = address.wrapping_add(packed.size() - 1) >> self.granule_shift;
+        let mut cell = first;
+        loop {
+            if let Some(mut lists) = self.cells.get_mut(&cell).map(std::mem::take) {
+                let new = Entry {
+                    epoch: stamp.epoch,
+                    chain: context.chain,
+                    command: index as u32,
+                    lanes: 1 << lane,
+                    begins: cell == first,
+                    kind: packed.kind(),
+                    asynchronous: stamp.asynchronous,
+                    group: stamp.group,
+                };
+                self.compare(context, &lists, &new, lane, cell);
+                add(&mut lists, stamp.component, new);
+                self.cells.insert(cell, lists);
+            }
+            if cell == last {
+                break;
+            }
+            cell = cell.wrapping_add(1);
+        }
+    }
+
+    fn compare(
+        &mut self,
+        context: &Context<'_>,
+        lists: &[(u32, Vec<Entry>)],
+        new: &Entry,
+        lane: u32,
+        cell: u32,
+    ) {
+        for (component, entries) in lists {
+            let known = context.clock[*component as usize];
+            let packed = &self.program.warps()[context.warp as usize].packed()[new.command as usize];
+            let visible = fenced(context, packed).map_or(u32::MAX, |f| f[*component as usize]);
+            let from = known.min(visible);
+            for old in entries.iter().rev().take_while(|e| e.epoch >= from) {
+                if self.comparisons >= LIMIT {
+                    self.stopped = true;
+                    return;
+                }
+                self.comparisons += 1;
+                if !conflict(old.kind, new.kind) || !(old.begins || new.begins) {
+                    continue;
+                }
+                let mut racing = if old.epoch >= known { old.lanes } else { 0 };
+                if self.warp(old.chain) == context.warp && is_before(context, old) {
+                    racing &= !(1 << lane);
+                }
+                if racing != 0 {
+                    self.found(race_kind(old.kind, new.kind), old, racing, new, lane, cell);
+                }
+                let unfenced = old.lanes & !racing;
+                if unfenced != 0 && old.kind != AccessKind::Read && !old.asynchronous && old.epoch >= visible
+                {
+                    let kind = RaceKind::MissingProxyFence;
+                    self.found(kind, old, unfenced, new, lane, cell);
+                }
+            }
+        }
+    }
+
+    fn warp(&self, chain: u32) -> u32 {
+        self.layout.chains[chain as usize].warp
+    }
+
+    fn found(&mut self, kind: RaceKind, old: &Entry, racing: u32, new: &Entry, lane: u32, cell: u32) {
+        let warps = self.program.warps();
+        let (old_warp, new_warp) = (self.warp(old.chain), self.warp(new.chain));
+        let origin = |warp: u32, e: &Entry| warps[warp as usize].packed()[e.command as usize].origin;
+        let (a, b) = (origin(old_warp, old), origin(new_warp, new));
+        let key = (a.min(b), a.max(b), kind);
+        let group = match self.last_key {
+            Some((last, group)) if last == key => group,
+            _ => self.group(key, old, racing, new, lane),
+        };
+        self.last_key = Some((key, group));
+        let benign = if kind == RaceKind::WriteWrite { self.benign(old, racing, new, lane) } else { 0 };
+        let group = &mut self.groups[group];
+        group.pairs += u64::from(racing.count_ones());
+        group.benign += u64::from(benign);
+        if group.last_address != cell {
+            group.last_address = cell;
+            group.addresses.insert(cell);
+        }
+        if let (Some(all), false) = (&mut self.all, kind == RaceKind::MissingProxyFence) {
+            for other in lanes(racing) {
+                let (x, y) = ((old_warp, other, old.command), (new_warp, lane, new.command));
+                all.push((x.min(y), x.max(y)));
+            }
+        }
+    }
+
+    #[cold]
+    fn group(
+        &mut self,
+        key: (u32, u32, RaceKind),
+        old: &Entry,
+        racing: u32,
+        new: &Entry,
+        lane: u32,
+    ) -> usize {
+        let next = self.groups.len();
+        let index = *self.index.entry(key).or_insert(next);
+        if index == next {
+            let member = |e: &Entry, lane| Member { chain: e.chain, command: e.command, lane };
+            let (old, new) = (member(old, racing.trailing_zeros()), member(new, lane));
+            let thread = |m: &Member| (self.warp(m.chain), m.lane);
+            let (first, second) = if thread(&old) <= thread(&new) { (old, new) } else { (new, old) };
+            self.groups.push(Found {
+                first,
+                second,
+                kind: key.2,
+                pairs: 0,
+                benign: 0,
+                addresses: FxHashSet::default(),
+                last_address: u32::MAX,
+            });
+        }
+        index
+    }
+
+    /// How many of the racing lanes write the very bytes that the new access writes.
+    fn benign(&self, old: &Entry, racing: u32, new: &Entry, lane: u32) -> u32 {
+        let side = |e: &Entry| &self.program.warps()[self.warp(e.chain) as usize];
+        let (old_warp, new_warp) = (side(old), side(new));
+        let old_packed = &old_warp.packed()[old.command as usize];
+        let new_packed = &new_warp.packed()[new.command as usize];
+        let Some(value) = new_warp.value_of(new_packed, lane) else {
+            return 0;
+        };
+        if old_packed.size() != new_packed.size() {
+            return 0;
+        }
+        let address = new_warp.addresses_of(new_packed).lane(lane);
+        let equal = |&other: &u32| {
+            old_warp.addresses_of(old_packed).lane(other) == address
+                && old_warp.value_of(old_packed, other) == Some(value)
+        };
+        lanes(racing).filter(equal).count() as u32
+    }
+
+    /// A member as the report shows it.
+    pub(crate) fn describe(&self, member: &Member) -> RacingAccess {
+        let warp = &self.program.warps()[self.warp(member.chain) as usize];
+        let packed = &warp.packed()[member.command as usize];
+        let mut place = place(self.program, self.layout, member.chain, member.command);
+        place.threads.lanes = 1 << member.lane;
+        RacingAccess {
+            place,
+            kind: packed.kind(),
+            address: warp.addresses_of(packed).lane(member.lane),
+            size: packed.size(),
+            asynchronous: packed.completion() != crate::program::Completion::Now,
+            value: warp.value_of(packed, member.lane),
+        }
+    }
+}
+
+/// Whether an earlier access of one of the chain's warp is before the present one by program order, for the same lane.
+fn is_before(context: &Context<'_>, old: &Entry) -> bool {
+    match (old.asynchronous, old.group) {
+        (false, _) => true,
+        (true, Some(kind)) => old.chain == context.chain && old.epoch < context.groups[kind].waited,
+        (true, None) => false,
+    }
+}
+
+fn add(lists: &mut Vec<(u32, Vec<Entry>)>, component: u32, new: Entry) {
+    let list = match lists.iter_mut().position(|(c, _)| *c == component) {
+        Some(index) => &mut lists[index].1,
+        None => {
+            lists.push((component, Vec::new()));
+            let end = lists.len() - 1;
+            &mut lists[end].1
+        }
+    };
+    let same =
+        |old: &&mut Entry| old.command == new.command && old.chain == new.chain && old.begins == new.begins;
+    match list.last_mut().filter(same) {
+        Some(old) => old.lanes |= new.lanes,
+        None => list.push(new),
+    }
+}
+
+fn race_kind(a: AccessKind, b: AccessKind) -> RaceKind {
+    let any = |kind| a == kind || b == kind;
+    match (any(AccessKind::Read), any(AccessKind::Write), any(AccessKind::Atomic)) {
+        (true, true, _) => RaceKind::ReadWrite,
+        (true, _, true) => RaceKind::ReadAtomic,
+        (_, true, true) => RaceKind::WriteAtomic,
+        _ => RaceKind::WriteWrite,
+    }
+}
+
+impl Observer for Pairs<'_> {
+    fn accesses(&mut self, context: &mut Context<'_>, range: Range<usize>) {
+        if self.stopped {
+            return;
+        }
+        let warp = &context.program.warps()[context.warp as usize];
+        for (index, packed) in range.clone().zip(&warp.packed()[range]) {
+            let on = packed.lanes & context.lanes;
+            if on == 0 || packed.opcode() != Opcode::Access {
+                continue;
+            }
+            let stamp = stamp(context, packed, index);
+            let addresses = warp.addresses_of(packed);
+            for lane in lanes(on) {
+                self.lane_access(context, stamp, index, lane, addresses.lane(lane));
+            }
+        }
+    }
+}
