@@ -65,8 +65,7 @@ impl Plan<'_> {
         program: &Program,
         variant: &str,
     ) -> anyhow::Result<()> {
-        // Flush lengths are those of buffers that stand for themselves.
-        for &model in self.models.iter().filter(|&&model| model != Model::Ptx) {
+        for &model in &self.models {
             if results.profile(program.name, variant, model).is_some() {
                 continue;
             }

@@ -45,9 +45,6 @@ enum Variant {
     /// No fence: the bug
     #[value(name = "no_fence")]
     NoFence,
-    /// The fewest fences that are right under the PTX memory model
-    #[value(name = "ptx_correct")]
-    PtxCorrect,
 }
 
 impl Variant {
@@ -55,7 +52,6 @@ impl Variant {
         match self {
             Variant::Fence => "reduce_original_1_fence",
             Variant::NoFence => "reduce_no_fence",
-            Variant::PtxCorrect => "reduce_ptx_correct",
         }
     }
 }

@@ -35,6 +35,7 @@
 //!   address.
 
 pub(crate) mod accessed;
+pub mod ptx;
 mod world;
 
 use bugaroo_ptx::op::FenceKind;

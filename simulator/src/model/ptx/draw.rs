@@ -1,0 +1,78 @@
+//! What the machine draws: hashes of the seed, the thread and the thread's own count of draws.
+
+use super::thread::ThreadState;
+
+/// How often what the model allows is done.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Chances {
+    /// That a store waits, in units of 2^-32.
+    store_waits: u32,
+    /// That a load reads something older than it has to, in the same units.
+    stale: u32,
+    /// That a load is resolved late.
+    late: u32,
+    /// That a store comes early in coherence order.
+    early: u32,
+}
+
+impl Chances {
+    /// `pw`: that a store waits; `pr`: that a load reads an older value. Loads are resolved late, and stores
+    /// come early in coherence order, with half of `pr`.
+    pub fn new(pw: f64, pr: f64) -> Chances {
+        let of = |p: f64| (p.clamp(0.0, 1.0) * f64::from(u32::MAX)) as u32;
+        Chances { store_waits: of(pw), stale: of(pr), late: of(pr / 2.0), early: of(pr / 2.0) }
+    }
+}
+
+/// The finaliser of SplitMix64.
+pub fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl ThreadState {
+    #[inline]
+    pub(super) fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.random)
+    }
+
+    #[inline]
+    fn flip(&mut self, chance: u32) -> bool {
+        chance != 0 && (self.draw() >> 32) as u32 <= chance
+    }
+
+    #[inline]
+    pub(super) fn store_waits(&mut self, chances: &Chances) -> bool {
+        self.flip(chances.store_waits)
+    }
+
+    #[inline]
+    pub(super) fn reads_stale(&mut self, chances: &Chances) -> bool {
+        self.flip(chances.stale)
+    }
+
+    #[inline]
+    pub(super) fn loads_late(&mut self, chances: &Chances) -> bool {
+        self.flip(chances.late)
+    }
+
+    #[inline]
+    pub(super) fn stores_early(&mut self, chances: &Chances) -> bool {
+        self.flip(chances.early)
+    }
+
+    /// One of `count`, all as likely.
+    #[inline]
+    pub(super) fn one_of(&mut self, count: usize) -> usize {
+        (((self.draw() >> 32) * count as u64) >> 32) as usize
+    }
+
+    /// For how many of its thread's own accesses something waits: mostly few, at most 128.
+    #[inline]
+    pub(super) fn patience(&mut self) -> u64 {
+        let draw = self.draw();
+        1 + ((draw >> 32) & ((2 << (draw & 7).min(6)) - 1))
+    }
+}

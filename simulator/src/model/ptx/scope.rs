@@ -1,0 +1,69 @@
+//! Who a thread is, how far an operation reaches, and when two operations are morally strong.
+
+/// A thread as the model knows it: its CTA and its place in there. Grids of more than 2^22 CTAs reuse
+/// numbers; two threads that share one are taken for the same thread, which only forbids more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadKey(u32);
+
+impl ThreadKey {
+    /// Nobody's: the writer of what stood in memory before.
+    pub const NOBODY: ThreadKey = ThreadKey(u32::MAX);
+
+    /// The thread with linear number `place` (below 1,024) of CTA `cta`.
+    pub fn new(cta: u32, place: u32) -> ThreadKey {
+        debug_assert!(place < 1 << 10);
+        ThreadKey(cta << 10 | place)
+    }
+
+    pub(super) fn cta(self) -> u32 {
+        self.0 >> 10
+    }
+
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// The set of threads that an operation takes part with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    /// The threads of the same CTA.
+    Cta,
+    /// All threads of the grid. `.cluster` is taken for it: a wider scope orders more.
+    Gpu,
+    /// The host and other devices, too. Within one virtual GPU, as wide as `Gpu`.
+    Sys,
+}
+
+impl Scope {
+    /// Whether this scope of `own` takes `other` in.
+    #[inline]
+    pub(super) fn includes(self, own: ThreadKey, other: ThreadKey) -> bool {
+        self != Scope::Cta || own.cta() == other.cta()
+    }
+}
+
+/// Whether an access is strong, and for whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strength {
+    /// `.weak`, and accesses with no qualifier.
+    Weak,
+    /// `.relaxed`, `.acquire`, `.release`, `.volatile` (at `Sys`) and atomics.
+    Strong(Scope),
+}
+
+/// Whether operations of two threads are morally strong: in program order, or both strong and each one's
+/// scope takes the other's thread in. That two accesses overlap completely is not asked for: taking more
+/// pairs for morally strong forbids more.
+#[inline]
+pub(super) fn morally_strong(a: (ThreadKey, Strength), b: (ThreadKey, Strength)) -> bool {
+    if a.0 == b.0 {
+        return true;
+    }
+    match (a.1, b.1) {
+        (Strength::Strong(one), Strength::Strong(other)) => {
+            one.includes(a.0, b.0) && other.includes(b.0, a.0)
+        }
+        _ => false,
+    }
+}

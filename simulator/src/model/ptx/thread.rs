@@ -1,0 +1,85 @@
+//! What the machine keeps for a thread.
+
+use std::rc::Rc;
+
+use super::entry::Entry;
+use super::scope::{Strength, ThreadKey};
+use super::view::View;
+use super::{Span, Value};
+
+/// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub span: Span,
+    pub value: Value,
+    pub strength: Strength,
+    pub due: u64,
+    pub origin: u32,
+}
+
+/// A load whose value has not been drawn yet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Late {
+    /// What the caller calls it by.
+    pub token: u64,
+    /// What it loads.
+    pub span: Span,
+    /// How.
+    pub strength: Strength,
+    pub(super) due: u64,
+    /// What the program calls the instruction.
+    pub origin: u32,
+}
+
+/// Strong reads' entries that a later fence may take.
+#[derive(Clone, Debug)]
+pub(super) struct Banked {
+    pub granule: u64,
+    pub entry: Entry,
+}
+
+#[derive(Clone, Debug)]
+pub struct ThreadState {
+    pub(super) key: ThreadKey,
+    pub(super) view: Rc<View>,
+    /// Its own accesses so far: what waiting is counted in.
+    pub(super) count: u64,
+    pub(super) random: u64,
+    /// Stale reads in a row.
+    pub(super) stale_run: u32,
+    pub(super) waiting: Vec<Waiting>,
+    /// The first moment at which something of it is due.
+    pub(super) due: u64,
+    pub(super) late: Vec<Late>,
+    /// Late loads that have been resolved and not been handed out.
+    pub(super) settled: Vec<(Late, Value)>,
+    /// What its strong stores carry: one entry for every fence that no later one replaces.
+    pub(super) fences: Rc<Vec<Entry>>,
+    pub(super) bank: Vec<Banked>,
+}
+
+impl Default for ThreadState {
+    fn default() -> ThreadState {
+        ThreadState {
+            key: ThreadKey::NOBODY,
+            view: Rc::default(),
+            count: 0,
+            random: 0,
+            stale_run: 0,
+            waiting: Vec::new(),
+            due: u64::MAX,
+            late: Vec::new(),
+            settled: Vec::new(),
+            fences: Rc::default(),
+            bank: Vec::new(),
+        }
+    }
+}
+
+impl ThreadState {
+    /// Recomputes when something is due next.
+    pub(super) fn set_due(&mut self) {
+        let stores = self.waiting.iter().map(|store| store.due);
+        self.due = stores.chain(self.late.iter().map(|load| load.due)).min().unwrap_or(u64::MAX);
+    }
+}
