@@ -6,6 +6,7 @@
 
 mod chains;
 mod check;
+pub mod emulate;
 mod explain;
 mod machine;
 pub mod program;

@@ -59,6 +59,12 @@ impl Constants {
         self.chunks.as_ptr().cast()
     }
 
+    /// The area.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: a chunk is 32 bytes without padding, and any bytes are bytes.
+        unsafe { std::slice::from_raw_parts(self.base(), self.chunks.len() * size_of::<Chunk>()) }
+    }
+
     fn grow(&mut self, width: Width) -> u32 {
         let offset = self.chunks.len() as u32 * 32;
         self.chunks.resize(self.chunks.len() + width.bytes().div_ceil(32) as usize, Chunk([0; 32]));

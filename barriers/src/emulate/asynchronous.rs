@@ -1,0 +1,203 @@
+//! Asynchronous copies. In this one order of execution they are done where they are issued; when they are over for other threads, the
+//! checker knows from the command.
+
+use bugaroo_ptx::op::MbarrierOp;
+use bugaroo_simulator::alu::Width;
+use bugaroo_simulator::decoded::{Address, Asynchronous};
+
+use super::machine::{Machine, Target};
+use super::memory::Touched;
+use super::refusal::Refusal;
+use super::registers::{Why, lanes};
+use super::step::Flow;
+use crate::program::{Access, AccessKind, Action, Addresses, Completion, GroupKind, Values};
+
+impl Machine<'_> {
+    /// One such instruction of a fragment's active lanes.
+    pub fn asynchronous(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        pc: u32,
+        index: u32,
+        active: u32,
+    ) -> Result<Flow, Refusal> {
+        let frame = self.warps[w].fragments[fragment].frame;
+        let asyncs = self.set.image.asyncs;
+        match &asyncs[index as usize] {
+            Asynchronous::Mbarrier { op, address, value, dst } => {
+                debug_assert!(*op != MbarrierOp::PendingCount, "the loader has a form of its own for it");
+                return self.mbarrier(w, fragment, pc, active, *op, address, *value, *dst);
+            }
+            // How many arrivals are missing depends on the order of threads.
+            Asynchronous::PendingCount { dst, .. } => {
+                self.frames[frame as usize].registers.mark(*dst, active, 0, Why::at(pc));
+            }
+            Asynchronous::Copy { dst, bytes, .. } => {
+                let mut touched = Touched::none();
+                for lane in lanes(active) {
+                    let (rank, at) =
+                        self.destination(w, frame, pc, dst, lane, u64::from(*bytes), u64::from(*bytes))?;
+                    self.ctas[rank as usize].shared.forget(at as usize, *bytes as usize, Why::at(pc));
+                    touched.add(lane, rank, at);
+                }
+                let completion = Completion::Group(GroupKind::CpAsync);
+                self.copy_command(w, pc, AccessKind::Write, *bytes, &touched, completion)?;
+            }
+            Asynchronous::Commit { bulk } => self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?,
+            Asynchronous::Wait { bulk, keep: Some(keep) } => {
+                self.emit(w, active, pc, Action::WaitGroup(group(*bulk), *keep))?;
+            }
+            // `wait_all` waits for what is in no group yet, too.
+            Asynchronous::Wait { bulk, keep: None } => {
+                self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?;
+                self.emit(w, active, pc, Action::WaitGroup(group(*bulk), 0))?;
+            }
+            Asynchronous::Arrive { address, noinc } => {
+                for lane in lanes(active) {
+                    let (rank, offset, at) = self.mbarrier_at(w, frame, pc, address, lane)?;
+                    self.emit(w, 1 << lane, pc, Action::CpAsyncArrive { address: at, noinc: *noinc })?;
+                    let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
+                        return Err(self.illegal(
+                            w,
+                            pc,
+                            lane,
+                            format!("no mbarrier was initialised at {offset:#x}"),
+                        ));
+                    };
+                    if *noinc {
+                        state.pending = state.pending.saturating_sub(1);
+                    }
+                    self.complete_phase(rank, offset);
+                }
+            }
+            Asynchronous::Bulk { dst, src, bytes, mbarrier, .. } => {
+                for lane in lanes(active) {
+                    let size = (*bytes, Width::W32);
+                    let bytes = self.needed(w, frame, pc, lane, size, "the size of a copy")? as u32;
+                    self.bulk(w, frame, pc, lane, (dst, src), bytes, mbarrier.as_ref())?;
+                }
+            }
+            Asynchronous::Store { dst, ty, sources, mbarrier, reduce } => {
+                let bytes = ty.bytes() * sources.len() as u32;
+                let kind = if reduce.is_some() { AccessKind::Atomic } else { AccessKind::Write };
+                for lane in lanes(active) {
+                    let (rank, at) =
+                        self.destination(w, frame, pc, dst, lane, u64::from(bytes), u64::from(bytes))?;
+                    self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
+                    let mut touched = Touched::none();
+                    touched.add(lane, rank, at);
+                    self.counted(w, frame, pc, lane, kind, bytes, &touched, mbarrier)?;
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// A bulk copy of one lane.
+    #[allow(clippy::too_many_arguments, reason = "who, where, and the fields of the instruction")]
+    fn bulk(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        lane: usize,
+        (dst, src): (&Address, &Address),
+        bytes: u32,
+        mbarrier: Option<&Address>,
+    ) -> Result<(), Refusal> {
+        if bytes == 0 || !bytes.is_multiple_of(16) {
+            return Err(self.illegal(
+                w,
+                pc,
+                lane,
+                format!("a bulk copy of {bytes} bytes, which is no multiple of 16"),
+            ));
+        }
+        if self.target(w, frame, dst, lane) == Target::Global(None)
+            || matches!(self.target(w, frame, dst, lane), Target::Global(Some(_)))
+        {
+            // From shared to global memory: what is read must stay until the group is waited for.
+            let (rank, at) = self.destination(w, frame, pc, src, lane, u64::from(bytes), 16)?;
+            let mut touched = Touched::none();
+            touched.add(lane, rank, at);
+            let completion = Completion::Group(GroupKind::Bulk);
+            return self.copy_command(w, pc, AccessKind::Read, bytes, &touched, completion);
+        }
+        if !matches!(self.target(w, frame, src, lane), Target::Global(_)) {
+            let message = "a copy between the shared memories of two CTAs is not modelled";
+            return Err(self.unsupported(w, pc, lane, message));
+        }
+        let (rank, at) = self.destination(w, frame, pc, dst, lane, u64::from(bytes), 16)?;
+        self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
+        let mut touched = Touched::none();
+        touched.add(lane, rank, at);
+        let Some(mbarrier) = mbarrier else {
+            return Err(self.unsupported(w, pc, lane, "a copy to shared memory without an mbarrier"));
+        };
+        self.counted(w, frame, pc, lane, AccessKind::Write, bytes, &touched, mbarrier)
+    }
+
+    /// A copy whose bytes an mbarrier counts.
+    #[allow(clippy::too_many_arguments, reason = "who, where, what")]
+    fn counted(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        lane: usize,
+        kind: AccessKind,
+        bytes: u32,
+        touched: &Touched,
+        mbarrier: &Address,
+    ) -> Result<(), Refusal> {
+        let (rank, offset, address) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
+        self.copy_command(w, pc, kind, bytes, touched, Completion::Mbarrier { address })?;
+        let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
+            return Err(self.illegal(w, pc, lane, format!("no mbarrier was initialised at {offset:#x}")));
+        };
+        state.bytes -= i64::from(bytes);
+        self.complete_phase(rank, offset);
+        Ok(())
+    }
+
+    fn copy_command(
+        &mut self,
+        w: usize,
+        pc: u32,
+        kind: AccessKind,
+        size: u32,
+        touched: &Touched,
+        completion: Completion,
+    ) -> Result<(), Refusal> {
+        let addresses: Addresses<'_> = touched.addresses();
+        let access = Access { kind, size, addresses, values: Values::Unknown, completion };
+        self.emit(w, touched.lanes, pc, Action::Access(access))
+    }
+
+    /// A place in shared memory that a copy goes to or comes from.
+    #[allow(clippy::too_many_arguments, reason = "who, where, how much")]
+    fn destination(
+        &self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        address: &Address,
+        lane: usize,
+        bytes: u64,
+        align: u64,
+    ) -> Result<(u32, u64), Refusal> {
+        match self.target(w, frame, address, lane) {
+            Target::Shared(rank, at) => {
+                self.inside(w, pc, lane, (rank, at), bytes, align)?;
+                Ok((rank, at))
+            }
+            Target::Unknown(why) => Err(self.unknown(w, pc, lane, "the shared address of a copy", why)),
+            _ => Err(self.illegal(w, pc, lane, "a copy whose one end should be in shared memory and is not")),
+        }
+    }
+}
+
+fn group(bulk: bool) -> GroupKind {
+    if bulk { GroupKind::Bulk } else { GroupKind::CpAsync }
+}

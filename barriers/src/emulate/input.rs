@@ -1,0 +1,302 @@
+//! What is emulated: the text, the kernel, the launch; and what comes out.
+
+use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
+use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
+use rustc_hash::FxHashMap;
+
+use super::constants::ConstantMemory;
+use super::machine::{Cta, Machine, Setting};
+use super::params::Params;
+use super::refusal::{Refusal, RefusalKind};
+use super::shared::Shared;
+use super::text::{Fixed, extras};
+use crate::program::{Program, Shape};
+
+/// Warp instructions after which a kernel counts as one without an end.
+pub const DEFAULT_MAX_STEPS: u64 = 200_000_000;
+
+/// Shared memory that a CTA of the largest devices can have.
+const SHARED_LIMIT: u32 = 227 << 10;
+
+/// How a kernel is launched, as far as that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Threads of a CTA; None: what the kernel requires (`.reqntid`), or else at most has (`.maxntid`).
+    pub block: Option<[u32; 3]>,
+    /// Which CTA; the first of a cluster is taken with its whole cluster.
+    pub cta: [u32; 3],
+    /// CTAs of the grid, if they are known.
+    pub grid: Option<[u32; 3]>,
+    /// Parameters by name or index, and their values.
+    pub params: Vec<(String, String)>,
+    /// Bytes of dynamic shared memory, if they are known.
+    pub dynamic_shared: Option<u32>,
+    /// Warps run in lockstep.
+    pub warp_synchronous: bool,
+    /// Warp instructions after which the kernel counts as one without an end.
+    pub max_steps: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            block: None,
+            cta: [0; 3],
+            grid: None,
+            params: Vec::new(),
+            dynamic_shared: None,
+            warp_synchronous: false,
+            max_steps: DEFAULT_MAX_STEPS,
+        }
+    }
+}
+
+/// A module, ready to be emulated.
+pub struct Text {
+    module: Module,
+    program: bugaroo_simulator::Program,
+    constants: ConstantMemory,
+    config: DeviceConfig,
+}
+
+/// Threads that wait for ever in the order of execution that was emulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Warp, lanes, and the instruction that they wait at.
+    pub groups: Vec<(u32, u32, u32)>,
+}
+
+/// What a kernel does.
+#[derive(Clone, Debug)]
+pub struct Emulation {
+    /// The thread programs. The origin of a command is the number of its instruction: [`Text::place`].
+    pub program: Program,
+    /// Not all threads came to their end.
+    pub stuck: Option<Stuck>,
+    /// Threads of a CTA.
+    pub block: [u32; 3],
+    /// Warp instructions, and instructions of threads.
+    pub steps: [u64; 2],
+}
+
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Text").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+impl Text {
+    /// Parses and decodes a module.
+    ///
+    /// # Errors
+    /// [`Refusal`] when it is no PTX, or has no kernel.
+    pub fn new(ptx: &str) -> Result<Text, Refusal> {
+        let usage = |message: String| Refusal::new(RefusalKind::Usage, message);
+        if ptx.trim().is_empty() {
+            return Err(usage("the file is empty".to_string()));
+        }
+        let module = bugaroo_ptx::parse(ptx).map_err(|error| usage(error.to_string()))?;
+        let config = DeviceConfig {
+            shared_per_block: SHARED_LIMIT,
+            shared_per_block_optin: SHARED_LIMIT,
+            shared_per_sm: SHARED_LIMIT + 1024,
+            local_per_thread: 512 << 10,
+            ..DeviceConfig::default()
+        };
+        let mut memory = Memory::new(1 << 34).map_err(|error| usage(error.to_string()))?;
+        let program = bugaroo_simulator::Program::load(&module, &mut memory, &config)
+            .map_err(|error| refused(&error))?;
+        if program.kernels().is_empty() {
+            return Err(usage("the module has no kernel".to_string()));
+        }
+        let constants = ConstantMemory::new(&module, &program, &memory);
+        Ok(Text { module, program, constants, config })
+    }
+
+    /// The kernels' names, in the order of the text.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.program.kernels().iter().map(|kernel| kernel.name.as_str())
+    }
+
+    /// Where a command comes from.
+    pub fn place(&self, origin: u32) -> Place {
+        self.program.place(origin)
+    }
+
+    fn function(&self, kernel: &str) -> Option<&Function> {
+        self.module.items.iter().find_map(|item| match item {
+            Item::Function(f) if f.kind == FunctionKind::Entry && f.name == kernel && f.body.is_some() => {
+                Some(f)
+            }
+            _ => None,
+        })
+    }
+
+    /// Emulates a kernel. Where threads wait for ever in one order of the warps, the opposite order is tried, too: thread programs
+    /// that are whole let the checker say more about what is wrong.
+    ///
+    /// # Errors
+    /// [`Refusal`] when its thread programs depend on what is not known, or it has something in it that is not modelled.
+    pub fn emulate(&self, kernel: &str, options: &Options) -> Result<Emulation, Refusal> {
+        let emulation = self.emulate_in_order(kernel, options, false)?;
+        if emulation.stuck.is_none() {
+            return Ok(emulation);
+        }
+        match self.emulate_in_order(kernel, options, true) {
+            Ok(other) if other.stuck.is_none() => Ok(other),
+            _ => Ok(emulation),
+        }
+    }
+
+    fn emulate_in_order(
+        &self,
+        kernel: &str,
+        options: &Options,
+        backwards: bool,
+    ) -> Result<Emulation, Refusal> {
+        let usage = |message: String| Refusal::new(RefusalKind::Usage, message);
+        let (Some(function), Some(info)) = (self.function(kernel), self.program.kernel(kernel)) else {
+            let known: Vec<&str> = self.kernels().collect();
+            return Err(usage(format!("no kernel `{kernel}` (there are: {})", known.join(", "))));
+        };
+        let block = block_of(function, options)?;
+        let cluster = cluster_of(function);
+        let grid = options.grid.unwrap_or_else(|| smallest_grid(options.cta, cluster));
+        if (0..3).any(|d| options.cta[d] >= grid[d]) {
+            return Err(usage(format!("no CTA {:?} in a grid of {:?}", options.cta, grid)));
+        }
+        let params = Params::new(function, info, &options.params)?;
+        let buffer = vec![0; info.param_bytes as usize];
+        let dynamic_shared = options.dynamic_shared.unwrap_or_else(|| {
+            // As much as there can be, where the kernel has some.
+            let room = SHARED_LIMIT.saturating_sub(info.static_shared.next_multiple_of(1024));
+            if self.has_dynamic_shared() { room } else { 0 }
+        });
+        let spec = LaunchSpec { kernel, grid, block, dynamic_shared, params: &buffer, step_budget: None };
+        let launched =
+            self.program.launched(&self.config, &spec).map_err(|error| not_launched(&error, info))?;
+        let image = self.program.image();
+        let fixed = Fixed { grid: options.grid.is_some(), shared: options.dynamic_shared.is_some() };
+        let extras = extras(&self.module, &image, fixed);
+        let threads = block.iter().product::<u32>();
+        let ranks = cluster.iter().product::<u32>();
+        let shape = Shape { ctas: ranks, threads };
+        let mut out = Program::new(shape).map_err(|error| usage(error.to_string()))?;
+        out.set_warp_synchronous(options.warp_synchronous);
+        let corner: [u32; 3] = std::array::from_fn(|d| options.cta[d] / cluster[d] * cluster[d]);
+        let ctas = (0..ranks).map(|rank| Cta {
+            shared: Shared::new(launched.shared_bytes),
+            barriers: Default::default(),
+            mbarriers: FxHashMap::default(),
+            alive: threads,
+            index: [
+                corner[0] + rank % cluster[0],
+                corner[1] + rank / cluster[0] % cluster[1],
+                corner[2] + rank / cluster[0] / cluster[1],
+            ],
+        });
+        let warps_per_cta = shape.warps_per_cta();
+        let warps: Vec<_> = (0..shape.warps())
+            .map(|w| Machine::warp(w % warps_per_cta, shape.cta_of(w), shape.lanes(w)))
+            .collect();
+        let mut machine = Machine {
+            set: Setting {
+                image,
+                program: &self.program,
+                extras: &extras,
+                constants: launched.constants.bytes(),
+                params: &params,
+                constant_memory: &self.constants,
+                block,
+                cluster,
+                lockstep: options.warp_synchronous,
+                max_steps: options.max_steps,
+            },
+            frames: Vec::new(),
+            free: vec![Vec::new(); image.functions.len()],
+            cluster_arrived: vec![0; warps.len()],
+            warps,
+            ctas: ctas.collect(),
+            out,
+            steps: 0,
+            thread_steps: 0,
+            escaped: false,
+        };
+        machine.start(launched.function);
+        let finished = machine.run(backwards)?;
+        let stuck = if finished { None } else { Some(machine.stuck()?) };
+        Ok(Emulation { stuck, block, steps: [machine.steps, machine.thread_steps], program: machine.out })
+    }
+
+    fn has_dynamic_shared(&self) -> bool {
+        self.module.items.iter().any(|item| match item {
+            Item::Variable(v) => v.space == bugaroo_ptx::types::Space::Shared && v.dims.contains(&0),
+            _ => false,
+        })
+    }
+}
+
+/// Threads of a CTA: as asked for, or as the kernel says.
+fn block_of(function: &Function, options: &Options) -> Result<[u32; 3], Refusal> {
+    let stated = |name: &str| {
+        let (_, extent) = function.directives.iter().find(|(found, _)| found == name)?;
+        let of = |d: usize| extent.get(d).map_or(1, |n| u32::try_from(*n).unwrap_or(u32::MAX));
+        Some([of(0), of(1), of(2)])
+    };
+    let required = stated("reqntid");
+    let usage = |message: String| Err(Refusal::new(RefusalKind::Usage, message));
+    match (options.block, required) {
+        (Some(block), _) if block.contains(&0) => usage(format!("a block of {} threads", extent(block))),
+        (Some(block), Some(required)) if block != required => usage(format!(
+            "kernel `{}` requires blocks of {}, not {}",
+            function.name,
+            extent(required),
+            extent(block)
+        )),
+        (Some(block), _) => Ok(block),
+        (None, Some(required)) => Ok(required),
+        (None, None) => match stated("maxntid") {
+            Some(most) => Ok(most),
+            None => usage(format!(
+                "kernel `{}` does not say how many threads a block has: --block X[,Y,Z]",
+                function.name
+            )),
+        },
+    }
+}
+
+fn extent([x, y, z]: [u32; 3]) -> String {
+    format!("{x},{y},{z}")
+}
+
+/// Blocks of a cluster, as the kernel says.
+fn cluster_of(function: &Function) -> [u32; 3] {
+    let stated = function.directives.iter().find(|(name, _)| name == "reqnctapercluster");
+    let of = |d: usize| stated.and_then(|(_, extent)| extent.get(d)).map_or(1, |n| (*n).clamp(1, 16) as u32);
+    [of(0), of(1), of(2)]
+}
+
+/// The smallest grid that has a CTA, in whole clusters.
+fn smallest_grid(cta: [u32; 3], cluster: [u32; 3]) -> [u32; 3] {
+    std::array::from_fn(|d| cta[d].saturating_add(1).next_multiple_of(cluster[d]))
+}
+
+/// Why a module cannot be loaded.
+fn refused(error: &LoadError) -> Refusal {
+    let kind = match error {
+        LoadError::Unsupported { .. } | LoadError::Undefined { .. } => RefusalKind::Unsupported,
+        _ => RefusalKind::Usage,
+    };
+    let mut message = error.to_string();
+    if let Some(source) = error.source_positions().first() {
+        message += &format!(" ({}:{})", source.file, source.line);
+    }
+    Refusal::new(kind, message)
+}
+
+fn not_launched(error: &LaunchError, info: &KernelInfo) -> Refusal {
+    match error {
+        LaunchError::Refused(reason) => Refusal { kind: RefusalKind::Unsupported, ..refused(reason) },
+        other => Refusal::new(RefusalKind::Usage, format!("kernel `{}`: {other}", info.name)),
+    }
+}

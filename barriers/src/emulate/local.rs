@@ -1,0 +1,64 @@
+//! Local memory of a warp's lanes: bytes that are known or not.
+
+use super::registers::Why;
+
+/// Local memory of a warp's lanes. It grows as it is written.
+#[derive(Default)]
+pub(super) struct Local {
+    lanes: Vec<Lane>,
+}
+
+#[derive(Clone, Default)]
+struct Lane {
+    bytes: Vec<u8>,
+    known: Vec<bool>,
+    /// Why bytes that were written are not known: the latest reason.
+    why: Option<Why>,
+}
+
+impl Local {
+    fn lane(&mut self, lane: usize) -> &mut Lane {
+        if self.lanes.is_empty() {
+            self.lanes = vec![Lane::default(); 32];
+        }
+        &mut self.lanes[lane]
+    }
+
+    /// Writes bytes of a lane, low ones first.
+    pub fn write(&mut self, lane: usize, at: usize, size: usize, value: Result<u64, Why>) {
+        let lane = self.lane(lane);
+        if lane.bytes.len() < at + size {
+            lane.bytes.resize(at + size, 0);
+            lane.known.resize(at + size, false);
+        }
+        match value {
+            Ok(value) => {
+                lane.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+                lane.known[at..at + size].fill(true);
+            }
+            Err(why) => {
+                lane.known[at..at + size].fill(false);
+                lane.why = Some(why);
+            }
+        }
+    }
+
+    /// A write to a place that is not known.
+    pub fn forget(&mut self, lane: usize, why: Why) {
+        let lane = self.lane(lane);
+        lane.known.fill(false);
+        lane.why = Some(why);
+    }
+
+    /// Reads bytes of a lane.
+    pub fn read(&mut self, lane: usize, at: usize, size: usize) -> Result<u64, Why> {
+        let lane = self.lane(lane);
+        let known = lane.known.get(at..at + size).is_some_and(|known| known.iter().all(|k| *k));
+        if !known {
+            return Err(lane.why.unwrap_or(Why::LOCAL));
+        }
+        let mut value = [0; 8];
+        value[..size].copy_from_slice(&lane.bytes[at..at + size]);
+        Ok(u64::from_le_bytes(value))
+    }
+}

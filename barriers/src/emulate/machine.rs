@@ -1,0 +1,363 @@
+//! The emulation in progress: warps, frames, memory, and who runs next.
+//!
+//! Warps run in turn, each until none of its lanes can go on. As threads wait only for what is deterministic in a kernel that
+//! is well synchronised, one order of execution stands for all (see the module above).
+
+use bugaroo_ptx::types::Space;
+use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
+use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
+use rustc_hash::FxHashMap;
+
+use super::barrier::Named;
+use super::constants::ConstantMemory;
+use super::local::Local;
+use super::mbarrier::Phases;
+use super::params::Params;
+use super::refusal::{Cause, Refusal, RefusalKind};
+use super::registers::{Registers, Why};
+use super::shared::Shared;
+use super::text::Extra;
+use super::warp::{Fragment, State, Warp};
+use crate::program::{Action, Command, Program};
+
+/// No parent: the kernel's own frame.
+pub(super) const ROOT: u32 = u32::MAX;
+
+/// A call in progress.
+pub(super) struct Frame<'a> {
+    pub registers: Registers<'a>,
+    pub function: u32,
+    pub parent: u32,
+    /// The instruction after the call.
+    pub return_pc: u32,
+    /// Lanes that are in it or in a call that it made.
+    pub live: u32,
+    pub depth: u32,
+    /// Where its local variables begin.
+    pub local_base: u32,
+    /// Bytes of local memory that it took behind its variables (`alloca`).
+    pub grown: u32,
+}
+
+/// A CTA.
+pub(super) struct Cta {
+    pub shared: Shared,
+    pub barriers: [Named; 16],
+    pub mbarriers: FxHashMap<u32, Phases>,
+    /// Threads that have not exited.
+    pub alive: u32,
+    pub index: [u32; 3],
+}
+
+/// What is fixed while the kernel runs.
+pub(super) struct Setting<'a> {
+    pub image: Image<'a>,
+    pub program: &'a bugaroo_simulator::Program,
+    pub extras: &'a [Extra],
+    pub constants: &'a [u8],
+    pub params: &'a Params,
+    pub constant_memory: &'a ConstantMemory,
+    pub block: [u32; 3],
+    pub cluster: [u32; 3],
+    pub lockstep: bool,
+    pub max_steps: u64,
+}
+
+/// An emulation in progress.
+pub(super) struct Machine<'a> {
+    pub set: Setting<'a>,
+    pub frames: Vec<Frame<'a>>,
+    /// Frames to be used again, by function.
+    pub free: Vec<Vec<u32>>,
+    pub warps: Vec<Warp>,
+    pub ctas: Vec<Cta>,
+    pub out: Program,
+    pub steps: u64,
+    pub thread_steps: u64,
+    /// Lanes of each warp that have arrived at their cluster's barrier and were not let through.
+    pub cluster_arrived: Vec<u32>,
+    /// A pointer into shared memory was stored where it is not tracked.
+    pub escaped: bool,
+}
+
+/// Where an address points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Shared memory: the CTA (by rank) and the offset.
+    Shared(u32, u64),
+    /// Local memory.
+    Local(u64),
+    /// The kernel's parameters.
+    Param(u64),
+    /// Global memory, at this address if it is known.
+    Global(Option<u64>),
+    /// An address that is not known, in shared or local memory or anywhere.
+    Unknown(Why),
+}
+
+impl<'a> Machine<'a> {
+    /// Runs everything to its end, the last warp first if `backwards`; answers whether all threads came to theirs.
+    pub fn run(&mut self, backwards: bool) -> Result<bool, Refusal> {
+        let last = self.warps.len() - 1;
+        loop {
+            let mut progress = false;
+            for w in 0..=last {
+                progress |= self.turn(if backwards { last - w } else { w })?;
+            }
+            if self.warps.iter().all(|warp| warp.fragments.is_empty()) {
+                return Ok(true);
+            }
+            if !progress {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Puts the kernel's first frame under every warp.
+    pub fn start(&mut self, function: u32) {
+        let loaded = &self.set.image.functions[function as usize];
+        let entry = loaded.entry;
+        for w in 0..self.warps.len() {
+            let mask = self.warps[w].alive;
+            let frame = self.enter(function, ROOT, 0, mask, 0, 0);
+            self.warps[w].fragments =
+                vec![Fragment { mask, pc: entry, frame, depth: 0, state: State::Ready }];
+        }
+    }
+
+    /// A frame for a call.
+    pub fn enter(
+        &mut self,
+        function: u32,
+        parent: u32,
+        return_pc: u32,
+        live: u32,
+        depth: u32,
+        local_base: u32,
+    ) -> u32 {
+        if let Some(frame) = self.free[function as usize].pop() {
+            let old = &mut self.frames[frame as usize];
+            old.registers.forget();
+            (old.parent, old.return_pc, old.live, old.depth) = (parent, return_pc, live, depth);
+            (old.local_base, old.grown) = (local_base, 0);
+            return frame;
+        }
+        let bytes = self.set.image.functions[function as usize].frame_bytes;
+        let registers = Registers::new(bytes, self.set.constants);
+        self.frames.push(Frame { registers, function, parent, return_pc, live, depth, local_base, grown: 0 });
+        self.frames.len() as u32 - 1
+    }
+
+    /// Lanes leave a frame; it is free when nobody is left in it.
+    pub fn leave(&mut self, frame: u32, lanes: u32) {
+        let head = &mut self.frames[frame as usize];
+        head.live &= !lanes;
+        if head.live == 0 {
+            self.free[head.function as usize].push(frame);
+        }
+    }
+
+    /// Lanes of a fragment exit.
+    pub fn exit_lanes(&mut self, w: usize, fragment: usize, lanes: u32, pc: u32) -> Result<(), Refusal> {
+        self.emit(w, lanes, pc, Action::Exit)?;
+        let warp = &mut self.warps[w];
+        let mut frame = warp.fragments[fragment].frame;
+        warp.fragments[fragment].mask &= !lanes;
+        if warp.fragments[fragment].mask == 0 {
+            warp.fragments.swap_remove(fragment);
+        }
+        warp.alive &= !lanes;
+        let cta = warp.cta as usize;
+        while frame != ROOT {
+            let parent = self.frames[frame as usize].parent;
+            self.leave(frame, lanes);
+            frame = parent;
+        }
+        self.ctas[cta].alive -= lanes.count_ones();
+        for id in 0..16 {
+            self.try_release(cta, id)?;
+        }
+        self.complete_cluster();
+        self.complete_masks(w)
+    }
+
+    /// Appends a command.
+    pub fn emit(&mut self, w: usize, lanes: u32, pc: u32, action: Action<'_>) -> Result<(), Refusal> {
+        let command = Command { lanes, origin: pc, action };
+        match self.out.warp_mut(w as u32).push(&command) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.illegal(w, pc, lanes.trailing_zeros() as usize, error.to_string())),
+        }
+    }
+
+    /// `threadIdx` of a lane.
+    pub fn thread(&self, w: usize, lane: usize) -> [u32; 3] {
+        let linear = self.warps[w].index * 32 + lane as u32;
+        let [x, y, _] = self.set.block;
+        [linear % x, linear / x % y, linear / x / y]
+    }
+
+    /// Where an instruction stands.
+    pub fn place(&self, pc: u32) -> Place {
+        self.set.program.place(pc)
+    }
+
+    fn refusal(&self, kind: RefusalKind, w: usize, pc: u32, lane: usize, message: String) -> Refusal {
+        let (place, thread) = (Some(Box::new(self.place(pc))), Some(self.thread(w, lane)));
+        Refusal { kind, message, place, thread, cause: None }
+    }
+
+    /// The kernel does what no kernel may.
+    #[cold]
+    pub fn illegal(&self, w: usize, pc: u32, lane: usize, message: impl Into<String>) -> Refusal {
+        self.refusal(RefusalKind::Illegal, w, pc, lane, message.into())
+    }
+
+    /// The verifier does not model this.
+    #[cold]
+    pub fn unsupported(&self, w: usize, pc: u32, lane: usize, message: impl Into<String>) -> Refusal {
+        self.refusal(RefusalKind::Unsupported, w, pc, lane, message.into())
+    }
+
+    /// Something that must be known is not.
+    #[cold]
+    pub fn unknown(&self, w: usize, pc: u32, lane: usize, what: &str, why: Why) -> Refusal {
+        let message = format!("{what} depends on a value that is not known");
+        let refusal = self.refusal(RefusalKind::NotVerifiable, w, pc, lane, message);
+        Refusal { cause: Some(Box::new(self.cause(why))), ..refusal }
+    }
+
+    /// Where an unknown value came from, in words.
+    pub fn cause(&self, why: Why) -> Cause {
+        let plain = why.plain();
+        let Some(pc) = plain.pc() else {
+            let text = match plain {
+                Why::SHARED => "shared memory that nobody has written",
+                Why::LOCAL => "local memory that was never written",
+                _ => "a register that was never written",
+            };
+            return Cause { text: text.to_string(), parameter: None, place: None };
+        };
+        let inst = &self.set.image.code[pc as usize];
+        let mut parameter = None;
+        let text = match inst.kind {
+            Kind::Load => {
+                let access = &self.set.image.accesses[inst.extra as usize];
+                match access.address.space {
+                    Space::Param => {
+                        parameter = match access.address.base {
+                            Base::Fixed => self.set.params.name_at(access.address.offset),
+                            _ => None,
+                        };
+                        match &parameter {
+                            Some(name) => format!(
+                                "the kernel's parameter `{name}` (--param {name}=VALUE gives it a value)"
+                            ),
+                            None => "a parameter of the kernel".to_string(),
+                        }
+                    }
+                    Space::Shared => "a value read from shared memory".to_string(),
+                    Space::Local => "a value read from local memory".to_string(),
+                    _ => "a value loaded from global memory".to_string(),
+                }
+            }
+            Kind::Atomic => "the result of an atomic operation".to_string(),
+            Kind::Special | Kind::Alu => "a special register whose value is not known".to_string(),
+            Kind::Barrier | Kind::Collective => {
+                "what threads decide together by an unknown value".to_string()
+            }
+            Kind::Asynchronous => {
+                "data that is copied from global memory, or the state of an mbarrier".to_string()
+            }
+            Kind::Provided | Kind::Call => "the result of a function of the device's own".to_string(),
+            _ => "an instruction whose result is not modelled".to_string(),
+        };
+        Cause { text, parameter, place: Some(self.place(pc)) }
+    }
+
+    /// The address of a lane, as the instruction computes it; `Err` when it is not known.
+    #[inline(always)]
+    pub fn address(&self, frame: u32, address: &Address, lane: usize) -> Result<u64, Why> {
+        use bugaroo_simulator::alu::Width;
+        let head = &self.frames[frame as usize];
+        let registers = &head.registers;
+        match address.base {
+            Base::Row64(slot) if registers.known(slot) >> lane & 1 != 0 => {
+                Ok(registers.read(slot, Width::W64, lane).wrapping_add(address.offset))
+            }
+            // 32-bit addresses come round.
+            Base::Row32(slot) if registers.known(slot) >> lane & 1 != 0 => {
+                let sum = (registers.read(slot, Width::W32, lane) as u32).wrapping_add(address.offset as u32);
+                Ok(u64::from(sum))
+            }
+            Base::Row64(slot) | Base::Row32(slot) => Err(registers.why(slot)),
+            Base::Fixed => Ok(address.offset),
+            Base::FrameLocal => Ok(u64::from(head.local_base).wrapping_add(address.offset)),
+        }
+    }
+
+    /// Where a lane's address points.
+    #[inline(always)]
+    pub fn target(&self, w: usize, frame: u32, address: &Address, lane: usize) -> Target {
+        let found = self.address(frame, address, lane);
+        match (address.space, found) {
+            (Space::Shared | Space::SharedCluster, Ok(at)) => self.shared_target(w, at),
+            (Space::Local, Ok(at)) => Target::Local(at),
+            (Space::Param, Ok(at)) => Target::Param(at),
+            (Space::Global | Space::Const, found) => Target::Global(found.ok()),
+            (Space::Generic, Ok(at)) => match at >> 32 {
+                1 => self.shared_target(w, at - SHARED_WINDOW),
+                2 => Target::Local(at & 0xffff_ffff),
+                3 => Target::Param(at & 0xffff_ffff),
+                _ => Target::Global(Some(at)),
+            },
+            // Nothing that comes from outside the kernel points into this CTA's shared memory.
+            (Space::Generic, Err(why)) if !why.is_tainted() && why.pc().is_some() && !self.escaped => {
+                Target::Global(None)
+            }
+            (_, Err(why)) => Target::Unknown(why),
+        }
+    }
+
+    fn shared_target(&self, w: usize, at: u64) -> Target {
+        match at >> 24 {
+            0 => Target::Shared(self.warps[w].cta, at),
+            rank if rank <= self.ctas.len() as u64 => Target::Shared(rank as u32 - 1, at & 0xff_ffff),
+            _ => Target::Shared(self.warps[w].cta, at),
+        }
+    }
+
+    /// A special register; None when no launch fixes it.
+    pub fn special(&self, w: usize, value: SpecialValue, lane: usize) -> Option<u64> {
+        let warp = &self.warps[w];
+        let cta = &self.ctas[warp.cta as usize];
+        let bit = |d: u8| usize::from(d);
+        let extent = self.set.cluster;
+        Some(match value {
+            SpecialValue::Tid(d) => u64::from(self.thread(w, lane)[bit(d)]),
+            SpecialValue::Ctaid(d) => u64::from(cta.index[bit(d)]),
+            SpecialValue::Laneid => lane as u64,
+            SpecialValue::Warpid => u64::from(warp.index),
+            SpecialValue::LanemaskEq => 1 << lane,
+            SpecialValue::LanemaskLt => (1 << lane) - 1,
+            SpecialValue::LanemaskLe => (2 << lane) - 1,
+            SpecialValue::LanemaskGt => !((2 << lane) - 1) & 0xffff_ffff,
+            SpecialValue::LanemaskGe => !((1 << lane) - 1) & 0xffff_ffff,
+            SpecialValue::Clusterid(d) => u64::from(cta.index[bit(d)] / extent[bit(d)]),
+            SpecialValue::ClusterCtaid(d) => u64::from(cta.index[bit(d)] % extent[bit(d)]),
+            SpecialValue::ClusterCtarank => u64::from(warp.cta),
+            SpecialValue::Smid
+            | SpecialValue::Clock
+            | SpecialValue::ClockHi
+            | SpecialValue::Clock64
+            | SpecialValue::GlobalTimer
+            | SpecialValue::GlobalTimerLow
+            | SpecialValue::GlobalTimerHigh => return None,
+        })
+    }
+
+    /// A warp of a CTA, all of whose lanes stand at the beginning.
+    pub fn warp(index: u32, cta: u32, alive: u32) -> Warp {
+        Warp { fragments: Vec::new(), alive, index, cta, local: Local::default() }
+    }
+}

@@ -1,0 +1,367 @@
+//! Loads, stores and atomics.
+//!
+//! Accesses of shared memory become commands. Of global memory only constants are known; what is stored there is forgotten.
+
+use bugaroo_ptx::types::Space;
+use bugaroo_simulator::SHARED_WINDOW;
+use bugaroo_simulator::alu::Width;
+use bugaroo_simulator::decoded::{Access, Inst};
+
+use super::machine::{Machine, Target};
+use super::refusal::Refusal;
+use super::registers::{Why, lanes};
+use crate::program::{self, AccessKind, Action, Addresses, Completion, RANK_SHIFT, Values};
+
+const ADDRESS: &str = "the address of an access that may be of shared memory";
+const GUARD: &str = "whether shared memory is accessed";
+
+/// Addresses of lanes in shared memory, as they are collected.
+pub(super) struct Touched {
+    pub lanes: u32,
+    pub at: [u32; 32],
+}
+
+impl Touched {
+    pub fn none() -> Touched {
+        Touched { lanes: 0, at: [0; 32] }
+    }
+
+    pub fn add(&mut self, lane: usize, rank: u32, offset: u64) {
+        self.lanes |= 1 << lane;
+        self.at[lane] = rank << RANK_SHIFT | offset as u32;
+    }
+
+    /// As a command has them: by a pattern if there is one.
+    pub fn addresses(&self) -> Addresses<'_> {
+        let first = self.lanes.trailing_zeros();
+        let rest = self.lanes & (self.lanes - 1);
+        if rest == 0 {
+            return Addresses::Affine { base: self.at[first as usize], stride: 0 };
+        }
+        let second = rest.trailing_zeros();
+        let step = self.at[second as usize].wrapping_sub(self.at[first as usize]) as i32;
+        let apart = (second - first) as i32;
+        if step % apart != 0 {
+            return Addresses::Each(&self.at);
+        }
+        let stride = step / apart;
+        let base = self.at[first as usize].wrapping_sub((stride as u32).wrapping_mul(first));
+        let pattern = Addresses::Affine { base, stride };
+        let fits = lanes(self.lanes).all(|lane| pattern.lane(lane as u32) == self.at[lane]);
+        if fits { pattern } else { Addresses::Each(&self.at) }
+    }
+}
+
+impl Machine<'_> {
+    /// Checks that lanes of which it is not known whether they run an access do not touch shared memory.
+    fn doubtless(
+        &self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        address: &bugaroo_simulator::decoded::Address,
+        doubtful: u32,
+    ) -> Result<(), Refusal> {
+        let shared = |lane: &usize| {
+            let target = self.target(w, frame, address, *lane);
+            matches!(target, Target::Shared(..))
+                || matches!(target, Target::Unknown(_)) && address.space != Space::Local
+        };
+        match lanes(doubtful).find(shared) {
+            None => Ok(()),
+            Some(_) => self.certain(w, frame, pc, inst, doubtful, GUARD),
+        }
+    }
+
+    /// Checks a place in shared memory.
+    pub fn inside(
+        &self,
+        w: usize,
+        pc: u32,
+        lane: usize,
+        (rank, at): (u32, u64),
+        bytes: u64,
+        align: u64,
+    ) -> Result<(), Refusal> {
+        let size = self.ctas[rank as usize].shared.len();
+        if at.checked_add(bytes).is_none_or(|end| end > size) {
+            let message =
+                format!("{bytes} bytes at {at:#x}, outside of the CTA's {size} bytes of shared memory");
+            return Err(self.illegal(w, pc, lane, message));
+        }
+        if !at.is_multiple_of(align) {
+            return Err(self.illegal(w, pc, lane, format!("{bytes} bytes at {at:#x}, which is misaligned")));
+        }
+        Ok(())
+    }
+
+    /// `ld`
+    pub fn load(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        active: u32,
+        doubtful: u32,
+    ) -> Result<(), Refusal> {
+        let access = &self.set.image.accesses[inst.extra as usize];
+        let size = usize::from(access.size);
+        let bytes = size * usize::from(access.vec);
+        if doubtful != 0 {
+            self.doubtless(w, frame, pc, inst, &access.address, doubtful)?;
+        }
+        let mut touched = Touched::none();
+        let mut known = [0u32; 8];
+        let mut why = [Why::at(pc); 8];
+        if doubtful != 0 {
+            why = [self.frames[frame as usize].registers.why(inst.guard as i32); 8];
+        }
+        for lane in lanes(active) {
+            let target = self.target(w, frame, &access.address, lane);
+            if let Target::Shared(rank, at) = target {
+                self.inside(w, pc, lane, (rank, at), bytes as u64, bytes as u64)?;
+                touched.add(lane, rank, at);
+            }
+            for element in 0..usize::from(access.vec) {
+                let offset = element * size;
+                let value = match target {
+                    Target::Shared(rank, at) => {
+                        self.ctas[rank as usize].shared.read(at as usize + offset, size)
+                    }
+                    Target::Local(at) => self.warps[w].local.read(lane, at as usize + offset, size),
+                    Target::Param(at) => self.set.params.read(at as usize + offset, size).ok_or(Why::at(pc)),
+                    Target::Global(Some(at)) => {
+                        self.set.constant_memory.read(at.wrapping_add(offset as u64), size).ok_or(Why::at(pc))
+                    }
+                    Target::Global(None) => Err(Why::at(pc)),
+                    Target::Unknown(why) if access.address.space == Space::Local => Err(why),
+                    Target::Unknown(why) if access.address.space == Space::Param => Err(why),
+                    Target::Unknown(why) => return Err(self.unknown(w, pc, lane, ADDRESS, why)),
+                };
+                match value {
+                    Ok(value) => {
+                        let value = if access.signed { extend(value, access.size) } else { value };
+                        let registers = &mut self.frames[frame as usize].registers;
+                        registers.write(access.rows[element] as u32, access.width[element], lane, value);
+                        known[element] |= 1 << lane;
+                    }
+                    Err(found) => why[element] = found,
+                }
+            }
+        }
+        let registers = &mut self.frames[frame as usize].registers;
+        for element in 0..usize::from(access.vec) {
+            registers.mark(access.rows[element] as u32, active | doubtful, known[element], why[element]);
+        }
+        self.touch(w, pc, AccessKind::Read, bytes, &touched, Values::Unknown)
+    }
+
+    /// Appends an access of shared memory, if there was one.
+    pub fn touch(
+        &mut self,
+        w: usize,
+        pc: u32,
+        kind: AccessKind,
+        bytes: usize,
+        touched: &Touched,
+        values: Values<'_>,
+    ) -> Result<(), Refusal> {
+        if touched.lanes == 0 {
+            return Ok(());
+        }
+        let addresses = touched.addresses();
+        let completion = Completion::Now;
+        let access = program::Access { kind, size: bytes as u32, addresses, values, completion };
+        self.emit(w, touched.lanes, pc, Action::Access(access))
+    }
+
+    /// `st`
+    pub fn store(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        active: u32,
+        doubtful: u32,
+    ) -> Result<(), Refusal> {
+        let access = &self.set.image.accesses[inst.extra as usize];
+        let size = usize::from(access.size);
+        let bytes = size * usize::from(access.vec);
+        if doubtful != 0 {
+            self.doubtless(w, frame, pc, inst, &access.address, doubtful)?;
+            self.doubtful_local(w, frame, inst, access, doubtful);
+        }
+        let mut touched = Touched::none();
+        let mut values: [Option<u64>; 32] = [None; 32];
+        for lane in lanes(active) {
+            let target = self.target(w, frame, &access.address, lane);
+            if let Target::Shared(rank, at) = target {
+                self.inside(w, pc, lane, (rank, at), bytes as u64, bytes as u64)?;
+                touched.add(lane, rank, at);
+            }
+            let mut whole = Some(0u64);
+            for element in 0..usize::from(access.vec) {
+                let value = self.stored(frame, access, element, lane);
+                let offset = element * size;
+                whole = match (whole, value) {
+                    (Some(whole), Ok(value)) if bytes <= 8 => Some(whole | value << (8 * offset)),
+                    _ => None,
+                };
+                match target {
+                    Target::Shared(rank, at) => {
+                        self.ctas[rank as usize].shared.write(at as usize + offset, size, value);
+                    }
+                    Target::Local(at) => self.store_local(w, pc, lane, at + offset as u64, size, value)?,
+                    Target::Param(_) => {
+                        return Err(self.illegal(w, pc, lane, "a store to the kernel's parameters"));
+                    }
+                    Target::Global(_) => self.escaped |= points_to_shared(size, value),
+                    Target::Unknown(why) if access.address.space == Space::Local => {
+                        self.warps[w].local.forget(lane, why);
+                    }
+                    Target::Unknown(why) => return Err(self.unknown(w, pc, lane, ADDRESS, why)),
+                }
+            }
+            values[lane] = whole;
+        }
+        self.touch(w, pc, AccessKind::Write, bytes, &touched, written(&values, touched.lanes))
+    }
+
+    /// The bits of an element that a lane stores.
+    fn stored(&self, frame: u32, access: &Access, element: usize, lane: usize) -> Result<u64, Why> {
+        let registers = &self.frames[frame as usize].registers;
+        let slot = access.rows[element];
+        if registers.known(slot) >> lane & 1 == 0 {
+            return Err(registers.why(slot));
+        }
+        let value = registers.read(slot, access.width[element], lane);
+        Ok(value & (!0 >> (64 - 8 * u32::from(access.size))))
+    }
+
+    fn store_local(
+        &mut self,
+        w: usize,
+        pc: u32,
+        lane: usize,
+        at: u64,
+        size: usize,
+        value: Result<u64, Why>,
+    ) -> Result<(), Refusal> {
+        const LIMIT: u64 = 512 << 10;
+        if at + size as u64 > LIMIT {
+            return Err(self.illegal(
+                w,
+                pc,
+                lane,
+                format!("byte {at:#x} of local memory, of which a thread has 512 KiB"),
+            ));
+        }
+        self.warps[w].local.write(lane, at as usize, size, value);
+        Ok(())
+    }
+
+    /// A store to local memory that may happen or not: what was there is no more known.
+    fn doubtful_local(&mut self, w: usize, frame: u32, inst: &Inst, access: &Access, doubtful: u32) {
+        let why = self.frames[frame as usize].registers.why(inst.guard as i32);
+        let bytes = usize::from(access.size);
+        for lane in lanes(doubtful) {
+            match self.target(w, frame, &access.address, lane) {
+                Target::Local(at) => {
+                    for element in 0..usize::from(access.vec) {
+                        self.warps[w].local.write(lane, at as usize + element * bytes, bytes, Err(why));
+                    }
+                }
+                Target::Unknown(why) if access.address.space == Space::Local => {
+                    self.warps[w].local.forget(lane, why);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `atom`, `red`: the result depends on the order of threads, so it is not known, nor what the memory holds then.
+    pub fn atomic(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        active: u32,
+        doubtful: u32,
+    ) -> Result<(), Refusal> {
+        let atomic = &self.set.image.atomics[inst.extra as usize];
+        let bytes = match atomic.width {
+            Width::W16 => 2,
+            Width::W64 => 8,
+            _ => 4,
+        };
+        if doubtful != 0 {
+            self.doubtless(w, frame, pc, inst, &atomic.address, doubtful)?;
+        }
+        let mut touched = Touched::none();
+        for lane in lanes(active) {
+            match self.target(w, frame, &atomic.address, lane) {
+                Target::Shared(rank, at) => {
+                    self.inside(w, pc, lane, (rank, at), bytes, bytes)?;
+                    touched.add(lane, rank, at);
+                    self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
+                }
+                Target::Global(_) => {
+                    let registers = &self.frames[frame as usize].registers;
+                    let pointer = |slot: i32| match registers.known(slot) >> lane & 1 {
+                        0 => points_to_shared(bytes as usize, Err(registers.why(slot))),
+                        _ => points_to_shared(bytes as usize, Ok(registers.read(slot, atomic.width, lane))),
+                    };
+                    self.escaped |= bytes == 8 && atomic.src.iter().any(|slot| pointer(*slot));
+                }
+                Target::Unknown(why) => return Err(self.unknown(w, pc, lane, ADDRESS, why)),
+                Target::Local(_) | Target::Param(_) => {
+                    return Err(self.illegal(
+                        w,
+                        pc,
+                        lane,
+                        "an atomic operation on local memory or a parameter",
+                    ));
+                }
+            }
+        }
+        if let Some(dst) = atomic.dst {
+            self.frames[frame as usize].registers.mark(dst, active | doubtful, 0, Why::at(pc));
+        }
+        self.touch(w, pc, AccessKind::Atomic, bytes as usize, &touched, Values::Unknown)
+    }
+}
+
+/// What a write is known to write, in the form that takes the least room.
+fn written(values: &[Option<u64>; 32], lanes_on: u32) -> Values<'_> {
+    if lanes_on == 0 {
+        return Values::Unknown;
+    }
+    let first = values[lanes_on.trailing_zeros() as usize];
+    let same = lanes(lanes_on).all(|lane| values[lane] == first);
+    match (same, first) {
+        (true, None) => Values::Unknown,
+        (true, Some(value)) => Values::Same(value),
+        _ => Values::Each(values),
+    }
+}
+
+fn points_to_shared(size: usize, value: Result<u64, Why>) -> bool {
+    size == 8
+        && match value {
+            Ok(value) => value.wrapping_sub(SHARED_WINDOW) < 1 << 32,
+            Err(why) => why.is_tainted(),
+        }
+}
+
+fn extend(value: u64, size: u8) -> u64 {
+    match size {
+        1 => value as i8 as i64 as u64,
+        2 => value as i16 as i64 as u64,
+        4 => value as i32 as i64 as u64,
+        _ => value,
+    }
+}

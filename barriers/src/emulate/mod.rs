@@ -1,0 +1,51 @@
+//! From PTX to thread programs: runs a CTA whose thread ids are known and whose inputs are not, and writes down what its threads do to
+//! barriers and shared memory.
+//!
+//! Source: PLDI 2015 section 5.1. The decoded program and the arithmetic are the simulator's; every value is known or not, lane by lane,
+//! and nothing is ever guessed. Values are followed through registers, calls, local and shared memory, shuffles and votes. What comes
+//! from the kernel's parameters, from global memory, from atomics or clocks is not known, and that is harmless until a branch, a
+//! barrier, or an address or the execution of an access to shared memory depends on it: then the kernel is refused, with the
+//! instruction and the place that the unknown value came from ([`Refusal`]).
+//!
+//! # Why one order of execution is enough
+//! Warps run in turn, each until it waits. Control flow depends on known values only; of those, the ones that went through shared
+//! memory could depend on the order of threads. Say the checker finds the thread programs of this one execution well synchronised and
+//! free of races. Take any other execution, and the first read in it whose value differs. Up to there all threads have followed
+//! the same programs, so happens-before is the same; without races the latest write that happens before the read is the only one that
+//! it can see, and it is the same as here. So no read differs, all executions have these thread programs, and the verdict holds for all. If the
+//! checker finds a race, the race is one of this execution: a real one, but there may be others. Atomics are ordered by
+//! chance without being races, so their results, and what they leave in memory, are never known.
+//!
+//! Votes, shuffles and the like (`.sync`) make lanes wait for each other, but order no memory; they are no commands, and the
+//! checker may take more orders into account than there are. `bar.warp.sync` is a command. Tests of mbarriers are waits:
+//! [`polling`].
+//!
+//! # What it can miss
+//! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), and of the parameters given. A pointer that comes from
+//! the kernel's parameters or global memory is taken not to point into the CTA's own shared memory, unless the kernel has stored such a
+//! pointer where it is not followed. See [`constants`] and [`matrix`] for two smaller liberties.
+
+mod arithmetic;
+mod asynchronous;
+mod barrier;
+mod call;
+mod collective;
+mod constants;
+mod data;
+mod input;
+mod local;
+mod machine;
+mod matrix;
+mod mbarrier;
+mod memory;
+mod params;
+mod polling;
+mod refusal;
+mod registers;
+mod shared;
+mod step;
+mod text;
+mod warp;
+
+pub use input::{DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
+pub use refusal::{Cause, Refusal, RefusalKind};

@@ -1,0 +1,226 @@
+//! The registers of a call: rows of 32 lanes, of which each lane is known or not.
+//!
+//! Layout and slots are those of [`bugaroo_simulator::decoded`]. Beside each row stands a mask of the lanes whose value is
+//! known, and why the others are not ([`Why`]). What an unknown lane holds means nothing.
+
+use bugaroo_simulator::alu::{Operands, RowFn, Width};
+
+/// 64 bytes on a 64-byte boundary: rows start at multiples of 32 bytes, and row functions want them aligned.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Chunk([u8; 64]);
+
+/// Where an unknown value came from: the instruction that brought it in, and whether an address of shared memory may be in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Why(u32);
+
+impl Why {
+    const TAINT: u32 = 1 << 31;
+    /// A register that was never written.
+    pub const NEVER: Why = Why(0);
+    /// Shared memory that nobody has written.
+    pub const SHARED: Why = Why(Why::TAINT - 1);
+    /// Local memory that nobody has written.
+    pub const LOCAL: Why = Why(Why::TAINT - 2);
+
+    /// The instruction at `pc` brought it in.
+    pub fn at(pc: u32) -> Why {
+        Why(pc + 1)
+    }
+
+    /// The instruction, if it is one.
+    pub fn pc(self) -> Option<u32> {
+        let plain = Why(self.0 & !Why::TAINT);
+        if [Why::NEVER, Why::SHARED, Why::LOCAL].contains(&plain) { None } else { Some(plain.0 - 1) }
+    }
+
+    /// The same without the mark of [`Why::tainted`].
+    pub fn plain(self) -> Why {
+        Why(self.0 & !Why::TAINT)
+    }
+
+    /// An address of shared memory may be in the value.
+    pub fn is_tainted(self) -> bool {
+        self.0 & Why::TAINT != 0
+    }
+
+    /// Marks that an address of shared memory may be in the value, if `yes`.
+    pub fn tainted(self, yes: bool) -> Why {
+        Why(self.0 | if yes { Why::TAINT } else { 0 })
+    }
+}
+
+/// The rows of a call.
+pub(super) struct Registers<'a> {
+    rows: Vec<Chunk>,
+    /// Lanes that are known, by a row's offset over four (predicates are four bytes apart).
+    known: Vec<u32>,
+    why: Vec<Why>,
+    constants: &'a [u8],
+}
+
+/// Lanes of a mask, lowest first.
+#[inline(always)]
+pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let lane = mask.trailing_zeros();
+            mask &= mask - 1;
+            lane as usize
+        })
+    })
+}
+
+impl<'a> Registers<'a> {
+    /// Rows of `bytes` bytes, nothing of which is known.
+    pub fn new(bytes: u32, constants: &'a [u8]) -> Registers<'a> {
+        let bytes = bytes as usize;
+        Registers {
+            rows: vec![Chunk([0; 64]); bytes.div_ceil(64)],
+            known: vec![0; bytes.div_ceil(4)],
+            why: vec![Why::NEVER; bytes.div_ceil(4)],
+            constants,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.known.fill(0);
+        self.why.fill(Why::NEVER);
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.rows.as_flattened_bytes()
+    }
+
+    /// Lanes of a slot that are known: all of a constant.
+    #[inline(always)]
+    pub fn known(&self, slot: i32) -> u32 {
+        if slot < 0 { !0 } else { self.known[slot as usize >> 2] }
+    }
+
+    /// Why lanes of a slot are not known.
+    pub fn why(&self, slot: i32) -> Why {
+        if slot < 0 { Why::NEVER } else { self.why[slot as usize >> 2] }
+    }
+
+    /// Of the `touched` lanes of a row, those in `known` are known from now on, the others are not.
+    #[inline(always)]
+    pub fn mark(&mut self, row: u32, touched: u32, known: u32, why: Why) {
+        let at = row as usize >> 2;
+        self.known[at] = self.known[at] & !touched | known & touched;
+        if touched & !known != 0 {
+            self.why[at] = why;
+        }
+    }
+
+    /// Reads a lane.
+    #[inline(always)]
+    pub fn read(&self, slot: i32, width: Width, lane: usize) -> u64 {
+        let (bytes, at) =
+            if slot < 0 { (self.constants, !slot as usize) } else { (self.bytes(), slot as usize) };
+        match width {
+            Width::Pred => u64::from(word::<4>(bytes, at) as u32 >> lane & 1),
+            Width::W16 => word::<2>(bytes, at + 2 * lane),
+            Width::W32 => word::<4>(bytes, at + 4 * lane),
+            Width::W64 => word::<8>(bytes, at + 8 * lane),
+        }
+    }
+
+    /// All lanes of a predicate.
+    #[inline(always)]
+    pub fn predicate(&self, slot: i32) -> u32 {
+        let (bytes, at) =
+            if slot < 0 { (self.constants, !slot as usize) } else { (self.bytes(), slot as usize) };
+        word::<4>(bytes, at) as u32
+    }
+
+    /// Writes a lane; what does not fit is cut off. Whether it is known is another matter: [`Registers::mark`].
+    #[inline(always)]
+    pub fn write(&mut self, row: u32, width: Width, lane: usize, value: u64) {
+        let at = row as usize;
+        let bytes = self.rows.as_flattened_bytes_mut();
+        match width {
+            Width::Pred => {
+                let old = word::<4>(bytes, at) as u32;
+                let new = old & !(1 << lane) | ((value & 1) as u32) << lane;
+                bytes[at..at + 4].copy_from_slice(&new.to_ne_bytes());
+            }
+            Width::W16 => bytes[at + 2 * lane..][..2].copy_from_slice(&(value as u16).to_ne_bytes()),
+            Width::W32 => bytes[at + 4 * lane..][..4].copy_from_slice(&(value as u32).to_ne_bytes()),
+            Width::W64 => bytes[at + 8 * lane..][..8].copy_from_slice(&value.to_ne_bytes()),
+        }
+    }
+
+    /// Runs a row function for the lanes of `mask`.
+    ///
+    /// # Safety
+    /// The function and its operands are an instruction's of the function that this frame was made for.
+    #[inline(always)]
+    pub unsafe fn run(&mut self, run: RowFn, operands: &Operands, mask: u32) {
+        let rows = self.rows.as_mut_ptr().cast();
+        // SAFETY: the loader made the offsets fit frames of this function and the program's constants, and chose the row
+        // function for this processor.
+        unsafe { run(rows, self.constants.as_ptr(), operands, mask) };
+    }
+
+    /// Rows whose values or knowledge differ between two states of one frame. A row reaches to where the next one begins that was
+    /// ever written, so that more may be named than differ, never less.
+    pub fn differences(&self, other: &Registers<'_>) -> Vec<u32> {
+        let used = |i: &usize| {
+            let written = |r: &Registers<'_>| r.known[*i] != 0 || r.why[*i] != Why::NEVER;
+            written(self) || written(other)
+        };
+        let starts: Vec<usize> = (0..self.known.len()).filter(used).collect();
+        let end = self.bytes().len();
+        let mut rows = Vec::new();
+        for (n, start) in starts.iter().enumerate() {
+            let next = starts.get(n + 1).map_or(end, |next| next * 4);
+            let bytes = start * 4..next.min(start * 4 + 256);
+            if self.known[*start] != other.known[*start]
+                || self.bytes()[bytes.clone()] != other.bytes()[bytes]
+            {
+                rows.push(*start as u32 * 4);
+            }
+        }
+        rows
+    }
+}
+
+impl Clone for Registers<'_> {
+    fn clone(&self) -> Self {
+        Registers {
+            rows: self.rows.clone(),
+            known: self.known.clone(),
+            why: self.why.clone(),
+            constants: self.constants,
+        }
+    }
+}
+
+/// An unsigned number of `N` bytes.
+#[inline(always)]
+fn word<const N: usize>(bytes: &[u8], at: usize) -> u64 {
+    let mut value = [0; 8];
+    value[..N].copy_from_slice(&bytes[at..at + N]);
+    u64::from_le_bytes(value)
+}
+
+/// Chunks seen as bytes.
+trait Flat {
+    fn as_flattened_bytes(&self) -> &[u8];
+    fn as_flattened_bytes_mut(&mut self) -> &mut [u8];
+}
+
+impl Flat for Vec<Chunk> {
+    #[inline(always)]
+    fn as_flattened_bytes(&self) -> &[u8] {
+        // SAFETY: a chunk is 64 bytes without padding, and any bytes are bytes.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len() * 64) }
+    }
+    #[inline(always)]
+    fn as_flattened_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len() * 64) }
+    }
+}

@@ -1,0 +1,224 @@
+//! A warp's turn: instruction by instruction until none of its lanes can go on.
+
+use bugaroo_simulator::decoded::{Inst, Kind, NO_GUARD, Together};
+
+use super::arithmetic::arithmetic;
+use super::input::Stuck;
+use super::machine::Machine;
+use super::refusal::{Refusal, RefusalKind};
+use super::warp::State;
+use crate::program::Action;
+
+/// How an instruction left the fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It goes on behind the instruction.
+    Next,
+    /// Fragments have changed; the next one is to be selected.
+    Select,
+}
+
+impl Machine<'_> {
+    /// Runs warp `w` until it cannot go on; answers whether it did anything.
+    pub fn turn(&mut self, w: usize) -> Result<bool, Refusal> {
+        let code = self.set.image.code;
+        let mut progress = false;
+        'select: while let Some((index, stop)) = self.warps[w].select(self.set.lockstep) {
+            progress = true;
+            let fragment = self.warps[w].fragments[index];
+            let (mask, frame) = (fragment.mask, fragment.frame);
+            let mut pc = fragment.pc;
+            loop {
+                if pc == stop {
+                    self.warps[w].fragments[index].pc = pc;
+                    continue 'select;
+                }
+                let inst = &code[pc as usize];
+                self.steps += 1;
+                self.thread_steps += u64::from(mask.count_ones());
+                if self.steps > self.set.max_steps {
+                    return Err(self.runaway(w, pc, mask));
+                }
+                let (mut active, mut doubtful) = (mask, 0);
+                if inst.guard != NO_GUARD {
+                    let registers = &self.frames[frame as usize].registers;
+                    let known = registers.known(inst.guard as i32);
+                    active &= known & (registers.predicate(inst.guard as i32) ^ inst.guard_flip);
+                    doubtful = mask & !known;
+                }
+                match inst.kind {
+                    Kind::Alu => {
+                        let registers = &mut self.frames[frame as usize].registers;
+                        let info = &self.set.extras[pc as usize].arithmetic;
+                        // SAFETY: the instruction is one of the fragment's function, whose frame this is.
+                        unsafe { arithmetic(registers, inst, info, pc, active, doubtful) };
+                        pc += 1;
+                    }
+                    Kind::Branch => {
+                        self.certain(w, frame, pc, inst, doubtful, "a branch")?;
+                        if active == 0 {
+                            pc += 1;
+                            continue;
+                        }
+                        if active == mask {
+                            pc = inst.extra;
+                            if self.warps[w].fragments.len() > 1 {
+                                self.warps[w].fragments[index].pc = pc;
+                                continue 'select;
+                            }
+                            continue;
+                        }
+                        let warp = &mut self.warps[w];
+                        warp.fragments[index].pc = pc + 1;
+                        let taken = warp.split(index, active);
+                        warp.fragments[taken].pc = inst.extra;
+                        continue 'select;
+                    }
+                    Kind::Nop => pc += 1,
+                    Kind::Fence => {
+                        if self.set.extras[pc as usize].proxy_fence {
+                            self.certain(w, frame, pc, inst, doubtful, "a fence of the asynchronous proxy")?;
+                            self.emit(w, active, pc, Action::ProxyFence)?;
+                        }
+                        pc += 1;
+                    }
+                    Kind::Load => {
+                        self.load(w, frame, pc, inst, active, doubtful)?;
+                        pc += 1;
+                    }
+                    Kind::Store => {
+                        self.store(w, frame, pc, inst, active, doubtful)?;
+                        pc += 1;
+                    }
+                    Kind::Atomic => {
+                        self.atomic(w, frame, pc, inst, active, doubtful)?;
+                        pc += 1;
+                    }
+                    Kind::ParamLoad
+                    | Kind::ParamStore
+                    | Kind::LocalAddress
+                    | Kind::Special
+                    | Kind::Pack
+                    | Kind::Unpack
+                    | Kind::IsSpace
+                    | Kind::Lanewise
+                    | Kind::Mapa
+                    | Kind::Getctarank
+                    | Kind::ActiveMask => {
+                        self.lane_data(w, frame, pc, inst, active, doubtful)?;
+                        pc += 1;
+                    }
+                    _ => {
+                        self.certain(w, frame, pc, inst, doubtful, what(inst.kind))?;
+                        if active == 0 {
+                            pc += 1;
+                            continue;
+                        }
+                        self.warps[w].fragments[index].pc = pc;
+                        match self.control(w, index, pc, inst, active)? {
+                            Flow::Next => pc += 1,
+                            Flow::Select => continue 'select,
+                        }
+                    }
+                }
+            }
+        }
+        Ok(progress)
+    }
+
+    /// Refuses when it is not known which lanes run an instruction for which that matters.
+    #[inline(always)]
+    pub fn certain(
+        &self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        doubtful: u32,
+        what: &str,
+    ) -> Result<(), Refusal> {
+        if doubtful == 0 {
+            return Ok(());
+        }
+        let why = self.frames[frame as usize].registers.why(inst.guard as i32);
+        Err(self.unknown(w, pc, doubtful.trailing_zeros() as usize, what, why))
+    }
+
+    /// Instructions that change who is where.
+    fn control(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        pc: u32,
+        inst: &Inst,
+        active: u32,
+    ) -> Result<Flow, Refusal> {
+        match inst.kind {
+            Kind::Call => self.call(w, fragment, pc, inst.extra, active),
+            Kind::Ret => self.ret(w, fragment, pc, active),
+            Kind::Exit => {
+                self.warps[w].fragments[fragment].pc += 1;
+                self.exit_lanes(w, fragment, active, pc)?;
+                Ok(Flow::Select)
+            }
+            Kind::Trap => {
+                let lane = active.trailing_zeros() as usize;
+                Err(self.illegal(w, pc, lane, "the kernel stops itself with `trap`"))
+            }
+            Kind::IndexedBranch => self.indexed_branch(w, fragment, pc, inst, active),
+            Kind::Barrier => self.barrier(w, fragment, pc, inst.extra, active),
+            Kind::Collective => self.collective(w, fragment, pc, inst.extra, active),
+            Kind::Asynchronous => self.asynchronous(w, fragment, pc, inst.extra, active),
+            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, pc, inst.extra != 0, active),
+            Kind::Provided => self.provided(w, fragment, inst.extra, active),
+            Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, pc, inst, active),
+            _ => unreachable!("the loop sends nothing else here"),
+        }
+    }
+
+    #[cold]
+    fn runaway(&self, w: usize, pc: u32, mask: u32) -> Refusal {
+        let limit = self.set.max_steps;
+        let message = format!("no end after {limit} warp instructions (--max-steps sets the bound)");
+        Refusal {
+            kind: RefusalKind::NotVerifiable,
+            message,
+            place: Some(Box::new(self.place(pc))),
+            thread: Some(self.thread(w, mask.trailing_zeros() as usize)),
+            cause: None,
+        }
+    }
+
+    /// Writes down what those wait for who wait for ever, as far as that was not done when they came, and who they are.
+    pub fn stuck(&mut self) -> Result<Stuck, Refusal> {
+        let mut groups = Vec::new();
+        for w in 0..self.warps.len() {
+            for fragment in self.warps[w].fragments.clone() {
+                groups.push((w as u32, fragment.mask, fragment.pc));
+                let sync = match self.set.image.code[fragment.pc as usize] {
+                    Inst { kind: Kind::Collective, extra, .. } => {
+                        self.set.image.collectives[extra as usize].what == Together::Sync
+                    }
+                    _ => false,
+                };
+                if let (State::Mask(members), true) = (fragment.state, sync) {
+                    self.emit(w, fragment.mask, fragment.pc, Action::WarpSync { members })?;
+                }
+            }
+        }
+        Ok(Stuck { groups })
+    }
+}
+
+/// What the guard of an instruction decides.
+fn what(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Call | Kind::Provided => "whether a function is called",
+        Kind::Ret | Kind::Exit | Kind::Trap => "whether the thread goes on",
+        Kind::IndexedBranch => "a branch",
+        Kind::Barrier | Kind::ClusterBarrier => "whether a barrier is reached",
+        Kind::Collective => "whether the thread takes part in an exchange of its warp",
+        Kind::Asynchronous => "whether an asynchronous copy or an mbarrier operation happens",
+        _ => "whether an instruction is executed",
+    }
+}

@@ -1,0 +1,154 @@
+//! What the emulator takes from the text beyond the decoded program: how many sources an arithmetic instruction has, what is
+//! volatile, which fences are of the asynchronous proxy.
+
+use bugaroo_ptx::ast::{self, Instruction, Operand, Statement, StatementKind};
+use bugaroo_ptx::op::{FenceKind, Op};
+use bugaroo_ptx::types::{BoolOp, Space, Type};
+use bugaroo_simulator::Image;
+use bugaroo_simulator::alu::source_type;
+use bugaroo_simulator::decoded::Kind;
+use rustc_hash::FxHashMap;
+
+/// When a result is known although not all sources are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Never.
+    All,
+    /// `selp`: the one that is chosen.
+    Select,
+    /// A source that is zero decides (`and`, `mul`): bytes of a lane, 0 for predicates.
+    Zero(u8),
+    /// A source that is all ones decides (`or`).
+    Ones(u8),
+    /// `setp` whose third source decides when it is false (`and`) or true (`or`); negated.
+    Combine { decides: bool, negated: bool },
+    /// Nothing is known: a special register that no launch fixes.
+    Never,
+}
+
+/// An arithmetic instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arithmetic {
+    pub sources: u8,
+    /// It has a second destination.
+    pub second: bool,
+    /// Which sources are 64 bits wide.
+    pub wide: u8,
+    pub rule: Rule,
+}
+
+/// What an instruction is, beyond what its decoded form says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extra {
+    pub arithmetic: Arithmetic,
+    /// `fence.proxy.async`
+    pub proxy_fence: bool,
+}
+
+/// Values of a launch that may not be known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    /// The grid is given.
+    pub grid: bool,
+    /// The size of the dynamic shared memory is given.
+    pub shared: bool,
+}
+
+const NOTHING: Arithmetic = Arithmetic { sources: 0, second: false, wide: 0, rule: Rule::Never };
+
+/// One entry for each decoded instruction.
+pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> Vec<Extra> {
+    let mut instructions = FxHashMap::default();
+    for item in &module.items {
+        if let ast::Item::Function(function) = item
+            && let Some(body) = &function.body
+        {
+            collect(&body.statements, &mut instructions);
+        }
+    }
+    let extra = |(inst, origin): (&bugaroo_simulator::decoded::Inst, &bugaroo_simulator::decoded::Origin)| {
+        let Some(instruction) = instructions.get(&origin.text.0) else {
+            return Extra { arithmetic: NOTHING, proxy_fence: false };
+        };
+        let arithmetic = if inst.kind == Kind::Alu { arithmetic(instruction, fixed) } else { NOTHING };
+        let proxy = matches!(instruction.op, Op::Fence { kind: FenceKind::Proxy, .. });
+        let proxy_fence = proxy
+            && instruction
+                .modifiers
+                .iter()
+                .any(|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"));
+        Extra { arithmetic, proxy_fence }
+    };
+    image.code.iter().zip(image.origins).map(extra).collect()
+}
+
+fn collect<'m>(statements: &'m [Statement], into: &mut FxHashMap<usize, &'m Instruction>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Instruction(instruction) => {
+                into.insert(instruction.span.start, instruction);
+            }
+            StatementKind::Block(inner) => collect(inner, into),
+            _ => {}
+        }
+    }
+}
+
+fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
+    let op = &instruction.op;
+    if instruction.operands.iter().any(|operand| is_open(operand, fixed)) {
+        let second = matches!(instruction.operands.first(), Some(Operand::Pair(..)));
+        return Arithmetic { second, ..NOTHING };
+    }
+    let (carry_in, carry_out) = match op {
+        Op::Add { carry_in, carry_out, .. }
+        | Op::Sub { carry_in, carry_out, .. }
+        | Op::Mad { carry_in, carry_out, .. } => (*carry_in, *carry_out),
+        _ => (false, false),
+    };
+    let pair = matches!(instruction.operands.first(), Some(Operand::Pair(..)));
+    let operands = instruction.operands.len().saturating_sub(1);
+    let sources = match op {
+        Op::Mov { .. } | Op::Createpolicy => 1,
+        Op::Cvta { space, .. } => {
+            // Between a window and generic addresses: an addition.
+            1 + usize::from(!matches!(space, Space::Global | Space::Const | Space::Generic))
+        }
+        _ => operands + usize::from(carry_in),
+    };
+    let wide = (0..operands.min(4)).filter(|i| source_type(op, *i).is_some_and(|ty| ty.bytes() == 8));
+    let wide = match op {
+        Op::Cvta { .. } => 1,
+        _ => wide.fold(0, |wide, i| wide | 1 << i),
+    };
+    let bytes = |ty: &Type| ty.bytes() as u8;
+    let rule = match op {
+        Op::Selp { .. } => Rule::Select,
+        Op::And { ty } => Rule::Zero(bytes(ty)),
+        Op::Mul { ty, part: Some(_), .. } => Rule::Zero(bytes(ty)),
+        Op::Or { ty } => Rule::Ones(bytes(ty)),
+        Op::Setp { combine: Some(combine), .. } if sources == 3 => {
+            let negated = matches!(instruction.operands.get(3), Some(Operand::Not(_)));
+            match combine {
+                BoolOp::And => Rule::Combine { decides: false, negated },
+                BoolOp::Or => Rule::Combine { decides: true, negated },
+                BoolOp::Xor => Rule::All,
+            }
+        }
+        _ => Rule::All,
+    };
+    Arithmetic { sources: sources.min(4) as u8, second: pair || carry_out, wide, rule }
+}
+
+/// A special register whose value no launch, or not this one, fixes.
+fn is_open(operand: &Operand, fixed: Fixed) -> bool {
+    let Operand::Register(name) = operand else { return false };
+    match name.as_str() {
+        "%nsmid" | "%nwarpid" | "%gridid" | "%envreg1" | "%envreg2" => true,
+        "%dynamic_smem_size" | "%total_smem_size" => !fixed.shared,
+        name => {
+            let grid = name.starts_with("%nctaid") || name.starts_with("%nclusterid");
+            grid && !fixed.grid
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Warps and the fragments that their lanes fall into: lanes at one instruction of one frame.
+//!
+//! Threads are independent, so which fragment goes first means nothing; that those of one frame at one instruction are joined
+//! only saves time. The deepest call goes first, then the lowest instruction, which lets stragglers catch up.
+
+use super::local::Local;
+
+/// What a fragment is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It can run.
+    Ready,
+    /// It waits at the named barrier of this number.
+    Barrier(u32),
+    /// It waits for the lanes of this member mask.
+    Mask(u32),
+    /// It waits for the phase of this parity of an mbarrier, and gets its answer into a predicate row.
+    Phase { address: u32, parity: u32, answer: Option<u32> },
+    /// It waits for its cluster.
+    Cluster,
+}
+
+/// Lanes at one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fragment {
+    pub mask: u32,
+    /// The next instruction; of one that waits, the instruction that it waits at.
+    pub pc: u32,
+    pub frame: u32,
+    pub depth: u32,
+    pub state: State,
+}
+
+/// A warp's lanes.
+pub(super) struct Warp {
+    pub fragments: Vec<Fragment>,
+    /// Lanes that have not exited.
+    pub alive: u32,
+    /// Number within its CTA, and the CTA.
+    pub index: u32,
+    pub cta: u32,
+    pub local: Local,
+}
+
+impl Warp {
+    /// The fragment to run next, and the instruction at which it meets another one and has to stop.
+    pub fn select(&mut self, lockstep: bool) -> Option<(usize, u32)> {
+        if let [only] = &self.fragments[..] {
+            return (only.state == State::Ready).then_some((0, u32::MAX));
+        }
+        // In lockstep, the warp waits as a whole.
+        if lockstep && self.fragments.iter().any(|f| matches!(f.state, State::Barrier(_) | State::Cluster)) {
+            return None;
+        }
+        self.regroup();
+        let ready = || self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
+        let (index, chosen) =
+            ready().min_by_key(|(_, f)| (u32::MAX - f.depth, f.pc)).map(|(i, f)| (i, *f))?;
+        let ahead = ready().filter(|(_, f)| f.frame == chosen.frame && f.pc > chosen.pc).map(|(_, f)| f.pc);
+        Some((index, ahead.min().unwrap_or(u32::MAX)))
+    }
+
+    fn regroup(&mut self) {
+        let mut i = 0;
+        while i < self.fragments.len() {
+            let mut j = i + 1;
+            while j < self.fragments.len() {
+                let (a, b) = (self.fragments[i], self.fragments[j]);
+                if a.state == State::Ready && b.state == State::Ready && a.pc == b.pc && a.frame == b.frame {
+                    self.fragments[i].mask |= b.mask;
+                    self.fragments.swap_remove(j);
+                } else {
+                    j += 1;
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// Takes `lanes`, some but not all of a fragment's, out of it into a fragment of their own, and answers its index.
+    pub fn split(&mut self, from: usize, lanes: u32) -> usize {
+        let mut part = self.fragments[from];
+        debug_assert!(part.mask & lanes == lanes && part.mask != lanes && lanes != 0);
+        self.fragments[from].mask &= !lanes;
+        part.mask = lanes;
+        self.fragments.push(part);
+        self.fragments.len() - 1
+    }
+
+    /// Leaves `group` (some of the `active` lanes of a fragment) alone in a fragment and answers its index. Lanes that are not
+    /// active go on behind the instruction; active ones outside the group stay at it.
+    pub fn isolate(&mut self, fragment: usize, group: u32, active: u32) -> usize {
+        let passive = self.fragments[fragment].mask & !active;
+        if passive != 0 {
+            let passive = self.split(fragment, passive);
+            self.fragments[passive].pc += 1;
+        }
+        if group == active { fragment } else { self.split(fragment, group) }
+    }
+}
