@@ -125,8 +125,8 @@ pub(crate) struct Machine<'a> {
     barriers: Vec<Barrier>,
     names: FxHashMap<Resource, u32>,
     mbarriers: FxHashMap<u32, Mbarrier>,
-    /// For each CTA: threads that have exited, and the clock of all that they did.
-    exited: Vec<(u32, Vec<u32>)>,
+    /// For each CTA: threads that have exited.
+    exited: Vec<u32>,
     /// For each warp: lanes that have exited.
     exited_lanes: Vec<u32>,
     pub completed: u64,
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
             barriers: Vec::new(),
             names: FxHashMap::default(),
             mbarriers: FxHashMap::default(),
-            exited: vec![(0, vec![0; components]); program.shape().ctas as usize],
+            exited: vec![0; program.shape().ctas as usize],
             exited_lanes: vec![0; program.warps().len()],
             completed: 0,
             recycling: Vec::new(),

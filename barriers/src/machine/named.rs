@@ -56,8 +56,8 @@ impl Machine<'_> {
     fn population(&self, resource: Resource) -> (u32, u32) {
         let threads = self.program.shape().threads;
         match resource {
-            Resource::Named { cta, .. } => (threads, self.exited[cta as usize].0),
-            _ => (threads * self.program.shape().ctas, self.exited.iter().map(|e| e.0).sum()),
+            Resource::Named { cta, .. } => (threads, self.exited[cta as usize]),
+            _ => (threads * self.program.shape().ctas, self.exited.iter().sum()),
         }
     }
 
@@ -160,15 +160,6 @@ impl Machine<'_> {
         let components = self.layout.components as usize;
         let mut state =
             std::mem::replace(&mut self.barriers[barrier as usize], Barrier::placeholder(Resource::Cluster));
-        if let Some((Count::All, _)) = state.count {
-            match state.resource {
-                Resource::Named { cta, .. } => join(&mut state.clock, &self.exited[cta as usize].1),
-                Resource::Cluster => {
-                    self.exited.iter().for_each(|e| join(&mut state.clock, &e.1));
-                }
-                _ => {}
-            }
-        }
         observer.completed(state.resource, state.generation, &state.parts);
         if !matches!(state.resource, Resource::Warp { .. }) {
             self.completed += 1;
@@ -272,15 +263,13 @@ impl Machine<'_> {
         if lanes == 0 {
             return;
         }
-        let stamp = self.stamp(chain, index);
+        // Barriers no longer wait for the thread, but it takes no part in them: what it did is ordered with nothing after.
+        self.stamp(chain, index);
         let warp = self.layout.chains[chain as usize].warp;
         let cta = self.program.shape().cta_of(warp) as usize;
         self.runners[chain as usize].exited |= lanes;
         self.exited_lanes[warp as usize] |= lanes;
-        let mut clock = std::mem::take(&mut self.exited[cta].1);
-        self.contribute(chain, stamp, &mut clock, &mut []);
-        self.exited[cta].1 = clock;
-        self.exited[cta].0 += lanes.count_ones();
+        self.exited[cta] += lanes.count_ones();
         for barrier in 0..self.barriers.len() as u32 {
             let waiting = &self.barriers[barrier as usize];
             let counts_exits = match waiting.resource {

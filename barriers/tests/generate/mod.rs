@@ -1,0 +1,362 @@
+//! Small random programs, twice: for the checker (commands of warps) and for the reference (commands of threads).
+//! Most are made by appending whole rendezvous one after the other, so that that order at least is an execution, and a part of
+//! them is damaged afterwards; the others are dice.
+
+use std::collections::BTreeMap;
+
+use bugaroo_barriers::program::{Access, AccessKind, Action, Addresses, Command, Completion, Count, Values};
+use bugaroo_barriers::{Program, Shape, ThreadAccess};
+
+use crate::reference::{At, Command as Plain, Cta, Kind};
+
+/// SplitMix64.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 0x2545_f491_4f6c_dd1d)
+    }
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+pub struct Options {
+    /// Threads of each warp, as many as these at most.
+    warps: &'static [usize],
+    warp_sync: bool,
+    mbarriers: bool,
+    lockstep: bool,
+    /// Thread commands, about.
+    length: usize,
+}
+
+impl Options {
+    pub fn named() -> Options {
+        Options { warps: &[1, 1, 1, 1], warp_sync: false, mbarriers: false, lockstep: false, length: 11 }
+    }
+    pub fn warps() -> Options {
+        Options { warps: &[3, 2], warp_sync: true, ..Options::named() }
+    }
+    pub fn mbarriers() -> Options {
+        Options { warps: &[2, 1, 1], mbarriers: true, ..Options::named() }
+    }
+    pub fn lockstep() -> Options {
+        Options { warps: &[2, 2], lockstep: true, length: 9, ..Options::named() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum What {
+    Access(AccessKind, u32, u32, i32),
+    Sync(u32, u32),
+    Arrive(u32, u32),
+    WarpSync(u32),
+    MbarrierArrive(usize),
+    MbarrierWait(usize, u32),
+}
+
+/// A warp, its lanes, what they do.
+type Line = (usize, u32, What);
+
+/// One program in both forms.
+#[derive(Debug)]
+pub struct Generated {
+    #[allow(dead_code, reason = "shown where a comparison fails")]
+    lines: Vec<Line>,
+    pub program: Program,
+    pub cta: Cta,
+    places: BTreeMap<At, ThreadAccess>,
+}
+
+impl Generated {
+    /// The checker's name of a command of the reference.
+    pub fn access(&self, at: At) -> ThreadAccess {
+        self.places[&at]
+    }
+}
+
+struct Maker<'a> {
+    random: &'a mut Random,
+    options: &'a Options,
+    /// Lanes of each warp.
+    warps: Vec<u32>,
+    lines: Vec<Line>,
+    counts: Vec<Option<u32>>,
+    phases: Vec<u32>,
+}
+
+pub fn program(random: &mut Random, options: &Options) -> Generated {
+    let used = 1 + random.below(options.warps.len());
+    let lanes = |n: usize| (1 << n) - 1;
+    let mut warps: Vec<u32> = (0..used).map(|w| lanes(1 + random.below(options.warps[w]))).collect();
+    if warps.iter().map(|w| w.count_ones()).sum::<u32>() < 2 {
+        warps = vec![lanes(options.warps[0].min(2)), 1];
+    }
+    let mut maker =
+        Maker { random, options, warps, lines: Vec::new(), counts: vec![None; 2], phases: vec![0; 2] };
+    if maker.random.chance(75) {
+        maker.rendezvous_after_rendezvous();
+        if maker.random.chance(35) {
+            maker.damage();
+        }
+    } else {
+        maker.dice();
+    }
+    maker.finish()
+}
+
+impl Maker<'_> {
+    fn size(&self) -> usize {
+        self.lines.iter().map(|l| l.1.count_ones() as usize).sum()
+    }
+
+    /// A warp, or one lane of it.
+    fn unit(&mut self) -> (usize, u32) {
+        let warp = self.random.below(self.warps.len());
+        let all = self.warps[warp];
+        if self.random.chance(60) {
+            (warp, all)
+        } else {
+            (warp, 1 << self.random.below(all.count_ones() as usize))
+        }
+    }
+
+    /// Some units that have no thread in common.
+    fn units(&mut self) -> Vec<(usize, u32)> {
+        let mut chosen: Vec<(usize, u32)> = Vec::new();
+        for _ in 0..1 + self.random.below(4) {
+            let (warp, lanes) = self.unit();
+            if chosen.iter().all(|c| c.0 != warp || c.1 & lanes == 0) {
+                chosen.push((warp, lanes));
+            }
+        }
+        chosen
+    }
+
+    fn access(&mut self) -> Line {
+        let (warp, lanes) = self.unit();
+        let kinds = [AccessKind::Read, AccessKind::Write, AccessKind::Read, AccessKind::Atomic];
+        let kind = kinds[self.random.below(4)];
+        let (address, size) = [(0, 2), (0, 1), (1, 1), (2, 1), (4, 2)][self.random.below(5)];
+        let stride = [0, 1, 2][self.random.below(3)];
+        (warp, lanes, What::Access(kind, address, size, stride))
+    }
+
+    fn rendezvous_after_rendezvous(&mut self) {
+        while self.size() < self.options.length {
+            match self.random.below(10) {
+                0..5 => self.rendezvous(),
+                5 if self.options.warp_sync => {
+                    let warp = self.random.below(self.warps.len());
+                    let members = self.warps[warp];
+                    if self.random.chance(50) {
+                        self.lines.push((warp, members, What::WarpSync(members)));
+                    } else {
+                        for lane in 0..members.count_ones() {
+                            self.lines.push((warp, 1 << lane, What::WarpSync(members)));
+                        }
+                    }
+                }
+                6 | 7 if self.options.mbarriers => self.phase(),
+                _ => {
+                    let access = self.access();
+                    self.lines.push(access);
+                }
+            }
+        }
+    }
+
+    fn rendezvous(&mut self) {
+        let barrier = self.random.below(3) as u32;
+        let units = self.units();
+        let count = units.iter().map(|u| u.1.count_ones()).sum();
+        let arrivals = [0, 30, 60, 100][self.random.below(4)];
+        for (warp, lanes) in units {
+            let what = if self.random.chance(arrivals) {
+                What::Arrive(barrier, count)
+            } else {
+                What::Sync(barrier, count)
+            };
+            self.lines.push((warp, lanes, what));
+        }
+    }
+
+    fn phase(&mut self) {
+        let mbarrier = self.random.below(2);
+        let units = self.units();
+        let count = units.iter().map(|u| u.1.count_ones()).sum();
+        if *self.counts[mbarrier].get_or_insert(count) != count {
+            return;
+        }
+        for (warp, lanes) in units {
+            self.lines.push((warp, lanes, What::MbarrierArrive(mbarrier)));
+        }
+        let parity = self.phases[mbarrier] % 2;
+        self.phases[mbarrier] += 1;
+        if self.random.chance(80) {
+            for (warp, lanes) in self.units() {
+                self.lines.push((warp, lanes, What::MbarrierWait(mbarrier, parity)));
+            }
+        }
+    }
+
+    fn damage(&mut self) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let index = self.random.below(self.lines.len());
+        match self.random.below(4) {
+            0 => {
+                self.lines.remove(index);
+            }
+            1 => {
+                let other = self.random.below(self.lines.len());
+                self.lines.swap(index, other);
+            }
+            2 => {
+                let line = self.lines[index];
+                self.lines.push(line);
+            }
+            _ => {
+                if let What::Sync(_, count) | What::Arrive(_, count) = &mut self.lines[index].2 {
+                    *count = 1 + self.random.below(4) as u32;
+                }
+            }
+        }
+    }
+
+    fn dice(&mut self) {
+        while self.size() < self.options.length - 2 {
+            let (warp, lanes) = self.unit();
+            let barrier = self.random.below(2) as u32;
+            let count = 1 + self.random.below(3) as u32;
+            let line = match self.random.below(8) {
+                0 | 1 => (warp, lanes, What::Arrive(barrier, count)),
+                2 | 3 => (warp, lanes, What::Sync(barrier, count)),
+                4 if self.options.mbarriers => (warp, lanes, What::MbarrierArrive(self.random.below(2))),
+                5 if self.options.mbarriers => {
+                    let parity = self.random.below(2) as u32;
+                    (warp, lanes, What::MbarrierWait(self.random.below(2), parity))
+                }
+                _ => self.access(),
+            };
+            self.lines.push(line);
+        }
+    }
+
+    fn finish(self) -> Generated {
+        let threads: Vec<(usize, u32)> = (0..self.warps.len())
+            .flat_map(|w| (0..self.warps[w].count_ones()).map(move |l| (w, l)))
+            .collect();
+        let shape = Shape { ctas: 1, threads: 32 * self.warps.len() as u32 };
+        let mut program = Program::with_paper_counts(shape).expect("a shape");
+        program.set_warp_synchronous(self.options.lockstep);
+        let mut cta = Cta {
+            threads: vec![Vec::new(); threads.len()],
+            barriers: 3,
+            mbarriers: self.counts.iter().map(|c| c.unwrap_or(1)).collect(),
+        };
+        if self.options.mbarriers {
+            self.initialise(&mut program, &cta.mbarriers, threads.len() as u32);
+        }
+        let number = |warp, lane| threads.iter().position(|t| *t == (warp, lane)).expect("a thread");
+        let mut meets: Vec<(usize, u32)> = Vec::new();
+        let mut meet = |cta: &mut Cta, warp: usize, members: u32, lane: u32| {
+            let key = (warp, members);
+            let index = meets.iter().position(|m| *m == key).unwrap_or_else(|| {
+                meets.push(key);
+                cta.barriers += 1;
+                meets.len() - 1
+            });
+            let on = (0..32).filter(|l| members >> l & 1 != 0);
+            cta.threads[number(warp, lane)]
+                .push(Plain::Meet { barrier: 3 + index, members: on.map(|l| number(warp, l)).collect() });
+        };
+        let mut places = BTreeMap::new();
+        for &(warp, lanes, what) in &self.lines {
+            let index = program.warps()[warp].len() as u32;
+            push(&mut program, warp, lanes, what);
+            for lane in (0..32).filter(|l| lanes >> l & 1 != 0) {
+                let thread = number(warp, lane);
+                let list = &mut cta.threads[thread];
+                places.insert((thread, list.len()), (warp as u32, lane, index));
+                match what {
+                    What::Access(kind, address, size, stride) => list.push(Plain::Access {
+                        kind: match kind {
+                            AccessKind::Read => Kind::Read,
+                            AccessKind::Write => Kind::Write,
+                            AccessKind::Atomic => Kind::Atomic,
+                        },
+                        address: address + stride as u32 * lane,
+                        size,
+                    }),
+                    What::Sync(id, count) => list.push(Plain::Sync { barrier: id as usize, count }),
+                    What::Arrive(id, count) => list.push(Plain::Arrive { barrier: id as usize, count }),
+                    What::WarpSync(members) => meet(&mut cta, warp, members, lane),
+                    What::MbarrierArrive(mbarrier) => {
+                        list.push(Plain::MbarrierArrive { mbarrier });
+                    }
+                    What::MbarrierWait(mbarrier, parity) => {
+                        list.push(Plain::MbarrierWait { mbarrier, parity });
+                    }
+                }
+            }
+            if self.options.lockstep {
+                // "Inserting a sync command across all threads in a warp after every original command" (section 3.1).
+                let all = self.warps[warp];
+                for lane in 0..all.count_ones() {
+                    meet(&mut cta, warp, all, lane);
+                }
+            }
+        }
+        Generated { lines: self.lines, program, cta, places }
+    }
+
+    /// Mbarriers exist before anything happens: thread 0 makes them, and all wait for it.
+    fn initialise(&self, program: &mut Program, counts: &[u32], threads: u32) {
+        for (mbarrier, &count) in counts.iter().enumerate() {
+            let address = 64 + 8 * mbarrier as u32;
+            let action = Action::MbarrierInit { address, count };
+            push_action(program, 0, 1, action);
+        }
+        for (warp, &lanes) in self.warps.iter().enumerate() {
+            let count = Count::Threads(threads);
+            push_action(program, warp, lanes, Action::Sync { id: 15, count });
+        }
+    }
+}
+
+fn push_action(program: &mut Program, warp: usize, lanes: u32, action: Action<'_>) {
+    let command = Command { lanes, origin: 0, action };
+    program.warp_mut(warp as u32).push(&command).expect("a command");
+}
+
+fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
+    let action = match what {
+        What::Access(kind, base, size, stride) => Action::Access(Access {
+            kind,
+            size,
+            addresses: Addresses::Affine { base, stride },
+            values: Values::Unknown,
+            completion: Completion::Now,
+        }),
+        What::Sync(id, count) => Action::Sync { id, count: Count::Threads(count) },
+        What::Arrive(id, count) => Action::Arrive { id, count: Count::Threads(count) },
+        What::WarpSync(members) => Action::WarpSync { members },
+        What::MbarrierArrive(mbarrier) => {
+            Action::MbarrierArrive { address: 64 + 8 * mbarrier as u32, count: 1, expect_tx: 0, drop: false }
+        }
+        What::MbarrierWait(mbarrier, parity) => {
+            Action::MbarrierWait { address: 64 + 8 * mbarrier as u32, parity }
+        }
+    };
+    push_action(program, warp, lanes, action);
+}

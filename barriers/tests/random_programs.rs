@@ -1,0 +1,121 @@
+//! Small random programs: the efficient form, the reference and the exploration of all interleavings agree.
+
+mod generate;
+mod reference;
+
+use generate::{Generated, Options, Random};
+use reference::{Reference, explore, reference};
+
+use bugaroo_barriers::verdict::Misuse;
+use bugaroo_barriers::{Verdict, check, racing_pairs};
+
+const STATES: usize = 200_000;
+
+#[derive(Default, Debug)]
+struct Seen {
+    verified: u32,
+    race: u32,
+    deadlock: u32,
+    misuse: u32,
+    recycling: u32,
+}
+
+fn compare(generated: &Generated, random: &mut Random, seen: &mut Seen, seed: u64) {
+    let context = || format!("seed {seed}: {generated:#?}");
+    let report = check(&generated.program);
+    let by_reference = reference(&generated.cta, |n| random.below(n));
+    let everything = explore(&generated.cta, STATES).expect("small programs");
+    let well_synchronised = matches!(by_reference, Reference::WellSynchronised { .. });
+    if everything.without_returned {
+        // A barrier of a warp waited for a thread's return. Time orders the two, PTX does not: neither do we.
+        assert!(everything.well_synchronised() || !well_synchronised, "{}", context());
+    } else {
+        assert_eq!(well_synchronised, everything.well_synchronised(), "{}", context());
+    }
+    let efficient = matches!(report.verdict, Verdict::Verified | Verdict::Race | Verdict::BenignRace);
+    assert_eq!(efficient, well_synchronised, "{report:#?} {by_reference:?} {everything:?} {}", context());
+    match report.verdict {
+        Verdict::Deadlock => {
+            seen.deadlock += 1;
+            assert!(everything.deadlock, "{}", context());
+            assert!(!report.deadlock.is_none_or(|d| d.waiting.is_empty()));
+        }
+        Verdict::Misuse => {
+            seen.misuse += 1;
+            match report.misuse {
+                Some(Misuse::CountsDiffer { .. }) => assert!(everything.error, "{}", context()),
+                Some(Misuse::TooManyArrivals { .. }) => {
+                    assert!(!everything.well_synchronised(), "{}", context());
+                }
+                other => panic!("{other:?} {}", context()),
+            }
+        }
+        Verdict::UnsafeRecycling => {
+            seen.recycling += 1;
+            assert!(report.recycling.iter().all(|r| r.count > 0));
+        }
+        Verdict::Verified => seen.verified += 1,
+        Verdict::Race | Verdict::BenignRace => seen.race += 1,
+    }
+    let Reference::WellSynchronised { races } = by_reference else {
+        return;
+    };
+    if !everything.without_returned {
+        assert_eq!(races, everything.races, "{}", context());
+    }
+    let expected: Vec<_> = {
+        let mut pairs: Vec<_> = races
+            .iter()
+            .map(|&(a, b)| {
+                let (a, b) = (generated.access(a), generated.access(b));
+                (a.min(b), a.max(b))
+            })
+            .collect();
+        pairs.sort_unstable();
+        pairs
+    };
+    assert_eq!(racing_pairs(&generated.program), expected, "{}", context());
+    let counted: u64 = report.races.iter().map(|r| r.pairs).sum();
+    assert_eq!(counted, expected.len() as u64, "{}", context());
+}
+
+fn run(options: &Options, seeds: std::ops::Range<u64>) -> Seen {
+    let mut seen = Seen::default();
+    for seed in seeds {
+        let mut random = Random::new(seed);
+        let generated = generate::program(&mut random, options);
+        compare(&generated, &mut random, &mut seen, seed);
+    }
+    seen
+}
+
+#[test]
+fn named_barriers() {
+    let seen = run(&Options::named(), 0..60_000);
+    println!("{seen:?}");
+    assert!(seen.verified > 1000 && seen.race > 1000 && seen.deadlock > 1000, "{seen:?}");
+    assert!(seen.misuse > 100 && seen.recycling > 1000, "{seen:?}");
+}
+
+#[test]
+fn warps_of_several_threads() {
+    let seen = run(&Options::warps(), 1_000_000..1_030_000);
+    println!("{seen:?}");
+    assert!(seen.verified > 300 && seen.race > 300 && seen.deadlock > 300, "{seen:?}");
+    assert!(seen.recycling > 300, "{seen:?}");
+}
+
+#[test]
+fn mbarriers() {
+    let seen = run(&Options::mbarriers(), 2_000_000..2_020_000);
+    println!("{seen:?}");
+    assert!(seen.verified > 300 && seen.race > 300 && seen.deadlock > 300, "{seen:?}");
+    assert!(seen.recycling > 300, "{seen:?}");
+}
+
+#[test]
+fn lockstep() {
+    let seen = run(&Options::lockstep(), 3_000_000..3_010_000);
+    println!("{seen:?}");
+    assert!(seen.verified > 100 && seen.race > 100 && seen.deadlock > 100, "{seen:?}");
+}
