@@ -1,0 +1,121 @@
+//! Kernels of the shapes that the paper measured, as thread programs.
+
+use bugaroo_barriers::program::{Access, AccessKind, Action, Addresses, Command, Completion, Count, Values};
+use bugaroo_barriers::{Program, Shape};
+
+struct Writer(Program);
+
+impl Writer {
+    fn new(threads: u32) -> Writer {
+        Writer(Program::new(Shape { ctas: 1, threads }).expect("a shape"))
+    }
+    fn push(&mut self, warp: u32, lanes: u32, origin: u32, action: Action<'_>) {
+        let command = Command { lanes, origin, action };
+        self.0.warp_mut(warp).push(&command).expect("a command");
+    }
+    fn access(&mut self, warp: u32, lanes: u32, origin: u32, kind: AccessKind, base: u32, stride: i32) {
+        let access = Access {
+            kind,
+            size: 4,
+            addresses: Addresses::Affine { base, stride },
+            values: Values::Unknown,
+            completion: Completion::Now,
+        };
+        self.push(warp, lanes, origin, Action::Access(access));
+    }
+    fn sync(&mut self, warp: u32, id: u32, warps: u32) {
+        let count = Count::Threads(32 * warps);
+        self.push(warp, u32::MAX, 100 + id, Action::Sync { id, count });
+    }
+    fn arrive(&mut self, warp: u32, id: u32, warps: u32) {
+        let count = Count::Threads(32 * warps);
+        self.push(warp, u32::MAX, 200 + id, Action::Arrive { id, count });
+    }
+}
+
+/// As CudaDMA's saxpy: two warps load a buffer each, the others read both; two barriers for each buffer and round.
+pub struct Streaming {
+    pub warps: u32,
+    pub rounds: u32,
+}
+
+impl Streaming {
+    pub fn program(&self) -> Program {
+        let mut w = Writer::new(self.warps * 32);
+        let computing = self.warps - 2;
+        for _ in 0..self.rounds / 2 {
+            for buffer in 0..2 {
+                let (full, empty) = (2 * buffer, 2 * buffer + 1);
+                let base = 1024 * buffer;
+                let loader = computing + buffer;
+                for warp in 0..computing {
+                    w.arrive(warp, empty, computing + 1);
+                    w.sync(warp, full, computing + 1);
+                    for part in 0..1 {
+                        w.access(warp, u32::MAX, 1 + part, AccessKind::Read, base + 128 * (warp % 8), 4);
+                    }
+                }
+                w.sync(loader, empty, computing + 1);
+                for part in 0..4 {
+                    w.access(loader, u32::MAX, 10 + part, AccessKind::Write, base + 128 * part, 4);
+                }
+                w.arrive(loader, full, computing + 1);
+            }
+        }
+        w.0
+    }
+}
+
+/// As Singe's kernels: values go from warp to warp through barriers that are used again and again; between, each warp hands
+/// constants from one lane to all through a few words of its own.
+pub struct Dataflow {
+    pub rounds: u32,
+    /// As on the machines of the paper; otherwise a warp barrier stands before and after each handing over.
+    pub lockstep: bool,
+    /// Constants handed over, per warp and round.
+    pub exchanges: u32,
+}
+
+const WARPS: u32 = 20;
+
+impl Dataflow {
+    pub fn program(&self) -> Program {
+        let mut w = Writer::new(32 * WARPS);
+        w.0.set_warp_synchronous(self.lockstep);
+        let all = u32::MAX;
+        for round in 0..self.rounds {
+            for stage in 0..8 {
+                // Warp i hands a row to warp i + 1 (stage even: from even warps), with eight barriers taken in turn.
+                let mut id = 1;
+                for from in (stage % 2..WARPS).step_by(2) {
+                    let to = (from + 1) % WARPS;
+                    if id > 3 {
+                        break;
+                    }
+                    let row = 4096 + 128 * (from * 2 + stage % 2);
+                    w.access(from, all, 20, AccessKind::Write, row, 4);
+                    w.arrive(from, id, 2);
+                    w.sync(to, id, 2);
+                    w.access(to, all, 21, AccessKind::Read, row, 4);
+                    id += 1;
+                }
+                for warp in 0..WARPS {
+                    for exchange in 0..self.exchanges / 8 {
+                        let slot = 64 * warp + 4 * (exchange % 16);
+                        let lane = 1 << ((exchange + round) % 32);
+                        if !self.lockstep {
+                            w.push(warp, all, 30, Action::WarpSync { members: all });
+                        }
+                        w.access(warp, lane, 22, AccessKind::Write, slot, 0);
+                        if !self.lockstep {
+                            w.push(warp, all, 31, Action::WarpSync { members: all });
+                        }
+                        w.access(warp, all, 23, AccessKind::Read, slot, 0);
+                    }
+                    w.sync(warp, 0, WARPS);
+                }
+            }
+        }
+        w.0
+    }
+}
