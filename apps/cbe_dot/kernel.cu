@@ -1,6 +1,6 @@
 // Dot product whose blocks add their partial sums to one global sum under a spin lock, after
 // "CUDA by Example" (Sanders and Kandrot), appendix A.1: the program in which a missing fence in
-// unlock() was first found. The three variants differ in the fences of lock() and unlock() alone.
+// unlock() was first found. The variants differ in the fences of lock() and unlock() alone.
 
 constexpr int kThreadsPerBlock = 256;
 
@@ -49,4 +49,10 @@ extern "C" __global__ void dot_1_fence(const float *a, const float *b, float *su
 
 extern "C" __global__ void dot_no_fence(const float *a, const float *b, float *sum, int *mutex, int n) {
     dot<false, false>(a, b, sum, mutex, n);
+}
+
+// The fewest fences under the PTX memory model: the original's. Without the one in lock(), *sum may be read
+// before the lock is seen to be taken, as far as the model goes.
+extern "C" __global__ void dot_ptx_correct(const float *a, const float *b, float *sum, int *mutex, int n) {
+    dot<true, true>(a, b, sum, mutex, n);
 }

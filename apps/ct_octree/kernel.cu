@@ -1,6 +1,6 @@
 // Octree partitioning of particles by blocks that steal work from each other, after Cederman and
 // Tsigas, "On dynamic load balancing on graphics processors" (Graphics Hardware 2008), whose push()
-// lacks a fence. The two variants differ in that fence alone.
+// lacks a fence. The variants differ in that fence alone.
 //
 // A task is a cell of the tree with a range of slots that hold its particles. A block takes a task from
 // its own deque or steals one, sorts the cell's particles in place by child, and pushes the children that
@@ -263,3 +263,6 @@ __device__ __forceinline__ void partition(const Tree &tree, const Deques &deques
 
 OCTREE(original_no_fence, false)
 OCTREE(1_fence, true)
+
+// A thief's load of the deque's word is an acquire, so the PTX memory model asks for no other fence.
+OCTREE(ptx_correct, true)

@@ -6,6 +6,11 @@
 // As in the original there is no fence where flags and statuses are read: that what was published is then
 // seen rests on the reads staying in program order. The block-scope fences of the waiting loops are the
 // original's, too; no block needs them to see another's stores.
+//
+// The variant ptx_correct has the fences that the PTX memory model asks for instead. A flag releases what was done
+// before a fence of the thread that sets it, which therefore stands between the block's barrier and the flag:
+// f1, before the barrier, releases that thread's own stores alone. And whoever reads a flag or a status acquires with
+// a fence behind it.
 
 constexpr unsigned kThreads = 128;
 constexpr unsigned kItems = 6;  // a thread's
@@ -30,9 +35,14 @@ struct Tiles {
     unsigned *finished;  // the tile's block has ended; see wait_for_status
 };
 
+template <bool kPtx>
+__device__ __forceinline__ void between_polls() {
+    if constexpr (!kPtx) __threadfence_block();
+}
+
 // A barrier over the grid: what any block did before it, every block finds after it. A block reports in
 // with its flag, which is zero before; block 0 waits for all flags and clears them, which lets the others go.
-template <bool kFence1>
+template <bool kFence1, bool kPtx>
 __device__ __forceinline__ void Sync(volatile unsigned *flags) {
     if constexpr (kFence1) __threadfence();
     __syncthreads();
@@ -40,16 +50,20 @@ __device__ __forceinline__ void Sync(volatile unsigned *flags) {
         if (threadIdx.x == 0) flags[0] = 1;
         __syncthreads();
         for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
-            while (flags[block] == 0) __threadfence_block();
+            while (flags[block] == 0) between_polls<kPtx>();
         }
+        if constexpr (kPtx) __threadfence();
         __syncthreads();
+        if constexpr (kPtx) __threadfence();
         for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) {
             flags[block] = 0;
         }
     } else {
         if (threadIdx.x == 0) {
+            if constexpr (kPtx) __threadfence();
             flags[blockIdx.x] = 1;
-            while (flags[blockIdx.x] == 1) __threadfence_block();
+            while (flags[blockIdx.x] == 1) between_polls<kPtx>();
+            if constexpr (kPtx) __threadfence();
         }
         __syncthreads();
     }
@@ -74,6 +88,7 @@ __device__ __forceinline__ void SetPartial(Tiles tiles, unsigned tile, unsigned 
 // needed it would wait for ever. `finished` ends such a run with a wrong result: it is set by a release after
 // the last status, so whoever acquired it and still finds kInvalid has proof. (The patience is for the
 // paper's model, which delays stores past a release.)
+template <bool kPtx>
 __device__ __forceinline__ unsigned wait_for_status(Tiles tiles, unsigned tile) {
     unsigned status;
     unsigned finished = 0;
@@ -81,13 +96,15 @@ __device__ __forceinline__ unsigned wait_for_status(Tiles tiles, unsigned tile) 
     while ((status = tiles.status[tile]) == kInvalid) {
         if (finished != 0 && ++late > kPatience) return kLost;
         __nv_atomic_load(&tiles.finished[tile], &finished, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
-        __threadfence_block();
+        between_polls<kPtx>();
     }
+    if constexpr (kPtx) __threadfence();
     return status;
 }
 
 // The sum of all tiles before this one: the first warp looks back over windows of 32 descriptors, up to the
 // nearest that is inclusive.
+template <bool kPtx>
 __device__ __forceinline__ unsigned look_back(Tiles tiles, unsigned tile) {
     unsigned lane = threadIdx.x;
     unsigned exclusive = 0;
@@ -96,7 +113,7 @@ __device__ __forceinline__ unsigned look_back(Tiles tiles, unsigned tile) {
         unsigned status = kInclusive;
         unsigned value = 0;
         if (predecessor >= 0) {
-            status = wait_for_status(tiles, predecessor);
+            status = wait_for_status<kPtx>(tiles, predecessor);
             if (status == kPartial) value = __ldcg(&tiles.partial[predecessor]);
             if (status == kInclusive) value = __ldcg(&tiles.inclusive[predecessor]);
         }
@@ -135,7 +152,7 @@ __device__ __forceinline__ unsigned scan_block(unsigned value, unsigned *sum) {
 
 // output[i] = input[0] + … + input[i]. The arrays of `tiles` hold what an earlier run left there, but for
 // `finished`, which is zero.
-template <bool kFence1, bool kFence2, bool kFence3>
+template <bool kFence1, bool kFence2, bool kFence3, bool kPtx = false>
 __device__ __forceinline__ void scan(
     const unsigned *input, unsigned *output, volatile unsigned *flags, Tiles tiles, unsigned n) {
     __shared__ unsigned items[kTileSize];
@@ -148,7 +165,7 @@ __device__ __forceinline__ void scan(
         unsigned *status = const_cast<unsigned *>(tiles.status);  // a plain store, as any initialisation
         status[(tile + 1) % gridDim.x] = kInvalid;
     }
-    Sync<kFence1>(flags);
+    Sync<kFence1, kPtx>(flags);
 
     unsigned first = tile * kTileSize;
     for (unsigned item = threadIdx.x; item < kTileSize; item += kThreads) {
@@ -166,7 +183,7 @@ __device__ __forceinline__ void scan(
 
     if (threadIdx.x < kLanes) {
         if (threadIdx.x == 0 && tile != 0) SetPartial<kFence3>(tiles, tile, sum_of_tile);
-        unsigned exclusive = look_back(tiles, tile);
+        unsigned exclusive = look_back<kPtx>(tiles, tile);
         if (threadIdx.x == 0) {
             shared_exclusive = exclusive;
             SetInclusive<kFence2>(tiles, tile, exclusive + sum_of_tile);
@@ -185,11 +202,11 @@ __device__ __forceinline__ void scan(
     }
 }
 
-#define KERNEL(name, fence1, fence2, fence3)                                                             \
+#define KERNEL(name, ...)                                                                                \
     extern "C" __global__ void name(const unsigned *input, unsigned *output, unsigned *flags,            \
                                     unsigned *status, unsigned *partial, unsigned *inclusive,            \
                                     unsigned *finished, unsigned n) {                                    \
-        scan<fence1, fence2, fence3>(input, output, flags, {status, partial, inclusive, finished}, n);   \
+        scan<__VA_ARGS__>(input, output, flags, {status, partial, inclusive, finished}, n);              \
     }
 
 KERNEL(scan_original_all_3_fence, true, true, true)
@@ -197,3 +214,4 @@ KERNEL(scan_f1_f2_fence, true, true, false)
 KERNEL(scan_f1_f3_fence, true, false, true)
 KERNEL(scan_f2_f3_fence, false, true, true)
 KERNEL(scan_no_fence, false, false, false)
+KERNEL(scan_ptx_correct, false, true, true, true)

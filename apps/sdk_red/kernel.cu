@@ -1,6 +1,6 @@
 // Reduction in one pass, after the CUDA SDK's threadFenceReduction: every block leaves a partial sum in
 // global memory and takes a ticket; the block with the last ticket adds up the partial sums of all.
-// The two variants differ in the one fence between partial sum and ticket.
+// Two variants differ in the one fence between partial sum and ticket; the third has another after the ticket.
 
 constexpr int kThreadsPerBlock = 128;
 
@@ -19,7 +19,8 @@ __device__ __forceinline__ unsigned sum_of_block(unsigned part) {
 // `partials` holds one sum a block, `tickets` starts at zero and ends there.
 // As in the original there is no fence after the ticket: that the partial sums are not read early rests
 // on the order in which the volatile reads follow the ticket, the barrier and the flag in shared memory.
-template <bool kFence>
+// The PTX memory model promises it with kFenceAfter alone.
+template <bool kFence, bool kFenceAfter = false>
 __device__ __forceinline__ void reduce(
     const unsigned *input, unsigned *partials, unsigned *sum, unsigned *tickets, unsigned n) {
     __shared__ bool is_last;
@@ -35,6 +36,7 @@ __device__ __forceinline__ void reduce(
     if constexpr (kFence) __threadfence();
     if (threadIdx.x == 0) {
         unsigned ticket = atomicInc(tickets, gridDim.x);
+        if constexpr (kFenceAfter) __threadfence();
         is_last = ticket == gridDim.x - 1;
     }
     __syncthreads();
@@ -61,4 +63,9 @@ extern "C" __global__ void reduce_original_1_fence(
 extern "C" __global__ void reduce_no_fence(
     const unsigned *input, unsigned *partials, unsigned *sum, unsigned *tickets, unsigned n) {
     reduce<false>(input, partials, sum, tickets, n);
+}
+
+extern "C" __global__ void reduce_ptx_correct(
+    const unsigned *input, unsigned *partials, unsigned *sum, unsigned *tickets, unsigned n) {
+    reduce<true, true>(input, partials, sum, tickets, n);
 }

@@ -45,6 +45,9 @@ enum Variant {
     /// No fence: the bug
     #[value(name = "no_fence")]
     Neither,
+    /// The fewest fences that are right under the PTX memory model
+    #[value(name = "ptx_correct")]
+    PtxCorrect,
 }
 
 impl Variant {
@@ -53,6 +56,7 @@ impl Variant {
             Variant::Both => "dot_original_2_fence",
             Variant::InUnlock => "dot_1_fence",
             Variant::Neither => "dot_no_fence",
+            Variant::PtxCorrect => "dot_ptx_correct",
         }
     }
 }

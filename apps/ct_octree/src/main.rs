@@ -56,6 +56,9 @@ enum Variant {
     /// A fence in push()
     #[value(name = "1_fence")]
     InPush,
+    /// The fewest fences that are right under the PTX memory model
+    #[value(name = "ptx_correct")]
+    PtxCorrect,
 }
 
 impl Variant {
@@ -63,6 +66,7 @@ impl Variant {
         match self {
             Variant::NoFence => "octree_original_no_fence",
             Variant::InPush => "octree_1_fence",
+            Variant::PtxCorrect => "octree_ptx_correct",
         }
     }
 }

@@ -54,6 +54,9 @@ enum Variant {
     /// No fence at all
     #[value(name = "no_fence")]
     Without,
+    /// The fewest fences that are right under the PTX memory model
+    #[value(name = "ptx_correct")]
+    PtxCorrect,
 }
 
 impl Variant {
@@ -64,6 +67,7 @@ impl Variant {
             Variant::WithoutF2 => "scan_f1_f3_fence",
             Variant::WithoutF1 => "scan_f2_f3_fence",
             Variant::Without => "scan_no_fence",
+            Variant::PtxCorrect => "scan_ptx_correct",
         }
     }
 }

@@ -4,17 +4,25 @@ use std::fmt::Write;
 
 use bugaroo_protocol::Model;
 
-use crate::catalog;
+use crate::catalog::{self, PROGRAMS};
 use crate::compare::{self, Difference, Kind};
-use crate::markdown::{NOTHING, Table, or_nothing, rate};
+use crate::markdown::{Table, or_nothing, rate};
 use crate::paper;
 use crate::results::{Cell, Evaluation, model_name};
 use crate::tables::{or_not_measured, title};
 use crate::verdict::{Verdict, verdict};
 
+/// What stands below the table of model `ptx`.
+const NO_PAPER: &str = "The paper delays stores and nothing else: a variant that fails here and not there lacks a fence on the side \
+that reads.\n\n";
+
 /// The table under one model, with all that it differs in.
 pub fn section(results: &Evaluation, model: Model) -> String {
     let mut text = table(results, model);
+    if model == Model::Ptx {
+        text += NO_PAPER;
+        return text;
+    }
     let differences = compare::differences(results, model);
     let (size, kind): (Vec<_>, Vec<_>) = differences.iter().partition(|it| it.kind == Kind::Size);
     for (what, list) in [("kind (one fails, the other doesn't)", kind), ("size alone (both fail)", size)] {
@@ -38,7 +46,7 @@ fn by_cause(differences: &[&Difference]) -> String {
     text
 }
 
-/// Differences in kind that no cause is known of, and failures of correct variants under the sound model: a line
+/// Differences in kind that no cause is known of, and failures of correct variants under models that are sound: a line
 /// each. There should be none.
 pub fn alarms(results: &Evaluation) -> Vec<String> {
     let mut alarms = Vec::new();
@@ -62,26 +70,21 @@ fn table(results: &Evaluation, model: Model) -> String {
     }
     texts.extend(["ours", "paper", "new by the paper"].map(str::to_owned));
     let mut table = Table::new(&texts, &[]);
-    for finding in &paper::TABLE_IV {
-        let Some(rated) = results.rated(finding.program, finding.variant, model) else { continue };
-        let mut row = vec![title(finding.program, finding.variant)];
+    let rows =
+        PROGRAMS.iter().flat_map(|program| program.variants.iter().map(move |variant| (program, variant)));
+    for (program, variant) in rows {
+        let Some(rated) = results.rated(program.name, variant.name, model) else { continue };
+        let finding = paper::finding_of(program.name, variant.name);
+        let mut row = vec![title(program.name, variant.name)];
         for (at, &pw) in paper::PW.iter().enumerate() {
             row.push(or_nothing(rated.cells.iter().find(|cell| cell.pw == pw), with_interval));
             // As the paper prints it.
-            row.push(finding.rates[at].to_string());
+            row.push(or_nothing(finding, |finding| finding.rates[at].to_string()));
         }
-        row.push(or_nothing(ours(results, finding.program, finding.variant, model), |it| it.to_string()));
-        row.push(or_nothing(finding.verdict, |it| it.to_string()));
-        row.push(
-            if finding.verdict.is_none() {
-                NOTHING
-            } else if finding.new {
-                "yes"
-            } else {
-                "no"
-            }
-            .to_owned(),
-        );
+        row.push(or_nothing(ours(results, program.name, variant.name, model), |it| it.to_string()));
+        let papers = finding.and_then(|finding| Some((finding.verdict?, finding.new)));
+        row.push(or_nothing(papers, |(verdict, _)| verdict.to_string()));
+        row.push(or_nothing(papers, |(_, new)| if new { "yes" } else { "no" }.to_owned()));
         table.row(row);
     }
     or_not_measured(&table)

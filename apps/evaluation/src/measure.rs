@@ -65,7 +65,8 @@ impl Plan<'_> {
         program: &Program,
         variant: &str,
     ) -> anyhow::Result<()> {
-        for &model in &self.models {
+        // Flush lengths are those of buffers that stand for themselves.
+        for &model in self.models.iter().filter(|&&model| model != Model::Ptx) {
             if results.profile(program.name, variant, model).is_some() {
                 continue;
             }

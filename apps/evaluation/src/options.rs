@@ -22,7 +22,7 @@ pub struct Options {
     #[arg(long)]
     pub short: bool,
 
-    /// Memory behaviour; may be repeated [default: both; with --short store-buffer]
+    /// Memory behaviour; may be repeated [default: all; with --short store-buffer]
     #[arg(long, value_enum)]
     pub model: Vec<ModelName>,
 
@@ -58,6 +58,8 @@ pub enum ModelName {
     StoreBuffer,
     /// The paper's algorithm to the letter
     Bugaroo,
+    /// All of the PTX memory model
+    Ptx,
 }
 
 impl From<ModelName> for Model {
@@ -65,6 +67,7 @@ impl From<ModelName> for Model {
         match name {
             ModelName::StoreBuffer => Model::StoreBuffer,
             ModelName::Bugaroo => Model::Bugaroo,
+            ModelName::Ptx => Model::Ptx,
         }
     }
 }
@@ -99,7 +102,11 @@ impl Options {
                 self.model.contains(model)
             }
         };
-        [ModelName::StoreBuffer, ModelName::Bugaroo].into_iter().filter(wanted).map(Model::from).collect()
+        [ModelName::StoreBuffer, ModelName::Bugaroo, ModelName::Ptx]
+            .into_iter()
+            .filter(wanted)
+            .map(Model::from)
+            .collect()
     }
 
     /// The programs, each once, in the paper's order.

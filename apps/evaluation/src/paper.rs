@@ -202,7 +202,6 @@ pub const MEMORY_THREADS: u64 = 65_535;
 pub const MEMORY_GB_A_SPACE: f64 = 0.45;
 
 /// The row of a variant in Table IV.
-#[cfg(test)]
 pub fn finding_of(program: &str, variant: &str) -> Option<&'static Finding> {
     TABLE_IV.iter().find(|row| (row.program, row.variant) == (program, variant))
 }

@@ -239,7 +239,7 @@ impl Evaluation {
             self.profiles.iter().any(|it| it.model == *model)
                 || self.rates.iter().any(|it| it.model == *model)
         };
-        [Model::StoreBuffer, Model::Bugaroo].into_iter().filter(used).collect()
+        [Model::StoreBuffer, Model::Bugaroo, Model::Ptx].into_iter().filter(used).collect()
     }
 }
 

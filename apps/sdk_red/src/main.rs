@@ -45,6 +45,9 @@ enum Variant {
     /// No fence: the bug
     #[value(name = "no_fence")]
     NoFence,
+    /// The fewest fences that are right under the PTX memory model
+    #[value(name = "ptx_correct")]
+    PtxCorrect,
 }
 
 impl Variant {
@@ -52,6 +55,7 @@ impl Variant {
         match self {
             Variant::Fence => "reduce_original_1_fence",
             Variant::NoFence => "reduce_no_fence",
+            Variant::PtxCorrect => "reduce_ptx_correct",
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::catalog::Correct;
 use crate::paper::finding_of;
 
 #[test]
@@ -13,7 +14,7 @@ fn every_cause_is_of_rows_that_the_paper_has() {
 #[test]
 fn no_cause_excuses_a_failure_of_a_correct_variant_under_the_sound_model() {
     for program in crate::catalog::PROGRAMS {
-        for variant in program.variants.iter().filter(|variant| variant.correct) {
+        for variant in program.variants.iter().filter(|variant| variant.correct > Correct::Never) {
             assert_eq!(of(program.name, variant.name, Model::StoreBuffer, Kind::OursAlone), None);
         }
     }

@@ -5,9 +5,9 @@ fn options(args: &[&str]) -> Options {
 }
 
 #[test]
-fn the_full_form_takes_both_models_and_the_papers_number_of_runs() {
+fn the_full_form_takes_all_models_and_the_papers_number_of_runs() {
     let full = options(&[]);
-    assert_eq!((full.trials(), full.models()), (1000, vec![Model::StoreBuffer, Model::Bugaroo]));
+    assert_eq!((full.trials(), full.models()), (1000, vec![Model::StoreBuffer, Model::Bugaroo, Model::Ptx]));
     assert_eq!(full.programs().len(), 7);
 }
 

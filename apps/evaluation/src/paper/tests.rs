@@ -1,5 +1,5 @@
 use super::*;
-use crate::catalog::{MEASURED, PROGRAMS, program};
+use crate::catalog::{Correct, MEASURED, PROGRAMS, PTX_CORRECT, program};
 use crate::statistics::median;
 
 #[test]
@@ -8,6 +8,7 @@ fn every_row_is_of_a_program_and_variant_that_we_run() {
     let ours: Vec<_> = PROGRAMS
         .iter()
         .flat_map(|program| program.variants.iter().map(|variant| (program.name, variant.name)))
+        .filter(|(_, variant)| *variant != PTX_CORRECT)
         .collect();
     assert_eq!(rows, ours);
     assert_eq!(TABLE_I.map(|row| row.program), PROGRAMS.map(|program| program.name));
@@ -19,14 +20,18 @@ fn every_row_is_of_a_program_and_variant_that_we_run() {
 fn the_paper_found_no_failure_in_correct_variants_and_some_in_all_others() {
     for row in TABLE_IV {
         let variant = program(row.program).unwrap().variant(row.variant).unwrap();
-        assert_eq!(row.rates == [0.0; 4], variant.correct, "{} {}", row.program, row.variant);
+        let correct = variant.correct > Correct::Never;
+        assert_eq!(row.rates == [0.0; 4], correct, "{} {}", row.program, row.variant);
     }
 }
 
 #[test]
 fn the_rule_for_verdicts_gives_the_papers() {
     for row in TABLE_IV {
-        let fails = |variant: &str| Some(finding_of(row.program, variant)?.rates != [0.0; 4]);
+        let fails = |variant: &str| {
+            // The variant that the paper does not have never fails, and has as many fences as any.
+            Some(finding_of(row.program, variant).is_some_and(|row| row.rates != [0.0; 4]))
+        };
         let verdict = crate::verdict::verdict(program(row.program).unwrap(), row.variant, fails);
         assert_eq!(verdict, Some(row.verdict.unwrap_or(Verdict::Optimal)), "{} {}", row.program, row.variant);
     }
