@@ -42,7 +42,7 @@ pub enum Command {
     Race(RaceArgs),
     /// Verifies the named barriers of a kernel (not in this version yet)
     Verify(VerifyArgs),
-    /// Runs PTX litmus tests (not in this version yet)
+    /// Runs PTX litmus tests, and compares what they show with what the PTX memory model allows
     Litmus(LitmusArgs),
     /// Instruments a PTX file
     Instrument(InstrumentArgs),
@@ -250,15 +250,33 @@ pub struct VerifyArgs {
 #[derive(Clone, Debug, Args)]
 pub struct LitmusArgs {
     /// Memory model
-    #[arg(long, value_enum, value_name = "M", default_value_t = Model::Ptx)]
-    pub model: Model,
+    #[arg(long, value_enum, value_name = "M", default_value_t = LitmusModel::StoreBuffer)]
+    pub model: LitmusModel,
     /// Trials of each test
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub trials: u64,
+    /// Probabilities with which a store is delayed, in turn
+    #[arg(long, value_name = "P[,P…]", value_delimiter = ',', default_value = "0.5,1", value_parser = probability)]
+    pub pw: Vec<f64>,
+    /// Who runs next
+    #[arg(long, value_enum, default_value_t = Scheduler::Random)]
+    pub scheduler: Scheduler,
+    /// Seed that all that is random stems from
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Trials that run at the same time [default: number of processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// What each test may show [default: the outcomes.json beside the test, or in the folder above]
+    #[arg(long, value_name = "FILE")]
+    pub outcomes: Option<PathBuf>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Tests, or directories of tests
+    /// What findings exit with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub error_exitcode: u8,
+    /// Tests, or directories of tests (.litmus)
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
@@ -323,6 +341,28 @@ impl From<Model> for bugaroo_protocol::Model {
             Model::Ptx => Self::Ptx,
         }
     }
+}
+
+/// Which memory behaviour litmus tests are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LitmusModel {
+    /// Interleavings of whole instructions
+    Sc,
+    /// The paper's algorithm to the letter
+    Bugaroo,
+    /// Sound store buffers
+    StoreBuffer,
+    /// The PTX memory model
+    Ptx,
+}
+
+/// Who runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scheduler {
+    /// Anyone, at any time
+    Random,
+    /// Random priorities with few changes (probabilistic concurrency testing)
+    Pct,
 }
 
 /// What executes the kernels.

@@ -1,6 +1,6 @@
 //! Commands whose place is kept: their options are checked, and then they say that they are not there.
 
-use crate::args::{LitmusArgs, RaceArgs, VerifyArgs};
+use crate::args::{RaceArgs, VerifyArgs};
 use crate::exit::{Exit, NotInThisVersion};
 
 /// `bugaroo race`.
@@ -11,9 +11,4 @@ pub fn race(_: &RaceArgs) -> anyhow::Result<Exit> {
 /// `bugaroo verify`.
 pub fn verify(_: &VerifyArgs) -> anyhow::Result<Exit> {
     Err(NotInThisVersion("verify").into())
-}
-
-/// `bugaroo litmus`.
-pub fn litmus(_: &LitmusArgs) -> anyhow::Result<Exit> {
-    Err(NotInThisVersion("litmus").into())
 }

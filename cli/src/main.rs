@@ -8,6 +8,7 @@ mod failure;
 mod histogram;
 mod instrument;
 mod later;
+mod litmus;
 mod output;
 mod profile;
 mod replay;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         Command::Instrument(args) => instrument::instrument(&args),
         Command::Race(args) => later::race(&args),
         Command::Verify(args) => later::verify(&args),
-        Command::Litmus(args) => later::litmus(&args),
+        Command::Litmus(args) => litmus::litmus(&args),
     };
     let exit: Exit = result.unwrap_or_else(|error| {
         output::note(format_args!(

@@ -55,7 +55,6 @@ fn what_this_version_lacks_says_so() {
     for args in [
         &["race", "--detector", "hirace", &app][..],
         &["verify", "k.ptx", "--kernel", "k", "--block", "32,1,1", "--warp-synchronous", "--param", "n=4"],
-        &["litmus", "--trials", "10", "tests"],
     ] {
         place.bugaroo(args).exits(4).says(&format!("{}: not in this version", args[0]));
     }

@@ -36,4 +36,4 @@ pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, laun
 pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Program};
 pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
 pub use model::{At, MemoryModel, ModelCounts};
-pub use schedule::{Candidate, RandomScheduler, Rng, Scheduler, Turn};
+pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, Scheduler, Turn};

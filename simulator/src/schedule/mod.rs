@@ -5,11 +5,13 @@
 //! when its operation made other warps runnable. What a warp does between two visible operations no other
 //! warp can see, so nothing is lost by not switching there.
 
+mod pct;
 mod random;
 mod rng;
 #[cfg(test)]
 mod tests;
 
+pub use pct::PctScheduler;
 pub use random::RandomScheduler;
 pub use rng::Rng;
 

@@ -1,0 +1,64 @@
+//! What can be wrong with a test's text.
+
+use std::fmt;
+
+/// What kind of thing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is no litmus test.
+    Syntax,
+    /// It is one, but of something that this version does not have.
+    Unsupported,
+}
+
+/// An error with its place in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What kind of thing is wrong.
+    pub fault: Fault,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// An error at a byte offset; [`Problem::at`] turns it into lines and columns.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub fault: Fault,
+    pub offset: usize,
+    pub message: String,
+}
+
+impl Problem {
+    pub fn syntax(offset: usize, message: impl Into<String>) -> Problem {
+        Problem { fault: Fault::Syntax, offset, message: message.into() }
+    }
+
+    pub fn unsupported(offset: usize, message: impl Into<String>) -> Problem {
+        Problem { fault: Fault::Unsupported, offset, message: message.into() }
+    }
+
+    pub fn at(self, text: &str) -> ParseError {
+        let (line, column) = place(text, self.offset);
+        ParseError { fault: self.fault, line, column, message: self.message }
+    }
+}
+
+/// Line and column, both from 1, of a byte offset that is a character's first.
+pub(crate) fn place(text: &str, offset: usize) -> (u32, u32) {
+    let before = &text[..offset.min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line as u32, column as u32)
+}

@@ -1,0 +1,53 @@
+//! Tests and tables on disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Name of a table's file.
+const TABLE: &str = "outcomes.json";
+
+/// A path that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {error}", path = path.display())]
+pub struct FileError {
+    /// The path.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
+/// The tests that a path names: itself, or, of a folder, all `.litmus` files in it and in its folders, in the order of
+/// their names. Links to folders are not followed.
+///
+/// # Errors
+/// When something is not there or cannot be listed.
+pub fn find(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let at = |path: &Path, error| FileError { path: path.to_owned(), error };
+    if !std::fs::metadata(path).map_err(|error| at(path, error))?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(|error| at(&folder, error))? {
+            let entry = entry.map_err(|error| at(&folder, error))?;
+            let kind = entry.file_type().map_err(|error| at(&entry.path(), error))?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|extension| extension == "litmus") {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The table for a test: `outcomes.json` in its folder or the one above.
+pub fn table_for(test: &Path) -> Option<PathBuf> {
+    // The folder of a bare name is the current one.
+    let folder = test.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder })?;
+    let beside = folder.join(TABLE);
+    // `..` and not the parent by name: the path may be relative.
+    [beside, folder.join("..").join(TABLE)].into_iter().find(|table| table.is_file())
+}

@@ -1,0 +1,120 @@
+//! The suite of `tests/*.litmus`, against its table.
+//!
+//! `BUGAROO_LITMUS_TRIALS` sets the trials of each test.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use bugaroo_litmus::{
+    Job, Known, Model, Options, Outcomes, Strategy, Target, Test, Verdict, find, keys, parse, run, shape,
+    table_for,
+};
+
+/// Trials of each test where nobody says otherwise.
+const TRIALS: u64 = 320;
+
+struct Suite {
+    tests: Vec<Test>,
+    table: Outcomes,
+}
+
+impl Suite {
+    fn read() -> Suite {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let files = find(&folder).expect("the folder of tests");
+        let test = |path: &std::path::PathBuf| {
+            let text = std::fs::read_to_string(path).expect("a test can be read");
+            parse(&text).unwrap_or_else(|error| panic!("{}:{error}", path.display()))
+        };
+        let table = Outcomes::read(&table_for(&files[0]).expect("the table")).expect("it is a table");
+        let suite = Suite { tests: files.iter().map(test).collect(), table };
+        assert_eq!((suite.tests.len(), suite.table.len()), (582, 582));
+        suite
+    }
+
+    fn known(&self, test: &Test) -> &Known {
+        self.table.get(&test.name).expect("the table has every test")
+    }
+
+    /// Runs those tests that are wanted, and compares.
+    fn run(&self, options: &Options, wanted: impl Fn(&Test) -> bool) -> Vec<(&Test, Verdict)> {
+        let tests: Vec<_> = self.tests.iter().filter(|test| wanted(test)).collect();
+        let keys: Vec<_> =
+            tests.iter().map(|test| keys(test, Some(self.known(test))).expect("the table fits")).collect();
+        let jobs: Vec<_> = tests.iter().zip(&keys).map(|(test, keys)| Job { test, keys }).collect();
+        let seen = run(&jobs, options, &AtomicBool::new(false), &|_, _| {});
+        let verdict = |(job, seen): (&Job<'_>, &Result<_, bugaroo_litmus::RunError>)| {
+            let seen = seen.as_ref().unwrap_or_else(|error| panic!("{}: {error}", job.test.name));
+            Verdict::new(job.test, job.keys, Some(self.known(job.test)), seen)
+        };
+        let verdicts: Vec<_> = jobs.iter().zip(&seen).map(verdict).collect();
+        tests.into_iter().zip(verdicts).collect()
+    }
+}
+
+fn trials() -> u64 {
+    std::env::var("BUGAROO_LITMUS_TRIALS").ok().and_then(|value| value.parse().ok()).unwrap_or(TRIALS)
+}
+
+/// Runs the tests that can be run so, and sees to it that nothing forbidden shows.
+fn is_sound<'a>(suite: &'a Suite, options: &Options) -> Vec<(&'a Test, Verdict)> {
+    let verdicts = suite.run(options, |test| !options.shared || test.ctas() == 1);
+    for (test, verdict) in &verdicts {
+        assert_eq!(verdict.trials, options.trials, "{}", test.name);
+        let forbidden: Vec<_> = verdict.states.iter().filter(|state| state.allowed == Some(false)).collect();
+        assert!(forbidden.is_empty(), "{} shows {forbidden:?} under {options:?}", test.name);
+    }
+    let shown = targets_shown(&verdicts);
+    println!("{} tests, {:?}, {:?}: {shown} targets shown", verdicts.len(), options.model, options.strategy);
+    verdicts
+}
+
+/// How many of the allowed weak targets were seen.
+fn targets_shown(verdicts: &[(&Test, Verdict)]) -> usize {
+    let shown =
+        |verdict: &Verdict| verdict.target == Some(Target::AllowedWeak) && verdict.first_fulfilled.is_some();
+    verdicts.iter().filter(|(_, verdict)| shown(verdict)).count()
+}
+
+/// Shapes whose weak outcome is a store that comes late: without any fence they have to show it.
+fn has_to_show(test: &Test) -> bool {
+    let late = ["SB", "MP", "R", "2+2W"].contains(&shape(&test.name));
+    let plain = test.name.contains("+weak+") || test.name.contains("+rlx");
+    late && plain && test.name.ends_with("+n-n")
+}
+
+#[test]
+fn interleavings_show_nothing_weak() {
+    let suite = Suite::read();
+    for strategy in [Strategy::Random, Strategy::Pct] {
+        let options = Options { model: Model::Sc, trials: trials(), strategy, ..Options::default() };
+        assert_eq!(targets_shown(&is_sound(&suite, &options)), 0);
+    }
+}
+
+#[test]
+fn store_buffers_show_only_what_is_allowed() {
+    let suite = Suite::read();
+    for strategy in [Strategy::Random, Strategy::Pct] {
+        let model = Model::StoreBufferHandlers;
+        let options = Options { model, trials: trials(), strategy, ..Options::default() };
+        let verdicts = is_sound(&suite, &options);
+        let shown = targets_shown(&verdicts);
+        assert!(shown >= 100, "{shown} of 391 targets");
+        for (test, verdict) in verdicts.iter().filter(|(test, _)| has_to_show(test)) {
+            assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
+        }
+    }
+}
+
+#[test]
+fn store_buffers_in_shared_memory() {
+    let suite = Suite::read();
+    let model = Model::StoreBufferHandlers;
+    let options = Options { model, trials: trials(), shared: true, ..Options::default() };
+    let verdicts = is_sound(&suite, &options);
+    assert!(verdicts.len() > 200, "{}", verdicts.len());
+    for (test, verdict) in verdicts.iter().filter(|(test, _)| has_to_show(test)) {
+        assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
+    }
+}

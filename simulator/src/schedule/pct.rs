@@ -1,0 +1,157 @@
+//! Few preemptions at random places: probabilistic concurrency testing.
+//!
+//! S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatti, "A randomized scheduler with probabilistic
+//! guarantees of finding bugs", ASPLOS 2010. Every warp gets a random priority; the runnable warp with the
+//! highest one runs, until one of d - 1 change points, random numbers of a step each, at which the warp that
+//! runs falls below all initial priorities. Of n warps and k steps, a bug that needs d ordering constraints
+//! is found with probability at least 1 / (n k^(d-1)).
+//!
+//! Where it departs. *Steps*: visible operations of the launch; k need not be known: a window of steps has its
+//! d - 1 change points, and the next window, with points of its own, is as long as all before it. The
+//! bound holds for bugs within one window, with the window's end for k. A turn that ends before its operations
+//! are used up counts as a whole, so that change points come a little early; turns get shorter on the way to a
+//! change point, so that the error is at most an eighth of the way. *Fairness*: a warp that has had [`QUOTA`]
+//! operations since it fell last falls below all others, or a spinning warp would wait for ever for one that
+//! it does not let run. So all runnable warps take turns in the end, and the bound holds as long as no warp does more than the
+//! quota. *New blocks* start with the priority that their warps have from the beginning.
+//!
+//! What it can miss: lanes of one warp are the engine's to choose, and it chooses as with any scheduler.
+
+use rustc_hash::FxHashMap;
+
+use super::{Candidate, Rng, Scheduler, Turn};
+
+/// Operations after which a warp falls below all others.
+pub const QUOTA: u32 = 512;
+
+/// Most operations of a turn, where a change point is far.
+const LONGEST_TURN: u64 = 64;
+
+/// Steps of the first window for each warp, where nobody knows better: what a short kernel does.
+const STEPS_PER_WARP: u64 = 16;
+
+/// Random priorities with few change points.
+#[derive(Clone, Debug)]
+pub struct PctScheduler {
+    rng: Rng,
+    /// Where initial priorities come from.
+    key: u64,
+    depth: u32,
+    /// Steps of the first window; None: by the number of warps.
+    estimate: Option<u64>,
+    /// Steps done.
+    step: u64,
+    /// The last step of the current window.
+    window: u64,
+    /// Change points of the current window and what the warp falls to there, the last one first.
+    points: Vec<(u64, u64)>,
+    /// Warps that fell, and how low.
+    fallen: FxHashMap<u64, u64>,
+    /// The next who falls gets this priority: lower than all others.
+    lowest: u64,
+    /// Operations of each warp since it fell.
+    operations: FxHashMap<u64, u32>,
+    /// The warp that ran last, where it was among how many candidates, and what it was granted.
+    last: Option<(u64, usize, usize)>,
+}
+
+/// All initial priorities are at least this; those who fell are below.
+const INITIAL: u64 = 1 << 63;
+
+impl PctScheduler {
+    /// Ordering constraints of the bugs that are looked for, where nobody says: two change points.
+    pub const DEPTH: u32 = 3;
+
+    /// The schedule of this seed, with `depth` - 1 change points in a window. `estimate`: steps of the whole
+    /// launch, if they are known about.
+    pub fn new(seed: u64, depth: u32, estimate: Option<u64>) -> PctScheduler {
+        let mut rng = Rng::new(seed);
+        PctScheduler {
+            key: rng.next(),
+            rng,
+            depth: depth.max(1),
+            estimate,
+            step: 0,
+            window: 0,
+            points: Vec::new(),
+            fallen: FxHashMap::default(),
+            lowest: INITIAL,
+            operations: FxHashMap::default(),
+            last: None,
+        }
+    }
+
+    /// Draws the change points from the step after `self.window` to `end`.
+    fn open_window(&mut self, end: u64) {
+        let (start, length) = (self.window, end - self.window);
+        self.window = end;
+        self.points.clear();
+        // Which of them falls lowest has nothing to do with which comes first.
+        for _ in 1..self.depth {
+            let step = start + 1 + ((u128::from(self.rng.next()) * u128::from(length)) >> 64) as u64;
+            self.lowest -= 1;
+            self.points.push((step, self.lowest));
+        }
+        self.points.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    fn priority(&self, warp: u64) -> u64 {
+        if let Some(priority) = self.fallen.get(&warp) {
+            return *priority;
+        }
+        // Two warps with one priority are as good as any two: the first candidate goes first.
+        INITIAL | Rng::new(self.key ^ warp).next()
+    }
+
+    fn fall(&mut self, warp: u64, priority: u64) {
+        self.fallen.insert(warp, priority);
+        self.operations.remove(&warp);
+        self.last = None;
+    }
+
+    fn best(&self, candidates: &[Candidate]) -> usize {
+        let priorities = candidates.iter().enumerate().map(|(at, one)| (self.priority(one.warp), at));
+        // Never empty, as the trait promises. The first of equals.
+        priorities.max_by_key(|(priority, at)| (*priority, usize::MAX - at)).map_or(0, |(_, at)| at)
+    }
+}
+
+impl Scheduler for PctScheduler {
+    fn begin(&mut self, warps: u64) {
+        let first = self.estimate.unwrap_or(warps.saturating_mul(STEPS_PER_WARP)).clamp(1, 1 << 40);
+        self.open_window(first);
+    }
+
+    fn next(&mut self, candidates: &[Candidate]) -> Turn {
+        // Nobody became runnable and nobody ceased to be: the one who ran is the best still.
+        let still = self.last.filter(|(warp, at, count)| {
+            *count == candidates.len() && candidates.get(*at).is_some_and(|one| one.warp == *warp)
+        });
+        let at = still.map_or_else(|| self.best(candidates), |(_, at, _)| at);
+        let warp = candidates[at].warp;
+        if self.step >= self.window {
+            self.open_window(self.window.saturating_mul(2));
+        }
+        let next = self.points.last().map_or(self.window, |(step, _)| *step).max(self.step + 1);
+        let way = next - self.step;
+        let operations = (way / 8).clamp(1, LONGEST_TURN).min(way);
+        self.step += operations;
+        self.last = Some((warp, at, candidates.len()));
+        let done = self.operations.entry(warp).or_insert(0);
+        *done += operations as u32;
+        let spent = *done >= QUOTA;
+        // It has this turn, and then falls.
+        if spent {
+            self.lowest -= 1;
+            self.fall(warp, self.lowest);
+        }
+        while let Some((_, priority)) = self.points.pop_if(|(step, _)| *step <= self.step) {
+            self.fall(warp, priority);
+        }
+        Turn { candidate: at, operations: operations as u32 }
+    }
+
+    fn random(&mut self) -> u64 {
+        self.rng.next()
+    }
+}
