@@ -1,4 +1,4 @@
-//! The litmus tests of `tests/litmus` on the PTX machine itself: nothing outside of what the model allows is
+//! The litmus tests of `litmus/tests` on the PTX machine itself: nothing outside of what the model allows is
 //! ever seen, and nearly all of the weak outcomes that the tests ask for are.
 //!
 //! `BUGAROO_LITMUS_TRIALS` sets the trials of each test (default 2,000).
@@ -91,7 +91,7 @@ struct Known {
 }
 
 fn known() -> BTreeMap<String, Known> {
-    let text = include_str!("litmus/outcomes.json");
+    let text = include_str!("../../litmus/tests/outcomes.json");
     let json: serde_json::Value = serde_json::from_str(text).expect("outcomes.json is JSON");
     let states = |value: &serde_json::Value| serde_json::from_value(value.clone()).expect("states");
     let tests = json.as_object().expect("an object").iter();
@@ -120,7 +120,7 @@ fn projected(test: &Test, facts: &Known, (registers, memory): &Final) -> Vec<u32
 }
 
 fn tests() -> Vec<Test> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/litmus");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../litmus/tests");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("the folder").flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "litmus"));
