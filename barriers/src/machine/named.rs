@@ -149,10 +149,20 @@ impl Machine<'_> {
             }
             (resource, Count::All) => {
                 let (all, exited) = self.population(resource);
-                (state.threads + exited >= all).then_some(true)
+                let twice = if exited == 0 { 0 } else { self.arrived_and_exited(&state.parts) };
+                (state.threads + exited - twice >= all).then_some(true)
             }
             (_, Count::Threads(n)) => (state.weight >= n).then_some(state.weight == n),
         }
+    }
+
+    /// Threads among the participants that have exited since.
+    fn arrived_and_exited(&self, parts: &[Part]) -> u32 {
+        let exited = |part: &Part| {
+            let lanes = self.place(part.chain, part.command).threads.lanes;
+            (lanes & self.runners[part.chain as usize].exited).count_ones()
+        };
+        parts.iter().map(exited).sum()
     }
 
     /// Ends a generation: who waits goes on, knowing what all participants knew and did.

@@ -1,0 +1,133 @@
+//! Writes thread programs by hand, whole warps as a rule. The origin of each command is its number among all.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use bugaroo_barriers::program::{
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Values,
+};
+use bugaroo_barriers::{Program, Report, Shape, check};
+
+#[allow(unused_imports, reason = "each test file uses a part")]
+pub use AccessKind::{Atomic, Read, Write};
+
+pub const ALL: u32 = u32::MAX;
+
+pub struct Writer {
+    pub program: Program,
+    pub next: u32,
+}
+
+impl Writer {
+    pub fn warps(warps: u32) -> Writer {
+        Writer::shape(Shape { ctas: 1, threads: 32 * warps })
+    }
+
+    pub fn shape(shape: Shape) -> Writer {
+        Writer { program: Program::new(shape).expect("a shape"), next: 0 }
+    }
+
+    /// Returns the origin.
+    pub fn act(&mut self, warp: u32, lanes: u32, action: Action<'_>) -> u32 {
+        let origin = self.next;
+        self.next += 1;
+        let lanes = lanes & self.program.shape().lanes(warp);
+        let command = Command { lanes, origin, action };
+        self.program.warp_mut(warp).push(&command).expect("a command");
+        origin
+    }
+
+    pub fn sync(&mut self, warp: u32, id: u32, threads: u32) -> u32 {
+        let count = Count::Threads(threads);
+        self.act(warp, ALL, Action::Sync { id, count })
+    }
+
+    pub fn sync_all(&mut self, warp: u32) -> u32 {
+        let count = Count::All;
+        self.act(warp, ALL, Action::Sync { id: 0, count })
+    }
+
+    pub fn arrive(&mut self, warp: u32, id: u32, threads: u32) -> u32 {
+        let count = Count::Threads(threads);
+        self.act(warp, ALL, Action::Arrive { id, count })
+    }
+
+    /// Lane l at `base + 4 * l`.
+    pub fn row(&mut self, warp: u32, kind: AccessKind, base: u32) -> u32 {
+        self.access(warp, ALL, kind, 4, base, 4, Values::Unknown)
+    }
+
+    /// One word.
+    pub fn word(&mut self, warp: u32, lanes: u32, kind: AccessKind, base: u32) -> u32 {
+        self.access(warp, lanes, kind, 4, base, 0, Values::Unknown)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that an access is")]
+    pub fn access(
+        &mut self,
+        warp: u32,
+        lanes: u32,
+        kind: AccessKind,
+        size: u32,
+        base: u32,
+        stride: i32,
+        values: Values<'_>,
+    ) -> u32 {
+        let access = Access {
+            kind,
+            size,
+            addresses: Addresses::Affine { base, stride },
+            values,
+            completion: Completion::Now,
+        };
+        self.act(warp, lanes, Action::Access(access))
+    }
+
+    /// A bulk copy by lane 0 that completes on an mbarrier.
+    pub fn bulk_load(&mut self, warp: u32, base: u32, size: u32, address: u32) -> u32 {
+        let completion = Completion::Mbarrier { address };
+        self.copy(warp, 1, Write, base, size, completion)
+    }
+
+    pub fn copy(
+        &mut self,
+        warp: u32,
+        lanes: u32,
+        kind: AccessKind,
+        base: u32,
+        size: u32,
+        completion: Completion,
+    ) -> u32 {
+        let access = Access {
+            kind,
+            size,
+            addresses: Addresses::Affine { base, stride: size as i32 },
+            values: Values::Unknown,
+            completion,
+        };
+        self.act(warp, lanes, Action::Access(access))
+    }
+
+    pub fn init(&mut self, warp: u32, address: u32, count: u32) -> u32 {
+        self.act(warp, 1, Action::MbarrierInit { address, count })
+    }
+
+    pub fn mbarrier_arrive(&mut self, warp: u32, lanes: u32, address: u32, expect_tx: u32) -> u32 {
+        let action = Action::MbarrierArrive { address, count: 1, expect_tx, drop: false };
+        self.act(warp, lanes, action)
+    }
+
+    pub fn wait(&mut self, warp: u32, address: u32, parity: u32) -> u32 {
+        self.act(warp, ALL, Action::MbarrierWait { address, parity })
+    }
+
+    pub fn commit(&mut self, warp: u32, kind: GroupKind) -> u32 {
+        self.act(warp, ALL, Action::CommitGroup(kind))
+    }
+
+    pub fn wait_group(&mut self, warp: u32, kind: GroupKind, left: u32) -> u32 {
+        self.act(warp, ALL, Action::WaitGroup(kind, left))
+    }
+
+    pub fn check(&self) -> Report {
+        check(&self.program)
+    }
+}
