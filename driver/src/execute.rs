@@ -33,10 +33,19 @@ pub struct Request {
     pub dynamic_shared: u32,
     /// The parameter buffer.
     pub parameters: Vec<u8>,
-    /// Whether its blocks may wait for each other.
-    pub cooperative: bool,
+    /// How its blocks belong together.
+    pub together: Together,
     /// Whether the host may watch what it does to memory.
     pub watched: bool,
+}
+
+/// How a launch's blocks belong together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Together {
+    /// Whether all of them may wait for each other.
+    pub cooperative: bool,
+    /// Extent of a cluster in blocks, where the launch says it.
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// A kernel that runs.
@@ -58,6 +67,7 @@ impl Request {
             grid: self.grid,
             block: self.block,
             dynamic_shared: self.dynamic_shared,
+            cluster: self.together.cluster,
             params: &self.parameters,
             step_budget,
         }
@@ -67,8 +77,13 @@ impl Request {
 /// What a program sees of a launch that cannot be, and a line for the user where the program's own check
 /// should have known.
 fn refusal(name: &str, error: &LaunchError) -> Status {
-    if let LaunchError::Cooperative { .. } = error {
-        return Status::CooperativeLaunchTooLarge;
+    match error {
+        LaunchError::Cooperative { .. } => return Status::CooperativeLaunchTooLarge,
+        LaunchError::Cluster { .. } => {
+            eprintln!("bugaroo: {name}: {error}");
+            return Status::InvalidClusterSize;
+        }
+        _ => {}
     }
     eprintln!("bugaroo: {name}: {error}");
     match error {
@@ -86,7 +101,7 @@ impl Driver {
     pub fn check_launch(&self, request: &Request) -> Outcome {
         let (function, module) = self.function(request.function)?;
         let name = function.name();
-        check(&module.program, &self.config, &request.spec(name, None), request.cooperative)
+        check(&module.program, &self.config, &request.spec(name, None), request.together.cooperative)
             .map_err(|error| refusal(name, &error))
     }
 
@@ -108,7 +123,7 @@ impl Driver {
             None => None,
         };
         let program = Arc::clone(&module.program);
-        let workspace = if request.cooperative { Some(self.take_workspace()?) } else { None };
+        let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
         let scheduler = Box::new(RandomScheduler::new(scheduler_seed(self.injection.seed(), ordinal)));
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);

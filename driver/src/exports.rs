@@ -9,9 +9,10 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
 use crate::{
-    advice, array, capture, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error, event,
-    fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module, occupancy, peer,
-    per_thread, pointer, pool, primary, procaddr, profiler, stream, stream_attributes, virtual_memory,
+    advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
+    event, fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module,
+    occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream, stream_attributes,
+    virtual_memory,
 };
 
 use crate::graph::{
@@ -103,6 +104,9 @@ export! {
         cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2 cuStreamGetCaptureInfo_v3
         cuStreamIsCapturing cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2
         cuThreadExchangeStreamCaptureMode
+    }
+    cluster {
+        cuOccupancyMaxActiveClusters cuOccupancyMaxPotentialClusterSize
     }
     context {
         cuCtxPushCurrent = cuCtxPushCurrent_v2

@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char, c_int, c_uint};
 
 use bugaroo_simulator::{DeviceConfig, KernelInfo};
 
+use crate::cluster::Clusters;
 use crate::context::check_cache_config;
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
@@ -23,17 +24,23 @@ pub struct Function {
     dynamic_shared: Option<u32>,
     /// Percentage of shared memory that the program prefers; changes nothing.
     carveout: c_int,
+    clusters: Clusters,
 }
 
 impl Function {
     /// A kernel with nothing set.
     pub fn new(module: CUmodule, name: CString, target: c_int) -> Self {
-        Function { module, name, target, dynamic_shared: None, carveout: -1 }
+        Function { module, name, target, dynamic_shared: None, carveout: -1, clusters: Clusters::default() }
     }
 
     /// Dynamic shared memory that a launch may ask for, in bytes.
     pub fn dynamic_shared_limit(&self, kernel: &KernelInfo, device: &DeviceConfig) -> u32 {
         self.dynamic_shared.unwrap_or(device.shared_per_block.saturating_sub(kernel.static_shared))
+    }
+
+    /// What the program set of its clusters.
+    pub fn clusters(&self) -> &Clusters {
+        &self.clusters
     }
 
     /// The name, as the simulator wants it.
@@ -71,7 +78,7 @@ pub fn attribute(driver: &Driver, function: CUfunction, number: c_uint) -> Outco
         7 => 0,
         8 => int(function.dynamic_shared_limit(kernel, device)),
         9 => function.carveout,
-        10..=15 => 0, // clusters
+        10..=15 => function.clusters.attribute(kernel, number),
         _ => return Err(Status::InvalidValue),
     })
 }
@@ -79,7 +86,8 @@ pub fn attribute(driver: &Driver, function: CUfunction, number: c_uint) -> Outco
 /// Sets one of a kernel's attributes.
 pub fn set_attribute(driver: &mut Driver, handle: CUfunction, number: c_uint, value: c_int) -> Outcome {
     let optin = driver.config.shared_per_block_optin;
-    let static_shared = driver.kernel(handle)?.1.static_shared;
+    let (_, kernel) = driver.kernel(handle)?;
+    let (static_shared, stated) = (kernel.static_shared, kernel.explicit_cluster);
     let function = driver.functions.get_mut(handle)?;
     match number {
         8 => {
@@ -90,9 +98,8 @@ pub fn set_attribute(driver: &mut Driver, handle: CUfunction, number: c_uint, va
             function.dynamic_shared = Some(bytes);
         }
         9 if (-1..=100).contains(&value) => function.carveout = value,
-        // Clusters: nothing but none of them.
-        10..=15 if value == 0 => {}
-        10..=15 => return Err(Status::NotSupported),
+        11..=13 if stated => return Err(Status::InvalidValue),
+        11..=15 => function.clusters.set(number, value)?,
         _ => return Err(Status::InvalidValue),
     }
     Ok(())

@@ -2,7 +2,8 @@
 //!
 //! As with the real driver, shapes and sizes out of the kernel's or the device's limits are
 //! `CUDA_ERROR_INVALID_VALUE` at the call, and a cooperative launch whose blocks do not fit on the device all
-//! at once is `CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`. Clusters are not supported.
+//! at once is `CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`. A cluster that the grid is no multiple of, or that is not the
+//! one the kernel states, is `CUDA_ERROR_INVALID_CLUSTER_SIZE`.
 
 use std::ffi::{c_uint, c_void};
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use bugaroo_simulator::KernelInfo;
 
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
-use crate::execute::Request;
+use crate::execute::{Request, Together};
 use crate::state::Driver;
 use crate::submit::{on_stream, submit};
 use crate::types::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
@@ -132,7 +133,7 @@ unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
 /// What else a launch is told.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attributes {
-    cooperative: bool,
+    together: Together,
     /// Events to be recorded when it has got so far as to say so; here, when it has ended.
     events: [Option<CUevent>; 2],
 }
@@ -149,14 +150,15 @@ impl Driver {
         &self,
         function: CUfunction,
         (grid, block, dynamic_shared): ([u32; 3], [u32; 3], u32),
-        cooperative: bool,
+        together: Together,
         parameters: Parameters,
     ) -> Outcome<Request> {
         check_shape(self, function, grid, block, dynamic_shared)?;
+        let together = self.with_cluster(function, together)?;
         // SAFETY: the caller's promise.
         let parameters = unsafe { collect(self.kernel(function)?.1, parameters) }?;
         let watched = self.reaches_host(&parameters);
-        let request = Request { function, grid, block, dynamic_shared, parameters, cooperative, watched };
+        let request = Request { function, grid, block, dynamic_shared, parameters, together, watched };
         self.check_launch(&request)?;
         Ok(request)
     }
@@ -182,7 +184,7 @@ unsafe fn start(
 ) -> Status {
     let status = submit(name, stream, |driver, _| {
         // SAFETY: the caller's promise.
-        let request = unsafe { driver.request(function, shape, attributes.cooperative, parameters) }?;
+        let request = unsafe { driver.request(function, shape, attributes.together, parameters) }?;
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
     });
     let events = attributes.events.into_iter().flatten().filter(|_| status == Status::Success);
@@ -225,25 +227,28 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
         unsafe { (attribute.value.cooperative, attribute.value.cluster_dimension, attribute.value.pointer) };
     let what = match attribute.id {
         2 => {
-            taken.cooperative = cooperative != 0;
+            taken.together.cooperative = cooperative != 0;
             return Ok(());
         }
-        4 | 11 if cluster.iter().any(|extent| *extent > 1) => "thread block clusters are",
+        4 => {
+            taken.together.cluster = Some(cluster).filter(|extent| *extent != [0; 3]);
+            return Ok(());
+        }
         7 | 12 => {
             driver.events.get(event)?;
             taken.events[usize::from(attribute.id == 12)] = Some(event);
             return Ok(());
         }
         13 => "device-updatable kernel nodes are",
-        // Programmatic serialization allows an early start, and does not ask for it.
+        // Programmatic serialization allows an early start, and does not ask for it; a preferred cluster (11) allows
+        // larger ones.
         0..=16 => return Ok(()),
         _ => return Err(Status::InvalidValue),
     };
     Err(driver.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
 }
 
-/// Launches a kernel with attributes: cooperative, and those that only advise the hardware; clusters are not
-/// supported.
+/// Launches a kernel with attributes: cooperative, clusters, and those that only advise the hardware.
 ///
 /// # Safety
 /// `config` is null or points to a configuration whose attributes are there; the parameters are as
@@ -298,7 +303,8 @@ pub unsafe extern "C" fn cuLaunchCooperativeKernel(
     each: *const *const c_void,
 ) -> Status {
     let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
-    let attributes = Attributes { cooperative: true, ..Attributes::default() };
+    let attributes =
+        Attributes { together: Together { cooperative: true, cluster: None }, ..Attributes::default() };
     let parameters = Parameters { each, extra: std::ptr::null() };
     // SAFETY: the caller's promise.
     unsafe { start("cuLaunchCooperativeKernel", function, shape, stream, attributes, parameters) }

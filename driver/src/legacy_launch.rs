@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::entry::{not_null, with_context};
 use crate::error::{Outcome, Status};
+use crate::execute::Together;
 use crate::launch::Parameters;
 use crate::state::Driver;
 use crate::submit::submit;
@@ -125,7 +126,12 @@ fn start(name: &str, function: CUfunction, (width, height): (c_int, c_int), stre
         let given = Parameters { each: std::ptr::null(), extra: given };
         // SAFETY: the list names a buffer of as many bytes as it says, which is there.
         let request = unsafe {
-            driver.request(function, (grid, settings.block, settings.dynamic_shared), false, given)
+            driver.request(
+                function,
+                (grid, settings.block, settings.dynamic_shared),
+                Together::default(),
+                given,
+            )
         }?;
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
     })

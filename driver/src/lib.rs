@@ -18,6 +18,7 @@ mod attributes;
 mod cache;
 pub mod capture;
 mod clock;
+pub mod cluster;
 mod console;
 pub mod context;
 pub mod copy;

@@ -17,7 +17,7 @@ pub const RESERVED_SHARED: u32 = 0;
 
 /// What limits a kernel's blocks.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+pub struct Limits {
     static_shared: u64,
     threads_per_block: u32,
     threads_per_sm: u32,
@@ -27,7 +27,11 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(driver: &Driver, function: CUfunction) -> Outcome<Self> {
+    /// Those of a kernel.
+    ///
+    /// # Errors
+    /// `InvalidHandle`
+    pub fn of(driver: &Driver, function: CUfunction) -> Outcome<Self> {
         let (_, kernel) = driver.kernel(function)?;
         let device: &DeviceConfig = &driver.config;
         Ok(Limits {
@@ -51,6 +55,11 @@ impl Limits {
         let by_shared = self.shared_per_sm.checked_div(shared).unwrap_or(u64::MAX);
         let by_shared = u32::try_from(by_shared).unwrap_or(u32::MAX);
         by_threads.min(by_shared).min(self.blocks_per_sm)
+    }
+
+    /// Blocks of this size that the device holds at once.
+    pub fn resident(&self, block: u32, dynamic_shared: u64) -> u32 {
+        self.blocks(block, dynamic_shared).saturating_mul(self.sm_count)
     }
 
     /// The block size that keeps most threads resident, and the grid that fills the device. Of equally

@@ -256,14 +256,19 @@ fn extended_launches_take_advice_and_refuse_the_rest() {
     };
     let attribute = |id, first: u32| {
         let mut bytes = [0; 64];
-        bytes[..4].copy_from_slice(&first.to_le_bytes());
+        // Clusters have three extents.
+        for (place, value) in bytes.chunks_exact_mut(4).zip([first, 1, 1]).take(if id == 4 { 3 } else { 1 }) {
+            place.copy_from_slice(&value.to_le_bytes());
+        }
         CUlaunchAttribute { id, pad: [0; 4], value: CUlaunchAttributeValue { bytes } }
     };
     assert_eq!(run(&[]), Status::Success);
     assert_eq!(run(&[attribute(8, 1), attribute(2, 0), attribute(4, 1)]), Status::Success);
     assert_eq!(download(out, 1), Ok(vec![5_u32]));
     assert_eq!(run(&[attribute(2, 1), attribute(6, 1)]), Status::Success);
-    assert_eq!(run(&[attribute(4, 2)]), Status::NotSupported);
+    assert_eq!(run(&[attribute(4, 2)]), Status::InvalidClusterSize, "a grid of one block");
+    assert_eq!(run(&[attribute(4, 0)]), Status::InvalidClusterSize);
+    assert_eq!(run(&[attribute(13, 1)]), Status::NotSupported);
     assert_eq!(run(&[attribute(99, 0)]), Status::InvalidValue);
     // SAFETY: null is what is wrong.
     let nothing = unsafe { cuLaunchKernelEx(null(), device.kernel("count"), null(), null()) };

@@ -45,6 +45,7 @@ impl Bench {
                 block: [256, 1, 1],
                 dynamic_shared: 0,
                 params,
+                cluster: None,
                 step_budget: None,
             };
             let mut scheduler = RandomScheduler::new(seed);

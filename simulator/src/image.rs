@@ -91,7 +91,7 @@ impl Program {
             dynamic_base: plan.dynamic_base,
             shared_bytes: plan.shared_bytes,
             local_bytes: plan.local_bytes,
-            cluster: plan.kernel.cluster,
+            cluster: plan.cluster,
         })
     }
 }

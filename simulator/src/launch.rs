@@ -19,6 +19,8 @@ pub struct LaunchSpec<'a> {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
+    /// Extent of a cluster in blocks, where the launch says it; None: what the kernel says.
+    pub cluster: Option<[u32; 3]>,
     /// The parameter buffer; [`KernelInfo::params`] says what lies where.
     pub params: &'a [u8],
     /// Warp instructions after which the launch is given up; None for no limit.
@@ -69,8 +71,9 @@ pub enum LaunchError {
         /// Bytes that a thread may have.
         limit: u32,
     },
-    /// A grid that is no multiple of the kernel's cluster, or a cluster that is too large.
-    #[error("grid {grid:?} in clusters of {cluster:?} blocks, of which {limit} fit at most")]
+    /// A grid that is no multiple of the kernel's cluster, a cluster that is empty or too large, or one that is
+    /// not the one that the kernel says.
+    #[error("grid {grid:?} in clusters of {cluster:?} blocks, of which {limit} fit at most{}", said(*.kernel))]
     Cluster {
         /// The grid.
         grid: [u32; 3],
@@ -78,6 +81,8 @@ pub enum LaunchError {
         cluster: [u32; 3],
         /// Blocks that a cluster may have.
         limit: u32,
+        /// Extent that the kernel says.
+        kernel: Option<[u32; 3]>,
     },
     /// More blocks than can be resident at once, in a cooperative launch.
     #[error("{blocks} blocks, of which {resident} can be resident at once, in a cooperative launch")]
@@ -90,6 +95,10 @@ pub enum LaunchError {
     /// The host has no room for the resident blocks' registers, shared and local memory.
     #[error("the host has no room for the state of {0} warps")]
     Host(u64),
+}
+
+fn said(kernel: Option<[u32; 3]>) -> String {
+    kernel.map_or_else(String::new, |extent| format!("; the kernel asks for {extent:?}"))
 }
 
 /// How much a launch executed.
@@ -135,8 +144,9 @@ pub struct LaunchResult {
     pub end: End,
 }
 
-/// Blocks that a cluster may have: what every device of compute capability 9.0 can do.
-const CLUSTER_LIMIT: u32 = 8;
+/// Blocks that a cluster may have: what a device of compute capability 9.0 can do. That every such device can do
+/// eight only is for the driver to know.
+const CLUSTER_LIMIT: u32 = 16;
 
 /// What the checks found out.
 pub(crate) struct Plan<'a> {
@@ -151,6 +161,9 @@ pub(crate) struct Plan<'a> {
     pub shared_bytes: u32,
     /// Bytes of local memory per thread.
     pub local_bytes: u32,
+    /// Extent of a cluster in blocks, and whether the kernel or the launch says it.
+    pub cluster: [u32; 3],
+    pub explicit_cluster: bool,
     /// Blocks that are resident at once.
     pub resident: u32,
     /// Address of the grid's workspace, for a cooperative launch; 0 without.
@@ -252,11 +265,14 @@ pub(crate) fn plan<'a>(
     // The product of three 31-, 16- and 16-bit extents fits into 64 bits.
     let blocks = spec.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let resident = blocks.min(u64::from(per_sm) * u64::from(config.sm_count.max(1))) as u32;
-    let cluster = kernel.cluster;
+    let stated = kernel.explicit_cluster.then_some(kernel.cluster);
+    let cluster = spec.cluster.unwrap_or(kernel.cluster);
     let size = cluster.iter().map(|n| u64::from(*n)).product::<u64>();
     let limit = CLUSTER_LIMIT.min(per_sm.saturating_mul(config.sm_count.max(1)));
-    if size > u64::from(limit) || (0..3).any(|d| !spec.grid[d].is_multiple_of(cluster[d])) {
-        return Err(LaunchError::Cluster { grid: spec.grid, cluster, limit });
+    let other = stated.is_some_and(|stated| stated != cluster);
+    let even = (0..3).all(|d| cluster[d] > 0 && spec.grid[d].is_multiple_of(cluster[d]));
+    if other || !even || size > u64::from(limit) {
+        return Err(LaunchError::Cluster { grid: spec.grid, cluster, limit, kernel: stated });
     }
     // Blocks of a cluster are resident together.
     let resident = resident - resident % size as u32;
@@ -273,6 +289,8 @@ pub(crate) fn plan<'a>(
         dynamic_base,
         shared_bytes,
         local_bytes,
+        cluster,
+        explicit_cluster: stated.is_some() || spec.cluster.is_some(),
         resident,
         workspace,
     })

@@ -168,6 +168,7 @@ fn parameters_may_be_large_and_have_addresses() {
         block: [32, 1, 1],
         dynamic_shared: 0,
         params: &params,
+        cluster: None,
         step_budget: Some(100_000),
     };
     let mut scheduler = RandomScheduler::new(0);

@@ -189,6 +189,7 @@ again:
         block: [1, 1, 1],
         dynamic_shared: 0,
         params: &params,
+        cluster: None,
         step_budget: Some(10_000),
     };
     let mut scheduler = RandomScheduler::new(0);
@@ -256,6 +257,7 @@ fn illegal_launches_run_nothing() {
         block: [64, 1, 1],
         dynamic_shared: 0,
         params: &params,
+        cluster: None,
         step_budget: None,
     };
     let mut run = |spec: LaunchSpec<'_>| {
@@ -402,6 +404,7 @@ fn lockstep_warps_regroup_and_spin_for_ever_on_a_sibling() {
         block: [32, 1, 1],
         dynamic_shared: 0,
         params: &params,
+        cluster: None,
         step_budget: Some(100_000),
     };
     let mut scheduler = RandomScheduler::new(0);

@@ -66,6 +66,7 @@ fn run(ptx: &str, script: &Script, isa: Isa, seed: u64) {
             block: one.block,
             dynamic_shared: one.shared,
             params: &params,
+            cluster: None,
             step_budget: Some(one.budget.unwrap_or(10_000_000)),
         };
         config.lockstep = one.lockstep;

@@ -85,7 +85,15 @@ impl Device {
 
     fn spec<'a>(&self, kernel: &'a str, grid: u32, params: &'a [u8]) -> LaunchSpec<'a> {
         let (grid, block) = ([grid, 1, 1], [64, 1, 1]);
-        LaunchSpec { kernel, grid, block, dynamic_shared: 0, params, step_budget: Some(1 << 20) }
+        LaunchSpec {
+            kernel,
+            grid,
+            block,
+            dynamic_shared: 0,
+            cluster: None,
+            params,
+            step_budget: Some(1 << 20),
+        }
     }
 
     fn grid(&self, kernel: &str, blocks: u32, seed: u64) -> Grid {

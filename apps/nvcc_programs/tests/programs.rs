@@ -33,6 +33,7 @@ programs! {
     atomics_of_libcudacxx: "atomics.cu";
     asynchronous_copies_and_tensor_cores: "tensor_tiles.cu";
     graphs: "graphs.cu";
+    clusters: "clusters.cu";
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
+use crate::execute::Together;
 use crate::graph::Body;
 use crate::graph::params::{
     self, GraphNodeParams, HostNodeParams, KernelNodeParams, KernelNodeParamsV2, MemsetNodeParams,
@@ -112,9 +113,9 @@ macro_rules! adding {
 
 adding! {
     /// Adds a kernel.
-    cuGraphAddKernelNode(kernel: *const KernelNodeParams) = |driver| params::kernel(driver, kernel, false);
+    cuGraphAddKernelNode(kernel: *const KernelNodeParams) = |driver| params::kernel(driver, kernel, Together::default());
     /// Adds a kernel.
-    cuGraphAddKernelNode_v2(kernel: *const KernelNodeParamsV2) = |driver| params::kernel_v2(driver, kernel, false);
+    cuGraphAddKernelNode_v2(kernel: *const KernelNodeParamsV2) = |driver| params::kernel_v2(driver, kernel, Together::default());
     /// Adds a copy.
     cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _context: CUcontext) = |driver| params::copy(driver, copy);
     /// Adds a fill.

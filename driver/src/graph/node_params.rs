@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::entry::{with_context, with_driver, write};
 use crate::error::{Outcome, Status};
-use crate::execute::Request;
+use crate::execute::{Request, Together};
 use crate::fill::Fill;
 use crate::graph::Body;
 use crate::graph::params::{
@@ -20,9 +20,12 @@ use crate::types::{
 };
 use crate::work::Work;
 
-/// Whether a node's kernel is cooperative.
-fn is_cooperative(body: &Body) -> bool {
-    matches!(body, Body::Work(Work::Kernel(request, _)) if request.cooperative)
+/// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
+fn together(body: &Body) -> Together {
+    match body {
+        Body::Work(Work::Kernel(request, _)) => request.together,
+        _ => Together::default(),
+    }
 }
 
 /// Gives a node something else to do, of the same kind.
@@ -40,9 +43,9 @@ pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
 }
 
 impl Driver {
-    /// Whether a node is a cooperative kernel.
-    pub fn is_cooperative_node(&self, node: CUgraphNode) -> Outcome<bool> {
-        Ok(is_cooperative(&self.graphs.nodes.get(node)?.body))
+    /// How the blocks of a node's kernel belong together.
+    fn together(&self, node: CUgraphNode) -> Outcome<Together> {
+        Ok(together(&self.graphs.nodes.get(node)?.body))
     }
 
     /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
@@ -231,10 +234,10 @@ macro_rules! setting {
 setting! {
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const KernelNodeParams)
-        = |driver, node| kernel(driver, params, driver.is_cooperative_node(node)?);
+        = |driver, node| kernel(driver, params, driver.together(node)?);
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const KernelNodeParamsV2)
-        = |driver, node| kernel_v2(driver, params, driver.is_cooperative_node(node)?);
+        = |driver, node| kernel_v2(driver, params, driver.together(node)?);
     /// Sets what a host node does.
     cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const HostNodeParams)
         = |driver, node| host(params);
@@ -313,7 +316,7 @@ pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
     })
 }
 
-/// An attribute of a kernel node: whether it is cooperative; the others advise, and are nothing.
+/// An attribute of a kernel node: whether it is cooperative, and its clusters; the others advise, and are nothing.
 ///
 /// # Safety
 /// `place` is null or points to a place for a value.
@@ -324,7 +327,17 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
 ) -> Status {
     with_driver("cuGraphKernelNodeGetAttribute", |driver| {
         let mut bytes = [0; 64];
-        bytes[0] = u8::from(attribute == 2 && driver.is_cooperative_node(node)?);
+        let together = driver.together(node)?;
+        match attribute {
+            2 => bytes[0] = u8::from(together.cooperative),
+            4 => {
+                let extents = together.cluster.unwrap_or_default();
+                for (place, extent) in bytes.chunks_exact_mut(4).zip(extents) {
+                    place.copy_from_slice(&extent.to_ne_bytes());
+                }
+            }
+            _ => {}
+        }
         if attribute > 16 {
             return Err(Status::InvalidValue);
         }
@@ -333,19 +346,21 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
     })
 }
 
-/// Makes a node's kernel cooperative or not.
-fn set_cooperative(driver: &mut Driver, node: CUgraphNode, cooperative: bool) -> Outcome {
+/// Says how the blocks of a node's kernel belong together.
+fn set_together(driver: &mut Driver, node: CUgraphNode, together: Together) -> Outcome {
     let Body::Work(Work::Kernel(request, _)) = driver.graphs.nodes.get(node)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
     let Request { function, grid, block, dynamic_shared, ref parameters, watched, .. } = *request;
     let parameters = parameters.clone();
-    let request = Request { function, grid, block, dynamic_shared, parameters, cooperative, watched };
+    let together = driver.with_cluster(function, together)?;
+    let request = Request { function, grid, block, dynamic_shared, parameters, together, watched };
     driver.check_launch(&request)?;
     replace(driver, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
 }
 
-/// Sets an attribute of a kernel node: whether it is cooperative; the others advise, and change nothing.
+/// Sets an attribute of a kernel node: whether it is cooperative, and its clusters; the others advise, and change
+/// nothing.
 ///
 /// # Safety
 /// `value` is null or points to a value.
@@ -361,11 +376,15 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
             (value.cooperative, value.cluster_dimension)
         };
         match attribute {
-            2 => set_cooperative(driver, node, cooperative != 0),
-            4 | 11 if cluster.iter().any(|extent| *extent > 1) => Err(driver
-                .report
-                .unsupported("cuGraphKernelNodeSetAttribute: thread block clusters are not supported")),
-            0..=16 => driver.is_cooperative_node(node).map(|_| ()),
+            2 => {
+                let together = Together { cooperative: cooperative != 0, ..driver.together(node)? };
+                set_together(driver, node, together)
+            }
+            4 => {
+                let together = Together { cluster: Some(cluster), ..driver.together(node)? };
+                set_together(driver, node, together)
+            }
+            0..=16 => driver.together(node).map(|_| ()),
             _ => Err(Status::InvalidValue),
         }
     })
@@ -374,7 +393,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
 /// Gives a kernel node the attributes of another.
 pub extern "C" fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) -> Status {
     with_context("cuGraphKernelNodeCopyAttributes", |driver, _| {
-        let cooperative = driver.is_cooperative_node(from)?;
-        set_cooperative(driver, to, cooperative)
+        let together = driver.together(from)?;
+        set_together(driver, to, together)
     })
 }

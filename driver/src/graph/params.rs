@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
+use crate::execute::Together;
 use crate::fill::Fill;
 use crate::graph::Body;
 use crate::launch::Parameters;
@@ -107,12 +108,12 @@ pub(super) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
 ///
 /// # Safety
 /// `kernel` is null or as the API has it.
-pub unsafe fn kernel(driver: &Driver, kernel: *const KernelNodeParams, cooperative: bool) -> Outcome<Body> {
+pub unsafe fn kernel(driver: &Driver, kernel: *const KernelNodeParams, together: Together) -> Outcome<Body> {
     // SAFETY: the caller's promise, for both.
     unsafe {
         let KernelNodeParams { function, grid, block, dynamic_shared, each, extra } = read(kernel)?;
         let shape = (grid, block, dynamic_shared);
-        let request = driver.request(function, shape, cooperative, Parameters { each, extra })?;
+        let request = driver.request(function, shape, together, Parameters { each, extra })?;
         Ok(Body::Work(Work::Kernel(Rc::new(request), 0)))
     }
 }
@@ -124,7 +125,7 @@ pub unsafe fn kernel(driver: &Driver, kernel: *const KernelNodeParams, cooperati
 pub unsafe fn kernel_v2(
     driver: &Driver,
     params: *const KernelNodeParamsV2,
-    cooperative: bool,
+    together: Together,
 ) -> Outcome<Body> {
     // SAFETY: the caller's promise, for both.
     unsafe {
@@ -132,7 +133,7 @@ pub unsafe fn kernel_v2(
         if first.function.is_null() {
             first.function = other;
         }
-        kernel(driver, &first, cooperative)
+        kernel(driver, &first, together)
     }
 }
 
@@ -184,7 +185,7 @@ pub unsafe fn any(driver: &mut Driver, node: *mut GraphNodeParams) -> Outcome<Bo
     unsafe {
         let value = &raw mut (*node).value;
         match (&raw const (*node).kind).read_unaligned() {
-            0 => kernel_v2(driver, value.cast(), false),
+            0 => kernel_v2(driver, value.cast(), Together::default()),
             1 => copy(driver, &raw const (*value.cast::<MemcpyNodeParams>()).copy),
             2 => fill(driver, value.cast()),
             3 => host(value.cast()),

@@ -21,7 +21,7 @@ const RANK_SHIFT: u32 = 24;
 impl Machine<'_> {
     /// Blocks of a cluster.
     pub(super) fn cluster_size(&self) -> u32 {
-        self.plan.kernel.cluster.iter().product()
+        self.plan.cluster.iter().product()
     }
 
     /// The rank of the block in a slot within its cluster.
@@ -33,7 +33,7 @@ impl Machine<'_> {
     pub(super) fn start_cluster(&mut self, first: u32) {
         let size = u64::from(self.cluster_size());
         let number = self.next_block / size;
-        let extent = self.plan.kernel.cluster;
+        let extent = self.plan.cluster;
         let along = |d: usize| u64::from(self.plan.spec.grid[d] / extent[d]);
         let (x, y) = (along(0), along(1));
         let corner = [number % x, number / x % y, number / x / y];

@@ -176,11 +176,11 @@ impl Machine<'_> {
                 SpecialValue::GlobalTimerHigh => (clock + self.asynchrony.skew) >> 32,
                 SpecialValue::Clusterid(d) => {
                     let d = usize::from(d);
-                    u64::from(cta.index[d] / self.plan.kernel.cluster[d])
+                    u64::from(cta.index[d] / self.plan.cluster[d])
                 }
                 SpecialValue::ClusterCtaid(d) => {
                     let d = usize::from(d);
-                    u64::from(cta.index[d] % self.plan.kernel.cluster[d])
+                    u64::from(cta.index[d] % self.plan.cluster[d])
                 }
                 SpecialValue::ClusterCtarank => u64::from(self.rank(warp.cta)),
             };

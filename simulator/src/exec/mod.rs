@@ -447,11 +447,11 @@ pub(crate) fn launch_constants(program: &Program, config: &DeviceConfig, plan: &
         LaunchValue::TotalSharedSize => u64::from(plan.shared_bytes),
         LaunchValue::Nclusterid(d) => {
             let d = usize::from(d);
-            u64::from(plan.spec.grid[d] / plan.kernel.cluster[d])
+            u64::from(plan.spec.grid[d] / plan.cluster[d])
         }
-        LaunchValue::ClusterNctaid(d) => u64::from(plan.kernel.cluster[usize::from(d)]),
-        LaunchValue::ClusterNctarank => u64::from(plan.kernel.cluster.iter().product::<u32>()),
-        LaunchValue::IsExplicitCluster => u64::from(plan.kernel.explicit_cluster),
+        LaunchValue::ClusterNctaid(d) => u64::from(plan.cluster[usize::from(d)]),
+        LaunchValue::ClusterNctarank => u64::from(plan.cluster.iter().product::<u32>()),
+        LaunchValue::IsExplicitCluster => u64::from(plan.explicit_cluster),
         LaunchValue::DynamicShared(offset, generic) => {
             let window = if generic { crate::address::SHARED_WINDOW } else { 0 };
             (window + u64::from(plan.dynamic_base)).wrapping_add(offset)

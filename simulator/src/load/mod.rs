@@ -79,9 +79,10 @@ pub struct KernelInfo {
     /// Recursion or indirect calls: `local_bytes` is no bound.
     pub(crate) open_stack: bool,
     pub(crate) function: u32,
-    /// Extent of a cluster in blocks, and whether the kernel states it (`.reqnctapercluster`).
-    pub(crate) cluster: [u32; 3],
-    pub(crate) explicit_cluster: bool,
+    /// Extent of a cluster in blocks.
+    pub cluster: [u32; 3],
+    /// Whether the kernel states it (`.reqnctapercluster`).
+    pub explicit_cluster: bool,
 }
 
 /// A loaded module.

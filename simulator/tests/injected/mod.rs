@@ -175,6 +175,7 @@ fn run_module(
         block: [work.block, 1, 1],
         dynamic_shared: work.dynamic_shared,
         params: &parameters,
+        cluster: None,
         step_budget: Some(BUDGET),
     };
     let mut scheduler = RandomScheduler::new(seed);

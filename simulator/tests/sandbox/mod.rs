@@ -293,6 +293,7 @@ fn run(text: &str, injected: bool) -> Ended {
         block: [THREADS, 1, 1],
         dynamic_shared: 0,
         params: &params,
+        cluster: None,
         step_budget: Some(5_000_000),
     };
     let Ok(ran) = launch(&program, &mut memory, &config, &spec, &mut RandomScheduler::new(7)) else {

@@ -37,6 +37,7 @@ impl Device {
             block: [block, 1, 1],
             dynamic_shared: 0,
             params: &bytes,
+            cluster: None,
             step_budget: Some(50_000_000),
         };
         let mut scheduler = RandomScheduler::new(seed);
