@@ -172,7 +172,15 @@ impl Text {
             let room = SHARED_LIMIT.saturating_sub(info.static_shared.next_multiple_of(1024));
             if self.has_dynamic_shared() { room } else { 0 }
         });
-        let spec = LaunchSpec { kernel, grid, block, dynamic_shared, params: &buffer, step_budget: None };
+        let spec = LaunchSpec {
+            kernel,
+            grid,
+            block,
+            dynamic_shared,
+            cluster: None,
+            params: &buffer,
+            step_budget: None,
+        };
         let launched =
             self.program.launched(&self.config, &spec).map_err(|error| not_launched(&error, info))?;
         let image = self.program.image();
