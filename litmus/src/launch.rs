@@ -158,6 +158,7 @@ impl<'a> Loaded<'a> {
             block: [variant.placement.block(self.test), 1, 1],
             dynamic_shared: 0,
             params: &self.cells.to_le_bytes(),
+            cluster: None,
             step_budget: Some(BUDGET * copies),
         };
         let warps = u64::from(variant.placement.warps(self.test) * ctas);
