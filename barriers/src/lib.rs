@@ -8,6 +8,8 @@ mod chains;
 mod check;
 pub mod emulate;
 mod explain;
+pub mod findings;
+pub mod graph;
 mod machine;
 pub mod program;
 mod races;

@@ -73,6 +73,8 @@ pub struct Emulation {
     pub program: Program,
     /// Not all threads came to their end.
     pub stuck: Option<Stuck>,
+    /// If so: the programs as they might go on behind where threads wait for ever. Good for explanations only.
+    pub beyond: Option<Program>,
     /// Threads of a CTA.
     pub block: [u32; 3],
     /// Warp instructions, and instructions of threads.
@@ -233,7 +235,13 @@ impl Text {
         machine.start(launched.function);
         let finished = machine.run(backwards)?;
         let stuck = if finished { None } else { Some(machine.stuck()?) };
-        Ok(Emulation { stuck, block, steps: [machine.steps, machine.thread_steps], program: machine.out })
+        let steps = [machine.steps, machine.thread_steps];
+        if stuck.is_none() {
+            return Ok(Emulation { stuck, beyond: None, block, steps, program: machine.out });
+        }
+        let program = machine.out.clone();
+        let beyond = Some(machine.beyond(backwards));
+        Ok(Emulation { stuck, beyond, block, steps, program })
     }
 
     fn has_dynamic_shared(&self) -> bool {

@@ -28,6 +28,7 @@
 mod arithmetic;
 mod asynchronous;
 mod barrier;
+mod beyond;
 mod call;
 mod collective;
 mod constants;

@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(32, 1) vectors_right(float4 *out) {
 
 // Everybody writes the same known value: a race, but a benign one.
 extern "C" __global__ void __launch_bounds__(64, 1) same_value(int *out) {
-    __shared__ int flag;
+    __shared__ volatile int flag;
     flag = 7;
     __syncthreads();
     out[threadIdx.x] = flag;

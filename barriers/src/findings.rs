@@ -1,0 +1,476 @@
+//! A kernel's verdict with everything said in places of the source: what `bugaroo verify` prints and writes as JSON.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::check::check;
+use crate::emulate::{Cause, Emulation, Options, Refusal, RefusalKind, Text};
+use crate::program::AccessKind;
+use crate::verdict::{
+    BarrierPoint, Generation, Misuse, Place, RaceGroup, RaceKind, RacingAccess, RecyclingRule, Report,
+    Resource, Stats, Verdict,
+};
+
+/// What is known of a kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Findings {
+    /// Its name.
+    pub kernel: String,
+    /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `illegal`, `not-verifiable` or `unsupported`.
+    pub verdict: &'static str,
+    /// Threads of a CTA.
+    pub block: Option<[u32; 3]>,
+    /// Why there is no verdict on its threads.
+    pub refusal: Option<Refused>,
+    /// Who waits for ever.
+    pub deadlock: Option<Deadlocked>,
+    /// What a barrier is asked that it cannot do.
+    pub misuse: Option<Misused>,
+    /// Barriers used again too early.
+    pub recycling: Vec<Recycled>,
+    /// Races, by pair of source lines.
+    pub races: Vec<Race>,
+    /// Barriers that threads arrived at and that never complete.
+    pub unfinished: Vec<Unfinished>,
+    /// Figures, as the paper counts them.
+    pub stats: Stats,
+}
+
+/// A place in the program, and who is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct At {
+    /// The source file, and line and column in it; the innermost of inlined code.
+    pub file: Option<String>,
+    /// From 1.
+    pub line: Option<u32>,
+    /// From 1.
+    pub column: Option<u32>,
+    /// The function (mangled).
+    pub function: String,
+    /// Line of the PTX text.
+    pub ptx_line: u32,
+    /// The instruction as it stands there.
+    pub instruction: String,
+    /// `threadIdx` of the first of the threads; None where it is about none.
+    pub thread: Option<[u32; 3]>,
+    /// How many threads of the warp.
+    pub threads: u32,
+    /// The CTA's rank in its cluster.
+    pub cta: u32,
+}
+
+/// Why there is no verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Refused {
+    /// In words.
+    pub reason: String,
+    /// The instruction.
+    pub at: Option<At>,
+    /// Where the unknown value comes from, in words.
+    pub cause: Option<String>,
+    /// The parameter that it comes from.
+    pub parameter: Option<String>,
+    /// The instruction that brought it in.
+    pub cause_at: Option<At>,
+}
+
+/// A deadlock.
+#[derive(Clone, Debug, Serialize)]
+pub struct Deadlocked {
+    /// Who waits.
+    pub waiting: Vec<Waits>,
+    /// Numbers in `waiting`, of which each waits for the next and the last for the first.
+    pub cycle: Vec<usize>,
+}
+
+/// Threads that wait for ever.
+#[derive(Clone, Debug, Serialize)]
+pub struct Waits {
+    /// Who, and where.
+    pub at: At,
+    /// For what.
+    pub barrier: String,
+    /// Its use, from 1.
+    pub generation: u32,
+    /// Threads that came.
+    pub arrived: u32,
+    /// Threads that it takes.
+    pub expected: u32,
+    /// Bytes that an mbarrier waits for.
+    pub bytes_missing: i64,
+    /// Who would still come, and where: number in `waiting`.
+    pub waits_for: Vec<(usize, At)>,
+}
+
+/// What a barrier cannot do.
+#[derive(Clone, Debug, Serialize)]
+pub struct Misused {
+    /// In words.
+    pub what: String,
+    /// Who does it.
+    pub at: At,
+    /// Who else is concerned.
+    pub other: Option<At>,
+}
+
+/// A barrier used again too early.
+#[derive(Clone, Debug, Serialize)]
+pub struct Recycled {
+    /// The barrier.
+    pub barrier: String,
+    /// The earlier use, from 1.
+    pub earlier: u32,
+    /// The later use.
+    pub later: u32,
+    /// `earlier-complete`, or `wait-before-next`.
+    pub rule: RecyclingRule,
+    /// Who takes part in the later use without knowing that the earlier one is over.
+    pub at: At,
+    /// Where those threads waited last.
+    pub knows_from: Option<At>,
+    /// Participants of the earlier use from whom no path leads there.
+    pub unordered: Vec<At>,
+    /// How often.
+    pub count: u64,
+}
+
+/// One access of a race.
+#[derive(Clone, Debug, Serialize)]
+pub struct RaceAccess {
+    /// Who and where.
+    #[serde(flatten)]
+    pub at: At,
+    /// `read`, `write` or `atomic`.
+    pub kind: AccessKind,
+    /// First byte in shared memory.
+    pub address: u32,
+    /// Bytes.
+    pub size: u32,
+    /// It is an asynchronous copy.
+    pub asynchronous: bool,
+    /// What is written, where that is known.
+    pub value: Option<u64>,
+}
+
+/// A point of a thread at a barrier.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// The barrier.
+    pub barrier: String,
+    /// Its use, from 1.
+    pub generation: u32,
+    /// Where.
+    pub at: At,
+}
+
+/// Races between two source lines.
+#[derive(Clone, Debug, Serialize)]
+pub struct Race {
+    /// Of what sort.
+    pub kind: RaceKind,
+    /// The first byte that both touch, in the example.
+    pub address: u32,
+    /// The example.
+    pub first: RaceAccess,
+    /// The example.
+    pub second: RaceAccess,
+    /// After this, `second` may run together with `first`.
+    pub after: Option<Point>,
+    /// Before this.
+    pub before: Option<Point>,
+    /// Pairs of accesses.
+    pub pairs: u64,
+    /// Of them, pairs that write values known to be the same.
+    pub benign: u64,
+    /// There are more pairs than that.
+    pub at_least: bool,
+}
+
+/// A barrier that never completes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unfinished {
+    /// The barrier.
+    pub barrier: String,
+    /// Its use, from 1.
+    pub generation: u32,
+    /// Who arrived.
+    pub at: Vec<At>,
+}
+
+/// A kernel that was looked at.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// What is known of it.
+    pub findings: Findings,
+    /// What it does, if it could be emulated.
+    pub emulation: Option<Emulation>,
+}
+
+/// Verifies a kernel.
+///
+/// # Errors
+/// [`Refusal`] of the kind [`RefusalKind::Usage`]; what else is refused is a verdict.
+pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
+    match text.emulate(kernel, options) {
+        Ok(emulation) => {
+            // A deadlock is explained best with what threads would have done later.
+            let explained = emulation.beyond.as_ref().map(check);
+            let explained = explained.filter(|report| report.verdict == Verdict::Deadlock);
+            let mut report = explained.unwrap_or_else(|| check(&emulation.program));
+            report.stats.commands = emulation.program.thread_commands();
+            let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
+            Ok(Verified { findings, emulation: Some(emulation) })
+        }
+        Err(refusal) if refusal.kind == RefusalKind::Usage => Err(refusal),
+        Err(refusal) => Ok(Verified { findings: refused(kernel, &refusal), emulation: None }),
+    }
+}
+
+impl Findings {
+    /// The kernel is right.
+    pub fn is_clean(&self) -> bool {
+        self.verdict == "verified"
+    }
+
+    /// Nothing can be said about its threads.
+    pub fn is_open(&self) -> bool {
+        matches!(self.verdict, "not-verifiable" | "unsupported")
+    }
+}
+
+fn nothing(kernel: &str, verdict: &'static str) -> Findings {
+    Findings {
+        kernel: kernel.to_string(),
+        verdict,
+        block: None,
+        refusal: None,
+        deadlock: None,
+        misuse: None,
+        recycling: Vec::new(),
+        races: Vec::new(),
+        unfinished: Vec::new(),
+        stats: Stats::default(),
+    }
+}
+
+fn refused(kernel: &str, refusal: &Refusal) -> Findings {
+    let verdict = match refusal.kind {
+        RefusalKind::NotVerifiable => "not-verifiable",
+        RefusalKind::Illegal => "illegal",
+        RefusalKind::Unsupported | RefusalKind::Usage => "unsupported",
+    };
+    let cause = refusal.cause.as_deref();
+    let place = |cause: &Cause| cause.place.as_ref().map(|place| at_place(place, None, 0, 0));
+    let told = Refused {
+        reason: refusal.message.clone(),
+        at: refusal.place.as_ref().map(|place| at_place(place, refusal.thread, 1, 0)),
+        cause: cause.map(|cause| cause.text.clone()),
+        parameter: cause.and_then(|cause| cause.parameter.clone()),
+        cause_at: cause.and_then(place),
+    };
+    Findings { refusal: Some(told), ..nothing(kernel, verdict) }
+}
+
+fn at_place(place: &bugaroo_simulator::Place, thread: Option<[u32; 3]>, threads: u32, cta: u32) -> At {
+    let source = place.source.first();
+    At {
+        file: source.map(|source| source.file.clone()),
+        line: source.map(|source| source.line),
+        column: source.map(|source| source.column),
+        function: place.function.clone(),
+        ptx_line: place.ptx_line,
+        instruction: place.instruction.clone(),
+        thread,
+        threads,
+        cta,
+    }
+}
+
+/// What a barrier is called.
+pub(crate) fn barrier_name(resource: &Resource) -> String {
+    match resource {
+        Resource::Named { cta: 0, id } => format!("barrier {id}"),
+        Resource::Named { cta, id } => format!("barrier {id} of CTA {cta}"),
+        Resource::Warp { warp, members: u32::MAX, .. } => format!("warp {warp}'s barrier"),
+        Resource::Warp { warp, members, .. } => format!("warp {warp}'s barrier of lanes {members:#010x}"),
+        Resource::Cluster => "the cluster's barrier".to_string(),
+        Resource::Mbarrier { address } => format!("the mbarrier at {address:#x}"),
+    }
+}
+
+/// Turns origins into places.
+struct Teller<'a> {
+    text: &'a Text,
+    block: [u32; 3],
+}
+
+impl Teller<'_> {
+    fn at(&self, place: &Place) -> At {
+        let [x, y, _] = self.block;
+        let linear = place.threads.first();
+        let thread = [linear % x, linear / x % y, linear / x / y];
+        at_place(&self.text.place(place.origin), Some(thread), place.threads.count(), place.threads.cta)
+    }
+
+    fn findings(&self, kernel: &str, report: &Report, emulation: &Emulation) -> Findings {
+        let verdict = match report.verdict {
+            Verdict::Verified => "verified",
+            Verdict::Deadlock => "deadlock",
+            Verdict::Misuse => "misuse",
+            Verdict::UnsafeRecycling => "unsafe-recycling",
+            Verdict::Race => "race",
+            Verdict::BenignRace => "benign-race",
+        };
+        let mut found = Findings {
+            block: Some(self.block),
+            deadlock: report.deadlock.as_ref().map(|deadlock| Deadlocked {
+                waiting: deadlock.waiting.iter().map(|waits| self.waits(waits)).collect(),
+                cycle: deadlock.cycle.clone(),
+            }),
+            misuse: report.misuse.as_ref().map(|misuse| self.misuse(misuse)),
+            recycling: report.recycling.iter().map(|recycling| self.recycling(recycling)).collect(),
+            races: self.races(&report.races),
+            unfinished: report.unfinished.iter().map(|generation| self.unfinished(generation)).collect(),
+            stats: report.stats,
+            ..nothing(kernel, verdict)
+        };
+        // The checker sees more orders than there are where lanes wait for each other in shuffles; and it must never say that a
+        // kernel is right whose threads did not come to their end.
+        if let Some(stuck) = emulation.stuck.as_ref().filter(|_| found.verdict == "verified") {
+            let (warp, lanes, pc) = stuck.groups[0];
+            let threads = crate::verdict::Threads { cta: 0, warp, lanes };
+            let at = self.at(&Place { threads, origin: pc, command: 0 });
+            let reason =
+                "threads wait for ever for others of their warp in an exchange of the warp".to_string();
+            found.verdict = "deadlock";
+            found.refusal =
+                Some(Refused { reason, at: Some(at), cause: None, parameter: None, cause_at: None });
+        }
+        found
+    }
+
+    fn waits(&self, waits: &crate::verdict::Waiting) -> Waits {
+        Waits {
+            at: self.at(&waits.place),
+            barrier: barrier_name(&waits.resource),
+            generation: waits.generation,
+            arrived: waits.arrived,
+            expected: waits.expected,
+            bytes_missing: waits.bytes_missing,
+            waits_for: waits.waits_for.iter().map(|(index, place)| (*index, self.at(place))).collect(),
+        }
+    }
+
+    fn misuse(&self, misuse: &Misuse) -> Misused {
+        let (what, at, other) = match misuse {
+            Misuse::CountsDiffer { resource, generation, first, first_count, second, second_count } => {
+                let count = |count: &crate::program::Count| match count {
+                    crate::program::Count::All => "all threads".to_string(),
+                    crate::program::Count::Threads(n) => format!("{n} threads"),
+                };
+                let name = barrier_name(resource);
+                let (a, b) = (count(first_count), count(second_count));
+                (format!("use {generation} of {name} is for {a}, and for {b}"), second, Some(first))
+            }
+            Misuse::TooManyArrivals { resource, generation, place } => {
+                let name = barrier_name(resource);
+                (format!("use {generation} of {name} gets more arrivals than it takes"), place, None)
+            }
+            Misuse::NotInitialised { address, place, init } => {
+                let what = format!("the mbarrier at {address:#x} need not be initialised when it is used");
+                (what, place, init.as_ref())
+            }
+            Misuse::InitialisedAgain { address, place, earlier } => {
+                let what =
+                    format!("the mbarrier at {address:#x} is initialised again while it may be in use");
+                (what, place, Some(earlier))
+            }
+            Misuse::ClusterOrder { place } => {
+                let what = "arrivals and waits at the cluster's barrier do not take turns".to_string();
+                (what, place, None)
+            }
+            Misuse::LateExpectTx { address, phase, place } => {
+                let what = format!(
+                    "bytes are expected for phase {phase} of the mbarrier at {address:#x}, which may be over by then"
+                );
+                (what, place, None)
+            }
+        };
+        Misused { what, at: self.at(at), other: other.map(|place| self.at(place)) }
+    }
+
+    fn recycling(&self, recycling: &crate::verdict::Recycling) -> Recycled {
+        Recycled {
+            barrier: barrier_name(&recycling.earlier.resource),
+            earlier: recycling.earlier.number,
+            later: recycling.later,
+            rule: recycling.rule,
+            at: self.at(&recycling.place),
+            knows_from: recycling.knows_from.as_ref().map(|place| self.at(place)),
+            unordered: recycling.unordered.iter().map(|part| self.at(&part.place)).collect(),
+            count: recycling.count,
+        }
+    }
+
+    fn unfinished(&self, generation: &Generation) -> Unfinished {
+        Unfinished {
+            barrier: barrier_name(&generation.resource),
+            generation: generation.number,
+            at: generation.participants.iter().map(|part| self.at(&part.place)).collect(),
+        }
+    }
+
+    fn access(&self, access: &RacingAccess) -> RaceAccess {
+        RaceAccess {
+            at: self.at(&access.place),
+            kind: access.kind,
+            address: access.address,
+            size: access.size,
+            asynchronous: access.asynchronous,
+            value: access.value,
+        }
+    }
+
+    fn point(&self, point: &BarrierPoint) -> Point {
+        let barrier = barrier_name(&point.resource);
+        Point { barrier, generation: point.generation, at: self.at(&point.place) }
+    }
+
+    /// Groups by pair of PTX instructions become groups by pair of source lines.
+    fn races(&self, groups: &[RaceGroup]) -> Vec<Race> {
+        let mut races: Vec<Race> = Vec::new();
+        let mut index = FxHashMap::default();
+        for group in groups {
+            let (first, second) = (self.access(&group.first), self.access(&group.second));
+            let line = |access: &RaceAccess| match &access.at.file {
+                Some(file) => (file.clone(), access.at.line.unwrap_or(0)),
+                None => (String::new(), access.at.ptx_line),
+            };
+            let (mut key, other) = ((line(&first), line(&second)), (line(&second), line(&first)));
+            if other < key {
+                key = other;
+            }
+            // Whether it is benign tells races apart, too.
+            let benign = group.benign == group.pairs;
+            let slot = *index.entry((key, group.kind, benign)).or_insert(races.len());
+            if let Some(race) = races.get_mut(slot) {
+                race.pairs += group.pairs;
+                race.benign += group.benign;
+                race.at_least |= group.at_least;
+                continue;
+            }
+            races.push(Race {
+                kind: group.kind,
+                address: group.address,
+                first,
+                second,
+                after: group.interval.latest_before.as_ref().map(|point| self.point(point)),
+                before: group.interval.earliest_after.as_ref().map(|point| self.point(point)),
+                pairs: group.pairs,
+                benign: group.benign,
+                at_least: group.at_least,
+            });
+        }
+        races
+    }
+}
