@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::cursor::Cursor;
 use crate::error::{Problem, place};
-use crate::test::{Arithmetic, FenceKind, Instruction, Op, Order, Rmw, Scope, Type, Value};
+use crate::test::{Arithmetic, FenceKind, Instruction, Op, Order, Rmw, Scope, Space, Type, Value};
 
 /// Barriers that a CTA has.
 const BARRIERS: u64 = 16;
@@ -36,6 +36,8 @@ struct Modifiers {
     scope: Option<Scope>,
     ty: Option<Type>,
     rmw: Option<Rmw>,
+    /// `.global` is said.
+    global: bool,
 }
 
 struct Reader<'a, 'b> {
@@ -188,6 +190,7 @@ impl Reader<'_, '_> {
                     new.scope = scope_of(modifier);
                     old.scope.is_none()
                 }
+                "global" => !std::mem::replace(&mut new.global, true),
                 _ if type_of(modifier).is_some() => {
                     new.ty = type_of(modifier);
                     old.ty.is_none()
@@ -265,6 +268,9 @@ impl Reader<'_, '_> {
         }
         let index = self.builder.location(name, at)?;
         let location = &mut self.builder.test.locations[index];
+        if self.modifiers.global && location.space != Space::Global {
+            return Err(Problem::syntax(at, format!("{name} does not lie in global memory")));
+        }
         location.bytes = location.bytes.max(ty.bytes);
         Ok(index)
     }

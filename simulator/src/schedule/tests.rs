@@ -34,3 +34,68 @@ fn every_warp_is_equally_likely_and_half_the_turns_last_one_operation() {
     assert!(picked.iter().all(|n| (9_500..10_500).contains(n)), "{picked:?}");
     assert!((24_500..25_500).contains(&single), "{single}");
 }
+
+/// Who runs, operation by operation, when all warps can run all the time.
+fn order(scheduler: &mut PctScheduler, warps: u32, operations: usize) -> Vec<u64> {
+    let all = candidates(warps);
+    scheduler.begin(u64::from(warps));
+    let mut order = Vec::new();
+    while order.len() < operations {
+        let turn = scheduler.next(&all);
+        order.extend(std::iter::repeat_n(all[turn.candidate].warp, turn.operations as usize));
+    }
+    order
+}
+
+#[test]
+fn a_pct_seed_is_a_schedule() {
+    let run = |seed| order(&mut PctScheduler::new(seed, 3, None), 7, 5000);
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn depth_says_how_often_pct_changes() {
+    for seed in 0..200 {
+        for depth in 1..5 {
+            // Within the first window, and below the quota.
+            let steps = order(&mut PctScheduler::new(seed, depth, Some(100)), 6, 100);
+            let changes = steps[..100].windows(2).filter(|pair| pair[0] != pair[1]).count();
+            assert!(changes < depth as usize, "seed {seed}: {changes} changes at depth {depth}");
+        }
+    }
+}
+
+#[test]
+fn pct_changes_at_every_step_alike() {
+    let mut at = [0; 20];
+    for seed in 0..20_000 {
+        let steps = order(&mut PctScheduler::new(seed, 2, Some(20)), 3, 20);
+        if let Some(change) = steps.windows(2).position(|pair| pair[0] != pair[1]) {
+            at[change] += 1;
+        }
+    }
+    // The change at the last step is not seen.
+    assert!(at[..19].iter().all(|n| (800..1200).contains(n)), "{at:?}");
+}
+
+#[test]
+fn every_warp_goes_first_in_pct() {
+    let mut first = [0; 5];
+    (0..5000).for_each(|seed| first[order(&mut PctScheduler::new(seed, 3, None), 5, 1)[0] as usize] += 1);
+    assert!(first.iter().all(|n| (850..1150).contains(n)), "{first:?}");
+}
+
+#[test]
+fn nobody_waits_for_ever_under_pct() {
+    for seed in 0..20 {
+        let steps = order(&mut PctScheduler::new(seed, 3, None), 9, 9 * 4 * pct::QUOTA as usize);
+        let mut since = [0usize; 9];
+        for (step, warp) in steps.iter().enumerate() {
+            since[*warp as usize] = step;
+            // All others have their quota at most twice: before they fall, and after.
+            let longest = since.iter().map(|last| step - last).max().unwrap_or(0);
+            assert!(longest <= 2 * 9 * (pct::QUOTA as usize + 64), "seed {seed}: {longest} steps");
+        }
+    }
+}
