@@ -94,6 +94,9 @@ pub struct TrialArgs {
     /// Which memory behaviour is shown
     #[arg(long, value_enum, default_value_t = Model::StoreBuffer)]
     pub model: Model,
+    /// Who runs next on the virtual GPU
+    #[arg(long, value_enum, default_value_t = Scheduler::Random)]
+    pub scheduler: Scheduler,
     /// What executes the kernels
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
@@ -363,6 +366,15 @@ pub enum Scheduler {
     Random,
     /// Random priorities with few changes (probabilistic concurrency testing)
     Pct,
+}
+
+impl From<Scheduler> for bugaroo_protocol::Scheduler {
+    fn from(scheduler: Scheduler) -> Self {
+        match scheduler {
+            Scheduler::Random => Self::Random,
+            Scheduler::Pct => Self::Pct,
+        }
+    }
 }
 
 /// What executes the kernels.

@@ -6,7 +6,7 @@ use bugaroo_harness::{
     Campaign, CellSummary, DriverLibrary, Error, ForkServerUse, Interrupt, Outcome, RunSummary, Stop,
     progress, runtime,
 };
-use bugaroo_protocol::{Backend, Model};
+use bugaroo_protocol::{Backend, Model, Scheduler};
 use serde::Serialize;
 
 use crate::args::{Format, RunArgs};
@@ -56,6 +56,7 @@ struct Json<'a> {
     args: &'a [String],
     seed: u64,
     model: Model,
+    scheduler: Scheduler,
     backend: Backend,
     trials_per_second: Option<f64>,
     fork_server: &'a ForkServerUse,
@@ -74,6 +75,7 @@ impl<'a> Json<'a> {
             args: &configuration.target.args,
             seed: configuration.seed,
             model: configuration.model,
+            scheduler: configuration.scheduler,
             backend: configuration.backend,
             trials_per_second: summary.trials_per_second(),
             fork_server: &summary.fork_server,
@@ -91,9 +93,10 @@ fn human(summary: &RunSummary) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "seed {}, model {}, {}",
+        "seed {}, model {}, {}{}",
         configuration.seed,
         model(configuration.model),
+        if configuration.scheduler.is_random() { "" } else { "scheduler pct, " },
         speed(summary)
     );
     if let Some(why) = &summary.fork_server.why_not {

@@ -49,6 +49,7 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, NotInThisVersio
         pw,
         buffer: args.buffer,
         space: args.space.into(),
+        scheduler: args.scheduler.into(),
         kernel: args.kernel.clone(),
         without_fence: args.without_fence.iter().copied().collect(),
         with_fence: args.with_fence.iter().copied().collect(),

@@ -5,14 +5,12 @@
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message};
-use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchError, LaunchSpec, RandomScheduler, check,
-};
+use bugaroo_simulator::{AllocationKind, Counts, DeviceConfig, End, Grid, LaunchError, LaunchSpec, check};
 
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
 use crate::fork_server;
-use crate::injection::{Armed, mix, scheduler_seed};
+use crate::injection::{Armed, mix};
 use crate::queue::{Progress, Ticket};
 use crate::state::{Broken, Driver};
 use crate::types::{CUcontext, CUfunction};
@@ -124,7 +122,7 @@ impl Driver {
         };
         let program = Arc::clone(&module.program);
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
-        let scheduler = Box::new(RandomScheduler::new(scheduler_seed(self.injection.seed(), ordinal)));
+        let scheduler = self.injection.schedule(ordinal);
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
         let config = DeviceConfig { late_copies, ..self.config.clone() };

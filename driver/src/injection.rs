@@ -17,8 +17,8 @@ use bugaroo_device_handlers::{
     CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
 };
 use bugaroo_injector::Instrumented;
-use bugaroo_protocol::{ForkServer, Model, Orders, Site, SiteId, Space};
-use bugaroo_simulator::{AllocationKind, Memory, Program};
+use bugaroo_protocol::{self as protocol, ForkServer, Model, Orders, Site, SiteId, Space};
+use bugaroo_simulator::{AllocationKind, Memory, PctScheduler, Program, RandomScheduler, Scheduler};
 use regex::Regex;
 
 use crate::cache;
@@ -98,6 +98,15 @@ impl Injection {
     /// The trial's seed.
     pub fn seed(&self) -> u64 {
         self.orders.as_ref().map_or(0, |orders| orders.seed)
+    }
+
+    /// The schedule of a launch. The baseline's is random.
+    pub fn schedule(&self, ordinal: u64) -> Box<dyn Scheduler> {
+        let seed = scheduler_seed(self.seed(), ordinal);
+        match self.orders.as_ref().map(|orders| orders.scheduler).unwrap_or_default() {
+            protocol::Scheduler::Random => Box::new(RandomScheduler::new(seed)),
+            protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, PctScheduler::DEPTH, None)),
+        }
     }
 
     /// Most warp instructions of a launch.

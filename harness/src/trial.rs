@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Space, VERSION};
+use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, VERSION};
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
@@ -228,6 +228,7 @@ impl Ground {
             backend: self.settings.backend,
             real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,
+            scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
             report_sites: plan.report_sites,
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),

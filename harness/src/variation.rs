@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Model, SiteId, Space};
+use bugaroo_protocol::{Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 
 /// How a program's stores are delayed in a trial. The instrumented module is the same for all of them.
@@ -16,6 +16,9 @@ pub struct Variation {
     pub buffer: u32,
     /// Which space's stores are delayed.
     pub space: Space,
+    /// Who runs next on the virtual GPU.
+    #[serde(default, skip_serializing_if = "Scheduler::is_random")]
+    pub scheduler: Scheduler,
     /// Only kernels whose name matches this regular expression have their stores delayed.
     pub kernel: Option<String>,
     /// Fence sites of the program that do nothing.
@@ -34,6 +37,7 @@ impl Default for Variation {
             pw: 0.75,
             buffer: 256,
             space: Space::Both,
+            scheduler: Scheduler::Random,
             kernel: None,
             without_fence: BTreeSet::new(),
             with_fence: BTreeSet::new(),

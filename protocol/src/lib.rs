@@ -14,7 +14,7 @@ mod report;
 mod site;
 
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
-pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Space, VERSION};
+pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, Launch, LaunchCounts, LaunchEnd,
     Message, ModuleReport,

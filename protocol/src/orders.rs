@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{ForkServer, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -35,6 +35,24 @@ pub enum Space {
     Shared,
     /// Only global memory.
     Global,
+}
+
+/// Who runs next on the virtual GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// Any runnable warp, at any time.
+    #[default]
+    Random,
+    /// Random priorities with few changes (probabilistic concurrency testing).
+    Pct,
+}
+
+impl Scheduler {
+    /// Whether it is the default.
+    pub fn is_random(&self) -> bool {
+        *self == Self::Random
+    }
 }
 
 /// What executes the kernels.
@@ -77,6 +95,8 @@ pub struct Orders {
     pub real_driver: Option<PathBuf>,
     /// Most warp instructions that one launch may execute (original or instrumented PTX, as it runs).
     pub step_budget: Option<u64>,
+    /// Who runs next on the virtual GPU.
+    pub scheduler: Scheduler,
     /// Report the sites of every module that is loaded.
     pub report_sites: bool,
     /// Report a digest of device memory after every launch.

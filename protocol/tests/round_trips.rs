@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use bugaroo_protocol::{
-    Backend, FromServer, LaunchEnd, Message, Model, Orders, OrdersError, SiteId, Space, ToServer, VERSION,
+    Backend, FromServer, LaunchEnd, Message, Model, Orders, OrdersError, Scheduler, SiteId, Space, ToServer,
+    VERSION,
 };
 use proptest::prelude::*;
 
@@ -50,6 +51,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 backend: Backend::Sim,
                 real_driver: None,
                 step_budget,
+                scheduler: if seed % 3 == 0 { Scheduler::Pct } else { Scheduler::Random },
                 report_sites,
                 digest,
                 cache: None,

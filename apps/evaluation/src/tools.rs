@@ -120,6 +120,7 @@ impl Tools {
             backend: Backend::Sim,
             real_driver: None,
             step_budget: None,
+            scheduler: Default::default(),
             report_sites: false,
             digest: false,
             cache: Some(self.library.module_cache()),

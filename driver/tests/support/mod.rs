@@ -118,6 +118,7 @@ pub fn baseline() -> Orders {
         backend: Backend::Sim,
         real_driver: None,
         step_budget: Some(1_000_000),
+        scheduler: Default::default(),
         report_sites: false,
         digest: false,
         cache: None,

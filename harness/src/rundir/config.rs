@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Model, SiteId, Space};
+use bugaroo_protocol::{Backend, Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,6 +35,9 @@ pub struct Configuration {
     pub buffer: u32,
     /// Which space's stores are delayed.
     pub space: Space,
+    /// Who runs next on the virtual GPU.
+    #[serde(default)]
+    pub scheduler: Scheduler,
     /// Which kernels' stores are delayed.
     pub kernel: Option<String>,
     /// Fences omitted.
@@ -80,6 +83,7 @@ impl Configuration {
             pw,
             buffer: variation.buffer,
             space: variation.space,
+            scheduler: variation.scheduler,
             kernel: variation.kernel.clone(),
             without_fence: variation.without_fence.clone(),
             with_fence: variation.with_fence.clone(),
@@ -99,6 +103,7 @@ impl Configuration {
                 pw,
                 buffer: self.buffer,
                 space: self.space,
+                scheduler: self.scheduler,
                 kernel: self.kernel.clone(),
                 without_fence: self.without_fence.clone(),
                 with_fence: self.with_fence.clone(),

@@ -25,6 +25,7 @@ fn run() -> RunFile {
             pw: vec![0.1, 1.0],
             buffer: 256,
             space: Space::Both,
+            scheduler: Default::default(),
             kernel: None,
             without_fence: BTreeSet::from(["3".parse().unwrap(), "2.17".parse().unwrap()]),
             with_fence: BTreeSet::new(),
