@@ -14,6 +14,7 @@ use crate::verdict::{BarrierPoint, Deadlock, Interval, Place, Resource, Waiting}
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub nodes: Vec<Node>,
+    last: FxHashMap<Resource, usize>,
 }
 
 /// A dynamic barrier.
@@ -22,13 +23,33 @@ pub(crate) struct Node {
     pub resource: Resource,
     pub generation: u32,
     pub parts: Vec<Part>,
+    /// Those that waited for it without taking part.
+    pub waiters: Vec<Part>,
+}
+
+impl Node {
+    /// All that waited until it was complete.
+    fn waits(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|p| p.waits).chain(&self.waiters)
+    }
+    /// All whose past it joins.
+    fn orders(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|p| p.orders)
+    }
 }
 
 impl Observer for Recorder {
     const WANTS_ACCESSES: bool = false;
     fn accesses(&mut self, _context: &mut Context<'_>, _range: Range<usize>) {}
     fn completed(&mut self, resource: Resource, generation: u32, parts: &[Part]) {
-        self.nodes.push(Node { resource, generation, parts: parts.to_vec() });
+        let parts = parts.to_vec();
+        self.last.insert(resource, self.nodes.len());
+        self.nodes.push(Node { resource, generation, parts, waiters: Vec::new() });
+    }
+    fn passed(&mut self, resource: Resource, part: &Part) {
+        if let Some(&index) = self.last.get(&resource) {
+            self.nodes[index].waiters.push(*part);
+        }
     }
 }
 
@@ -112,10 +133,10 @@ pub(crate) fn interval(
         let after = |part: &Part| {
             own(part, first) && part.command > first.command || part.command > learnt[part.chain as usize]
         };
-        if !node.parts.iter().any(after) {
+        if !node.orders().any(after) {
             continue;
         }
-        for part in node.parts.iter().filter(|p| p.waits) {
+        for part in node.waits() {
             let slot = &mut learnt[part.chain as usize];
             *slot = (*slot).min(part.command);
             let earliest = |p: &BarrierPoint| p.place.command <= part.command;
@@ -133,14 +154,13 @@ pub(crate) fn interval(
     let mut leads: Vec<Option<u32>> = vec![None; layout.chains.len()];
     for node in recorder.nodes.iter().rev() {
         let before = |part: &Part| {
-            part.waits
-                && (own(part, first) && part.command < first.command
-                    || leads[part.chain as usize].is_some_and(|c| part.command < c))
+            own(part, first) && part.command < first.command
+                || leads[part.chain as usize].is_some_and(|c| part.command < c)
         };
-        if !node.parts.iter().any(before) {
+        if !node.waits().any(before) {
             continue;
         }
-        for part in &node.parts {
+        for part in node.orders() {
             let slot = &mut leads[part.chain as usize];
             *slot = (*slot).max(Some(part.command));
             let latest = |p: &BarrierPoint| p.place.command >= part.command;

@@ -41,6 +41,8 @@ pub(crate) trait Observer {
     fn accesses(&mut self, context: &mut Context<'_>, range: Range<usize>);
     /// A barrier's generation is complete.
     fn completed(&mut self, _resource: Resource, _generation: u32, _parts: &[Part]) {}
+    /// Somebody who did not take part in a generation, the last of its barrier, has waited for it.
+    fn passed(&mut self, _resource: Resource, _part: &Part) {}
 }
 
 /// Sees nothing.
@@ -85,6 +87,8 @@ pub(crate) struct Part {
     pub stamp: u32,
     pub command: u32,
     pub waits: bool,
+    /// Whether what its threads did before is known to those who wait: not so for copies, which stand for themselves.
+    pub orders: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -274,7 +278,7 @@ impl<'a> Machine<'a> {
                 let all = Count::All;
                 self.register(chain, command, index, Resource::Cluster, all, false, observer)?;
             }
-            Opcode::ClusterWait => self.cluster_wait(chain, index)?,
+            Opcode::ClusterWait => self.cluster_wait(chain, index, observer)?,
             Opcode::CommitGroup => {
                 let runner = &mut self.runners[chain as usize];
                 let kind = group_index(command.group());

@@ -37,6 +37,8 @@ impl Writer {
 pub struct Streaming {
     pub warps: u32,
     pub rounds: u32,
+    /// Whether the readers release the buffer before they read once more: the paper's bug of the two-phase kernels.
+    pub early_release: bool,
 }
 
 impl Streaming {
@@ -49,11 +51,13 @@ impl Streaming {
                 let base = 1024 * buffer;
                 let loader = computing + buffer;
                 for warp in 0..computing {
+                    let part = base + 128 * (warp % 4);
                     w.arrive(warp, empty, computing + 1);
-                    w.sync(warp, full, computing + 1);
-                    for part in 0..1 {
-                        w.access(warp, u32::MAX, 1 + part, AccessKind::Read, base + 128 * (warp % 8), 4);
+                    if self.early_release {
+                        w.access(warp, u32::MAX, 2, AccessKind::Read, part, 4);
                     }
+                    w.sync(warp, full, computing + 1);
+                    w.access(warp, u32::MAX, 1, AccessKind::Read, part, 4);
                 }
                 w.sync(loader, empty, computing + 1);
                 for part in 0..4 {
@@ -114,6 +118,44 @@ impl Dataflow {
                     }
                     w.sync(warp, 0, WARPS);
                 }
+            }
+        }
+        w.0
+    }
+}
+
+/// Every lane arrives at mbarriers of its own: each thread is a chain.
+pub struct Divergent {
+    pub warps: u32,
+    pub rounds: u32,
+}
+
+impl Divergent {
+    pub fn program(&self) -> Program {
+        let mut w = Writer::new(self.warps * 32);
+        for warp in 0..self.warps {
+            for lane in 0..32 {
+                w.push(
+                    warp,
+                    1 << lane,
+                    1,
+                    Action::MbarrierInit { address: 65536 + 8 * (warp * 32 + lane), count: 1 },
+                );
+            }
+            w.sync(warp, 0, self.warps);
+        }
+        for round in 0..self.rounds {
+            for warp in 0..self.warps {
+                w.access(warp, u32::MAX, 2, AccessKind::Write, 128 * warp, 4);
+                for lane in 0..32 {
+                    let address = 65536 + 8 * (warp * 32 + lane);
+                    let arrive = Action::MbarrierArrive { address, count: 1, expect_tx: 0, drop: false };
+                    w.push(warp, 1 << lane, 3, arrive);
+                    w.push(warp, 1 << lane, 4, Action::MbarrierWait { address, parity: round % 2 });
+                }
+                w.sync(warp, 0, self.warps);
+                w.access(warp, u32::MAX, 5, AccessKind::Read, 128 * ((warp + 1) % self.warps), 4);
+                w.sync(warp, 1, self.warps);
             }
         }
         w.0

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use bugaroo_barriers::{Program, check};
-use kernels::{Dataflow, Streaming};
+use kernels::{Dataflow, Divergent, Streaming};
 
 /// What one check took.
 struct Measured {
@@ -65,7 +65,13 @@ fn main() {
     );
     println!("{head}");
     let mut all = vec![
-        measure("streaming (saxpy)", &Streaming { warps: 10, rounds: 4096 }.program()),
+        measure(
+            "streaming, with a bug",
+            &Streaming { warps: 10, rounds: 4096, early_release: true }.program(),
+        ),
+        measure("divergent, 256", &Divergent { warps: 8, rounds: 200 }.program()),
+        measure("divergent, 1024", &Divergent { warps: 32, rounds: 100 }.program()),
+        measure("streaming (saxpy)", &Streaming { warps: 10, rounds: 4096, early_release: false }.program()),
         measure("dataflow (hept_chem)", &Dataflow { rounds: 31, lockstep: true, exchanges: 360 }.program()),
         measure("the same, unlocked", &Dataflow { rounds: 31, lockstep: false, exchanges: 360 }.program()),
     ];

@@ -60,12 +60,12 @@ impl Machine<'_> {
                 return Ok(());
             }
             Opcode::MbarrierWait => {
-                self.mbarrier_wait(chain, command, index);
+                self.mbarrier_wait(chain, command, index, observer);
                 return Ok(());
             }
             Opcode::MbarrierArrive => {
                 self.check_phase(chain, index, address);
-                let part = self.part(chain, index, false);
+                let part = self.part(chain, index, command.b != 0);
                 let mbarrier = self.mbarrier(address);
                 mbarrier.bytes += lanes * i64::from(command.c);
                 mbarrier.pending -= lanes * i64::from(command.b);
@@ -123,8 +123,8 @@ impl Machine<'_> {
             .or_insert_with(|| Mbarrier { component: layout.mbarriers[&address], ..Mbarrier::default() })
     }
 
-    fn part(&mut self, chain: u32, command: u32, waits: bool) -> Part {
-        Part { chain, stamp: self.stamp(chain, command), command, waits }
+    fn part(&mut self, chain: u32, command: u32, orders: bool) -> Part {
+        Part { chain, stamp: self.stamp(chain, command), command, waits: false, orders }
     }
 
     fn arrive(&mut self, chain: u32, part: Part, address: u32) {
@@ -259,24 +259,28 @@ impl Machine<'_> {
         Ok((mbarrier.component, mbarrier.phase))
     }
 
-    fn mbarrier_wait(&mut self, chain: u32, command: &Packed, index: u32) {
+    fn mbarrier_wait<O: Observer>(&mut self, chain: u32, command: &Packed, index: u32, observer: &mut O) {
         let address = command.a;
         let blocks = self.mbarrier(address).phase % 2 == command.b;
         self.check_earlier(chain, index, address, usize::from(!blocks));
-        let part = self.part(chain, index, true);
+        let part = Part { waits: true, ..self.part(chain, index, false) };
         let mbarrier = self.mbarrier(address);
         if blocks {
             mbarrier.waiting.push((chain, part, command.b));
             let component = mbarrier.component;
             self.runners[chain as usize].state = State::AtMbarrier(component);
         } else {
-            self.pass_mbarrier(chain, part, address);
+            self.pass_mbarrier(chain, part, address, observer);
         }
     }
 
-    fn pass_mbarrier(&mut self, chain: u32, part: Part, address: u32) {
+    fn pass_mbarrier<O: Observer>(&mut self, chain: u32, part: Part, address: u32, observer: &mut O) {
         let mbarrier = self.mbarrier(address);
         mbarrier.saw_last.push(part);
+        if !mbarrier.last_clock.is_empty() {
+            observer.passed(Resource::Mbarrier { address }, &part);
+        }
+        let mbarrier = self.mbarrier(address);
         let clock = std::mem::take(&mut mbarrier.last_clock);
         let fenced = std::mem::take(&mut mbarrier.last_fenced);
         let runner = &mut self.runners[chain as usize];
@@ -331,7 +335,7 @@ impl Machine<'_> {
         self.completed += 1;
         for (chain, part, parity) in waiting {
             if phase % 2 == parity {
-                self.pass_mbarrier(chain, part, address);
+                self.pass_mbarrier(chain, part, address, observer);
                 self.runners[chain as usize].state = State::Ready;
                 self.ready.push_back(chain);
             } else {

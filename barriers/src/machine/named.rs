@@ -85,7 +85,7 @@ impl Machine<'_> {
         let barrier = self.barrier(resource);
         self.check_recycling(chain, index, barrier);
         let stamp = self.stamp(chain, index);
-        let part = Part { chain, stamp, command: index, waits };
+        let part = Part { chain, stamp, command: index, waits, orders: true };
         let (threads, weight) = self.weigh(chain, command);
         let number = self.number(count);
         let mut state =
@@ -207,7 +207,7 @@ impl Machine<'_> {
         let resource = state.resource;
         self.barriers[barrier as usize] = state;
         if resource == Resource::Cluster {
-            self.wake_cluster();
+            self.wake_cluster(observer);
         }
     }
 
@@ -294,7 +294,12 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn cluster_wait(&mut self, chain: u32, index: u32) -> Result<(), Misuse> {
+    pub(super) fn cluster_wait<O: Observer>(
+        &mut self,
+        chain: u32,
+        index: u32,
+        observer: &mut O,
+    ) -> Result<(), Misuse> {
         let Some(generation) = self.runners[chain as usize].cluster else {
             let place = self.place(chain, index);
             return Err(Misuse::ClusterOrder { place });
@@ -302,14 +307,18 @@ impl Machine<'_> {
         let barrier = self.barrier(Resource::Cluster);
         self.runners[chain as usize].last_wait = Some(index);
         if self.barriers[barrier as usize].generation > generation {
-            self.pass_cluster(chain, barrier);
+            self.pass_cluster(chain, barrier, observer);
         } else {
             self.runners[chain as usize].state = State::AtCluster;
         }
         Ok(())
     }
 
-    fn pass_cluster(&mut self, chain: u32, barrier: u32) {
+    fn pass_cluster<O: Observer>(&mut self, chain: u32, barrier: u32, observer: &mut O) {
+        if let Some(command) = self.runners[chain as usize].last_wait {
+            let part = Part { chain, stamp: 0, command, waits: true, orders: false };
+            observer.passed(Resource::Cluster, &part);
+        }
         let state = &self.barriers[barrier as usize];
         let runner = &mut self.runners[chain as usize];
         join(&mut runner.clock, &state.last_clock);
@@ -318,11 +327,11 @@ impl Machine<'_> {
         runner.state = State::Ready;
     }
 
-    fn wake_cluster(&mut self) {
+    fn wake_cluster<O: Observer>(&mut self, observer: &mut O) {
         let barrier = self.barrier(Resource::Cluster);
         for chain in 0..self.runners.len() as u32 {
             if self.runners[chain as usize].state == State::AtCluster {
-                self.pass_cluster(chain, barrier);
+                self.pass_cluster(chain, barrier, observer);
                 self.ready.push_back(chain);
             }
         }
