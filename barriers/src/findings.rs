@@ -45,6 +45,8 @@ pub struct At {
     pub line: Option<u32>,
     /// From 1.
     pub column: Option<u32>,
+    /// Where that code was inlined: file and line, from the inside out.
+    pub inlined_at: Vec<(String, u32)>,
     /// The function (mangled).
     pub function: String,
     /// Line of the PTX text.
@@ -277,6 +279,7 @@ fn at_place(place: &bugaroo_simulator::Place, thread: Option<[u32; 3]>, threads:
         file: source.map(|source| source.file.clone()),
         line: source.map(|source| source.line),
         column: source.map(|source| source.column),
+        inlined_at: place.source.iter().skip(1).map(|source| (source.file.clone(), source.line)).collect(),
         function: place.function.clone(),
         ptx_line: place.ptx_line,
         instruction: place.instruction.clone(),

@@ -40,7 +40,7 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Looks for data races (not in this version yet)
     Race(RaceArgs),
-    /// Verifies the named barriers of a kernel (not in this version yet)
+    /// Proves kernels free of barrier deadlock, unsafe barrier recycling and shared-memory races, or says why not
     Verify(VerifyArgs),
     /// Runs PTX litmus tests, and compares what they show with what the PTX memory model allows
     Litmus(LitmusArgs),
@@ -229,24 +229,42 @@ pub struct RaceArgs {
 /// Options of `verify`.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyArgs {
-    /// PTX file
+    /// PTX file; - for standard input
     #[arg(value_name = "FILE.ptx")]
     pub file: PathBuf,
-    /// Kernel to verify
+    /// Kernel to verify [default: all of the file]
     #[arg(long, value_name = "K")]
     pub kernel: Option<String>,
-    /// Dimensions of a block
+    /// Dimensions of a block [default: what the kernel requires, or at most has]
     #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
     pub block: Vec<u32>,
+    /// Which block of the grid [default: the first]
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
+    pub cta: Vec<u32>,
+    /// Dimensions of the grid [default: not known]
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
+    pub grid: Vec<u32>,
     /// Take warps to run in lockstep
     #[arg(long)]
     pub warp_synchronous: bool,
-    /// Value of a kernel parameter; may be repeated
+    /// Value of a kernel parameter, by name or number; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
+    /// Bytes of dynamic shared memory [default: not known, as much as there can be]
+    #[arg(long, value_name = "BYTES")]
+    pub shared: Option<u32>,
+    /// Write the barrier dependence graph: as SVG, or for Graphviz where the name ends in .dot
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
+    /// Warp instructions after which a kernel counts as one without an end [default: 200 million]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_steps: Option<u64>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+    /// What findings exit with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub error_exitcode: u8,
 }
 
 /// Options of `litmus`.

@@ -56,6 +56,11 @@ pub struct NotInThisVersion(pub &'static str);
 #[error("{0}")]
 pub struct UsageError(pub String);
 
+/// The program has something in it that this version cannot judge.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UnsupportedError(pub String);
+
 /// What an error exits with.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     use bugaroo_harness::error::Class;
@@ -68,6 +73,7 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
         Some(Class::Internal) => Exit::Internal,
         Some(Class::Interrupted) => Exit::Interrupted,
         None if error.is::<NotInThisVersion>() => Exit::Unsupported,
+        None if error.is::<UnsupportedError>() => Exit::Unsupported,
         None if error.is::<UsageError>() => Exit::Usage,
         None => Exit::Internal,
     }

@@ -15,6 +15,7 @@ mod replay;
 mod run;
 mod setup;
 mod sites;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::replay(&args),
         Command::Instrument(args) => instrument::instrument(&args),
         Command::Race(args) => later::race(&args),
-        Command::Verify(args) => later::verify(&args),
+        Command::Verify(args) => verify::verify(&args),
         Command::Litmus(args) => litmus::litmus(&args),
     };
     let exit: Exit = result.unwrap_or_else(|error| {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::constants::ConstantMemory;
 use super::machine::{Cta, Machine, Setting};
-use super::params::Params;
+use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::shared::Shared;
 use super::text::{Fixed, extras};
@@ -123,6 +123,11 @@ impl Text {
     /// Where a command comes from.
     pub fn place(&self, origin: u32) -> Place {
         self.program.place(origin)
+    }
+
+    /// Has a kernel a parameter of this name or number?
+    pub fn has_parameter(&self, kernel: &str, name: &str) -> bool {
+        self.function(kernel).is_some_and(|function| params::position(function, name).is_some())
     }
 
     fn function(&self, kernel: &str) -> Option<&Function> {

@@ -39,11 +39,7 @@ impl Params {
 
     fn give(&mut self, function: &Function, name: &str, value: &str) -> Result<(), Refusal> {
         let usage = |message: String| Err(Refusal::new(RefusalKind::Usage, message));
-        let suffix = format!("_{name}");
-        let by_name = self.names.iter().position(|(known, ..)| known == name);
-        let by_suffix = || self.names.iter().position(|(known, ..)| known.ends_with(&suffix));
-        let by_index = || name.parse::<usize>().ok().filter(|index| *index < self.names.len());
-        let Some(index) = by_name.or_else(by_index).or_else(by_suffix) else {
+        let Some(index) = position(function, name) else {
             let known: Vec<&str> = self.names.iter().map(|(name, ..)| name.as_str()).collect();
             let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
             return usage(format!("kernel `{}` has no parameter `{name}` (it has: {known})", function.name));
@@ -76,6 +72,15 @@ impl Params {
         let holds = |(_, at, size): &&(String, u64, u64)| (*at..at + size).contains(&offset);
         self.names.iter().find(holds).map(|(name, ..)| name.clone())
     }
+}
+
+/// Which parameter has this name, this number, or a name that ends in this one.
+pub(super) fn position(function: &Function, name: &str) -> Option<usize> {
+    let find = |fits: &dyn Fn(&str) -> bool| function.params.iter().position(|p| fits(&p.variable.name));
+    let suffix = format!("_{name}");
+    find(&|known| known == name)
+        .or_else(|| name.parse::<usize>().ok().filter(|index| *index < function.params.len()))
+        .or_else(|| find(&|known| known.ends_with(&suffix)))
 }
 
 fn is_negative(text: &str) -> bool {

@@ -1,0 +1,133 @@
+//! `bugaroo verify`.
+
+mod human;
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use bugaroo_barriers::emulate::{DEFAULT_MAX_STEPS, Options, Refusal, RefusalKind, Text};
+use bugaroo_barriers::findings::{Findings, verify as verify_kernel};
+use bugaroo_barriers::graph::Graph;
+use serde::Serialize;
+
+use crate::args::{Format, VerifyArgs};
+use crate::exit::{Exit, UnsupportedError, UsageError};
+use crate::output::{print, print_json};
+
+/// What is written as JSON: the fields of the first kernel (the only one, where one is named), and all kernels.
+#[derive(Serialize)]
+struct Json<'a> {
+    schema: u32,
+    file: String,
+    #[serde(flatten)]
+    first: &'a Findings,
+    kernels: &'a [Findings],
+}
+
+/// Verifies the kernels of a PTX file.
+pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
+    let name = args.file.display().to_string();
+    let ptx = read(&args.file).map_err(|error| UsageError(format!("{name}: {error}")))?;
+    let refused = |refusal: Refusal| -> anyhow::Error {
+        let message = format!("{name}: {refusal}");
+        match refusal.kind {
+            RefusalKind::Usage => UsageError(message).into(),
+            _ => UnsupportedError(message).into(),
+        }
+    };
+    let text = Text::new(&ptx).map_err(refused)?;
+    let kernels: Vec<&str> = match &args.kernel {
+        Some(kernel) => vec![kernel.as_str()],
+        None => text.kernels().collect(),
+    };
+    let options = options(args)?;
+    for (name, _) in &options.params {
+        if args.kernel.is_none() && !kernels.iter().any(|kernel| text.has_parameter(kernel, name)) {
+            return Err(UsageError(format!("no kernel has a parameter `{name}`")).into());
+        }
+    }
+    if args.graph.is_some() && kernels.len() != 1 {
+        return Err(UsageError("--graph wants one kernel: name it with --kernel".to_owned()).into());
+    }
+    let mut all = Vec::new();
+    for kernel in kernels {
+        let mut options = options.clone();
+        if args.kernel.is_none() {
+            options.params.retain(|(name, _)| text.has_parameter(kernel, name));
+        }
+        let found = verify_kernel(&text, kernel, &options).map_err(refused)?;
+        if let (Some(path), Some(emulation)) = (&args.graph, &found.emulation) {
+            let graph = Graph::new(&emulation.program);
+            let dot = path.extension().is_some_and(|extension| extension == "dot" || extension == "gv");
+            let picture = if dot { graph.dot() } else { graph.svg() };
+            fs::write(path, picture).with_context(|| path.display().to_string())?;
+        }
+        all.push(found.findings);
+    }
+    match args.format {
+        Format::Json => print_json(&Json { schema: 1, file: name, first: &all[0], kernels: &all })?,
+        Format::Human => {
+            let base = args.file.parent().unwrap_or(Path::new(""));
+            for findings in &all {
+                print(&human::describe(findings, base))?;
+            }
+        }
+    }
+    Ok(exit(&all, args.error_exitcode))
+}
+
+/// Findings first, then what is open.
+fn exit(all: &[Findings], code: u8) -> Exit {
+    if all.iter().any(|findings| !findings.is_clean() && !findings.is_open()) {
+        Exit::Findings(code)
+    } else if all.iter().any(Findings::is_open) {
+        Exit::Unsupported
+    } else {
+        Exit::Clean
+    }
+}
+
+fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
+    let mut params = Vec::new();
+    for given in &args.param {
+        let Some((name, value)) = given.split_once('=') else {
+            return Err(UsageError(format!("--param {given}: a parameter is given as NAME=VALUE")));
+        };
+        params.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    let extent = |list: &[u32], rest: u32| -> Option<[u32; 3]> {
+        let (first, others) = list.split_first()?;
+        let of = |d: usize| others.get(d).copied().unwrap_or(rest);
+        Some([*first, of(0), of(1)])
+    };
+    for (option, list) in [("--block", &args.block), ("--cta", &args.cta), ("--grid", &args.grid)] {
+        if list.len() > 3 {
+            return Err(UsageError(format!("{option} has up to three extents: X[,Y,Z]")));
+        }
+    }
+    Ok(Options {
+        block: extent(&args.block, 1),
+        cta: extent(&args.cta, 0).unwrap_or_default(),
+        grid: extent(&args.grid, 1),
+        params,
+        dynamic_shared: args.shared,
+        warp_synchronous: args.warp_synchronous,
+        max_steps: args.max_steps.unwrap_or(DEFAULT_MAX_STEPS),
+    })
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().read_to_end(&mut bytes)?;
+    } else {
+        bytes = fs::read(path)?;
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line =
+            error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
+        io::Error::other(format!("line {}: not PTX: bytes that are no text", line + 1))
+    })
+}

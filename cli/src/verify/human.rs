@@ -1,0 +1,260 @@
+//! A verdict for people: what is wrong, where, who, and why.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bugaroo_barriers::findings::{At, Deadlocked, Findings, Race, RaceAccess, Recycled};
+use bugaroo_barriers::program::AccessKind;
+use bugaroo_barriers::verdict::{RaceKind, RecyclingRule};
+
+use crate::output::thousands;
+
+/// Findings of a sort that are shown.
+const SHOWN: usize = 20;
+/// Groups of waiting threads, or of threads without a path, that are shown.
+const FEW: usize = 4;
+
+/// Writes lines; shows the source beside places where it can be read.
+struct Page<'a> {
+    text: String,
+    /// The folder of the PTX file.
+    base: &'a Path,
+}
+
+/// All that is known of a kernel. `base` is the folder of the PTX file, where sources are looked for, too.
+pub fn describe(findings: &Findings, base: &Path) -> String {
+    let mut page = Page { text: String::new(), base };
+    let threads = match findings.block {
+        Some([x, 1, 1]) => format!(" ({x} threads)"),
+        Some([x, y, z]) => format!(" ({x}×{y}×{z} threads)"),
+        None => String::new(),
+    };
+    page.line(0, &format!("kernel {}{threads}: {}", findings.kernel, verdict(findings.verdict)));
+    if let Some(refused) = &findings.refusal {
+        page.line(1, &refused.reason);
+        if let Some(at) = &refused.at {
+            page.place(2, "at", at);
+        }
+        if let Some(cause) = &refused.cause {
+            page.line(1, &format!("because of {cause}"));
+        }
+        if let Some(at) = &refused.cause_at {
+            page.place(2, "at", at);
+        }
+    }
+    if let Some(deadlock) = &findings.deadlock {
+        page.deadlock(deadlock);
+    }
+    if let Some(misuse) = &findings.misuse {
+        page.line(1, &misuse.what);
+        page.place(2, "by", &misuse.at);
+        if let Some(other) = &misuse.other {
+            page.place(2, "and", other);
+        }
+    }
+    for recycled in findings.recycling.iter().take(SHOWN) {
+        page.recycled(recycled);
+    }
+    page.more(findings.recycling.len());
+    for race in findings.races.iter().take(SHOWN) {
+        page.race(race);
+    }
+    page.more(findings.races.len());
+    // In a deadlock, that barriers do not complete goes without saying.
+    let unfinished = if findings.deadlock.is_none() { &findings.unfinished[..] } else { &[] };
+    for unfinished in unfinished.iter().take(FEW) {
+        let what = format!("note: use {} of {} never completes", unfinished.generation, unfinished.barrier);
+        page.line(1, &what);
+        for at in unfinished.at.iter().take(FEW) {
+            page.place(2, "arrived at by", at);
+        }
+    }
+    let stats = &findings.stats;
+    if stats.threads > 0 {
+        page.line(
+            1,
+            &format!(
+                "{} dynamic barriers, {} shared addresses, {} commands, {} race tests, {} threads",
+                thousands(stats.dynamic_barriers),
+                thousands(stats.shared_addresses),
+                thousands(stats.commands),
+                thousands(stats.race_tests),
+                thousands(stats.threads)
+            ),
+        );
+    }
+    page.text
+}
+
+fn verdict(verdict: &str) -> &str {
+    match verdict {
+        "verified" => "verified: no deadlock, no unsafe recycling of barriers, no race, in any execution",
+        "deadlock" => "DEADLOCK: threads can wait for ever",
+        "misuse" => "MISUSE of a barrier",
+        "unsafe-recycling" => "UNSAFE RECYCLING: a barrier is used again too early",
+        "race" => "RACE in shared memory",
+        "benign-race" => "benign races only: writes of values known to be the same",
+        "illegal" => "ILLEGAL: the kernel does what no kernel may",
+        "not-verifiable" => "not verifiable",
+        other => other,
+    }
+}
+
+fn access(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Atomic => "atomic",
+    }
+}
+
+impl Page<'_> {
+    fn line(&mut self, depth: usize, line: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * depth);
+    }
+
+    fn more(&mut self, count: usize) {
+        if count > SHOWN {
+            self.line(1, &format!("… and {} more", count - SHOWN));
+        }
+    }
+
+    /// A place: who, where, and the line of the source.
+    fn place(&mut self, depth: usize, how: &str, at: &At) {
+        let who = match (at.thread, at.threads) {
+            (None, _) => String::new(),
+            (Some([x, y, z]), 0 | 1) => format!(" thread ({x},{y},{z}){}", rank(at)),
+            (Some([x, y, z]), n) => format!(" {n} threads from ({x},{y},{z}){}", rank(at)),
+        };
+        let place = match (&at.file, at.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}, PTX line {}", at.ptx_line),
+            _ => format!("{}, PTX line {}", at.function, at.ptx_line),
+        };
+        let words = format!("{how}{who}: {place}: {}", at.instruction.trim());
+        self.line(depth, words.trim_start());
+        let innermost = at.file.as_deref().zip(at.line);
+        if let Some(source) = innermost.and_then(|(file, line)| self.source(file, line)) {
+            self.line(depth + 1, &format!("| {source}"));
+        }
+        for (file, line) in at.inlined_at.iter().take(2) {
+            let source = self.source(file, *line).map(|source| format!(" | {source}")).unwrap_or_default();
+            self.line(depth + 1, &format!("inlined at {file}:{line}{source}"));
+        }
+    }
+
+    /// The line of the source, if it can be read: where the compiler says, or beside the PTX file.
+    fn source(&self, file: &str, line: u32) -> Option<String> {
+        let beside = self.base.join(Path::new(file).file_name()?);
+        let candidates: [PathBuf; 2] = [PathBuf::from(file), beside];
+        let text = candidates.iter().find_map(|path| fs::read_to_string(path).ok())?;
+        let words = text.lines().nth(line.checked_sub(1)? as usize)?.trim();
+        (!words.is_empty()).then(|| words.to_owned())
+    }
+
+    fn deadlock(&mut self, deadlock: &Deadlocked) {
+        let order: Vec<usize> = match deadlock.cycle.is_empty() {
+            false => deadlock.cycle.clone(),
+            true => (0..deadlock.waiting.len()).collect(),
+        };
+        if !deadlock.cycle.is_empty() {
+            self.line(1, "each of these waits for the next, and the last for the first:");
+        }
+        for index in order.iter().take(SHOWN) {
+            let waits = &deadlock.waiting[*index];
+            let mut what = format!(
+                "waits for use {} of {}, where {} of {} have come",
+                waits.generation, waits.barrier, waits.arrived, waits.expected
+            );
+            if waits.bytes_missing != 0 {
+                what += &format!("; {} bytes are missing", waits.bytes_missing);
+            }
+            self.place(1, "", &waits.at);
+            self.line(2, &what);
+            if waits.waits_for.is_empty() {
+                self.line(2, "nobody else would come there");
+            }
+            for (_, at) in waits.waits_for.iter().take(FEW) {
+                self.place(2, "would still come:", at);
+            }
+        }
+        if order.len() < deadlock.waiting.len() {
+            self.line(1, &format!("{} groups of threads wait in all", deadlock.waiting.len()));
+        }
+    }
+
+    fn recycled(&mut self, recycled: &Recycled) {
+        let Recycled { barrier, earlier, later, count, .. } = recycled;
+        let what = match recycled.rule {
+            RecyclingRule::EarlierComplete => {
+                format!("use {later} of {barrier} need not come after use {earlier} is over ({count} times)")
+            }
+            RecyclingRule::WaitBeforeNext => format!(
+                "use {later} of {barrier} may be over before a wait for use {earlier} was made ({count} times)"
+            ),
+        };
+        self.line(1, &what);
+        self.place(2, "takes part:", &recycled.at);
+        match &recycled.knows_from {
+            Some(at) => self.place(2, "which knows only what it knew when it waited last:", at),
+            None => self.line(2, "which has never waited before"),
+        }
+        for at in recycled.unordered.iter().take(FEW) {
+            self.place(2, "no path from:", at);
+        }
+        if recycled.unordered.len() > FEW {
+            self.line(2, &format!("… nor from {} more", recycled.unordered.len() - FEW));
+        }
+    }
+
+    fn race(&mut self, race: &Race) {
+        let what = match race.kind {
+            RaceKind::WriteWrite => "two writes are not ordered",
+            RaceKind::ReadWrite => "a read and a write are not ordered",
+            RaceKind::ReadAtomic => "an atomic and a read are not ordered",
+            RaceKind::WriteAtomic => "an atomic and a write are not ordered",
+            RaceKind::MissingProxyFence => {
+                "a write and an asynchronous copy are ordered, but without fence.proxy.async between"
+            }
+        };
+        let at_least = if race.at_least { "at least " } else { "" };
+        let benign = match race.benign {
+            0 => String::new(),
+            all if all == race.pairs => ", all of them benign: the same value is written".to_owned(),
+            some => format!(", {} of them benign", thousands(some)),
+        };
+        let pairs = thousands(race.pairs);
+        self.line(
+            1,
+            &format!(
+                "{what}: {at_least}{pairs} pairs{benign}; for example at {:#x} of shared memory:",
+                race.address
+            ),
+        );
+        self.access(&race.first);
+        self.access(&race.second);
+        if let Some(point) = &race.after {
+            self.place(
+                2,
+                &format!("together from use {} of {} on:", point.generation, point.barrier),
+                &point.at,
+            );
+        }
+        if let Some(point) = &race.before {
+            self.place(2, &format!("up to use {} of {}:", point.generation, point.barrier), &point.at);
+        }
+    }
+
+    fn access(&mut self, side: &RaceAccess) {
+        let copy = if side.asynchronous { "asynchronous " } else { "" };
+        let value = side.value.map(|value| format!(" of {value:#x}")).unwrap_or_default();
+        let what =
+            format!("{copy}{} of {} bytes at {:#x}{value} by", access(side.kind), side.size, side.address);
+        self.place(2, &what, &side.at);
+    }
+}
+
+fn rank(at: &At) -> String {
+    if at.cta == 0 { String::new() } else { format!(" of CTA {}", at.cta) }
+}
