@@ -16,7 +16,7 @@ mod launch_state;
 mod layout;
 mod site_word;
 
-pub use coin::{coin, threshold};
+pub use coin::{coin, launch_key, mix, threshold};
 pub use launch_state::{Features, LaunchState, Model};
 pub use layout::{CHUNK_BYTES, Layout};
 pub use site_word::{BufferSpace, SiteWord};

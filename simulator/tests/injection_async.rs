@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use bugaroo_device_handlers::Model;
 use bugaroo_simulator::{Activity, DeviceConfig, End};
-use injected::{Argument, Injection, Prepared, Work, run, run_original, words};
+use injected::{Argument, Injection, Prepared, Work, in_both_forms, natively, run, run_original, words};
 use support::Device;
 
 /// A kernel of one warp: each thread's word of shared memory is 7, `body` does something with it, `in` and
@@ -163,7 +163,10 @@ fn what_was_stored_before_an_arrival_is_there_behind_the_wait() {
     let work = Work::new("copy", 1, 32, &arguments);
     let mut delayed = 0;
     for seed in 0..60 {
-        let outcome = run(&prepared, &work, Some(&Injection::new(Model::StoreBuffer, 1.0)), seed).complete();
+        let injection = Injection::new(Model::StoreBuffer, 1.0);
+        let native = natively(|| run(&prepared, &work, Some(&injection), seed)).complete();
+        assert_eq!(native.words(1), [42; 32], "natively, seed {seed}");
+        let outcome = run(&prepared, &work, Some(&injection), seed).complete();
         assert_eq!(outcome.words(1), [42; 32], "seed {seed}");
         delayed += outcome.delayed;
     }
@@ -176,8 +179,11 @@ fn unnoticed(prepared: &Prepared, work: &Work<'_>, seeds: u64) {
     assert_eq!(run(prepared, work, None, 0).complete().buffers, expected, "{}", work.kernel);
     for pw in [0.5, 1.0] {
         for seed in 0..seeds {
-            let outcome = run(prepared, work, Some(&Injection::new(Model::StoreBuffer, pw)), seed).complete();
-            assert!(outcome.buffers == expected, "{}, p_w {pw}, seed {seed}", work.kernel);
+            in_both_forms(|| {
+                let injection = Injection::new(Model::StoreBuffer, pw);
+                let outcome = run(prepared, work, Some(&injection), seed).complete();
+                assert!(outcome.buffers == expected, "{}, p_w {pw}, seed {seed}", work.kernel);
+            });
         }
     }
 }

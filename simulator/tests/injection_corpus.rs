@@ -3,7 +3,7 @@
 mod injected;
 
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Prepared, Work, run, run_original, words};
+use injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, words};
 
 macro_rules! corpus {
     ($name:literal) => {
@@ -55,74 +55,86 @@ fn numbers(count: usize, bytes: usize) -> Argument {
 
 #[test]
 fn guarded_instructions() {
-    let prepared = corpus!("predicated");
-    let arguments = [words(&[5; 128]), words(&[9; 64]), words(&[0]), Argument::U32(50)];
-    unnoticed(&prepared, &Work::new("guarded", 2, 32, &arguments), &BOTH);
-    unnoticed(&prepared, &Work::new("guarded_exit", 2, 32, &[words(&[5; 64]), Argument::U32(50)]), &BOTH);
+    in_both_forms(|| {
+        let prepared = corpus!("predicated");
+        let arguments = [words(&[5; 128]), words(&[9; 64]), words(&[0]), Argument::U32(50)];
+        unnoticed(&prepared, &Work::new("guarded", 2, 32, &arguments), &BOTH);
+        unnoticed(&prepared, &Work::new("guarded_exit", 2, 32, &[words(&[5; 64]), Argument::U32(50)]), &BOTH);
+    });
 }
 
 #[test]
 fn vectors() {
-    let prepared = corpus!("vectors");
-    let arguments = [
-        numbers(256, 4),
-        numbers(256, 4),
-        numbers(128, 8),
-        noise(512),
-        noise(256),
-        noise(512),
-        noise(1024),
-        numbers(128, 4),
-    ];
-    unnoticed(&prepared, &Work::new("copies", 2, 32, &arguments), &BOTH);
-    unnoticed(&prepared, &Work::new("in_shared", 2, 64, &[numbers(512, 4)]), &BOTH);
+    in_both_forms(|| {
+        let prepared = corpus!("vectors");
+        let arguments = [
+            numbers(256, 4),
+            numbers(256, 4),
+            numbers(128, 8),
+            noise(512),
+            noise(256),
+            noise(512),
+            noise(1024),
+            numbers(128, 4),
+        ];
+        unnoticed(&prepared, &Work::new("copies", 2, 32, &arguments), &BOTH);
+        unnoticed(&prepared, &Work::new("in_shared", 2, 64, &[numbers(512, 4)]), &BOTH);
+    });
 }
 
 #[test]
 fn every_width() {
-    let prepared = corpus!("widths");
-    let bytes = |size: usize| noise(size * 3 * 64);
-    let arguments = [
-        bytes(1),
-        bytes(1),
-        bytes(2),
-        bytes(2),
-        bytes(4),
-        bytes(4),
-        bytes(8),
-        bytes(8),
-        numbers(192, 4),
-        numbers(192, 8),
-        Argument::Buffer(vec![0x3c; 2 * 192]),
-        Argument::Buffer(vec![0x3c; 4 * 192]),
-        Argument::Buffer(vec![1; 192]),
-    ];
-    unnoticed(&prepared, &Work::new("all", 2, 32, &arguments), &BOTH);
-    // Sub-words of a larger value: the paper's equality of addresses does not see them.
-    unnoticed(&prepared, &Work::new("parts", 2, 32, &[noise(512), noise(512)]), &[Model::StoreBuffer]);
+    in_both_forms(|| {
+        let prepared = corpus!("widths");
+        let bytes = |size: usize| noise(size * 3 * 64);
+        let arguments = [
+            bytes(1),
+            bytes(1),
+            bytes(2),
+            bytes(2),
+            bytes(4),
+            bytes(4),
+            bytes(8),
+            bytes(8),
+            numbers(192, 4),
+            numbers(192, 8),
+            Argument::Buffer(vec![0x3c; 2 * 192]),
+            Argument::Buffer(vec![0x3c; 4 * 192]),
+            Argument::Buffer(vec![1; 192]),
+        ];
+        unnoticed(&prepared, &Work::new("all", 2, 32, &arguments), &BOTH);
+        // Sub-words of a larger value: the paper's equality of addresses does not see them.
+        unnoticed(&prepared, &Work::new("parts", 2, 32, &[noise(512), noise(512)]), &[Model::StoreBuffer]);
+    });
 }
 
 #[test]
 fn generic_addresses() {
-    let prepared = corpus!("generic");
-    for which in 0..4 {
-        let mut work = Work::new("spaces", 2, 64, &[words(&[3; 128]), Argument::U32(which)]);
-        work.dynamic_shared = 256;
-        unnoticed(&prepared, &work, &BOTH);
-    }
+    in_both_forms(|| {
+        let prepared = corpus!("generic");
+        for which in 0..4 {
+            let mut work = Work::new("spaces", 2, 64, &[words(&[3; 128]), Argument::U32(which)]);
+            work.dynamic_shared = 256;
+            unnoticed(&prepared, &work, &BOTH);
+        }
+    });
 }
 
 #[test]
 fn device_functions() {
-    let prepared = corpus!("functions");
-    unnoticed(&prepared, &Work::new("diverged", 2, 32, &[words(&[0; 128])]), &BOTH);
-    unnoticed(&prepared, &Work::new("recursive", 2, 32, &[words(&[9; 64 * 16]), words(&[0; 64])]), &BOTH);
-    unnoticed(&prepared, &Work::new("pointers", 2, 32, &[words(&[0; 64])]), &BOTH);
+    in_both_forms(|| {
+        let prepared = corpus!("functions");
+        unnoticed(&prepared, &Work::new("diverged", 2, 32, &[words(&[0; 128])]), &BOTH);
+        unnoticed(&prepared, &Work::new("recursive", 2, 32, &[words(&[9; 64 * 16]), words(&[0; 64])]), &BOTH);
+        unnoticed(&prepared, &Work::new("pointers", 2, 32, &[words(&[0; 64])]), &BOTH);
+    });
 }
 
 #[test]
 fn ways_out() {
-    let prepared = corpus!("control");
-    unnoticed(&prepared, &Work::new("early", 2, 64, &[words(&[0; 128]), Argument::U32(100)]), &BOTH);
-    unnoticed(&prepared, &Work::new("exits", 1, 64, &[words(&[0; 128])]), &BOTH);
+    in_both_forms(|| {
+        let prepared = corpus!("control");
+        unnoticed(&prepared, &Work::new("early", 2, 64, &[words(&[0; 128]), Argument::U32(100)]), &BOTH);
+        unnoticed(&prepared, &Work::new("exits", 1, 64, &[words(&[0; 128])]), &BOTH);
+    });
 }

@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Outcome, Prepared, Work, run, run_original, words};
+use injected::{
+    Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, words,
+};
 use proptest::prelude::*;
 
 static KERNELS: LazyLock<Prepared> = LazyLock::new(|| Prepared::new(include_str!("kernels/cta.ptx")));
@@ -35,44 +37,50 @@ fn seen(kernel: &str, injection: &Injection, seeds: u64) -> BTreeSet<(u32, u32)>
 
 #[test]
 fn fences_and_releases_cover_what_the_block_ordered_before_them() {
-    for kernel in [
-        "fence_of_another",
-        "release_of_another",
-        "fence_block_then_fence",
-        "acquire_then_release",
-        "fence_block_then_acquire",
-    ] {
-        for pw in [0.5, 1.0] {
-            assert_eq!(
-                seen(kernel, &store_buffer(pw), 100),
-                BTreeSet::from([(42, 42)]),
-                "{kernel}, p_w {pw}"
-            );
+    in_both_forms(|| {
+        for kernel in [
+            "fence_of_another",
+            "release_of_another",
+            "fence_block_then_fence",
+            "acquire_then_release",
+            "fence_block_then_acquire",
+        ] {
+            for pw in [0.5, 1.0] {
+                assert_eq!(
+                    seen(kernel, &store_buffer(pw), 100),
+                    BTreeSet::from([(42, 42)]),
+                    "{kernel}, p_w {pw}"
+                );
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_barrier_orders_nothing_for_another_block() {
-    for pw in [0.5, 1.0] {
-        let seen = seen("ticket_behind_barrier", &store_buffer(pw), 200);
-        assert_eq!(seen, BTreeSet::from([(42, 0), (42, 42)]), "p_w {pw}");
-    }
+    in_both_forms(|| {
+        for pw in [0.5, 1.0] {
+            let seen = seen("ticket_behind_barrier", &store_buffer(pw), 200);
+            assert_eq!(seen, BTreeSet::from([(42, 0), (42, 42)]), "p_w {pw}");
+        }
+    });
 }
 
 #[test]
 fn a_fence_that_is_narrowed_is_the_blocks_fence() {
-    let narrowed = |kernel: &str| store_buffer(1.0).narrowing(&KERNELS.sites(kernel, "membar.gl"));
-    let within = seen("message_within", &narrowed("message_within"), 100);
-    assert_eq!(within, BTreeSet::from([(42, 42)]), "the same block");
-    let across = seen("fence_of_another", &narrowed("fence_of_another"), 200);
-    assert_eq!(across, BTreeSet::from([(42, 0), (42, 42)]), "another block");
-    // The same for a fence that is inserted: behind the writer's store, before the barrier.
-    let kernel = "ticket_behind_barrier";
-    let store = &KERNELS.sites(kernel, "st.global")[..1];
-    assert_eq!(seen(kernel, &store_buffer(1.0).inserting(store), 100), BTreeSet::from([(42, 42)]));
-    let narrow = store_buffer(1.0).inserting(store).narrowing(store);
-    assert_eq!(seen(kernel, &narrow, 200), BTreeSet::from([(42, 0), (42, 42)]));
+    in_both_forms(|| {
+        let narrowed = |kernel: &str| store_buffer(1.0).narrowing(&KERNELS.sites(kernel, "membar.gl"));
+        let within = seen("message_within", &narrowed("message_within"), 100);
+        assert_eq!(within, BTreeSet::from([(42, 42)]), "the same block");
+        let across = seen("fence_of_another", &narrowed("fence_of_another"), 200);
+        assert_eq!(across, BTreeSet::from([(42, 0), (42, 42)]), "another block");
+        // The same for a fence that is inserted: behind the writer's store, before the barrier.
+        let kernel = "ticket_behind_barrier";
+        let store = &KERNELS.sites(kernel, "st.global")[..1];
+        assert_eq!(seen(kernel, &store_buffer(1.0).inserting(store), 100), BTreeSet::from([(42, 42)]));
+        let narrow = store_buffer(1.0).inserting(store).narrowing(store);
+        assert_eq!(seen(kernel, &narrow, 200), BTreeSet::from([(42, 0), (42, 42)]));
+    });
 }
 
 #[test]
@@ -86,22 +94,26 @@ fn the_papers_model_takes_a_narrowed_fence_for_a_fence() {
 
 #[test]
 fn writers_of_the_same_bytes_come_one_after_the_other() {
-    for pw in [0.3, 0.7, 1.0] {
-        for outcome in outcomes("one_after_the_other", &store_buffer(pw), 60) {
-            let out = outcome.words(2);
-            assert_eq!(out[0], 5, "what the atomic found");
-            for thread in 0..BLOCK as usize {
-                let read = &out[8 + 4 * thread..12 + 4 * thread];
-                assert_eq!(read, [2, 0x0102_0904, 15, 0x0102_0904], "thread {thread}, p_w {pw}");
+    in_both_forms(|| {
+        for pw in [0.3, 0.7, 1.0] {
+            for outcome in outcomes("one_after_the_other", &store_buffer(pw), 60) {
+                let out = outcome.words(2);
+                assert_eq!(out[0], 5, "what the atomic found");
+                for thread in 0..BLOCK as usize {
+                    let read = &out[8 + 4 * thread..12 + 4 * thread];
+                    assert_eq!(read, [2, 0x0102_0904, 15, 0x0102_0904], "thread {thread}, p_w {pw}");
+                }
+                assert_eq!(outcome.words(0)[..3], [2, 0x0102_0904, 15], "in the end");
             }
-            assert_eq!(outcome.words(0)[..3], [2, 0x0102_0904, 15], "in the end");
         }
-    }
+    });
 }
 
 #[test]
 fn who_spins_on_a_plain_store_behind_a_barrier_ends() {
-    assert_eq!(seen("plain_handshake", &store_buffer(1.0), 30), BTreeSet::from([(42, 42)]));
+    in_both_forms(|| {
+        assert_eq!(seen("plain_handshake", &store_buffer(1.0), 30), BTreeSet::from([(42, 42)]));
+    });
 }
 
 #[test]
@@ -149,6 +161,9 @@ proptest! {
         let plain = run_original(&KERNELS, &work, seed).complete();
         let injected = run(&KERNELS, &work, Some(&injection), seed).complete();
         prop_assert!(injected.delayed > 0 || count < 3);
-        prop_assert_eq!(plain.buffers, injected.buffers);
+        prop_assert_eq!(&plain.buffers, &injected.buffers);
+        let native = natively(|| run(&KERNELS, &work, Some(&injection), seed)).complete();
+        prop_assert_eq!(native.delayed, injected.delayed);
+        prop_assert_eq!(plain.buffers, native.buffers);
     }
 }

@@ -8,7 +8,7 @@
 mod injected;
 
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Prepared, Work, run, run_original, words};
+use injected::{Argument, Injection, Prepared, Work, natively, run, run_original, words};
 use proptest::prelude::*;
 
 const BYTES: u32 = 32;
@@ -178,6 +178,8 @@ fn same_with_and_without(steps: &[Step], models: &[Model], seed: u64) -> Result<
                 let injection = Injection { capacity, ..Injection::new(*model, pw) };
                 let outcome = run(&prepared, &work, Some(&injection), seed).complete();
                 prop_assert_eq!(&outcome.buffers, &expected.buffers, "{:?}", injection);
+                let native = natively(|| run(&prepared, &work, Some(&injection), seed)).complete();
+                prop_assert_eq!(&native.buffers, &expected.buffers, "natively, {:?}", injection);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::decoded::{Inst, Kind, SpecialValue, WORD_ROW};
 
 /// Lanes of a mask, lowest first.
 #[inline(always)]
-pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (mask != 0).then(|| {
             let lane = mask.trailing_zeros();

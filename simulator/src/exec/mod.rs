@@ -28,7 +28,7 @@ mod warp;
 use asynchronous::Asynchrony;
 pub(crate) use atomic::{combine, read_memory, write_memory};
 pub use collective::{reduce, shuffle_source};
-pub(crate) use data::{read_lane, row, write_lane};
+pub(crate) use data::{lanes, read_lane, row, write_lane};
 use frames::{Block, Frame, Frames, ROOT};
 pub(crate) use resolve::{Resolved, sum32};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};

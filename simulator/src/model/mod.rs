@@ -36,6 +36,7 @@
 
 pub(crate) mod accessed;
 pub mod ptx;
+pub mod store_buffer;
 mod world;
 
 use bugaroo_ptx::op::FenceKind;

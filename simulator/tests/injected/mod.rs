@@ -1,18 +1,46 @@
-//! Runs a kernel with and without instrumentation: what the injector's behaviour tests share.
+//! Runs a kernel with and without instrumentation: what the injector's behaviour tests share. Store buffers come in two
+//! forms, [`in_both_forms`]: the device code that instrumented PTX calls, and the simulator's own model.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model, flags};
+use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
+use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, RandomScheduler, launch,
+    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, launch_with,
 };
+use std::cell::Cell;
+use std::sync::Arc;
+
+thread_local! {
+    /// Whether this thread's runs under store buffers are the simulator's own.
+    static NATIVE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a test with store buffers by the device code, and then by the simulator.
+pub fn in_both_forms(test: impl Fn()) {
+    for native in [false, true] {
+        NATIVE.set(native);
+        test();
+    }
+    NATIVE.set(false);
+}
+
+/// Runs a test with the simulator's own store buffers.
+pub fn natively<T>(test: impl FnOnce() -> T) -> T {
+    NATIVE.set(true);
+    let result = test();
+    NATIVE.set(false);
+    result
+}
 
 /// A module in both forms, parsed once.
 pub struct Prepared {
     pub original: Module,
     pub instrumented: Module,
     pub info: Instrumented,
+    pub table: SiteTable,
 }
 
 impl Prepared {
@@ -20,7 +48,8 @@ impl Prepared {
         let info = instrument(ptx).expect("the module instruments");
         let original = bugaroo_ptx::parse(ptx).expect("the module parses");
         let instrumented = bugaroo_ptx::parse(&info.ptx).expect("the output parses");
-        Prepared { original, instrumented, info }
+        let table = collect_sites(&original);
+        Prepared { original, instrumented, info, table }
     }
 
     /// Numbers of the sites of a kernel whose instruction contains this text.
@@ -130,22 +159,47 @@ const BUDGET: u64 = 20_000_000;
 
 /// Runs the original.
 pub fn run_original(prepared: &Prepared, work: &Work<'_>, seed: u64) -> Outcome {
-    run_module(&prepared.original, None, work, seed)
+    run_module(&prepared.original, Form::Plain, work, seed)
 }
 
 /// Runs the instrumented module; without an injection, its launch state stays as the module has it.
 pub fn run(prepared: &Prepared, work: &Work<'_>, injection: Option<&Injection>, seed: u64) -> Outcome {
-    run_module(&prepared.instrumented, injection.map(|injection| (injection, &prepared.info)), work, seed)
+    let Some(injection) = injection else {
+        return run_module(&prepared.instrumented, Form::Plain, work, seed);
+    };
+    if injection.model == Model::StoreBuffer && NATIVE.get() {
+        return run_module(&prepared.original, Form::Native(injection, prepared), work, seed);
+    }
+    run_module(&prepared.instrumented, Form::Handlers(injection, &prepared.info), work, seed)
 }
 
-fn run_module(
-    module: &Module,
-    injection: Option<(&Injection, &Instrumented)>,
-    work: &Work<'_>,
-    seed: u64,
-) -> Outcome {
+/// How stores are delayed.
+#[derive(Clone, Copy)]
+enum Form<'a> {
+    Plain,
+    Handlers(&'a Injection, &'a Instrumented),
+    Native(&'a Injection, &'a Prepared),
+}
+
+/// The simulator's model, as the device code would be told by its launch state.
+fn native_model(program: &Program, injection: &Injection, prepared: &Prepared, seed: u64) -> StoreBuffer {
+    let mut flags = vec![0; prepared.table.sites.len()];
+    injection.flags.iter().for_each(|(site, flag)| flags[*site as usize] |= flag);
+    if injection.flags.is_empty() {
+        flags.clear();
+    }
+    let settings = Settings {
+        pw: [injection.pw_global, injection.pw_shared],
+        seed: (seed, 0),
+        capacity: injection.capacity,
+        flags: flags.into(),
+    };
+    StoreBuffer::new(&settings, Arc::new(Sites::new(program, &prepared.table)))
+}
+
+fn run_module(module: &Module, form: Form<'_>, work: &Work<'_>, seed: u64) -> Outcome {
     let mut memory = Memory::new(1 << 30).expect("a host gives a test a gigabyte of addresses");
-    let config = DeviceConfig { late_copies: injection.is_some(), ..DeviceConfig::default() };
+    let config = DeviceConfig { late_copies: !matches!(form, Form::Plain), ..DeviceConfig::default() };
     let program = match Program::load(module, &mut memory, &config) {
         Ok(program) => program,
         Err(error) => panic!("{error}"),
@@ -167,8 +221,16 @@ fn run_module(
             }
         }
     }
-    let delayed =
-        injection.map(|(injection, info)| arrange(&program, &mut memory, injection, info, work, seed));
+    let (counted, model) = match form {
+        Form::Plain => (None, None),
+        Form::Handlers(injection, info) => {
+            (Some(arrange(&program, &mut memory, injection, info, work, seed)), None)
+        }
+        Form::Native(injection, prepared) => {
+            let model: Box<dyn MemoryModel> = Box::new(native_model(&program, injection, prepared, seed));
+            (None, Some(model))
+        }
+    };
     let spec = LaunchSpec {
         kernel: work.kernel,
         grid: [work.grid, 1, 1],
@@ -179,8 +241,8 @@ fn run_module(
         step_budget: Some(BUDGET),
     };
     let mut scheduler = RandomScheduler::new(seed);
-    let result = launch(&program, &mut memory, &config, &spec, &mut scheduler);
-    let result = result.expect("the test's launch is legal");
+    let result = launch_with(&program, &mut memory, &config, &spec, &mut scheduler, model);
+    let (result, counts) = result.expect("the test's launch is legal");
     let console: Vec<u8> = memory.console().take().into_iter().flat_map(|(_, text)| text).collect();
     let console = String::from_utf8(console).expect("the tests print plain text");
     let mut printed: Vec<String> = console.lines().map(str::to_owned).collect();
@@ -191,7 +253,8 @@ fn run_module(
         bytes
     };
     Outcome {
-        delayed: delayed.map_or(0, |at| u64::from_le_bytes(read((at, 8)).try_into().expect("eight bytes"))),
+        delayed: counted
+            .map_or(counts.delayed, |at| u64::from_le_bytes(read((at, 8)).try_into().expect("eight bytes"))),
         buffers: buffers.iter().copied().map(read).collect(),
         end: result.end,
         thread_instructions: result.counts.thread_instructions,

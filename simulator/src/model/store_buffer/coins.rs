@@ -1,0 +1,59 @@
+//! The coins: those of the device code (`bugaroo_device_handlers::coin`), so that both forms of the model delay the
+//! same stores.
+
+use bugaroo_device_handlers::constants::hash::GOLDEN;
+use bugaroo_device_handlers::mix;
+
+/// How often each thread came by each store site: a row of 32 lanes per warp and site, made when it is needed.
+#[derive(Debug, Default)]
+pub(super) struct Coins {
+    key: u64,
+    store_sites: usize,
+    /// By warp and store site: number of the row, from 1; 0 for none.
+    places: Vec<u32>,
+    rows: Vec<[u32; 32]>,
+    unused: Vec<u32>,
+}
+
+impl Coins {
+    pub fn new(key: u64, store_sites: u32) -> Coins {
+        Coins { key, store_sites: store_sites as usize, ..Coins::default() }
+    }
+
+    pub fn begin(&mut self, warps: u32) {
+        self.places = vec![0; self.store_sites * warps as usize];
+    }
+
+    /// Threads of another block come into this warp slot: all begin at zero.
+    pub fn reset(&mut self, warp: u32) {
+        let first = self.store_sites * warp as usize;
+        for place in &mut self.places[first..first + self.store_sites] {
+            if *place != 0 {
+                self.unused.push(std::mem::take(place));
+            }
+        }
+    }
+
+    /// The counts of a warp at a store site.
+    pub fn row(&mut self, warp: u32, slot: u32) -> &mut [u32; 32] {
+        let place = &mut self.places[self.store_sites * warp as usize + slot as usize];
+        if *place == 0 {
+            *place = self.unused.pop().unwrap_or_else(|| {
+                self.rows.push([0; 32]);
+                self.rows.len() as u32
+            });
+            self.rows[*place as usize - 1] = [0; 32];
+        }
+        &mut self.rows[*place as usize - 1]
+    }
+
+    /// The coin of an execution: uniform over `u32`.
+    pub fn toss(&self, thread: u32, site: u32, count: u32) -> u32 {
+        let id = u64::from(site) << 32 | u64::from(thread);
+        (mix((self.key ^ mix(id)).wrapping_add(u64::from(count).wrapping_mul(GOLDEN))) >> 32) as u32
+    }
+
+    pub fn bytes(&self) -> u64 {
+        (self.rows.len() * 128 + self.places.len() * 4) as u64
+    }
+}

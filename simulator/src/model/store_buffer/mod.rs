@@ -1,0 +1,629 @@
+//! Model `store-buffer`, natively: what the device code of `bugaroo-device-handlers` does for instrumented PTX, done by
+//! the engine for the program as it stands (DESIGN part 4).
+//!
+//! # What it does
+//! Each thread has a buffer of global stores and one of shared stores. A store is delayed by a coin, the very coin that
+//! the device code tosses: same seed, launch, thread, site and count, same decision. A delayed store does not touch
+//! memory before it drains. A thread reads its own delayed stores; where a load or an atomic needs some of an
+//! entry's bytes and others, or changes them, the entry drains first. Everything drains, newest first, before a
+//! release, before a fence and before what the model does not look into ([`super::Event::Opaque`]); before what
+//! orders memory for a CTA alone, the two newest weak global stores move into slots of the CTA ([`slots`]) and the
+//! rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
+//!
+//! Draining is done entry by entry, an entry of each lane at a time, each time as a visible operation: other warps see
+//! the stores come one by one.
+//!
+//! # Where it differs from the device code
+//! - A vector store is one entry, at most sixteen bytes, with the coin of its first element, and is never torn. So
+//!   strong vectors (a status beside its value, in CUB) are delayed, too. The device code delays weak vectors element by
+//!   element and strong ones not at all. Vectors of 32 bytes are not delayed here.
+//! - It has room for every entry, in host memory; device memory is not touched.
+//! - Instructions take no time of their own for being looked at, so a thread's turns are shorter in instructions,
+//!   though not in visible operations.
+//! - Loads and atomics that the injector does not take apart (128-bit elements, vectors of atomics, memory
+//!   of other blocks in the cluster) are looked at like any others: not everything drains before them.
+//!
+//! # What it can miss
+//! Whatever needs a load to be late: missing acquires, scopes too narrow on the reader's side.
+
+mod buffers;
+mod coins;
+mod sites;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use bugaroo_device_handlers::constants::{STRONG_CALLS, cta::HOLDS};
+use bugaroo_device_handlers::{flags, launch_key, threshold};
+use bugaroo_ptx::op::FenceKind;
+use bugaroo_ptx::types::{Scope, Semantics};
+
+use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
+use crate::address::{Window, window};
+use crate::exec::lanes;
+use buffers::{Entry, Phase, Pool, Thread};
+use coins::Coins;
+use sites::NONE;
+pub use sites::Sites;
+use slots::Slots;
+
+/// A buffer's space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Space {
+    Global = 0,
+    Shared = 1,
+}
+
+/// Both, in the order in which they drain.
+const SPACES: [Space; 2] = [Space::Global, Space::Shared];
+
+/// Largest store that is delayed.
+const WIDEST: u32 = 16;
+
+/// What a launch is to show.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Probability with which global and shared stores are delayed.
+    pub pw: [f64; 2],
+    /// The trial's seed, and the launch's number.
+    pub seed: (u64, u64),
+    /// Entries of each buffer, 1 to 65,535; more or less is taken to the nearer end.
+    pub capacity: u32,
+    /// Words of [`bugaroo_device_handlers::flags`], by number of the site; empty when none is set.
+    pub flags: Arc<[u32]>,
+}
+
+/// Lanes of a warp slot, by state of their threads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    /// Those with entries.
+    loaded: u32,
+    /// Those that have a phase, or have begun to empty a buffer.
+    draining: u32,
+    /// Those whose access is done and whose inserted fence is not.
+    accessed: u32,
+}
+
+/// The model of one launch.
+#[derive(Debug)]
+pub struct StoreBuffer {
+    thresholds: [u64; 2],
+    capacity: u16,
+    flags: Arc<[u32]>,
+    sites: Arc<Sites>,
+    coins: Coins,
+    shape: Shape,
+    /// By warp slot and lane.
+    threads: Vec<Thread>,
+    busy: Vec<Busy>,
+    ctas: Vec<Slots>,
+    pool: Pool,
+    delayed: u64,
+    flushes: [Vec<u64>; 2],
+}
+
+/// Which buffer an address belongs to, if to one.
+fn space_of(address: u64) -> Option<Space> {
+    match window(address) {
+        Window::Global => Some(Space::Global),
+        Window::Shared if !is_elsewhere(address) => Some(Space::Shared),
+        Window::Shared | Window::Local | Window::Param => None,
+    }
+}
+
+/// A release: everything drains first. So it does before `mmio` accesses, which are not looked up, either.
+fn drains(semantics: Semantics) -> bool {
+    matches!(semantics, Semantics::Release(_) | Semantics::AcqRel(_) | Semantics::Mmio)
+}
+
+impl StoreBuffer {
+    /// The model for one launch of a program with these sites.
+    pub fn new(settings: &Settings, sites: Arc<Sites>) -> StoreBuffer {
+        let (seed, launch) = settings.seed;
+        StoreBuffer {
+            thresholds: settings.pw.map(threshold),
+            capacity: settings.capacity.clamp(1, u16::MAX.into()) as u16,
+            flags: Arc::clone(&settings.flags),
+            coins: Coins::new(launch_key(seed, launch), sites.store_sites),
+            sites,
+            shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
+            threads: Vec::new(),
+            busy: Vec::new(),
+            ctas: Vec::new(),
+            pool: Pool::default(),
+            delayed: 0,
+            flushes: [Vec::new(), Vec::new()],
+        }
+    }
+
+    fn flags_at(&self, pc: u32) -> u32 {
+        if self.flags.is_empty() {
+            return 0;
+        }
+        self.flags.get(self.sites.at(pc).number as usize).copied().unwrap_or(0)
+    }
+
+    fn thread(&mut self, at: &At, lane: usize) -> &mut Thread {
+        &mut self.threads[at.warp as usize * 32 + lane]
+    }
+
+    fn busy(&mut self, at: &At) -> &mut Busy {
+        &mut self.busy[at.warp as usize]
+    }
+
+    /// After entries of a lane went.
+    fn went(&mut self, at: &At, lane: usize) {
+        if self.thread(at, lane).entries == [0; 2] {
+            self.busy(at).loaded &= !(1 << lane);
+        }
+    }
+
+    /// Writes an entry to memory.
+    fn write(at: &At, entry: &Entry, world: &mut World<'_>) {
+        world.write(at.cta, entry.address, entry.bytes.into(), entry.value());
+    }
+
+    /// One step of taking all of a lane's entries out, newest first: they are to different bytes and nothing
+    /// orders them yet, so any order is allowed, and the newest is the likeliest to be a flag for the others. For
+    /// the CTA, the newest weak global ones go into its slots. Answers false when there was none.
+    fn empty(&mut self, at: &At, lane: usize, space: Space, for_cta: bool, world: &mut World<'_>) -> bool {
+        let index = at.warp as usize * 32 + lane;
+        let thread = &mut self.threads[index];
+        let entries = thread.entries[space as usize];
+        if entries == 0 {
+            return false;
+        }
+        if thread.out == 0 {
+            let flushes = &mut self.flushes[space as usize];
+            let length = usize::from(entries);
+            if flushes.len() <= length {
+                flushes.resize(length + 1, 0);
+            }
+            flushes[length] += 1;
+        }
+        let Some(newest) = self.pool.take_newest(thread, space) else { return false };
+        let held = for_cta && space == Space::Global && u32::from(thread.out) < HOLDS && !newest.strong;
+        thread.out = if entries == 1 { 0 } else { thread.out.saturating_add(1) };
+        let goes = if held { self.ctas[at.cta as usize].hold(newest) } else { Some(newest) };
+        if let Some(entry) = goes {
+            Self::write(at, &entry, world);
+        }
+        self.went(at, lane);
+        true
+    }
+
+    /// One step of [`Self::empty`] of both buffers, for each of the lanes.
+    fn empty_both(&mut self, at: &At, among: u32, for_cta: bool, world: &mut World<'_>) -> bool {
+        let loaded = self.busy(at).loaded & among;
+        for lane in lanes(loaded) {
+            let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, for_cta, world));
+        }
+        loaded != 0
+    }
+
+    /// Takes the first of these slots of the CTA to memory; answers false when none is held.
+    fn leave(&mut self, at: &At, among: u8, world: &mut World<'_>) -> bool {
+        let left = self.ctas[at.cta as usize].leave(among);
+        if let Some(entry) = left {
+            Self::write(at, &entry, world);
+        }
+        left.is_some()
+    }
+
+    /// One step of draining for everybody: what the CTA holds, then the lanes' own entries. Answers false when all
+    /// is done.
+    fn drain_for_device(&mut self, at: &At, among: u32, world: &mut World<'_>) -> bool {
+        let held = self.ctas[at.cta as usize].held;
+        let busy = *self.busy(at);
+        if held == 0 && (busy.loaded | busy.draining) & among == 0 {
+            return false;
+        }
+        self.busy(at).draining |= among;
+        let mut leaving = 0;
+        for lane in lanes(among) {
+            let thread = self.thread(at, lane);
+            if thread.phase == Phase::Idle {
+                (thread.phase, thread.leaving) = (Phase::Leaving, held);
+            }
+            if thread.phase == Phase::Leaving {
+                leaving |= thread.leaving;
+            }
+        }
+        if self.leave(at, leaving, world) {
+            return true;
+        }
+        for lane in lanes(among) {
+            self.thread(at, lane).phase = Phase::Emptying;
+        }
+        if self.empty_both(at, among, false, world) {
+            return true;
+        }
+        for lane in lanes(among) {
+            self.thread(at, lane).phase = Phase::Idle;
+        }
+        self.busy(at).draining &= !among;
+        false
+    }
+
+    /// One step of letting out strong entries, of both spaces, oldest first.
+    fn drain_strong(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
+        let thread = &mut self.threads[at.warp as usize * 32 + lane];
+        if thread.strong == 0 {
+            return false;
+        }
+        let strong = |entry: &Entry| entry.strong;
+        let entry = SPACES.into_iter().find_map(|space| self.pool.take_oldest(thread, space, strong));
+        if let Some(entry) = entry {
+            Self::write(at, &entry, world);
+        }
+        self.went(at, lane);
+        entry.is_some()
+    }
+
+    /// The bounded while of strong stores: one step of letting them out, if it is over.
+    fn tick(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
+        let over = u64::from(self.thread(at, lane).calls) + 1 >= STRONG_CALLS;
+        over && self.drain_strong(at, lane, world)
+    }
+
+    /// One step of draining the lane's entries that have some of these bytes.
+    fn drain_overlapping(
+        &mut self,
+        at: &At,
+        lane: usize,
+        (space, address, bytes): (Space, u64, u32),
+        world: &mut World<'_>,
+    ) -> bool {
+        let thread = &mut self.threads[at.warp as usize * 32 + lane];
+        let entry = self.pool.take_oldest(thread, space, |entry| entry.overlaps(address, bytes));
+        if let Some(entry) = entry {
+            Self::write(at, &entry, world);
+            self.went(at, lane);
+        }
+        entry.is_some()
+    }
+
+    /// Slots of the CTA that have some of these bytes.
+    fn held(&self, at: &At, space: Space, address: u64, bytes: u32) -> u8 {
+        let slots = &self.ctas[at.cta as usize];
+        if space == Space::Shared || slots.held == 0 { 0 } else { slots.overlapping(address, bytes) }
+    }
+
+    /// A hook has been called for these lanes and is done: strong stores have grown older.
+    fn count_calls(&mut self, at: &At, among: u32) {
+        for lane in lanes(self.busy(at).loaded & among) {
+            let thread = self.thread(at, lane);
+            if thread.strong != 0 {
+                thread.calls = thread.calls.saturating_add(1);
+            }
+        }
+    }
+
+    /// What comes before an access whatever it is: a step for lanes that are at the fence inserted behind it, and
+    /// slots whose while is over. Answers the lanes whose access is still to be done, or None for coming again.
+    fn begin_access(&mut self, at: &At, world: &mut World<'_>) -> Option<u32> {
+        let accessed = self.busy(at).accessed & at.lanes;
+        if accessed != 0 {
+            let narrow = self.flags_at(at.pc) & flags::NARROW != 0;
+            let stepped = if narrow {
+                self.empty_both(at, accessed, true, world)
+            } else {
+                self.drain_for_device(at, accessed, world)
+            };
+            if stepped {
+                return None;
+            }
+        }
+        let expired = self.ctas[at.cta as usize].expired;
+        if expired != 0 && self.leave(at, expired, world) {
+            return None;
+        }
+        Some(at.lanes & !accessed)
+    }
+
+    /// The answer for an access: lanes at a site with an inserted fence come again for that.
+    fn end_access(&mut self, at: &At, fresh: u32, run: u32) -> Step {
+        let taken = fresh & !run;
+        let inserted = self.flags_at(at.pc) & flags::INSERT != 0;
+        if inserted && fresh != 0 {
+            self.busy(at).accessed |= fresh;
+            return Step::Do { run, taken, again: true };
+        }
+        self.busy(at).accessed &= !at.lanes;
+        Step::Do { run, taken, again: false }
+    }
+
+    /// What has to be done before a lane's store, a step of it; None when nothing. `coin`: it is to be delayed.
+    fn before_store(
+        &mut self,
+        at: &At,
+        lane: usize,
+        (space, address, bytes): (Space, u64, u32),
+        coin: bool,
+        world: &mut World<'_>,
+    ) -> bool {
+        let held = self.held(at, space, address, bytes);
+        // What the CTA holds of these bytes is older than this store.
+        if held != 0 && self.leave(at, held, world) {
+            return true;
+        }
+        if self.busy(at).loaded >> lane & 1 == 0 {
+            return false;
+        }
+        if self.tick(at, lane, world) {
+            return true;
+        }
+        let index = at.warp as usize * 32 + lane;
+        let thread = &self.threads[index];
+        if coin && self.pool.exact(thread, space, address, bytes).is_some() {
+            return false;
+        }
+        if self.drain_overlapping(at, lane, (space, address, bytes), world) {
+            return true;
+        }
+        let thread = &self.threads[index];
+        // Once a full buffer has begun to empty, all of it goes.
+        let full = thread.entries[space as usize] >= self.capacity || thread.out != 0;
+        coin && full && self.empty(at, lane, space, false, world)
+    }
+
+    /// Keeps a store, for which there is room.
+    fn delay(&mut self, at: &At, lane: usize, space: Space, entry: Entry) {
+        let thread = &mut self.threads[at.warp as usize * 32 + lane];
+        match self.pool.exact(thread, space, entry.address, entry.bytes.into()) {
+            // Its older value is never seen.
+            Some(older) => {
+                thread.strong += u16::from(entry.strong && !older.strong);
+                older.value = entry.value;
+                older.strong |= entry.strong;
+            }
+            None => self.pool.push(thread, space, entry),
+        }
+        self.busy(at).loaded |= 1 << lane;
+        self.delayed += 1;
+    }
+
+    /// One step of what has to be done before a load that a lane cannot take from where it is: entries, its own
+    /// or its CTA's, that have only some of an element's bytes. Whether the load has anything to do with entries
+    /// comes as a second answer.
+    fn before_load(
+        &mut self,
+        at: &At,
+        lane: usize,
+        access: &Accessed<'_>,
+        world: &mut World<'_>,
+    ) -> (bool, bool) {
+        let first = access.address(lane);
+        let Some(space) = space_of(first) else { return (false, false) };
+        let forward = !drains(access.semantics);
+        let mut concerned = false;
+        for element in 0..access.elements {
+            let (address, bytes) = (first + u64::from(element * access.size), access.size);
+            let thread = &self.threads[at.warp as usize * 32 + lane];
+            let own = self.pool.each(thread, space).find(|entry| entry.overlaps(address, bytes));
+            let covered = own.map(|entry| entry.part(address, bytes).is_some());
+            if let Some(covered) = covered {
+                if forward && covered {
+                    concerned = true;
+                    continue;
+                }
+                // What the CTA holds of the other bytes is older: it goes first.
+                let held = self.held(at, space, address, bytes);
+                let stepped = held != 0 && self.leave(at, held, world)
+                    || self.drain_overlapping(at, lane, (space, address, bytes), world);
+                return (stepped, true);
+            }
+            let held = self.held(at, space, address, bytes);
+            if held != 0 {
+                if forward && self.ctas[at.cta as usize].part(address, bytes).is_some() {
+                    concerned = true;
+                    continue;
+                }
+                return (self.leave(at, held, world), true);
+            }
+        }
+        (false, concerned)
+    }
+
+    /// Gives a lane its load, every element from where it is.
+    fn forward(&self, at: &At, lane: usize, access: &Accessed<'_>) {
+        let first = access.address(lane);
+        let Some(space) = space_of(first) else { return };
+        let thread = &self.threads[at.warp as usize * 32 + lane];
+        for element in 0..access.elements {
+            let (address, bytes) = (first + u64::from(element * access.size), access.size);
+            let own = self.pool.each(thread, space).find_map(|entry| entry.part(address, bytes));
+            let held = || match space {
+                Space::Global => self.ctas[at.cta as usize].part(address, bytes),
+                Space::Shared => None,
+            };
+            let value = own.or_else(held).unwrap_or_else(|| access.read(lane, element));
+            access.supply(lane, element, value);
+        }
+    }
+}
+
+impl MemoryModel for StoreBuffer {
+    fn begin(&mut self, shape: &Shape) {
+        self.shape = *shape;
+        self.threads = vec![Thread::default(); shape.warps as usize * 32];
+        self.busy = vec![Busy::default(); shape.warps as usize];
+        self.ctas = vec![Slots::default(); shape.ctas as usize];
+        self.coins.begin(shape.warps);
+    }
+
+    fn start_block(&mut self, cta: u32, _block: u64) {
+        // Buffers are empty: the threads of the block that was here before have ended.
+        self.ctas[cta as usize] = Slots::default();
+        let first = cta * self.shape.warps_per_cta;
+        (first..first + self.shape.warps_per_cta).for_each(|warp| self.coins.reset(warp));
+    }
+
+    fn end_block(&mut self, cta: u32, world: &mut World<'_>) {
+        let at = At { warp: 0, cta, block: 0, first_thread: 0, lanes: 0, pc: 0 };
+        while self.leave(&at, u8::MAX, world) {}
+    }
+
+    fn passes_load(&self, at: &At) -> bool {
+        self.busy[at.warp as usize].loaded & at.lanes == 0
+            && self.ctas[at.cta as usize].held == 0
+            && self.flags.is_empty()
+    }
+
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let Some(fresh) = self.begin_access(at, world) else { return Step::Again };
+        let concerned = match (self.ctas[at.cta as usize].held, self.busy(at).loaded & fresh) {
+            (0, loaded) => loaded,
+            _ => fresh,
+        };
+        let (mut stepped, mut taken) = (false, 0);
+        for lane in lanes(concerned) {
+            if self.tick(at, lane, world) {
+                stepped = true;
+                continue;
+            }
+            let (step, found) = self.before_load(at, lane, access, world);
+            stepped |= step;
+            taken |= u32::from(found) << lane;
+        }
+        if stepped {
+            return Step::Again;
+        }
+        for lane in lanes(taken) {
+            self.forward(at, lane, access);
+        }
+        self.count_calls(at, fresh);
+        self.ctas[at.cta as usize].age(concerned.count_ones());
+        self.end_access(at, fresh, fresh & !taken)
+    }
+
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let Some(fresh) = self.begin_access(at, world) else { return Step::Again };
+        let site = self.sites.at(at.pc);
+        let bytes = access.bytes();
+        if drains(access.semantics) {
+            if fresh != 0 && self.drain_for_device(at, fresh, world) {
+                return Step::Again;
+            }
+            self.count_executions(at, site.slot, fresh);
+            return self.end_access(at, fresh, fresh);
+        }
+        let mut coins = 0;
+        if site.slot != NONE && bytes <= WIDEST && fresh != 0 {
+            let counts = *self.coins.row(at.warp, site.slot);
+            for lane in lanes(fresh) {
+                let Some(space) = space_of(access.address(lane)) else { continue };
+                let threshold = self.thresholds[space as usize];
+                let thread = (at.first_thread + lane as u64) as u32;
+                let count = counts[lane].wrapping_mul(access.elements);
+                let coin = || u64::from(self.coins.toss(thread, site.number, count));
+                coins |= u32::from(threshold != 0 && coin() < threshold) << lane;
+            }
+        }
+        let mut stepped = false;
+        for lane in lanes(fresh) {
+            let address = access.address(lane);
+            let Some(space) = space_of(address) else { continue };
+            stepped |= self.before_store(at, lane, (space, address, bytes), coins >> lane & 1 != 0, world);
+        }
+        if stepped {
+            return Step::Again;
+        }
+        self.count_executions(at, site.slot, fresh);
+        self.count_calls(at, fresh);
+        let strong = access.semantics != Semantics::Weak;
+        for lane in lanes(coins) {
+            let address = access.address(lane);
+            let Some(space) = space_of(address) else { continue };
+            self.delay(at, lane, space, Entry::new(address, bytes, access.whole_value(lane), strong));
+        }
+        self.end_access(at, fresh, fresh & !coins)
+    }
+
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let Some(fresh) = self.begin_access(at, world) else { return Step::Again };
+        let mut stepped = false;
+        if drains(access.semantics) {
+            stepped = fresh != 0 && self.drain_for_device(at, fresh, world);
+        } else {
+            for lane in lanes(fresh) {
+                let (address, bytes) = (access.address(lane), access.bytes());
+                let Some(space) = space_of(address) else { continue };
+                let held = self.held(at, space, address, bytes);
+                stepped |= held != 0 && self.leave(at, held, world)
+                    || self.tick(at, lane, world)
+                    || self.drain_overlapping(at, lane, (space, address, bytes), world);
+            }
+        }
+        if stepped {
+            return Step::Again;
+        }
+        self.count_calls(at, fresh);
+        self.ctas[at.cta as usize].age(fresh.count_ones());
+        self.end_access(at, fresh, fresh)
+    }
+
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+        let flags = self.flags_at(at.pc);
+        if fence.kind != FenceKind::Proxy && flags & flags::OMIT != 0 {
+            return Step::run(0);
+        }
+        let narrow = fence.scope == Scope::Cta || flags & flags::NARROW != 0;
+        let stepped = if narrow && fence.kind != FenceKind::Proxy {
+            self.ctas[at.cta as usize].age(at.lanes.count_ones());
+            self.empty_both(at, at.lanes, true, world)
+        } else {
+            self.drain_for_device(at, at.lanes, world)
+        };
+        if stepped { Step::Again } else { Step::run(at.lanes) }
+    }
+
+    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+        let stepped = match event {
+            Event::Collective => {
+                let loaded = self.busy(at).loaded & at.lanes;
+                lanes(loaded).fold(false, |any, lane| self.drain_strong(at, lane, world) || any)
+            }
+            Event::Barrier | Event::WarpBarrier => {
+                self.ctas[at.cta as usize].age(at.lanes.count_ones());
+                self.empty_both(at, at.lanes, true, world)
+            }
+            Event::Opaque => self.drain_for_device(at, at.lanes, world),
+            Event::Exit => self.exit(at, world),
+        };
+        if stepped { Step::Again } else { Step::run(at.lanes) }
+    }
+
+    fn counts(&self) -> ModelCounts {
+        let threads = size_of_val(&self.threads[..]) + size_of_val(&self.ctas[..]);
+        let bytes = threads as u64 + self.pool.bytes() + self.coins.bytes();
+        ModelCounts { delayed: self.delayed, flushes: self.flushes.clone(), bytes }
+    }
+}
+
+impl StoreBuffer {
+    /// The lanes have come by a store site once more.
+    fn count_executions(&mut self, at: &At, slot: u32, fresh: u32) {
+        if slot != NONE && fresh != 0 {
+            let counts = self.coins.row(at.warp, slot);
+            lanes(fresh).for_each(|lane| counts[lane] = counts[lane].wrapping_add(1));
+        }
+    }
+
+    /// One step before the lanes end. Slots are not worth it any more; the last threads of the CTA leave nothing behind
+    /// in them.
+    fn exit(&mut self, at: &At, world: &mut World<'_>) -> bool {
+        if self.empty_both(at, at.lanes, false, world) {
+            return true;
+        }
+        let slots = &self.ctas[at.cta as usize];
+        let last = slots.exited + at.lanes.count_ones() == self.shape.threads_per_cta;
+        if last && self.leave(at, u8::MAX, world) {
+            return true;
+        }
+        self.ctas[at.cta as usize].exited += at.lanes.count_ones();
+        false
+    }
+}
