@@ -109,6 +109,10 @@ pub struct TrialArgs {
     /// Make this fence act at CTA scope only, as __threadfence_block() does; may be repeated
     #[arg(long, value_name = "SITE", value_delimiter = ',')]
     pub narrow_fence: Vec<SiteId>,
+    /// Delay stores by handlers that are injected into the program's PTX, as on a real GPU, and not natively on the
+    /// virtual one
+    #[arg(long)]
+    pub handlers: bool,
     /// What says whether a trial did right: exit (code 0), reference (prints the same as without
     /// injection), stdout:REGEX, cmd:CMD (a shell command that gets the output, and the exit code in
     /// BUGAROO_EXIT_CODE)

@@ -54,5 +54,6 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, NotInThisVersio
         without_fence: args.without_fence.iter().copied().collect(),
         with_fence: args.with_fence.iter().copied().collect(),
         narrow_fence: args.narrow_fence.iter().copied().collect(),
+        handlers: args.handlers,
     })
 }

@@ -1,7 +1,8 @@
-//! What a launch did with its store buffers, as the handlers counted it in device memory.
+//! What a launch did with its store buffers, as the handlers counted it in device memory, or the virtual GPU's own model.
 
 use bugaroo_device_handlers::{BufferSpace, Layout};
 use bugaroo_protocol::FlushLengths;
+use bugaroo_simulator::ModelCounts;
 
 /// Counts of one launch.
 #[derive(Clone, Debug, Default)]
@@ -10,11 +11,27 @@ pub struct Delays {
     pub stores: u64,
     /// How full buffers were when they drained.
     pub flush_lengths: FlushLengths,
-    /// Device memory that the buffers took.
+    /// Memory that the buffers took: the device's, or, for a model, the host's.
     pub buffer_bytes: u64,
 }
 
 impl Delays {
+    /// What a memory model has counted.
+    pub fn counted(counts: &ModelCounts) -> Self {
+        let histogram = |space: BufferSpace| {
+            let counts = (0u32..).zip(&counts.flushes[space as usize]);
+            counts.filter(|(_, count)| **count != 0).map(|(length, count)| (length, *count)).collect()
+        };
+        Delays {
+            stores: counts.delayed,
+            flush_lengths: FlushLengths {
+                global: histogram(BufferSpace::Global),
+                shared: histogram(BufferSpace::Shared),
+            },
+            buffer_bytes: counts.bytes,
+        }
+    }
+
     /// Reads the counts; `read` gives the bytes at an offset in the buffers.
     pub fn read(layout: &Layout, read: impl Fn(u64, &mut [u8])) -> Self {
         let words = |offset: u64, count: usize| {

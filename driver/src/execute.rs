@@ -7,10 +7,11 @@ use std::sync::Arc;
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message};
 use bugaroo_simulator::{AllocationKind, Counts, DeviceConfig, End, Grid, LaunchError, LaunchSpec, check};
 
+use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
 use crate::fork_server;
-use crate::injection::{Armed, mix};
+use crate::injection::{Armed, Arms, mix};
 use crate::queue::{Progress, Ticket};
 use crate::state::{Broken, Driver};
 use crate::types::{CUcontext, CUfunction};
@@ -116,9 +117,9 @@ impl Driver {
             shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
         };
         let shape = (product(request.grid), product(request.block));
-        let armed = match &module.injected {
-            Some(injected) => Some(self.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?),
-            None => None,
+        let Arms { armed, model } = match &module.injected {
+            Some(injected) => self.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?,
+            None => Arms::default(),
         };
         let program = Arc::clone(&module.program);
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
@@ -126,7 +127,7 @@ impl Driver {
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
         let config = DeviceConfig { late_copies, ..self.config.clone() };
-        match Grid::new(program, &config, &spec, workspace, scheduler) {
+        match Grid::with_model(program, &config, &spec, workspace, scheduler, model) {
             Ok(grid) => Ok(Flight {
                 grid,
                 function: request.function,
@@ -184,11 +185,14 @@ impl Driver {
     }
 
     /// Gives back what a kernel took, whether it has ended or is dropped.
-    pub fn discard(&mut self, ticket: Ticket, flight: Flight) -> (Counts, crate::delays::Delays) {
+    pub fn discard(&mut self, ticket: Ticket, flight: Flight) -> (Counts, Delays) {
         if self.entered == Some(ticket) {
             self.entered = None;
         }
-        let delays = flight.armed.map(|armed| self.injection.disarm(armed, &mut self.memory));
+        let delays = match flight.armed {
+            Some(armed) => Some(self.injection.disarm(armed, &mut self.memory)),
+            None => flight.grid.model().map(|model| Delays::counted(&model.counts())),
+        };
         self.workspaces.extend(flight.workspace);
         (flight.grid.counts(), delays.unwrap_or_default())
     }

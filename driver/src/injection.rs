@@ -5,6 +5,9 @@
 //! sites are data: a flags table that is written once, before a module's first launch, and the state that
 //! each launch reads. Kernels that the orders do not name run the same code with probability 0.
 //!
+//! Model `store-buffer` needs no instrumentation on the virtual GPU, which simulates the buffers itself
+//! ([`crate::native`]) unless the orders ask for the handlers.
+//!
 //! **Seeds.** Everything random stems from the orders' seed and the launch's ordinal in the process
 //! (0 without orders): coins are a hash of both (see `bugaroo_device_handlers::coin`), and the
 //! scheduler of a launch starts from [`scheduler_seed`]. So a launch does not depend on how long the
@@ -17,8 +20,11 @@ use bugaroo_device_handlers::{
     CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
 };
 use bugaroo_injector::Instrumented;
+use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_protocol::{self as protocol, ForkServer, Model, Orders, Site, SiteId, Space};
-use bugaroo_simulator::{AllocationKind, Memory, PctScheduler, Program, RandomScheduler, Scheduler};
+use bugaroo_simulator::{
+    AllocationKind, Memory, MemoryModel, PctScheduler, Program, RandomScheduler, Scheduler,
+};
 use regex::Regex;
 
 use crate::cache;
@@ -26,6 +32,7 @@ use crate::delays::Delays;
 use crate::digest::Digest;
 use crate::error::{Outcome, Status};
 use crate::module::Refusal;
+use crate::native::Native;
 
 /// The orders, as far as they concern kernels.
 #[derive(Debug)]
@@ -50,22 +57,45 @@ struct Buffers {
 /// A module's text, ready to be decoded.
 #[derive(Debug)]
 pub struct Prepared {
+    /// The instrumented text, if it is to run.
     instrumented: Option<Instrumented>,
-    /// Whether the instrumented text runs, or was only made for its sites.
-    runs: bool,
 }
 
 /// What a launch has to know of an instrumented module.
 #[derive(Debug)]
 pub struct Injected {
+    /// The module's number in sites.
+    module: u32,
+    form: Form,
+}
+
+/// How a module's stores are delayed.
+#[derive(Debug)]
+enum Form {
+    /// By handlers that its text calls.
+    Handlers(Box<Handlers>),
+    /// By the virtual GPU.
+    Native(Native),
+}
+
+/// An instrumented module.
+#[derive(Debug)]
+struct Handlers {
     instrumented: Instrumented,
     /// Address of the launch state.
     variable: u64,
-    /// The module's number in sites.
-    module: u32,
     /// Address of the site flags table, where one is set; known from the first launch on. Until then nothing
     /// depends on the orders but that there is a model (see [`crate::fork_server`]).
     flags: OnceCell<Option<u64>>,
+}
+
+/// What delays a launch's stores: the launch state of handlers, or a memory model.
+#[derive(Default)]
+pub struct Arms {
+    /// The state.
+    pub armed: Option<Armed>,
+    /// The model.
+    pub model: Option<Box<dyn MemoryModel>>,
 }
 
 /// A launch that may delay stores.
@@ -124,26 +154,48 @@ impl Injection {
         self.orders.as_ref().is_some_and(|orders| orders.digest)
     }
 
-    /// Instruments a module, if the orders have a model or want its sites; from the cache, if it is there.
+    /// Whether modules run as they stand, and the virtual GPU delays their stores.
+    fn is_native(&self) -> bool {
+        self.orders
+            .as_ref()
+            .is_some_and(|orders| orders.model == Some(Model::StoreBuffer) && !orders.handlers)
+    }
+
+    /// Whether somebody wants to know the sites of a text that runs as it stands.
+    pub fn wants_table(&self) -> bool {
+        self.report_sites() || self.is_native()
+    }
+
+    /// Instruments a module, if the orders have a model that needs it; from the cache, if it is there.
     ///
     /// # Errors
     /// When the text is not PTX, or cannot be instrumented.
     pub fn prepare(&self, source: &str, digest: Digest) -> Result<Prepared, Refusal> {
-        let Some(orders) =
-            self.orders.as_ref().filter(|orders| orders.model.is_some() || orders.report_sites)
-        else {
-            return Ok(Prepared { instrumented: None, runs: false });
-        };
+        let wanted = self.orders.as_ref().filter(|orders| orders.model.is_some() && !self.is_native());
+        let Some(orders) = wanted else { return Ok(Prepared { instrumented: None }) };
         let instrumented = cache::instrument(orders.cache.as_deref(), source, digest)?;
-        Ok(Prepared { instrumented: Some(instrumented), runs: orders.model.is_some() })
+        Ok(Prepared { instrumented: Some(instrumented) })
     }
 
-    /// What launches have to know of a loaded module, if it runs instrumented.
-    pub fn install(&self, prepared: Prepared, module: u32, program: &Program) -> Option<Injected> {
-        let instrumented = prepared.instrumented.filter(|_| prepared.runs)?;
-        // The injector leaves a module without any site alone.
-        let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
-        Some(Injected { instrumented, variable, module, flags: OnceCell::new() })
+    /// What launches have to know of a loaded module, if its stores are to be delayed. The table is that of the text
+    /// that was loaded, where it was wanted.
+    pub fn install(
+        &self,
+        prepared: Prepared,
+        table: Option<&SiteTable>,
+        module: u32,
+        program: &Program,
+    ) -> Option<Injected> {
+        let form = match (prepared.instrumented, table) {
+            (Some(instrumented), _) => {
+                // The injector leaves a module without any site alone.
+                let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
+                Form::Handlers(Box::new(Handlers { instrumented, variable, flags: OnceCell::new() }))
+            }
+            (None, Some(table)) if self.is_native() => Form::Native(Native::new(program, table)),
+            (None, _) => return None,
+        };
+        Some(Injected { module, form })
     }
 
     /// Whether asynchronous copies of a kernel may complete late: where stores to shared memory, which they
@@ -156,7 +208,7 @@ impl Injection {
         })
     }
 
-    /// Prepares the state of a launch, with buffers for its threads.
+    /// Prepares the state of a launch, with buffers for its threads, or its model.
     ///
     /// # Errors
     /// `OutOfMemory` when not even the smallest buffers fit.
@@ -167,10 +219,10 @@ impl Injection {
         (ctas, cta_threads): (u64, u64),
         ordinal: u64,
         memory: &mut Memory,
-    ) -> Outcome<Armed> {
+    ) -> Outcome<Arms> {
         let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model?)))
         else {
-            return Ok(Armed { variable: injected.variable, state: None, buffers: None });
+            return Ok(Arms::default());
         };
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
         let pw = if selected { orders.pw } else { 0.0 };
@@ -179,11 +231,19 @@ impl Injection {
             Space::Global => (pw, 0.0),
             Space::Shared => (0.0, pw),
         };
-        let flags = match injected.flags.get() {
+        let handlers = match &injected.form {
+            Form::Handlers(handlers) => handlers,
+            Form::Native(native) => {
+                let model = native.model(orders, injected.module, probabilities, ordinal);
+                return Ok(Arms { armed: None, model });
+            }
+        };
+        let flags = match handlers.flags.get() {
             Some(flags) => *flags,
             None => {
-                let flags = write_flags(orders, injected, memory)?;
-                *injected.flags.get_or_init(|| flags)
+                let sites = handlers.instrumented.sites.len();
+                let flags = write_flags(&site_flags(orders, injected.module, sites), memory)?;
+                *handlers.flags.get_or_init(|| flags)
             }
         };
         let idle = probabilities == (0.0, 0.0) && flags.is_none();
@@ -192,11 +252,12 @@ impl Injection {
         let present = self.free().map_or(0, |at| self.buffers[at].size);
         let budget = ((memory.available() + present) / 2).max(present);
         let layout =
-            Layout::new((ctas, cta_threads), injected.instrumented.store_sites, orders.buffer, budget);
+            Layout::new((ctas, cta_threads), handlers.instrumented.store_sites, orders.buffer, budget);
         let base = if idle { 0 } else { self.buffers_for(&layout, budget, memory)? };
         let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, flags);
         let state = Some(state.to_bytes());
-        Ok(Armed { variable: injected.variable, state, buffers: (!idle).then_some((layout, base)) })
+        let buffers = (!idle).then_some((layout, base));
+        Ok(Arms { armed: Some(Armed { variable: handlers.variable, state, buffers }), model: None })
     }
 
     /// Buffers for a launch, zero where they have to be.
@@ -281,30 +342,37 @@ impl Prepared {
     /// The text to run.
     pub fn text<'a>(&'a self, source: &'a str) -> &'a str {
         match &self.instrumented {
-            Some(instrumented) if self.runs => &instrumented.ptx,
-            _ => source,
+            Some(instrumented) => &instrumented.ptx,
+            None => source,
         }
     }
 
     /// The line of the program's own text that a line of [`Self::text`] stems from.
     pub fn original_line(&self, line: u32) -> Option<u32> {
         match &self.instrumented {
-            Some(instrumented) if self.runs => instrumented.lines.original(line),
-            _ => Some(line),
+            Some(instrumented) => instrumented.lines.original(line),
+            None => Some(line),
         }
     }
 
-    /// The sites, named for the module of this number.
-    pub fn sites(&self, module: u32) -> Vec<Site> {
-        let sites = self.instrumented.iter().flat_map(|instrumented| &instrumented.sites);
-        sites.map(|site| Site { id: SiteId { module, ..site.id }, ..site.clone() }).collect()
+    /// The sites, named for the module of this number, given the table of the text where it runs as it stands.
+    pub fn sites(&self, table: Option<&SiteTable>, module: u32) -> Vec<Site> {
+        let instrumented = self.instrumented.as_ref().map(|instrumented| &instrumented.sites);
+        let sites = instrumented.or(table.map(|table| &table.sites));
+        sites
+            .into_iter()
+            .flatten()
+            .map(|site| Site { id: SiteId { module, ..site.id }, ..site.clone() })
+            .collect()
     }
 }
 
 impl Injected {
     /// Gives the module's own device memory back, at its unloading.
     pub fn remove(&self, memory: &mut Memory) {
-        if let Some(flags) = self.flags.get().copied().flatten() {
+        if let Form::Handlers(handlers) = &self.form
+            && let Some(flags) = handlers.flags.get().copied().flatten()
+        {
             // It was allocated in `write_flags` and nowhere freed.
             let _ = memory.free(flags);
         }
@@ -312,13 +380,15 @@ impl Injected {
 
     /// The line of the program's own text that a line of the running one stems from.
     pub fn original_line(&self, line: u32) -> Option<u32> {
-        self.instrumented.lines.original(line)
+        match &self.form {
+            Form::Handlers(handlers) => handlers.instrumented.lines.original(line),
+            Form::Native(_) => Some(line),
+        }
     }
 }
 
 /// Writes the flags of a module's sites into device memory, if any is set.
-fn write_flags(orders: &Orders, injected: &Injected, memory: &mut Memory) -> Outcome<Option<u64>> {
-    let table = site_flags(orders, injected.module, injected.instrumented.sites.len());
+fn write_flags(table: &[u32], memory: &mut Memory) -> Outcome<Option<u64>> {
     if table.iter().all(|word| *word == 0) {
         return Ok(None);
     }

@@ -58,6 +58,7 @@ pub mod memop;
 pub mod memory;
 pub mod missing;
 pub mod module;
+mod native;
 mod nvjitlink;
 pub mod occupancy;
 mod own_writes;

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::fs;
 use std::sync::Arc;
 
+use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{Message, ModuleReport};
 use bugaroo_ptx::ParseError;
@@ -141,8 +142,9 @@ impl Driver {
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
-        let sites = self.injection.report_sites().then(|| prepared.sites(number));
-        let injected = self.injection.install(prepared, number, &program);
+        let table = self.injection.wants_table().then(|| collect_sites(&ast));
+        let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
+        let injected = self.injection.install(prepared, table.as_ref(), number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let module = self.modules.insert(Module {
             context,

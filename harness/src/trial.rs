@@ -225,6 +225,7 @@ impl Ground {
             without_fence: variation.map(|v| v.without_fence.clone()).unwrap_or_default(),
             with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
             narrow_fence: variation.map(|v| v.narrow_fence.clone()).unwrap_or_default(),
+            handlers: variation.is_some_and(|v| v.handlers),
             backend: self.settings.backend,
             real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,

@@ -28,6 +28,10 @@ pub struct Variation {
     /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub narrow_fence: BTreeSet<SiteId>,
+    /// Stores are delayed by handlers that are injected into the program's PTX, also where the virtual GPU could do
+    /// it itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handlers: bool,
 }
 
 impl Default for Variation {
@@ -42,6 +46,7 @@ impl Default for Variation {
             without_fence: BTreeSet::new(),
             with_fence: BTreeSet::new(),
             narrow_fence: BTreeSet::new(),
+            handlers: false,
         }
     }
 }

@@ -89,6 +89,9 @@ pub struct Orders {
     /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only, as
     /// `__threadfence_block()` does.
     pub narrow_fence: BTreeSet<SiteId>,
+    /// Delay stores by handlers that are injected into the program's PTX, also where the virtual GPU could do it
+    /// itself.
+    pub handlers: bool,
     /// What executes the kernels.
     pub backend: Backend,
     /// The GPU vendor's own driver library, for [`Backend::Cuda`].

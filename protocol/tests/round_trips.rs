@@ -48,6 +48,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 without_fence: without,
                 with_fence: with,
                 narrow_fence: narrow,
+                handlers: seed % 2 == 0,
                 backend: Backend::Sim,
                 real_driver: None,
                 step_budget,

@@ -117,6 +117,7 @@ impl Tools {
             without_fence: Default::default(),
             with_fence: Default::default(),
             narrow_fence: Default::default(),
+            handlers: false,
             backend: Backend::Sim,
             real_driver: None,
             step_budget: None,

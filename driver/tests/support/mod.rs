@@ -115,6 +115,7 @@ pub fn baseline() -> Orders {
         without_fence: Default::default(),
         with_fence: Default::default(),
         narrow_fence: Default::default(),
+        handlers: false,
         backend: Backend::Sim,
         real_driver: None,
         step_budget: Some(1_000_000),

@@ -47,6 +47,9 @@ pub struct Configuration {
     /// Fences narrowed to CTA scope.
     #[serde(default)]
     pub narrow_fence: BTreeSet<SiteId>,
+    /// Stores delayed by injected handlers, where the virtual GPU could do it itself.
+    #[serde(default)]
+    pub handlers: bool,
     /// The oracle, as it was given.
     pub oracle: String,
     /// Wall-clock time that a trial may take, in milliseconds; None: by the baseline.
@@ -88,6 +91,7 @@ impl Configuration {
             without_fence: variation.without_fence.clone(),
             with_fence: variation.with_fence.clone(),
             narrow_fence: variation.narrow_fence.clone(),
+            handlers: variation.handlers,
             oracle: settings.oracle.to_string(),
             timeout_ms: settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             step_budget: settings.step_budget,
@@ -108,6 +112,7 @@ impl Configuration {
                 without_fence: self.without_fence.clone(),
                 with_fence: self.with_fence.clone(),
                 narrow_fence: self.narrow_fence.clone(),
+                handlers: self.handlers,
             })
             .collect()
     }

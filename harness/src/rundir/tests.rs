@@ -30,6 +30,7 @@ fn run() -> RunFile {
             without_fence: BTreeSet::from(["3".parse().unwrap(), "2.17".parse().unwrap()]),
             with_fence: BTreeSet::new(),
             narrow_fence: BTreeSet::new(),
+            handlers: false,
             oracle: "exit".into(),
             timeout_ms: Some(60_000),
             step_budget: None,
