@@ -6,6 +6,7 @@
 use crate::constants::hash::{GOLDEN, MIX_1, MIX_2};
 
 /// SplitMix64's finaliser.
+#[inline]
 pub const fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(MIX_1);
     x = (x ^ (x >> 27)).wrapping_mul(MIX_2);

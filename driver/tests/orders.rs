@@ -129,7 +129,7 @@ fn the_kernel_and_the_space_select() {
 
 #[test]
 fn buffers_shrink_to_what_memory_holds() {
-    let orders = Orders { buffer: 65_535, step_budget: None, ..store_buffers(1.0) };
+    let orders = Orders { buffer: 65_535, step_budget: None, handlers: true, ..store_buffers(1.0) };
     let trial = trial("buffers_shrink_to_what_memory_holds", &orders, || {
         let device = Device::new();
         let (mut free, mut total) = (0, 0);
@@ -178,7 +178,7 @@ fn the_paper_s_model_runs_too() {
 fn a_cached_module_is_taken_and_a_damaged_one_made_again() {
     let folder = tempfile::tempdir().expect("there is room");
     let cache = folder.path().join("new").join("cache");
-    let orders = Orders { cache: Some(cache.clone()), ..store_buffers(1.0) };
+    let orders = Orders { cache: Some(cache.clone()), handlers: true, ..store_buffers(1.0) };
     let run = || trial("a_cached_module_is_taken_and_a_damaged_one_made_again", &orders, pass_message);
     let first = run();
     let entries = || -> Vec<_> {

@@ -78,9 +78,58 @@ impl Machine<'_> {
     /// An access or a fence of the lanes in `active` (not empty).
     ///
     /// # Safety
-    /// The instruction is one of these kinds, of the frame's function.
-    #[inline(never)]
+    /// The instruction is one of these kinds, of the frame's function; with `V3`, the processor is of that level.
+    #[inline(always)]
     pub(super) unsafe fn modelled<const V3: bool>(
+        &mut self,
+        w: usize,
+        pc: u32,
+        inst: &Inst,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        #[cfg(target_arch = "x86_64")]
+        if V3 {
+            // SAFETY: the caller's promise.
+            return unsafe { self.modelled_v3(w, pc, inst, frame, consts, active) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.modelled_portable(w, pc, inst, frame, consts, active) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+    #[inline(never)]
+    unsafe fn modelled_v3(
+        &mut self,
+        w: usize,
+        pc: u32,
+        inst: &Inst,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        // SAFETY: the caller's promise.
+        unsafe { self.modelled_body::<true>(w, pc, inst, frame, consts, active) }
+    }
+
+    #[inline(never)]
+    unsafe fn modelled_portable(
+        &mut self,
+        w: usize,
+        pc: u32,
+        inst: &Inst,
+        frame: *mut u8,
+        consts: *const u8,
+        active: u32,
+    ) -> Result<Did, Trouble> {
+        // SAFETY: the caller's promise.
+        unsafe { self.modelled_body::<false>(w, pc, inst, frame, consts, active) }
+    }
+
+    #[inline(always)]
+    unsafe fn modelled_body<const V3: bool>(
         &mut self,
         w: usize,
         pc: u32,
@@ -98,6 +147,7 @@ impl Machine<'_> {
         }
     }
 
+    #[inline(always)]
     unsafe fn modelled_load<const V3: bool>(
         &mut self,
         w: usize,
@@ -148,6 +198,7 @@ impl Machine<'_> {
         }
     }
 
+    #[inline(always)]
     unsafe fn modelled_store(
         &mut self,
         w: usize,

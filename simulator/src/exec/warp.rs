@@ -40,29 +40,46 @@ pub(super) struct Fragment {
     pub state: State,
 }
 
-/// The fragments of a warp: 32 at most, one per lane, kept in place so that switching to a warp reads what
-/// lies there.
+/// Fragments that a warp has room for in place.
+const NEAR: usize = 4;
+
+/// The fragments of a warp: 32 at most, one per lane. Few are kept in place, so that switching to a warp reads what
+/// lies there, and a launch's warps take little memory; a warp that once had more keeps them apart.
 #[derive(Debug)]
 pub(super) struct Fragments {
     len: usize,
-    items: [Fragment; 32],
+    items: [Fragment; NEAR],
+    /// All of them, once they were too many.
+    more: Option<Box<[Fragment; 32]>>,
 }
 
 impl Fragments {
     pub fn new() -> Fragments {
         let rows = std::ptr::null_mut();
         let nobody = Fragment { rows, mask: 0, pc: 0, frame: 0, state: State::Ready };
-        Fragments { len: 0, items: [nobody; 32] }
+        Fragments { len: 0, items: [nobody; NEAR], more: None }
     }
 
     pub fn push(&mut self, fragment: Fragment) {
-        self.items[self.len] = fragment;
+        if self.len == NEAR && self.more.is_none() {
+            self.move_apart();
+        }
         self.len += 1;
+        let last = self.len - 1;
+        self[last] = fragment;
+    }
+
+    #[cold]
+    fn move_apart(&mut self) {
+        let mut more = Box::new([self.items[0]; 32]);
+        more[..NEAR].copy_from_slice(&self.items);
+        self.more = Some(more);
     }
 
     pub fn swap_remove(&mut self, index: usize) {
-        self.len -= 1;
-        self.items[index] = self.items[self.len];
+        let last = self.len - 1;
+        self[index] = self[last];
+        self.len = last;
     }
 
     pub fn clear(&mut self) {
@@ -75,14 +92,20 @@ impl std::ops::Deref for Fragments {
 
     #[inline(always)]
     fn deref(&self) -> &[Fragment] {
-        &self.items[..self.len]
+        match &self.more {
+            None => &self.items[..self.len],
+            Some(more) => &more[..self.len],
+        }
     }
 }
 
 impl std::ops::DerefMut for Fragments {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [Fragment] {
-        &mut self.items[..self.len]
+        match &mut self.more {
+            None => &mut self.items[..self.len],
+            Some(more) => &mut more[..self.len],
+        }
     }
 }
 
