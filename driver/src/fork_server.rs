@@ -15,6 +15,7 @@
 
 mod examine;
 mod files;
+mod heap;
 mod socket;
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -77,9 +78,7 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
     // them, as it would not if the kernel killed this process.
     // SAFETY: the call touches no memory of ours.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
-    // What the program and we have freed is not copied page by page by each trial that uses it again.
-    // SAFETY: the call touches no memory that is in use.
-    unsafe { libc::malloc_trim(0) };
+    heap::prepare();
     let mut children: Vec<Child> = Vec::with_capacity(CHILDREN);
     let mut polled: Vec<libc::pollfd> = Vec::with_capacity(CHILDREN + 1);
     let mut message = vec![0; bugaroo_protocol::LONGEST_MESSAGE];

@@ -41,30 +41,34 @@ pub(super) struct Block {
 impl Block {
     /// None when the host has no room for it.
     pub fn new(bytes: usize) -> Option<Block> {
-        Block::map(bytes, libc::MAP_NORESERVE)
-    }
-
-    fn map(bytes: usize, more: libc::c_int) -> Option<Block> {
         let bytes = bytes.max(64);
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a fresh mapping that overlaps nothing.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags | more, -1, 0) };
+        let base = unsafe {
+            libc::mmap(std::ptr::null_mut(), bytes, protection, flags | libc::MAP_NORESERVE, -1, 0)
+        };
         (base != libc::MAP_FAILED).then_some(Block { base: base.cast(), bytes })
-    }
-
-    /// As [`Block::new`], for memory all of which will be used: committed at once, which costs less than a fault for each
-    /// 4 KiB.
-    pub fn committed(bytes: usize) -> Option<Block> {
-        Block::map(bytes, libc::MAP_POPULATE)
     }
 
     /// As [`Block::new`], for memory that will be used densely: asks the host for huge pages, so that touching
     /// it faults a few times instead of once in 4 KiB.
     pub fn dense(bytes: usize) -> Option<Block> {
-        let block = Block::new(bytes)?;
-        // SAFETY: our own mapping; the advice does not change what it holds, and refusal changes nothing.
-        unsafe { libc::madvise(block.base.cast(), block.bytes, libc::MADV_HUGEPAGE) };
+        let mut block = Block::new(bytes.next_multiple_of(HUGE_PAGE) + HUGE_PAGE)?;
+        // Not all systems place large mappings so that huge pages fit.
+        let before = block.base.align_offset(HUGE_PAGE);
+        let behind = HUGE_PAGE - before;
+        // SAFETY: our own mapping, in whole pages: what is not needed goes, at the one end and the other. The advice does
+        // not change what the rest holds, and refusal changes nothing.
+        unsafe {
+            if before > 0 {
+                libc::munmap(block.base.cast(), before);
+            }
+            block.base = block.base.add(before);
+            block.bytes -= HUGE_PAGE;
+            libc::munmap(block.base.add(block.bytes).cast(), behind);
+            libc::madvise(block.base.cast(), block.bytes, libc::MADV_HUGEPAGE);
+        }
         Some(block)
     }
 
@@ -95,8 +99,6 @@ pub(super) struct Frames {
     taken: usize,
     /// Size of the next block.
     next_bytes: usize,
-    /// Bytes of the first block that are sure to be used; what calls take comes on top, in other blocks.
-    sure: usize,
 }
 
 /// Size of a block of frames where nothing larger is expected.
@@ -105,14 +107,17 @@ const SMALL_BLOCK: usize = 1 << 18;
 /// From here on, blocks are whole huge pages.
 const HUGE_PAGE: usize = 1 << 21;
 
+/// A huge page takes some 40 µs to get, a page of 4 KiB more than one: from here on it pays.
+const WORTH_A_HUGE_PAGE: usize = 1 << 18;
+
 impl Frames {
     /// For a program of so many functions, whose kernel frames alone will take `expected` bytes.
     pub fn new(functions: usize, expected: usize) -> Frames {
-        let (next_bytes, sure) = if expected < HUGE_PAGE / 2 {
-            (SMALL_BLOCK, expected)
+        let next_bytes = if expected < WORTH_A_HUGE_PAGE {
+            SMALL_BLOCK
         } else {
             // A quarter more, for the functions that the kernel calls.
-            ((expected + expected / 4).next_multiple_of(HUGE_PAGE), 0)
+            (expected + expected / 4).next_multiple_of(HUGE_PAGE)
         };
         Frames {
             frames: Vec::new(),
@@ -120,7 +125,6 @@ impl Frames {
             blocks: Vec::new(),
             taken: 0,
             next_bytes,
-            sure,
         }
     }
 
@@ -158,14 +162,9 @@ impl Frames {
     fn take(&mut self, bytes: usize) -> *mut u8 {
         let room = self.blocks.last().map_or(0, |b| b.bytes() - self.taken);
         if room < bytes {
-            let sure = std::mem::take(&mut self.sure);
-            let block = if sure >= bytes {
-                Block::committed(sure)
-            } else {
-                let size = bytes.max(self.next_bytes);
-                self.next_bytes = self.next_bytes.min(HUGE_PAGE);
-                if size < HUGE_PAGE { Block::new(size) } else { Block::dense(size) }
-            };
+            let size = bytes.max(self.next_bytes);
+            self.next_bytes = self.next_bytes.min(HUGE_PAGE);
+            let block = if size < HUGE_PAGE { Block::new(size) } else { Block::dense(size) };
             let Some(block) = block else {
                 handle_alloc_error(Layout::new::<u8>());
             };
