@@ -34,6 +34,9 @@ pub fn check(program: &Program) -> Report {
     if report.misuse.is_none() && !machine.is_done() {
         report.deadlock = Some(explain::deadlock(&machine));
     }
+    if report.misuse.is_none() && report.deadlock.is_none() {
+        report.misuse = machine.bytes_in_the_end();
+    }
     report.recycling = std::mem::take(&mut machine.recycling);
     report.unfinished = machine.unfinished();
     drop(machine);

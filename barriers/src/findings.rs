@@ -392,6 +392,12 @@ impl Teller<'_> {
                 let what = "arrivals and waits at the cluster's barrier do not take turns".to_string();
                 (what, place, None)
             }
+            Misuse::TooManyBytes { address, phase, bytes, place } => {
+                let what = format!(
+                    "{bytes} bytes more than expected come for phase {phase} of the mbarrier at {address:#x}"
+                );
+                (what, place, None)
+            }
             Misuse::LateExpectTx { address, phase, place } => {
                 let what = format!(
                     "bytes are expected for phase {phase} of the mbarrier at {address:#x}, which may be over by then"

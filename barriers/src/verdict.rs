@@ -204,6 +204,17 @@ pub enum Misuse {
         /// By whom.
         place: Place,
     },
+    /// All arrivals of an mbarrier's phase came, and more bytes than it expects: in another order the phase completes without some.
+    TooManyBytes {
+        /// Its address.
+        address: u32,
+        /// The phase.
+        phase: u32,
+        /// Too many.
+        bytes: u64,
+        /// The last copy.
+        place: Place,
+    },
     /// Bytes expected for an mbarrier's phase by a thread that need not have done so before the phase completes.
     LateExpectTx {
         /// Its address.

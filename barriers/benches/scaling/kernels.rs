@@ -90,8 +90,7 @@ impl Dataflow {
         for round in 0..self.rounds {
             for stage in 0..8 {
                 // Warp i hands a row to warp i + 1 (stage even: from even warps), with eight barriers taken in turn.
-                let mut id = 1;
-                for from in (stage % 2..WARPS).step_by(2) {
+                for (id, from) in (1..).zip((stage % 2..WARPS).step_by(2)) {
                     let to = (from + 1) % WARPS;
                     if id > 3 {
                         break;
@@ -101,7 +100,6 @@ impl Dataflow {
                     w.arrive(from, id, 2);
                     w.sync(to, id, 2);
                     w.access(to, all, 21, AccessKind::Read, row, 4);
-                    id += 1;
                 }
                 for warp in 0..WARPS {
                     for exchange in 0..self.exchanges / 8 {

@@ -36,6 +36,14 @@ pub(super) struct Mbarrier {
     used: Vec<Part>,
 }
 
+impl Mbarrier {
+    /// Bytes expected by somebody who need not have done so before the last arrival.
+    fn late(&self) -> Option<Part> {
+        let known = |part: &&Part| self.clock[part.chain as usize] >= part.stamp;
+        self.before_arrival.iter().find(|p| !known(p)).copied()
+    }
+}
+
 impl Machine<'_> {
     pub(super) fn mbarrier_step<O: Observer>(
         &mut self,
@@ -204,8 +212,9 @@ impl Machine<'_> {
         if self.runners[chain as usize].clock[mbarrier.component as usize] > phase {
             return Vec::new();
         }
+        // That a copy was issued does not say that it is over.
         let parts = &mbarrier.last_parts[back];
-        parts.iter().filter(|p| !self.knows(chain, p)).copied().collect()
+        parts.iter().filter(|p| !p.orders || !self.knows(chain, p)).copied().collect()
     }
 
     /// Rule: who registers for a phase knows that the one before is complete. `back` 1: one earlier, for waits that need not
@@ -303,8 +312,7 @@ impl Machine<'_> {
         }
         let phase = mbarrier.phase;
         let known = |clock: &[u32], part: &&Part| clock[part.chain as usize] >= part.stamp;
-        let late = mbarrier.before_arrival.iter().find(|p| !known(&mbarrier.clock, p)).copied();
-        if let Some(part) = late {
+        if let Some(part) = mbarrier.late() {
             return Err(Misuse::LateExpectTx { address, phase, place: self.place(part.chain, part.command) });
         }
         let overtaken: Vec<Part> =
@@ -363,6 +371,31 @@ impl Machine<'_> {
                 count: 1,
             }
         });
+    }
+
+    /// In the end, of phases that have all arrivals and do not complete for their bytes: whether they could in another order.
+    pub(crate) fn bytes_in_the_end(&self) -> Option<Misuse> {
+        let stuck = |(_, m): &(&u32, &Mbarrier)| m.init.is_some() && m.pending == 0 && m.bytes != 0;
+        let mut stuck: Vec<_> = self.mbarriers.iter().filter(stuck).collect();
+        stuck.sort_by_key(|(address, _)| **address);
+        let misuse = |(&address, mbarrier): (&u32, &Mbarrier)| {
+            let phase = mbarrier.phase;
+            let late = mbarrier.late().map(|p| Misuse::LateExpectTx {
+                address,
+                phase,
+                place: self.place(p.chain, p.command),
+            });
+            late.or_else(|| {
+                let last = mbarrier.parts.iter().rfind(|p| !p.orders).filter(|_| mbarrier.bytes < 0)?;
+                Some(Misuse::TooManyBytes {
+                    address,
+                    phase,
+                    bytes: mbarrier.bytes.unsigned_abs(),
+                    place: self.place(last.chain, last.command),
+                })
+            })
+        };
+        stuck.into_iter().find_map(misuse)
     }
 
     /// Of an mbarrier that a chain waits at: its phase, arrivals that came and that it takes, bytes missing.

@@ -80,7 +80,7 @@ impl Actor<'_> {
     }
     fn flags(&self) -> u32 {
         let atomic = u32::from(self.kind == AccessKind::Atomic) * ATOMIC;
-        atomic | u32::from(self.stamp.asynchronous) * ASYNCHRONOUS
+        atomic | (u32::from(self.stamp.asynchronous) * ASYNCHRONOUS)
     }
 }
 

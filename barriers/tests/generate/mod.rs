@@ -33,6 +33,7 @@ pub struct Options {
     warps: &'static [usize],
     warp_sync: bool,
     mbarriers: bool,
+    copies: bool,
     lockstep: bool,
     /// Thread commands, about.
     length: usize,
@@ -40,13 +41,23 @@ pub struct Options {
 
 impl Options {
     pub fn named() -> Options {
-        Options { warps: &[1, 1, 1, 1], warp_sync: false, mbarriers: false, lockstep: false, length: 11 }
+        Options {
+            warps: &[1, 1, 1, 1],
+            warp_sync: false,
+            mbarriers: false,
+            copies: false,
+            lockstep: false,
+            length: 11,
+        }
     }
     pub fn warps() -> Options {
         Options { warps: &[3, 2], warp_sync: true, ..Options::named() }
     }
     pub fn mbarriers() -> Options {
         Options { warps: &[2, 1, 1], mbarriers: true, ..Options::named() }
+    }
+    pub fn copies() -> Options {
+        Options { copies: true, ..Options::mbarriers() }
     }
     pub fn lockstep() -> Options {
         Options { warps: &[2, 2], lockstep: true, length: 9, ..Options::named() }
@@ -61,6 +72,10 @@ enum What {
     WarpSync(u32),
     MbarrierArrive(usize),
     MbarrierWait(usize, u32),
+    /// Bytes for each lane; whether it arrives, too.
+    MbarrierExpect(usize, u32, bool),
+    /// Mbarrier, address, bytes.
+    Copy(usize, u32, u32),
 }
 
 /// A warp, its lanes, what they do.
@@ -196,9 +211,29 @@ impl Maker<'_> {
         if *self.counts[mbarrier].get_or_insert(count) != count {
             return;
         }
+        let mut lines = Vec::new();
         for (warp, lanes) in units {
-            self.lines.push((warp, lanes, What::MbarrierArrive(mbarrier)));
+            if !self.options.copies || self.random.chance(50) {
+                lines.push((warp, lanes, What::MbarrierArrive(mbarrier)));
+                continue;
+            }
+            // Bytes expected with the arrival or just before it, and a copy of as many somewhere.
+            let bytes = 1 + self.random.below(2) as u32;
+            let apart = self.random.chance(30);
+            if apart {
+                lines.push((warp, lanes, What::MbarrierExpect(mbarrier, bytes, false)));
+                lines.push((warp, lanes, What::MbarrierArrive(mbarrier)));
+            } else {
+                lines.push((warp, lanes, What::MbarrierExpect(mbarrier, bytes, true)));
+            }
+            let (other, _) = self.unit();
+            let (warp, lanes) =
+                if self.random.chance(75) || lanes.count_ones() > 1 { (warp, lanes) } else { (other, 1) };
+            let copy = (warp, lanes, What::Copy(mbarrier, self.random.below(4) as u32, bytes));
+            let at = self.random.below(lines.len() + 1);
+            lines.insert(at, copy);
         }
+        self.lines.extend(lines);
         let parity = self.phases[mbarrier] % 2;
         self.phases[mbarrier] += 1;
         if self.random.chance(80) {
@@ -300,6 +335,14 @@ impl Maker<'_> {
                     }),
                     What::Sync(id, count) => list.push(Plain::Sync { barrier: id as usize, count }),
                     What::Arrive(id, count) => list.push(Plain::Arrive { barrier: id as usize, count }),
+                    What::MbarrierExpect(mbarrier, bytes, arrives) => {
+                        let bytes = bytes as i32;
+                        list.push(Plain::MbarrierExpect { mbarrier, bytes, arrives });
+                    }
+                    What::Copy(mbarrier, address, size) => {
+                        let (address, bytes) = (address + lane, size as i32);
+                        list.push(Plain::Copy { mbarrier, bytes, address, size });
+                    }
                     What::WarpSync(members) => meet(&mut cta, warp, members, lane),
                     What::MbarrierArrive(mbarrier) => {
                         list.push(Plain::MbarrierArrive { mbarrier });
@@ -354,6 +397,19 @@ fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
         What::MbarrierArrive(mbarrier) => {
             Action::MbarrierArrive { address: 64 + 8 * mbarrier as u32, count: 1, expect_tx: 0, drop: false }
         }
+        What::MbarrierExpect(mbarrier, bytes, arrives) => Action::MbarrierArrive {
+            address: 64 + 8 * mbarrier as u32,
+            count: u32::from(arrives),
+            expect_tx: bytes,
+            drop: false,
+        },
+        What::Copy(mbarrier, base, size) => Action::Access(Access {
+            kind: AccessKind::Write,
+            size,
+            addresses: Addresses::Affine { base, stride: 1 },
+            values: Values::Unknown,
+            completion: Completion::Mbarrier { address: 64 + 8 * mbarrier as u32 },
+        }),
         What::MbarrierWait(mbarrier, parity) => {
             Action::MbarrierWait { address: 64 + 8 * mbarrier as u32, parity }
         }

@@ -36,6 +36,19 @@ pub enum Command {
     MbarrierArrive {
         mbarrier: usize,
     },
+    /// Expects bytes; `arrives`: and arrives.
+    MbarrierExpect {
+        mbarrier: usize,
+        bytes: i32,
+        arrives: bool,
+    },
+    /// An asynchronous write that goes on by itself, and counts its bytes when it is over.
+    Copy {
+        mbarrier: usize,
+        bytes: i32,
+        address: u32,
+        size: u32,
+    },
     MbarrierWait {
         mbarrier: usize,
         parity: u32,
@@ -63,8 +76,10 @@ struct State {
     at: Vec<usize>,
     disabled: Vec<bool>,
     barriers: Vec<Barrier>,
-    /// Phase and pending arrivals.
-    mbarriers: Vec<(u32, u32)>,
+    /// Phase, pending arrivals, pending bytes.
+    mbarriers: Vec<(u32, u32, i32)>,
+    /// Copies under way.
+    copies: Vec<At>,
     /// A barrier completed without threads that had returned.
     without_returned: bool,
 }
@@ -85,7 +100,8 @@ impl Cta {
             at: vec![0; self.threads.len()],
             disabled: vec![false; self.threads.len()],
             barriers: vec![Barrier::default(); self.barriers],
-            mbarriers: self.mbarriers.iter().map(|&n| (0, n)).collect(),
+            mbarriers: self.mbarriers.iter().map(|&n| (0, n, 0)).collect(),
+            copies: Vec::new(),
             without_returned: false,
         };
         self.recycle(&mut state);
@@ -137,13 +153,22 @@ impl Cta {
                 next.disabled[thread] = true;
             }
             Command::MbarrierArrive { mbarrier } => {
-                let (phase, pending) = &mut next.mbarriers[*mbarrier];
-                generation = Some(((thread, at), *phase + 1));
-                *pending -= 1;
-                if *pending == 0 {
-                    *phase += 1;
-                    *pending = self.mbarriers[*mbarrier];
+                generation = Some(((thread, at), next.mbarriers[*mbarrier].0 + 1));
+                if !self.update(&mut next, *mbarrier, 0, true) {
+                    return Step::Error;
                 }
+                next.at[thread] += 1;
+            }
+            Command::MbarrierExpect { mbarrier, bytes, arrives } => {
+                generation = Some(((thread, at), next.mbarriers[*mbarrier].0 + 1));
+                if !self.update(&mut next, *mbarrier, *bytes, *arrives) {
+                    return Step::Error;
+                }
+                next.at[thread] += 1;
+            }
+            Command::Copy { .. } => {
+                next.copies.push((thread, at));
+                next.copies.sort_unstable();
                 next.at[thread] += 1;
             }
             Command::MbarrierWait { mbarrier, parity } => {
@@ -158,6 +183,38 @@ impl Cta {
         }
         self.recycle(&mut next);
         Step::To(next, generation)
+    }
+
+    /// Changes what an mbarrier waits for; false: an arrival too many.
+    fn update(&self, state: &mut State, mbarrier: usize, bytes: i32, arrives: bool) -> bool {
+        let (phase, pending, missing) = &mut state.mbarriers[mbarrier];
+        if arrives && *pending == 0 {
+            return false;
+        }
+        *pending -= u32::from(arrives);
+        *missing += bytes;
+        if *pending == 0 && *missing == 0 {
+            *phase += 1;
+            *pending = self.mbarriers[mbarrier];
+        }
+        true
+    }
+
+    /// One of the copies under way is over.
+    fn finish(&self, state: &State, copy: usize) -> Step {
+        let mut next = state.clone();
+        let at = next.copies.remove(copy);
+        let Command::Copy { mbarrier, bytes, .. } = &self.threads[at.0][at.1] else {
+            unreachable!("only copies are under way");
+        };
+        let generation = next.mbarriers[*mbarrier].0 + 1;
+        self.update(&mut next, *mbarrier, -bytes, false);
+        Step::To(next, Some((at, generation)))
+    }
+
+    fn moves(&self, state: &State) -> impl Iterator<Item = Step> {
+        let threads = (0..self.threads.len()).map(|t| self.step(state, t));
+        threads.chain((0..state.copies.len()).map(|c| self.finish(state, c)))
     }
 
     fn recycle(&self, state: &mut State) {
@@ -222,7 +279,7 @@ pub fn explore(cta: &Cta, limit: usize) -> Option<Everything> {
         }
         all.without_returned |= state.without_returned;
         for (a, b) in conflicts(&accesses) {
-            let done = |at: At| state.at[at.0] > at.1;
+            let done = |at: At| state.at[at.0] > at.1 && !state.copies.contains(&at);
             if done(a) && !done(b) {
                 first_seen.insert((a, b));
             }
@@ -231,8 +288,8 @@ pub fn explore(cta: &Cta, limit: usize) -> Option<Everything> {
             }
         }
         let mut moved = false;
-        for thread in 0..cta.threads.len() {
-            match cta.step(&state, thread) {
+        for step in cta.moves(&state) {
+            match step {
                 Step::Blocked => {}
                 Step::Error => {
                     all.error = true;
@@ -256,21 +313,28 @@ pub fn explore(cta: &Cta, limit: usize) -> Option<Everything> {
     Some(all)
 }
 
-type Access = (At, Kind, u32, u32);
+/// Place, kind, address, size, whether it is a copy.
+type Access = (At, Kind, u32, u32, bool);
 
 fn accesses(cta: &Cta) -> Vec<Access> {
     let mut all = Vec::new();
     for (thread, commands) in cta.threads.iter().enumerate() {
         for (index, command) in commands.iter().enumerate() {
-            if let Command::Access { kind, address, size } = command {
-                all.push(((thread, index), *kind, *address, *size));
+            match command {
+                Command::Access { kind, address, size } => {
+                    all.push(((thread, index), *kind, *address, *size, false));
+                }
+                Command::Copy { address, size, .. } => {
+                    all.push(((thread, index), Kind::Write, *address, *size, true));
+                }
+                _ => {}
             }
         }
     }
     all
 }
 
-/// Pairs of accesses of two threads that share a byte and are neither both reads nor both atomics; the lower thread first.
+/// Pairs of accesses of two threads (or of a thread and a copy) that share a byte and are neither both reads nor both atomics; the lower thread first.
 fn conflicts(all: &[Access]) -> impl Iterator<Item = (At, At)> {
     let conflict = |a: &Access, b: &Access| {
         a.0.0 < b.0.0 && a.2 < b.2 + b.3 && b.2 < a.2 + a.3 && (a.1 != b.1 || a.1 == Kind::Write)
@@ -293,8 +357,8 @@ pub fn reference(cta: &Cta, mut choose: impl FnMut(usize) -> usize) -> Reference
     let mut generations = Generations::new();
     loop {
         let mut moves = Vec::new();
-        for thread in 0..cta.threads.len() {
-            match cta.step(&state, thread) {
+        for step in cta.moves(&state) {
+            match step {
                 Step::Blocked => {}
                 Step::Error => return Reference::Error,
                 Step::To(next, generation) => moves.push((next, generation)),
@@ -338,7 +402,9 @@ fn role(command: &Command) -> Option<Role> {
         Command::Access { .. } => None,
         Command::Arrive { barrier, .. } => Some(Role::Arrives(*barrier)),
         Command::Sync { barrier, .. } | Command::Meet { barrier, .. } => Some(Role::Syncs(*barrier)),
-        Command::MbarrierArrive { mbarrier } => Some(Role::MbarrierArrives(*mbarrier)),
+        Command::MbarrierArrive { mbarrier }
+        | Command::MbarrierExpect { mbarrier, .. }
+        | Command::Copy { mbarrier, .. } => Some(Role::MbarrierArrives(*mbarrier)),
         Command::MbarrierWait { mbarrier, .. } => Some(Role::MbarrierWaits(*mbarrier)),
     }
 }
