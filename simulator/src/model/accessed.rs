@@ -1,5 +1,6 @@
 //! The access of a load, store or atomic by lanes of a warp, as a model looks at it.
 
+use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::{Semantics, Space};
 
 use crate::address::SHARED_WINDOW;
@@ -133,6 +134,11 @@ impl Accessed<'_> {
         let operand =
             |i: usize| unsafe { read_lane(row(self.frame, self.consts, atomic.src[i]), atomic.width, lane) };
         combine(atomic, old, operand(0), || operand(1), flush)
+    }
+
+    /// Whether an atomic may write nothing: a compare that fails.
+    pub fn compares(&self) -> bool {
+        matches!(self.data, Data::Combined(atomic, _) if atomic.op == AtomOp::Cas)
     }
 
     /// Gives an atomic's lane the value that it has read. Its operands are not to be asked for afterwards.

@@ -6,6 +6,7 @@ use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model, flags
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
+use bugaroo_simulator::model::ptx;
 use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, launch_with,
@@ -16,6 +17,8 @@ use std::sync::Arc;
 thread_local! {
     /// Whether this thread's runs under store buffers are the simulator's own.
     static NATIVE: Cell<bool> = const { Cell::new(false) };
+    /// Whether they are under the PTX model.
+    static PTX: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs a test with store buffers by the device code, and then by the simulator.
@@ -32,6 +35,14 @@ pub fn natively<T>(test: impl FnOnce() -> T) -> T {
     NATIVE.set(true);
     let result = test();
     NATIVE.set(false);
+    result
+}
+
+/// Runs a test under the PTX model instead of store buffers.
+pub fn under_ptx<T>(test: impl FnOnce() -> T) -> T {
+    PTX.set(true);
+    let result = test();
+    PTX.set(false);
     result
 }
 
@@ -167,7 +178,7 @@ pub fn run(prepared: &Prepared, work: &Work<'_>, injection: Option<&Injection>, 
     let Some(injection) = injection else {
         return run_module(&prepared.instrumented, Form::Plain, work, seed);
     };
-    if injection.model == Model::StoreBuffer && NATIVE.get() {
+    if injection.model == Model::StoreBuffer && (NATIVE.get() || PTX.get()) {
         return run_module(&prepared.original, Form::Native(injection, prepared), work, seed);
     }
     run_module(&prepared.instrumented, Form::Handlers(injection, &prepared.info), work, seed)
@@ -182,19 +193,30 @@ enum Form<'a> {
 }
 
 /// The simulator's model, as the device code would be told by its launch state.
-fn native_model(program: &Program, injection: &Injection, prepared: &Prepared, seed: u64) -> StoreBuffer {
+fn native_model(
+    program: &Program,
+    injection: &Injection,
+    prepared: &Prepared,
+    seed: u64,
+) -> Box<dyn MemoryModel> {
     let mut flags = vec![0; prepared.table.sites.len()];
     injection.flags.iter().for_each(|(site, flag)| flags[*site as usize] |= flag);
     if injection.flags.is_empty() {
         flags.clear();
     }
+    let sites = Arc::new(Sites::new(program, &prepared.table));
+    let pw = [injection.pw_global, injection.pw_shared];
+    if PTX.get() {
+        let settings = ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), flags: flags.into() };
+        return Box::new(ptx::Ptx::new(&settings, sites));
+    }
     let settings = Settings {
-        pw: [injection.pw_global, injection.pw_shared],
+        pw,
         seed: (seed, 0),
         capacity: injection.capacity,
         flags: flags.into(),
     };
-    StoreBuffer::new(&settings, Arc::new(Sites::new(program, &prepared.table)))
+    Box::new(StoreBuffer::new(&settings, sites))
 }
 
 fn run_module(module: &Module, form: Form<'_>, work: &Work<'_>, seed: u64) -> Outcome {
@@ -227,8 +249,7 @@ fn run_module(module: &Module, form: Form<'_>, work: &Work<'_>, seed: u64) -> Ou
             (Some(arrange(&program, &mut memory, injection, info, work, seed)), None)
         }
         Form::Native(injection, prepared) => {
-            let model: Box<dyn MemoryModel> = Box::new(native_model(&program, injection, prepared, seed));
-            (None, Some(model))
+            (None, Some(native_model(&program, injection, prepared, seed)))
         }
     };
     let spec = LaunchSpec {

@@ -202,6 +202,17 @@ impl Histories {
         a.max(b)
     }
 
+    /// Drops the history of a granule.
+    pub fn close(&mut self, granule: u64) {
+        let Some(chain) = self.chains.remove(&granule) else { return };
+        let mut index = chain.last;
+        while index != NONE {
+            let older = self.message(index).older;
+            self.release(index);
+            index = older;
+        }
+    }
+
     /// Drops the histories of which every thread knows everything, all messages up to `floor` being known.
     pub fn sweep(&mut self, floor: u64) {
         let mut chains = std::mem::take(&mut self.chains);

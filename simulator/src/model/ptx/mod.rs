@@ -20,7 +20,9 @@
 //! complete overlap; what is forgotten ([`history`], [`view`], [`Machine::sweep`]) counts as known to all.
 //! So everything that it shows is allowed; it can miss behaviours that need promises beyond late loads.
 
+mod barriers;
 mod draw;
+mod engine;
 mod entry;
 mod history;
 mod load;
@@ -35,6 +37,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 pub use draw::Chances;
+pub use engine::{Ptx, Settings};
 pub use load::Loaded;
 pub use scope::{Scope, Strength, ThreadKey};
 pub use store::AtomicOrder;
@@ -116,6 +119,7 @@ pub struct Machine {
     seed: u64,
     /// The time of the last access that made a message.
     now: u64,
+    waited: u64,
     /// Every message up to this time is known to all.
     floor: u64,
     histories: Histories,
@@ -133,6 +137,7 @@ impl Machine {
             chances,
             seed,
             now: 0,
+            waited: 0,
             floor: 0,
             histories: Histories::new(),
             threads: (0..threads).map(|_| ThreadState::default()).collect(),
@@ -150,6 +155,51 @@ impl Machine {
     /// Granules with a history, and the bytes that all histories take.
     pub fn size(&self) -> (usize, usize) {
         (self.histories.len(), self.histories.bytes())
+    }
+
+    /// Who is in a slot.
+    pub(super) fn key(&self, slot: usize) -> ThreadKey {
+        self.threads[slot].key
+    }
+
+    /// How often what is allowed is done, from now on.
+    #[inline]
+    pub(super) fn set_chances(&mut self, chances: Chances) {
+        self.chances = chances;
+    }
+
+    /// Whether a thread has stores that wait or loads that are late.
+    #[inline]
+    pub(super) fn holds_back(&self, slot: usize) -> bool {
+        let thread = &self.threads[slot];
+        !thread.waiting.is_empty() || !thread.late.is_empty()
+    }
+
+    /// Whether something of a span has been written lately.
+    #[inline]
+    pub(super) fn has_history(&self, span: Span) -> bool {
+        span.granules().any(|granule| self.histories.chain(granule).is_some())
+    }
+
+    /// Every message so far becomes known to all.
+    pub(super) fn all_known(&mut self) {
+        self.floor = self.now;
+    }
+
+    /// Compares what is known of a span with memory. If somebody else has written there, memory is right.
+    pub(super) fn believe(&mut self, memory: &mut impl Plain, span: Span) {
+        for granule in span.granules() {
+            let Some(chain) = self.histories.chain(granule) else { continue };
+            if self.histories.value(chain.last, u32::MAX) != memory.read(granule) {
+                self.histories.close(granule);
+                self.all_known();
+            }
+        }
+    }
+
+    /// Stores that have waited.
+    pub(super) fn waited(&self) -> u64 {
+        self.waited
     }
 
     /// Whether nothing has a history: every load is a plain one.

@@ -52,6 +52,7 @@ impl Machine {
         if thread.store_waits(&self.chances) {
             let due = thread.count + thread.patience();
             thread.due = thread.due.min(due);
+            self.waited += 1;
             thread.waiting.push(Waiting { span, value, strength, due, origin });
             return;
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::entry::{self, Entry};
-use super::scope::{Scope, ThreadKey};
+use super::scope::{Scope, Strength, ThreadKey};
 use super::thread::Late;
 use super::view::{View, Writers};
 use super::{Machine, Plain, Span, Value};
@@ -172,11 +172,18 @@ impl Machine {
     /// A barrier completes: whoever waits at it knows from now on what all who arrived knew and wrote.
     /// `writers` stands for those who arrived: one entry for all, if they are a whole CTA or warp.
     pub fn barrier(&mut self, arrived: &[usize], waiting: &[usize], writers: Option<Writers>) {
-        let mut all = match arrived.first() {
-            Some(first) => Rc::clone(&self.threads[*first].view),
-            None => return,
-        };
-        for slot in &arrived[1..] {
+        let each = || arrived.iter().map(|slot| Writers::thread(self.threads[*slot].key)).collect();
+        let writers: Vec<Writers> = writers.map_or_else(each, |writers| vec![writers]);
+        let all = self.gathered(arrived, &writers);
+        for slot in waiting {
+            self.knows_all(*slot, &all);
+        }
+    }
+
+    /// What threads know together that meet, all that they wrote included: `writers` stands for them.
+    pub(super) fn gathered(&self, arrived: &[usize], writers: &[Writers]) -> Rc<View> {
+        let mut all = arrived.first().map(|first| Rc::clone(&self.threads[*first].view)).unwrap_or_default();
+        for slot in arrived {
             let view = &self.threads[*slot].view;
             if !Rc::ptr_eq(view, &all) && !all.covers(view) {
                 all = self.joined(&all, view);
@@ -184,16 +191,22 @@ impl Machine {
         }
         let view = Rc::make_mut(&mut all);
         view.forget(self.floor);
-        match writers {
-            Some(writers) => view.advance(writers, self.now),
-            None => {
-                for slot in arrived {
-                    view.advance(Writers::thread(self.threads[*slot].key), self.now);
-                }
-            }
-        }
-        for slot in waiting {
-            self.threads[*slot].view = Rc::clone(&all);
+        writers.iter().for_each(|writers| view.advance(*writers, self.now));
+        all
+    }
+
+    /// A thread goes on with what it and others have gathered.
+    pub(super) fn knows_all(&mut self, slot: usize, view: &Rc<View>) {
+        self.threads[slot].view = Rc::clone(view);
+    }
+
+    /// Strong stores of a thread that waits are written: it will do nothing for a while.
+    pub(super) fn drain_strong(&mut self, memory: &mut impl Plain, slot: usize) {
+        let waiting = &self.threads[slot].waiting;
+        let strong: Vec<Span> =
+            waiting.iter().filter(|store| store.strength != Strength::Weak).map(|store| store.span).collect();
+        if !strong.is_empty() {
+            self.drain_where(memory, slot, |span| strong.contains(&span));
         }
     }
 

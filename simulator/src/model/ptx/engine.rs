@@ -1,0 +1,469 @@
+//! The machine behind the engine's hooks: model `ptx` on the virtual GPU (DESIGN part 4).
+//!
+//! Addresses become granules: a global one is its own, one in shared memory stands for that of its block. A vector of
+//! up to sixteen bytes is one access, as the hardware does it (the model would allow each element to be one of its
+//! own). Loads of granules that nobody has written lately are left to the engine; everything else goes through the
+//! machine, lane by lane.
+//!
+//! What no hook tells of (asynchronous copies, `mbarrier`, matrices, `malloc`; memory of other blocks of a cluster)
+//! orders: what the thread holds back happens, and everything written so far becomes known to all. Where memory has
+//! changed without the machine, it believes memory, and everything is known to all, too. That forbids more
+//! than the model does.
+
+use std::sync::Arc;
+
+use bugaroo_ptx::op::FenceKind;
+use bugaroo_ptx::types::{Scope as IsaScope, Semantics};
+
+use super::barriers::Barriers;
+use super::{AtomicOrder, Chances, Loaded, Machine, Plain, Scope, Span, Strength, ThreadKey, Value, Writers};
+use crate::address::{SHARED_WINDOW, Window, window};
+use crate::exec::lanes;
+use crate::model::store_buffer::Sites;
+use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
+
+/// Granules of shared memory: this bit, the block's number from bit 32, and the offset.
+const SHARED: u64 = 1 << 63;
+/// Bits of a block's number that tell granules apart.
+const BLOCKS: u64 = (1 << 30) - 1;
+/// Bytes that are accessed at once.
+const WIDEST: u32 = 16;
+
+/// What a launch is to show.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Probability with which stores to global and to shared memory wait.
+    pub pw: [f64; 2],
+    /// Probability with which loads from them read older values than they have to.
+    pub pr: [f64; 2],
+    /// The trial's seed, and the launch's number.
+    pub seed: (u64, u64),
+    /// Words of `bugaroo_device_handlers::flags`, by number of the site; empty when none is set.
+    pub flags: Arc<[u32]>,
+}
+
+/// The model of one launch.
+#[derive(Debug)]
+pub struct Ptx {
+    chances: [Chances; 2],
+    seed: u64,
+    flags: Arc<[u32]>,
+    sites: Arc<Sites>,
+    shape: Shape,
+    machine: Machine,
+    /// By warp slot: lanes with stores that wait or loads that are late.
+    busy: Vec<u32>,
+    /// By warp slot: lanes whose threads have not ended.
+    alive: Vec<u32>,
+    barriers: Vec<Barriers>,
+    bytes: u64,
+}
+
+/// Memory, as a CTA sees it.
+struct Seen<'a, 'm> {
+    cta: u32,
+    world: &'a mut World<'m>,
+}
+
+impl Seen<'_, '_> {
+    fn address(granule: u64) -> u64 {
+        if granule & SHARED != 0 { SHARED_WINDOW + (granule & 0xffff_ffff) } else { granule }
+    }
+}
+
+impl Plain for Seen<'_, '_> {
+    fn read(&mut self, granule: u64) -> u32 {
+        let address = Self::address(granule);
+        match self.world.read(self.cta, address, 4) {
+            Some(value) => value as u32,
+            // At the end of an allocation there may be less.
+            None => (0..4).fold(0, |value, byte| {
+                let read = self.world.read(self.cta, address + byte, 1).unwrap_or(0);
+                value | (read as u32) << (8 * byte)
+            }),
+        }
+    }
+
+    fn write(&mut self, granule: u64, value: u32, mask: u32) {
+        let address = Self::address(granule);
+        match mask {
+            u32::MAX => self.world.write(self.cta, address, 4, value.into()),
+            mask => {
+                for byte in (0..4).filter(|byte| mask >> (8 * byte) & 0xff != 0) {
+                    self.world.write(self.cta, address + byte, 1, (value >> (8 * byte) & 0xff).into());
+                }
+            }
+        }
+    }
+}
+
+fn scope(scope: IsaScope) -> Scope {
+    match scope {
+        IsaScope::Cta => Scope::Cta,
+        IsaScope::Cluster | IsaScope::Gpu => Scope::Gpu,
+        IsaScope::Sys => Scope::Sys,
+    }
+}
+
+/// Strength, acquire, release.
+fn order(semantics: Semantics) -> (Strength, bool, bool) {
+    match semantics {
+        Semantics::Weak => (Strength::Weak, false, false),
+        Semantics::Volatile | Semantics::Mmio => (Strength::Strong(Scope::Sys), false, false),
+        Semantics::Relaxed(reach) => (Strength::Strong(scope(reach)), false, false),
+        Semantics::Acquire(reach) => (Strength::Strong(scope(reach)), true, false),
+        Semantics::Release(reach) => (Strength::Strong(scope(reach)), false, true),
+        Semantics::AcqRel(reach) => (Strength::Strong(scope(reach)), true, true),
+    }
+}
+
+/// Where an address is: in no memory that others see, in memory of the machine, or elsewhere in the cluster.
+enum Where {
+    Private,
+    Granule(u64, usize),
+    Elsewhere,
+}
+
+fn find(at: &At, address: u64) -> Where {
+    match window(address) {
+        Window::Global => Where::Granule(address, 0),
+        Window::Shared if is_elsewhere(address) => Where::Elsewhere,
+        Window::Shared => {
+            let offset = address - SHARED_WINDOW;
+            Where::Granule(SHARED | (at.block & BLOCKS) << 32 | offset, 1)
+        }
+        Window::Local | Window::Param => Where::Private,
+    }
+}
+
+/// The parts of an access of so many bytes, each one access of the machine: offset and span.
+fn parts(address: u64, bytes: u32) -> impl Iterator<Item = (u32, Span)> {
+    let size = bytes.min(WIDEST);
+    (0..bytes / size).map(move |part| (part * size, Span::new(address + u64::from(part * size), size)))
+}
+
+/// A span's bytes as a number, and back.
+fn packed(span: Span, value: Value) -> u128 {
+    let whole = value.iter().rev().fold(0, |whole, word| whole << 32 | u128::from(*word));
+    whole >> span.mask.trailing_zeros()
+}
+
+fn unpacked(span: Span, whole: u128) -> Value {
+    let whole = whole << span.mask.trailing_zeros();
+    [0, 32, 64, 96].map(|shift| (whole >> shift) as u32)
+}
+
+impl Ptx {
+    /// The model for one launch of a program with these sites.
+    pub fn new(settings: &Settings, sites: Arc<Sites>) -> Ptx {
+        let (seed, launch) = settings.seed;
+        let chances = [0, 1].map(|space| Chances::new(settings.pw[space], settings.pr[space]));
+        Ptx {
+            chances,
+            seed: bugaroo_device_handlers::launch_key(seed, launch),
+            flags: Arc::clone(&settings.flags),
+            sites,
+            shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
+            machine: Machine::new(0, chances[0], 0),
+            busy: Vec::new(),
+            alive: Vec::new(),
+            barriers: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    fn flags_at(&self, pc: u32) -> u32 {
+        if self.flags.is_empty() {
+            return 0;
+        }
+        self.flags.get(self.sites.number(pc) as usize).copied().unwrap_or(0)
+    }
+
+    fn slot(at: &At, lane: usize) -> usize {
+        at.warp as usize * 32 + lane
+    }
+
+    /// Notes whether a lane holds something back.
+    fn note(&mut self, at: &At, lane: usize) {
+        let busy = u32::from(self.machine.holds_back(Self::slot(at, lane))) << lane;
+        let all = &mut self.busy[at.warp as usize];
+        *all = *all & !(1 << lane) | busy;
+    }
+
+    /// Everything that the lanes hold back happens.
+    fn order(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
+        for lane in lanes(self.busy[at.warp as usize] & among) {
+            self.machine.order(memory, Self::slot(at, lane));
+        }
+        self.busy[at.warp as usize] &= !among;
+    }
+
+    /// Something that the machine knows nothing about.
+    fn opaque(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
+        self.order(at, among, memory);
+        self.machine.all_known();
+    }
+
+    /// The fence that is inserted behind an access, if one is.
+    fn inserted(&mut self, at: &At, world: &mut World<'_>) {
+        let flags = self.flags_at(at.pc);
+        if flags & bugaroo_device_handlers::flags::INSERT == 0 {
+            return;
+        }
+        let narrow = flags & bugaroo_device_handlers::flags::NARROW != 0;
+        let reach = if narrow { Scope::Cta } else { Scope::Gpu };
+        self.fence_all(at, reach, true, world);
+    }
+
+    fn fence_all(&mut self, at: &At, reach: Scope, sc: bool, world: &mut World<'_>) {
+        let memory = &mut Seen { cta: at.cta, world };
+        for lane in lanes(at.lanes) {
+            self.machine.fence(memory, Self::slot(at, lane), reach, sc);
+        }
+        self.busy[at.warp as usize] &= !at.lanes;
+    }
+
+    /// A lane's load; answers whether it has been given its value.
+    fn load_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
+        let (granule, space) = match find(at, access.address(lane)) {
+            Where::Private => return false,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                return false;
+            }
+            Where::Granule(granule, space) => (granule, space),
+        };
+        let bytes = access.bytes();
+        let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
+        if !busy && !parts(granule, bytes).any(|(_, span)| self.machine.has_history(span)) {
+            return false;
+        }
+        let (strength, acquire, _) = order(access.semantics);
+        self.machine.set_chances(self.chances[space]);
+        let mut values = [0; 2];
+        for ((_, span), value) in parts(granule, bytes).zip(&mut values) {
+            self.machine.believe(memory, span);
+            let loaded = self.machine.load(memory, Self::slot(at, lane), span, (strength, acquire), at.pc, None);
+            let Loaded::Now(loaded) = loaded else { unreachable!("only a load with a token is late") };
+            *value = packed(span, loaded);
+        }
+        for element in 0..access.elements {
+            let byte = element * access.size;
+            let value = values[(byte / WIDEST) as usize] >> (8 * (byte % WIDEST));
+            access.supply(lane, element, value as u64);
+        }
+        self.note(at, lane);
+        true
+    }
+
+    /// A lane's store; answers whether it has been done.
+    fn store_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
+        let (granule, space) = match find(at, access.address(lane)) {
+            Where::Private => return false,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                return false;
+            }
+            Where::Granule(granule, space) => (granule, space),
+        };
+        let (strength, _, release) = order(access.semantics);
+        self.machine.set_chances(self.chances[space]);
+        for (first, span) in parts(granule, access.bytes()) {
+            let elements = (first / access.size)..access.elements.min((first + WIDEST) / access.size);
+            let whole = elements.fold(0, |whole, element| {
+                whole | u128::from(access.value(lane, element)) << (8 * (element * access.size - first))
+            });
+            self.machine.believe(memory, span);
+            let slot = Self::slot(at, lane);
+            self.machine.store(memory, slot, span, unpacked(span, whole), (strength, release), at.pc);
+        }
+        self.note(at, lane);
+        true
+    }
+
+    /// A lane's atomic; answers whether it has been done.
+    fn atomic_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
+        let (granule, space) = match find(at, access.address(lane)) {
+            Where::Private => return false,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                return false;
+            }
+            Where::Granule(granule, space) => (granule, space),
+        };
+        let span = Span::new(granule, access.bytes());
+        let (strength, acquire, release) = order(access.semantics);
+        let Strength::Strong(scope) = strength else {
+            self.opaque(at, 1 << lane, memory);
+            return false;
+        };
+        self.machine.set_chances(self.chances[space]);
+        self.machine.believe(memory, span);
+        let order = AtomicOrder { scope, acquire, release };
+        let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {
+            let old = packed(span, old) as u64;
+            let new = access.combine(lane, old);
+            (!access.compares() || new != old).then(|| unpacked(span, new.into()))
+        });
+        access.give_old(lane, packed(span, old) as u64);
+        self.note(at, lane);
+        true
+    }
+
+    fn measure(&mut self) {
+        self.bytes = self.bytes.max(self.machine.size().1 as u64);
+    }
+}
+
+impl MemoryModel for Ptx {
+    fn begin(&mut self, shape: &Shape) {
+        self.shape = *shape;
+        self.machine = Machine::new(shape.warps as usize * 32, self.chances[0], self.seed);
+        self.busy = vec![0; shape.warps as usize];
+        self.alive = vec![0; shape.warps as usize];
+        self.barriers = (0..shape.ctas).map(|_| Barriers::default()).collect();
+    }
+
+    fn start_block(&mut self, cta: u32, block: u64) {
+        let shape = self.shape;
+        for warp in 0..shape.warps_per_cta {
+            let count = (shape.threads_per_cta - warp * 32).min(32);
+            let slot = cta * shape.warps_per_cta + warp;
+            self.busy[slot as usize] = 0;
+            self.alive[slot as usize] = u32::MAX >> (32 - count);
+            for lane in 0..count {
+                let key = ThreadKey::new(block as u32, warp * 32 + lane);
+                self.machine.start((slot * 32 + lane) as usize, key);
+            }
+        }
+        self.barriers[cta as usize] = Barriers::default();
+    }
+
+    fn end_block(&mut self, _cta: u32, _world: &mut World<'_>) {
+        self.measure();
+    }
+
+    fn passes_load(&self, at: &At) -> bool {
+        self.busy[at.warp as usize] & at.lanes == 0 && self.machine.is_quiet() && self.flags.is_empty()
+    }
+
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let memory = &mut Seen { cta: at.cta, world };
+        let mut taken = 0;
+        for lane in lanes(at.lanes) {
+            taken |= u32::from(self.load_lane(at, lane, access, memory)) << lane;
+        }
+        self.inserted(at, world);
+        Step::Do { run: at.lanes & !taken, taken, again: false }
+    }
+
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let memory = &mut Seen { cta: at.cta, world };
+        let mut taken = 0;
+        for lane in lanes(at.lanes) {
+            taken |= u32::from(self.store_lane(at, lane, access, memory)) << lane;
+        }
+        self.inserted(at, world);
+        Step::Do { run: at.lanes & !taken, taken, again: false }
+    }
+
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let memory = &mut Seen { cta: at.cta, world };
+        let mut taken = 0;
+        for lane in lanes(at.lanes) {
+            taken |= u32::from(self.atomic_lane(at, lane, access, memory)) << lane;
+        }
+        self.inserted(at, world);
+        Step::Do { run: at.lanes & !taken, taken, again: false }
+    }
+
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+        let flags = self.flags_at(at.pc);
+        if fence.kind == FenceKind::Proxy {
+            self.order(at, at.lanes, &mut Seen { cta: at.cta, world });
+            return Step::run(at.lanes);
+        }
+        if flags & bugaroo_device_handlers::flags::OMIT != 0 {
+            return Step::run(0);
+        }
+        let narrow = flags & bugaroo_device_handlers::flags::NARROW != 0;
+        let reach = if narrow { Scope::Cta } else { scope(fence.scope) };
+        self.fence_all(at, reach, fence.kind == FenceKind::Sc, world);
+        Step::run(at.lanes)
+    }
+
+    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+        let memory = &mut Seen { cta: at.cta, world };
+        match event {
+            Event::Barrier | Event::WarpBarrier => {
+                for lane in lanes(at.lanes) {
+                    self.machine.arrive(memory, Self::slot(at, lane));
+                }
+                self.busy[at.warp as usize] &= !at.lanes;
+            }
+            // Whoever spins on a strong store of a thread that waits gets on.
+            Event::Collective => {
+                for lane in lanes(self.busy[at.warp as usize] & at.lanes) {
+                    self.machine.drain_strong(memory, Self::slot(at, lane));
+                    self.note(at, lane);
+                }
+            }
+            Event::Opaque => self.opaque(at, at.lanes, memory),
+            Event::Exit => {
+                self.order(at, at.lanes, memory);
+                self.alive[at.warp as usize] &= !at.lanes;
+            }
+        }
+        Step::run(at.lanes)
+    }
+
+    fn arrived(&mut self, at: &At, barrier: u32) {
+        let whole = at.lanes == self.alive[at.warp as usize];
+        self.barriers[at.cta as usize].arrive(barrier, at.warp, at.lanes, whole);
+    }
+
+    fn released(&mut self, at: &At, barrier: Option<u32>) {
+        let slots = |warp: u32, among: u32| lanes(among).map(move |lane| warp as usize * 32 + lane);
+        let Some(barrier) = barrier else {
+            let together: Vec<usize> = slots(at.warp, at.lanes).collect();
+            let whole = at.lanes == self.alive[at.warp as usize];
+            let writers = whole.then(|| Writers::warp(self.machine.key(together[0])));
+            self.machine.barrier(&together, &together, writers);
+            return;
+        };
+        let first = at.cta * self.shape.warps_per_cta;
+        let all = first as usize..(first + self.shape.warps_per_cta) as usize;
+        let here = &mut self.barriers[at.cta as usize];
+        let known = here.known(barrier, |arrivals| {
+            let count: u32 = arrivals.iter().map(|arrival| arrival.lanes.count_ones()).sum();
+            let alive: u32 = self.alive[all].iter().map(|lanes| lanes.count_ones()).sum();
+            let arrived: Vec<usize> =
+                arrivals.iter().flat_map(|arrival| slots(arrival.warp, arrival.lanes)).collect();
+            let mut writers: Vec<Writers> = Vec::new();
+            if count >= alive {
+                writers.push(Writers::cta(self.machine.key(arrived[0]).cta()));
+            } else {
+                for arrival in arrivals {
+                    let mut each = slots(arrival.warp, arrival.lanes).map(|slot| self.machine.key(slot));
+                    match arrival.whole {
+                        true => writers.extend(each.next().map(Writers::warp)),
+                        false => writers.extend(each.map(Writers::thread)),
+                    }
+                }
+            }
+            self.machine.gathered(&arrived, &writers)
+        });
+        for slot in slots(at.warp, at.lanes) {
+            self.machine.knows_all(slot, &known);
+        }
+    }
+
+    fn counts(&self) -> ModelCounts {
+        ModelCounts {
+            delayed: self.machine.waited(),
+            bytes: self.bytes.max(self.machine.size().1 as u64),
+            ..ModelCounts::default()
+        }
+    }
+}
+
