@@ -207,15 +207,11 @@ fn native_model(
     let sites = Arc::new(Sites::new(program, &prepared.table));
     let pw = [injection.pw_global, injection.pw_shared];
     if PTX.get() {
-        let settings = ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), flags: flags.into() };
+        let settings =
+            ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), flags: flags.into() };
         return Box::new(ptx::Ptx::new(&settings, sites));
     }
-    let settings = Settings {
-        pw,
-        seed: (seed, 0),
-        capacity: injection.capacity,
-        flags: flags.into(),
-    };
+    let settings = Settings { pw, seed: (seed, 0), capacity: injection.capacity, flags: flags.into() };
     Box::new(StoreBuffer::new(&settings, sites))
 }
 
@@ -248,9 +244,7 @@ fn run_module(module: &Module, form: Form<'_>, work: &Work<'_>, seed: u64) -> Ou
         Form::Handlers(injection, info) => {
             (Some(arrange(&program, &mut memory, injection, info, work, seed)), None)
         }
-        Form::Native(injection, prepared) => {
-            (None, Some(native_model(&program, injection, prepared, seed)))
-        }
+        Form::Native(injection, prepared) => (None, Some(native_model(&program, injection, prepared, seed))),
     };
     let spec = LaunchSpec {
         kernel: work.kernel,

@@ -243,7 +243,8 @@ impl Ptx {
         let mut values = [0; 2];
         for ((_, span), value) in parts(granule, bytes).zip(&mut values) {
             self.machine.believe(memory, span);
-            let loaded = self.machine.load(memory, Self::slot(at, lane), span, (strength, acquire), at.pc, None);
+            let loaded =
+                self.machine.load(memory, Self::slot(at, lane), span, (strength, acquire), at.pc, None);
             let Loaded::Now(loaded) = loaded else { unreachable!("only a load with a token is late") };
             *value = packed(span, loaded);
         }
@@ -282,7 +283,13 @@ impl Ptx {
     }
 
     /// A lane's atomic; answers whether it has been done.
-    fn atomic_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
+    fn atomic_lane(
+        &mut self,
+        at: &At,
+        lane: usize,
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) -> bool {
         let (granule, space) = match find(at, access.address(lane)) {
             Where::Private => return false,
             Where::Elsewhere => {
@@ -466,4 +473,3 @@ impl MemoryModel for Ptx {
         }
     }
 }
-

@@ -45,14 +45,15 @@ impl Machine {
         if let Some(value) = self.forwarded(memory, slot, span) {
             return Loaded::Now(value);
         }
-        let thread = &mut self.threads[slot];
         if let Some(token) = token
-            && !acquire
-            && thread.loads_late(&self.chances)
+            && self.threads[slot].loads_late(&self.chances)
+            && let passed = acquire.then(|| self.late_acquire(slot, span, strength))
+            && !matches!(passed, Some(None))
         {
+            let thread = &mut self.threads[slot];
             let due = thread.count + thread.patience();
             thread.due = thread.due.min(due);
-            thread.late.push(Late { token, span, strength, due, origin });
+            thread.late.push(Late { token, span, strength, due, origin, passed: passed.flatten() });
             return Loaded::Late;
         }
         Loaded::Now(self.resolve(memory, slot, span, (strength, acquire), origin))
@@ -127,6 +128,11 @@ impl Machine {
 
     /// The messages of a granule that a thread may read for the bits of `mask`.
     pub(super) fn readable(&self, slot: usize, granule: u64, mask: u32, chain: Chain) -> Readable {
+        self.readable_by(mask, chain, |index| self.knows(slot, granule, index))
+    }
+
+    /// As [`Self::readable`], `knows` telling what is known.
+    pub(super) fn readable_by(&self, mask: u32, chain: Chain, knows: impl Fn(u32) -> bool) -> Readable {
         let mut readable = Readable { at: [0; MOST as usize + 2], count: 0 };
         let mut index = chain.last;
         while index != NONE {
@@ -138,7 +144,7 @@ impl Machine {
                 readable.at[readable.count] = index;
                 readable.count += 1;
             }
-            if self.knows(slot, granule, index) {
+            if knows(index) {
                 if readable.count == 0 {
                     // A known message beside the bytes asked for: what stands under it is all there is.
                     readable.at[0] = index;

@@ -26,6 +26,7 @@ mod engine;
 mod entry;
 mod history;
 mod load;
+mod passed;
 mod scope;
 mod store;
 mod sync;
@@ -126,6 +127,8 @@ pub struct Machine {
     threads: Vec<ThreadState>,
     /// What fences with `fence.sc.gpu` (or wider) have known.
     sc_device: Rc<View>,
+    /// Loads that are pending beyond a release of their threads, with their slots.
+    passed: Vec<(Span, usize)>,
     /// By CTA: what its threads' `fence.sc` have known, those at device scope and those at CTA scope.
     sc_cta: FxHashMap<u32, [Rc<View>; 2]>,
 }
@@ -142,6 +145,7 @@ impl Machine {
             histories: Histories::new(),
             threads: (0..threads).map(|_| ThreadState::default()).collect(),
             sc_device: Rc::default(),
+            passed: Vec::new(),
             sc_cta: FxHashMap::default(),
         }
     }
@@ -191,6 +195,7 @@ impl Machine {
         for granule in span.granules() {
             let Some(chain) = self.histories.chain(granule) else { continue };
             if self.histories.value(chain.last, u32::MAX) != memory.read(granule) {
+                self.resolve_all_passed(memory, Some(granule));
                 self.histories.close(granule);
                 self.all_known();
             }
@@ -210,10 +215,11 @@ impl Machine {
 
     /// Forgets the older half of what is kept, once there is much: it counts as known to every thread from
     /// then on, as after a barrier of the whole grid, which only forbids. Waiting stores and late loads stay.
-    fn sweep(&mut self) {
+    fn sweep(&mut self, memory: &mut impl Plain) {
         if self.histories.len() < MOST_HISTORIES {
             return;
         }
+        self.resolve_all_passed(memory, None);
         self.floor += (self.now - self.floor).div_ceil(2);
         self.histories.sweep(self.floor);
         if self.histories.len() > MOST_HISTORIES / 2 {

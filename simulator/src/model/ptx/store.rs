@@ -42,7 +42,7 @@ impl Machine {
         self.step(memory, slot, Some(span));
         let write = Write { span, value, strength, origin };
         if release {
-            self.order(memory, slot);
+            self.order_for_release(memory, slot);
             let Strength::Strong(scope) = strength else { unreachable!("a release is strong") };
             let entry = self.release_entry(slot, scope);
             self.commit(memory, slot, write, Some(entry));
@@ -114,6 +114,7 @@ impl Machine {
 
     /// A store becomes a message.
     fn commit(&mut self, memory: &mut impl Plain, slot: usize, write: Write, release: Option<Entry>) {
+        self.before_write(memory, slot, write.span);
         self.now += 1;
         let Write { span, value, strength, origin } = write;
         for (granule, value) in span.granules().zip(value) {
@@ -135,7 +136,7 @@ impl Machine {
             };
             self.append(memory, granule, message, before);
         }
-        self.sweep();
+        self.sweep(memory);
     }
 
     /// Adds a message before another (or last, with `NONE`), and keeps memory at the last value.
@@ -195,10 +196,11 @@ impl Machine {
         let AtomicOrder { scope, acquire, release } = order;
         let strength = Strength::Strong(scope);
         if release {
-            self.order(memory, slot);
+            self.order_for_release(memory, slot);
         } else if !self.threads[slot].waiting.is_empty() {
             self.drain_where(memory, slot, |store| store.meets(span));
         }
+        self.before_write(memory, slot, span);
         let read = self.atomic_read(memory, slot, span, strength);
         let mut old = [0; 4];
         for ((granule, at), old) in span.granules().zip(read).zip(&mut old) {
@@ -230,11 +232,14 @@ impl Machine {
                         (scope, entries),
                     );
                 }
-                None if at != NONE => self.add_entries(at, entries),
+                None if at != NONE => {
+                    self.resolve_all_passed(memory, Some(granule));
+                    self.add_entries(at, entries);
+                }
                 None => {}
             }
         }
-        self.sweep();
+        self.sweep(memory);
         old
     }
 

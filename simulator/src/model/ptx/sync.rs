@@ -40,13 +40,20 @@ impl Machine {
     }
 
     /// Resolves a thread's late loads of which `which` is true, in program order.
-    fn settle_where(&mut self, memory: &mut impl Plain, slot: usize, which: impl Fn(&Late) -> bool) {
+    pub(super) fn settle_where(
+        &mut self,
+        memory: &mut impl Plain,
+        slot: usize,
+        which: impl Fn(&Late) -> bool,
+    ) {
         let mut index = 0;
         while index < self.threads[slot].late.len() {
-            let late = self.threads[slot].late[index];
-            if which(&late) {
-                self.threads[slot].late.remove(index);
-                let value = self.resolve(memory, slot, late.span, (late.strength, false), late.origin);
+            if which(&self.threads[slot].late[index]) {
+                let mut late = self.threads[slot].late.remove(index);
+                let value = match late.passed.take() {
+                    Some(passed) => self.resolve_passed(memory, slot, &late, &passed),
+                    None => self.resolve(memory, slot, late.span, (late.strength, false), late.origin),
+                };
                 self.threads[slot].settled.push((late, value));
             } else {
                 index += 1;
@@ -115,7 +122,7 @@ impl Machine {
     /// A fence of a thread: `fence.acq_rel`, or `fence.sc`.
     pub fn fence(&mut self, memory: &mut impl Plain, slot: usize, scope: Scope, sc: bool) {
         self.step(memory, slot, None);
-        self.order(memory, slot);
+        self.order_for_release(memory, slot);
         if !self.threads[slot].bank.is_empty() {
             self.take_banked(slot, scope, None);
         }

@@ -18,7 +18,7 @@ pub(super) struct Waiting {
 }
 
 /// A load whose value has not been drawn yet.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Late {
     /// What the caller calls it by.
     pub token: u64,
@@ -29,6 +29,18 @@ pub struct Late {
     pub(super) due: u64,
     /// What the program calls the instruction.
     pub origin: u32,
+    /// It is pending beyond a release of its thread.
+    pub(super) passed: Option<Passed>,
+}
+
+/// What a load that is pending beyond a release of its thread may read.
+#[derive(Clone, Debug)]
+pub(super) struct Passed {
+    /// What its thread knew.
+    pub view: Rc<View>,
+    pub floor: u64,
+    /// Who knows of its thread's doings up to this time comes after the load.
+    pub limit: u64,
 }
 
 /// Strong reads' entries that a later fence may take.

@@ -1,0 +1,167 @@
+//! Late loads that stay pending beyond a fence or a release of their own thread.
+//!
+//! PTX lets them: a fence orders nothing by itself but through the strong operations before and behind it. Such a load
+//! reads what it could have read where it stands in its program, so its view is kept; and never a write that
+//! it comes before in causality order: whoever is about to make one, knowing of a release behind the load, has the load
+//! resolved first. A strong load has still less choice: had it read from a write that is morally strong with it, the
+//! fence behind it, which is past, would have had to acquire; so it reads from no such write, unless that hands
+//! over nothing and is known already.
+
+use std::rc::Rc;
+
+use super::history::NONE;
+use super::scope::{Scope, Strength, morally_strong};
+use super::thread::{Late, Passed};
+use super::{Machine, Plain, Span, Value};
+
+/// Loads of all threads that may be pending so at once.
+const MOST_PASSED: usize = 64;
+
+impl Machine {
+    /// A thread is about to release: its loads are resolved, or pass; its stores are written.
+    pub(super) fn order_for_release(&mut self, memory: &mut impl Plain, slot: usize) {
+        if self.threads[slot].late.is_empty() {
+            return self.order(memory, slot);
+        }
+        self.now += 1;
+        for index in 0..self.threads[slot].late.len() {
+            let late = &self.threads[slot].late[index];
+            if late.passed.is_none() {
+                let (span, strength) = (late.span, late.strength);
+                let passes = self.threads[slot].one_of(2) == 0;
+                let passed = if passes { self.pass(slot, span, strength) } else { None };
+                self.threads[slot].late[index].passed = passed;
+            }
+        }
+        self.settle_where(memory, slot, |late| late.passed.is_none());
+        if !self.threads[slot].waiting.is_empty() {
+            self.drain_where(memory, slot, |_| true);
+        }
+    }
+
+    /// What a load that passes may read from now on; None if it has to be resolved.
+    fn pass(&mut self, slot: usize, span: Span, strength: Strength) -> Option<Passed> {
+        if self.passed.len() >= MOST_PASSED || span.count > 1 {
+            return None;
+        }
+        let thread = &self.threads[slot];
+        let passed = Passed { view: Rc::clone(&thread.view), floor: self.floor, limit: self.now };
+        if strength != Strength::Weak
+            && self.choices(slot, span, strength, &passed).is_some_and(|all| all.is_empty())
+        {
+            return None;
+        }
+        self.passed.push((span, slot));
+        Some(passed)
+    }
+
+    /// An acquire at CTA scope that reads from no write that is morally strong with it acquires nothing, and may be
+    /// late.
+    pub(super) fn late_acquire(&mut self, slot: usize, span: Span, strength: Strength) -> Option<Passed> {
+        if strength != Strength::Strong(Scope::Cta) {
+            return None;
+        }
+        self.now += 1;
+        self.pass(slot, span, strength)
+    }
+
+    /// The messages that a load which has passed may read, the last first; None if the granule has no history.
+    fn choices(&self, slot: usize, span: Span, strength: Strength, passed: &Passed) -> Option<Vec<u32>> {
+        let key = self.threads[slot].key;
+        let knows = |index: u32| {
+            let message = self.histories.message(index);
+            message.base
+                || message.thread == key
+                || message.time <= passed.floor
+                || passed.view.knows(message.thread, message.time)
+                || passed.view.seen(span.granule) == Some(message.time)
+        };
+        let chain = self.histories.chain(span.granule)?;
+        let readable = self.readable_by(span.mask, chain, knows);
+        let fits = |first: &u32| {
+            let (mut index, mut wanted) = (*first, span.mask);
+            while wanted != 0 {
+                let message = self.histories.message(index);
+                if message.mask & wanted != 0 {
+                    wanted &= !message.mask;
+                    let bare = message.entries.is_none() && knows(index);
+                    let strong = morally_strong((message.thread, message.strength), (key, strength));
+                    if !bare && (strong || message.base) {
+                        return false;
+                    }
+                }
+                index = message.older;
+            }
+            true
+        };
+        let all = readable.at[..readable.count].iter();
+        Some(all.copied().filter(|first| strength == Strength::Weak || fits(first)).collect())
+    }
+
+    /// Draws what a load that has passed reads.
+    pub(super) fn resolve_passed(
+        &mut self,
+        memory: &mut impl Plain,
+        slot: usize,
+        late: &Late,
+        passed: &Passed,
+    ) -> Value {
+        let place = self.passed.iter().position(|entry| *entry == (late.span, slot));
+        if let Some(place) = place {
+            self.passed.swap_remove(place);
+        }
+        let mut value = [0; 4];
+        value[0] = match self.choices(slot, late.span, late.strength, passed) {
+            None => memory.read(late.span.granule) & late.span.mask,
+            Some(choices) => {
+                let choice = if choices.len() > 1 { self.choose(slot, choices.len()) } else { 0 };
+                let index = choices.get(choice).copied().unwrap_or(NONE);
+                assert!(index != NONE, "what it could read when it passed is kept");
+                self.histories.value(index, late.span.mask)
+            }
+        };
+        value
+    }
+
+    /// A write to a granule is about to be made by a thread: loads that come before it in causality order are resolved
+    /// first, and strong ones when what they may read is about to be forgotten.
+    pub(super) fn before_write(&mut self, memory: &mut impl Plain, writer: usize, span: Span) {
+        let mut index = 0;
+        while index < self.passed.len() {
+            let (of, slot) = self.passed[index];
+            if of.meets(span) && self.must_resolve(writer, slot, of) {
+                let before = self.passed.len();
+                self.settle_where(memory, slot, |late| late.passed.is_some() && late.span == of);
+                assert!(self.passed.len() < before, "the load was pending");
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn must_resolve(&self, writer: usize, slot: usize, span: Span) -> bool {
+        let late = self.threads[slot].late.iter().find(|late| late.span == span);
+        let Some(passed) = late.and_then(|late| late.passed.as_ref()) else { return true };
+        let full =
+            self.histories.chain(span.granule).is_some_and(|chain| chain.length >= super::history::MOST);
+        let key = self.threads[slot].key;
+        full || writer == slot
+            || passed.limit <= self.floor
+            || self.threads[writer].view.knows(key, passed.limit)
+    }
+
+    /// Resolves every load that has passed, of one granule or of all: histories are about to be dropped.
+    pub(super) fn resolve_all_passed(&mut self, memory: &mut impl Plain, granule: Option<u64>) {
+        let concerned: Vec<usize> = self
+            .passed
+            .iter()
+            .filter(|(span, _)| granule.is_none_or(|granule| span.granule == granule))
+            .map(|(_, slot)| *slot)
+            .collect();
+        for slot in concerned {
+            self.settle_where(memory, slot, |late| {
+                late.passed.is_some() && granule.is_none_or(|granule| late.span.granule == granule)
+            });
+        }
+    }
+}
