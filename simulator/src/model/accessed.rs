@@ -32,6 +32,39 @@ pub struct Accessed<'a> {
     pub elements: u32,
 }
 
+/// The registers of a load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registers {
+    frame: *mut u8,
+    access: Access,
+}
+
+impl Registers {
+    /// As [`Accessed::supply`].
+    ///
+    /// # Safety
+    /// The lane is still in the call that the load was executed in.
+    pub(crate) unsafe fn supply(&self, lane: usize, element: u32, value: u64) {
+        let access = &self.access;
+        let bits = 8 * u32::from(access.size);
+        let value = if access.signed {
+            ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
+        } else {
+            value & (u64::MAX >> (64 - bits))
+        };
+        let element = element as usize;
+        // SAFETY: a load's rows lie in the frame, and frames never move while a lane is in them.
+        unsafe {
+            write_lane(self.frame.add(access.rows[element] as usize), access.width[element], lane, value);
+        }
+    }
+
+    /// Bytes of an element, and elements.
+    pub(crate) fn elements(&self) -> (u32, u32) {
+        (self.access.size.into(), self.access.vec.into())
+    }
+}
+
 impl std::fmt::Debug for Accessed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Accessed")
@@ -113,18 +146,16 @@ impl Accessed<'_> {
     /// Gives a load's element this value: to the lane's register, extended as the instruction says. The register may be
     /// the one that the address is in: afterwards [`Self::address`] is not to be asked.
     pub fn supply(&self, lane: usize, element: u32, value: u64) {
-        let Data::Moved(access) = self.data else { return };
-        let bits = 8 * self.size;
-        let value = if access.signed {
-            ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
-        } else {
-            value & (u64::MAX >> (64 - bits))
-        };
-        let element = element as usize;
-        // SAFETY: a load's rows lie in the frame.
-        unsafe {
-            write_lane(self.frame.add(access.rows[element] as usize), access.width[element], lane, value);
+        if let Some(registers) = self.registers() {
+            // SAFETY: the load is being executed, in this frame.
+            unsafe { registers.supply(lane, element, value) };
         }
+    }
+
+    /// Where a load's values go, to be given later.
+    pub(crate) fn registers(&self) -> Option<Registers> {
+        let Data::Moved(access) = self.data else { return None };
+        Some(Registers { frame: self.frame, access: *access })
     }
 
     /// What an atomic makes of this value of memory.

@@ -209,7 +209,7 @@ fn native_model(
     if PTX.get() {
         let settings =
             ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), flags: flags.into() };
-        return Box::new(ptx::Ptx::new(&settings, sites));
+        return Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program, &prepared.table))));
     }
     let settings = Settings { pw, seed: (seed, 0), capacity: injection.capacity, flags: flags.into() };
     Box::new(StoreBuffer::new(&settings, sites))

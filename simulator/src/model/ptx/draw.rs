@@ -24,6 +24,13 @@ impl Chances {
     }
 }
 
+impl Chances {
+    /// The same, but that a load is late whenever it may be.
+    pub(super) fn certainly_late(self) -> Chances {
+        Chances { late: u32::MAX, ..self }
+    }
+}
+
 /// The finaliser of SplitMix64.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -12,13 +12,18 @@
 
 use std::sync::Arc;
 
+use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope as IsaScope, Semantics};
 
 use super::barriers::Barriers;
+use super::draw::mix;
+use super::until::{NEVER, until};
 use super::{AtomicOrder, Chances, Loaded, Machine, Plain, Scope, Span, Strength, ThreadKey, Value, Writers};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::exec::lanes;
+use crate::load::Program;
+use crate::model::accessed::Registers;
 use crate::model::store_buffer::Sites;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
 
@@ -26,6 +31,8 @@ use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, 
 const SHARED: u64 = 1 << 63;
 /// Bits of a block's number that tell granules apart.
 const BLOCKS: u64 = (1 << 30) - 1;
+/// Times that a lane stays at an instruction for a late load, at most; half as often for each more.
+const LONGEST_STAY: u32 = 12;
 /// Bytes that are accessed at once.
 const WIDEST: u32 = 16;
 
@@ -42,19 +49,52 @@ pub struct Settings {
     pub flags: Arc<[u32]>,
 }
 
+/// What the model has to know of a program.
+#[derive(Debug)]
+pub struct Facts {
+    sites: Sites,
+    /// For loads that may be late: the instruction at which they have to be resolved.
+    until: Vec<u32>,
+}
+
+impl Facts {
+    /// Finds them: the table is that of the text which the program was loaded from.
+    pub fn new(program: &Program, table: &SiteTable) -> Facts {
+        Facts { sites: Sites::new(program, table), until: until(program) }
+    }
+}
+
+/// A late load: where its value goes, and how often its lane stays at the last instruction that it may wait for.
+#[derive(Debug)]
+struct Pending {
+    slot: usize,
+    token: u64,
+    registers: Registers,
+    until: u32,
+    stays: u32,
+}
+
 /// The model of one launch.
 #[derive(Debug)]
 pub struct Ptx {
     chances: [Chances; 2],
+    /// That some lanes of a warp load late, in units of 2^-32.
+    late: u32,
     seed: u64,
     flags: Arc<[u32]>,
-    sites: Arc<Sites>,
+    facts: Arc<Facts>,
     shape: Shape,
     machine: Machine,
     /// By warp slot: lanes with stores that wait or loads that are late.
     busy: Vec<u32>,
     /// By warp slot: lanes whose threads have not ended.
     alive: Vec<u32>,
+    /// By warp slot: lanes that have done the instruction at which they are, and stay for a late load.
+    staying: Vec<u32>,
+    pending: Vec<Pending>,
+    /// Draws for whole warps.
+    random: u64,
+    tokens: u64,
     barriers: Vec<Barriers>,
     bytes: u64,
 }
@@ -155,18 +195,23 @@ fn unpacked(span: Span, whole: u128) -> Value {
 
 impl Ptx {
     /// The model for one launch of a program with these sites.
-    pub fn new(settings: &Settings, sites: Arc<Sites>) -> Ptx {
+    pub fn new(settings: &Settings, facts: Arc<Facts>) -> Ptx {
         let (seed, launch) = settings.seed;
         let chances = [0, 1].map(|space| Chances::new(settings.pw[space], settings.pr[space]));
         Ptx {
             chances,
+            late: (settings.pr[0].max(settings.pr[1]) * 0.25 * f64::from(u32::MAX)) as u32,
             seed: bugaroo_device_handlers::launch_key(seed, launch),
             flags: Arc::clone(&settings.flags),
-            sites,
+            facts,
             shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
             machine: Machine::new(0, chances[0], 0),
             busy: Vec::new(),
             alive: Vec::new(),
+            staying: Vec::new(),
+            pending: Vec::new(),
+            random: 0,
+            tokens: 0,
             barriers: Vec::new(),
             bytes: 0,
         }
@@ -176,7 +221,7 @@ impl Ptx {
         if self.flags.is_empty() {
             return 0;
         }
-        self.flags.get(self.sites.number(pc) as usize).copied().unwrap_or(0)
+        self.flags.get(self.facts.sites.number(pc) as usize).copied().unwrap_or(0)
     }
 
     fn slot(at: &At, lane: usize) -> usize {
@@ -185,6 +230,9 @@ impl Ptx {
 
     /// Notes whether a lane holds something back.
     fn note(&mut self, at: &At, lane: usize) {
+        if !self.pending.is_empty() {
+            self.deliver(Self::slot(at, lane));
+        }
         let busy = u32::from(self.machine.holds_back(Self::slot(at, lane))) << lane;
         let all = &mut self.busy[at.warp as usize];
         *all = *all & !(1 << lane) | busy;
@@ -194,8 +242,79 @@ impl Ptx {
     fn order(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
         for lane in lanes(self.busy[at.warp as usize] & among) {
             self.machine.order(memory, Self::slot(at, lane));
+            self.deliver(Self::slot(at, lane));
         }
         self.busy[at.warp as usize] &= !among;
+    }
+
+    /// Gives a thread's loads that have been resolved their values.
+    fn deliver(&mut self, slot: usize) {
+        for (late, value) in self.machine.take_settled(slot) {
+            let place = self.pending.iter().position(|pending| pending.token == late.token);
+            let pending =
+                self.pending.swap_remove(place.expect("each late load is pending until it is resolved"));
+            let whole = packed(late.span, value);
+            let (size, count) = pending.registers.elements();
+            for element in 0..count {
+                let value = (whole >> (8 * size * element)) as u64;
+                // SAFETY: lanes leave their call only behind the instruction that it is pending until.
+                unsafe { pending.registers.supply(slot % 32, element, value) };
+            }
+        }
+    }
+
+    /// The lanes whose load at this instruction is to be late: now and then some of the warp's.
+    fn late_lanes(&mut self, at: &At, among: u32) -> u32 {
+        if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == 0 {
+            return 0;
+        }
+        let draw = self.draw();
+        if (draw >> 32) as u32 <= self.late { among & (draw as u32 | 1 << among.trailing_zeros()) } else { 0 }
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.random)
+    }
+
+    /// After an instruction: whether lanes stay at it for loads that are still late.
+    fn stay(&mut self, at: &At, memory: &mut Seen<'_, '_>) -> bool {
+        self.staying[at.warp as usize] &= !at.lanes;
+        if self.pending.is_empty() {
+            return false;
+        }
+        let (mut stays, mut over) = (false, Vec::new());
+        for pending in &mut self.pending {
+            let here = pending.slot / 32 == at.warp as usize && at.lanes >> (pending.slot % 32) & 1 != 0;
+            if here && pending.until == at.pc {
+                match pending.stays {
+                    0 => over.push((pending.slot, pending.token)),
+                    _ => {
+                        pending.stays -= 1;
+                        stays = true;
+                    }
+                }
+            }
+        }
+        for (slot, token) in over {
+            self.machine.settle(memory, slot, token);
+            self.note(at, slot % 32);
+        }
+        if stays {
+            self.staying[at.warp as usize] |= at.lanes;
+        }
+        stays
+    }
+
+    /// The answer for an instruction that the lanes `fresh` have come to, and the model has done for `taken`.
+    fn done(&mut self, at: &At, fresh: u32, taken: u32, memory: &mut Seen<'_, '_>) -> Step {
+        let again = self.stay(at, memory);
+        Step::Do { run: fresh & !taken, taken, again }
+    }
+
+    /// The lanes that have not done the instruction yet.
+    fn fresh(&self, at: &At) -> u32 {
+        at.lanes & !self.staying[at.warp as usize]
     }
 
     /// Something that the machine knows nothing about.
@@ -205,26 +324,32 @@ impl Ptx {
     }
 
     /// The fence that is inserted behind an access, if one is.
-    fn inserted(&mut self, at: &At, world: &mut World<'_>) {
+    fn inserted(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
         let flags = self.flags_at(at.pc);
         if flags & bugaroo_device_handlers::flags::INSERT == 0 {
             return;
         }
         let narrow = flags & bugaroo_device_handlers::flags::NARROW != 0;
         let reach = if narrow { Scope::Cta } else { Scope::Gpu };
-        self.fence_all(at, reach, true, world);
+        self.fence_all(at, among, reach, true, memory);
     }
 
-    fn fence_all(&mut self, at: &At, reach: Scope, sc: bool, world: &mut World<'_>) {
-        let memory = &mut Seen { cta: at.cta, world };
-        for lane in lanes(at.lanes) {
+    fn fence_all(&mut self, at: &At, among: u32, reach: Scope, sc: bool, memory: &mut Seen<'_, '_>) {
+        for lane in lanes(among) {
             self.machine.fence(memory, Self::slot(at, lane), reach, sc);
+            self.note(at, lane);
         }
-        self.busy[at.warp as usize] &= !at.lanes;
     }
 
     /// A lane's load; answers whether it has been given its value.
-    fn load_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
+    fn load_lane(
+        &mut self,
+        at: &At,
+        lane: usize,
+        late: bool,
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) -> bool {
         let (granule, space) = match find(at, access.address(lane)) {
             Where::Private => return false,
             Where::Elsewhere => {
@@ -235,18 +360,36 @@ impl Ptx {
         };
         let bytes = access.bytes();
         let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
-        if !busy && !parts(granule, bytes).any(|(_, span)| self.machine.has_history(span)) {
+        if !busy && !late && !parts(granule, bytes).any(|(_, span)| self.machine.has_history(span)) {
             return false;
         }
         let (strength, acquire, _) = order(access.semantics);
-        self.machine.set_chances(self.chances[space]);
+        let slot = Self::slot(at, lane);
+        self.machine.set_chances(if late {
+            self.chances[space].certainly_late()
+        } else {
+            self.chances[space]
+        });
+        self.tokens += u64::from(late);
+        let token = late.then_some(self.tokens);
         let mut values = [0; 2];
         for ((_, span), value) in parts(granule, bytes).zip(&mut values) {
             self.machine.believe(memory, span);
-            let loaded =
-                self.machine.load(memory, Self::slot(at, lane), span, (strength, acquire), at.pc, None);
-            let Loaded::Now(loaded) = loaded else { unreachable!("only a load with a token is late") };
-            *value = packed(span, loaded);
+            match self.machine.load(memory, slot, span, (strength, acquire), at.pc, token) {
+                Loaded::Now(loaded) => *value = packed(span, loaded),
+                Loaded::Late => {
+                    let pending = Pending {
+                        slot,
+                        token: self.tokens,
+                        registers: access.registers().expect("it is a load"),
+                        until: self.facts.until[at.pc as usize],
+                        stays: (self.draw() as u32 | 1 << LONGEST_STAY).trailing_zeros(),
+                    };
+                    self.pending.push(pending);
+                    self.note(at, lane);
+                    return true;
+                }
+            }
         }
         for element in 0..access.elements {
             let byte = element * access.size;
@@ -328,6 +471,8 @@ impl MemoryModel for Ptx {
         self.machine = Machine::new(shape.warps as usize * 32, self.chances[0], self.seed);
         self.busy = vec![0; shape.warps as usize];
         self.alive = vec![0; shape.warps as usize];
+        self.staying = vec![0; shape.warps as usize];
+        self.random = self.seed;
         self.barriers = (0..shape.ctas).map(|_| Barriers::default()).collect();
     }
 
@@ -337,6 +482,7 @@ impl MemoryModel for Ptx {
             let count = (shape.threads_per_cta - warp * 32).min(32);
             let slot = cta * shape.warps_per_cta + warp;
             self.busy[slot as usize] = 0;
+            self.staying[slot as usize] = 0;
             self.alive[slot as usize] = u32::MAX >> (32 - count);
             for lane in 0..count {
                 let key = ThreadKey::new(block as u32, warp * 32 + lane);
@@ -351,62 +497,68 @@ impl MemoryModel for Ptx {
     }
 
     fn passes_load(&self, at: &At) -> bool {
-        self.busy[at.warp as usize] & at.lanes == 0 && self.machine.is_quiet() && self.flags.is_empty()
+        (self.busy[at.warp as usize] | self.staying[at.warp as usize]) & at.lanes == 0
+            && self.machine.is_quiet()
+            && self.flags.is_empty()
+            && (self.late == 0 || self.facts.until[at.pc as usize] == NEVER)
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
         let memory = &mut Seen { cta: at.cta, world };
+        let fresh = self.fresh(at);
+        let late = self.late_lanes(at, fresh);
         let mut taken = 0;
-        for lane in lanes(at.lanes) {
-            taken |= u32::from(self.load_lane(at, lane, access, memory)) << lane;
+        for lane in lanes(fresh) {
+            taken |= u32::from(self.load_lane(at, lane, late >> lane & 1 != 0, access, memory)) << lane;
         }
-        self.inserted(at, world);
-        Step::Do { run: at.lanes & !taken, taken, again: false }
+        self.inserted(at, fresh, memory);
+        self.done(at, fresh, taken, memory)
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
         let memory = &mut Seen { cta: at.cta, world };
+        let fresh = self.fresh(at);
         let mut taken = 0;
-        for lane in lanes(at.lanes) {
+        for lane in lanes(fresh) {
             taken |= u32::from(self.store_lane(at, lane, access, memory)) << lane;
         }
-        self.inserted(at, world);
-        Step::Do { run: at.lanes & !taken, taken, again: false }
+        self.inserted(at, fresh, memory);
+        self.done(at, fresh, taken, memory)
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
         let memory = &mut Seen { cta: at.cta, world };
+        let fresh = self.fresh(at);
         let mut taken = 0;
-        for lane in lanes(at.lanes) {
+        for lane in lanes(fresh) {
             taken |= u32::from(self.atomic_lane(at, lane, access, memory)) << lane;
         }
-        self.inserted(at, world);
-        Step::Do { run: at.lanes & !taken, taken, again: false }
+        self.inserted(at, fresh, memory);
+        self.done(at, fresh, taken, memory)
     }
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
         let flags = self.flags_at(at.pc);
+        let memory = &mut Seen { cta: at.cta, world };
+        let fresh = self.fresh(at);
         if fence.kind == FenceKind::Proxy {
-            self.order(at, at.lanes, &mut Seen { cta: at.cta, world });
-            return Step::run(at.lanes);
+            self.order(at, fresh, memory);
+            return self.done(at, fresh, 0, memory);
         }
         if flags & bugaroo_device_handlers::flags::OMIT != 0 {
-            return Step::run(0);
+            return self.done(at, 0, 0, memory);
         }
         let narrow = flags & bugaroo_device_handlers::flags::NARROW != 0;
         let reach = if narrow { Scope::Cta } else { scope(fence.scope) };
-        self.fence_all(at, reach, fence.kind == FenceKind::Sc, world);
-        Step::run(at.lanes)
+        self.fence_all(at, fresh, reach, fence.kind == FenceKind::Sc, memory);
+        self.done(at, fresh, 0, memory)
     }
 
     fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
         let memory = &mut Seen { cta: at.cta, world };
         match event {
             Event::Barrier | Event::WarpBarrier => {
-                for lane in lanes(at.lanes) {
-                    self.machine.arrive(memory, Self::slot(at, lane));
-                }
-                self.busy[at.warp as usize] &= !at.lanes;
+                self.order(at, at.lanes, memory);
             }
             // Whoever spins on a strong store of a thread that waits gets on.
             Event::Collective => {

@@ -31,6 +31,7 @@ mod scope;
 mod store;
 mod sync;
 mod thread;
+mod until;
 mod view;
 
 use std::rc::Rc;
@@ -38,7 +39,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 pub use draw::Chances;
-pub use engine::{Ptx, Settings};
+pub use engine::{Facts, Ptx, Settings};
 pub use load::Loaded;
 pub use scope::{Scope, Strength, ThreadKey};
 pub use store::AtomicOrder;
