@@ -82,6 +82,9 @@ pub struct TrialArgs {
     /// injection, and 50 million more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub step_budget: Option<u64>,
+    /// Model ptx: probability with which a load reads an older value than it has to
+    #[arg(long, value_name = "P", default_value = "0.5", value_parser = one_probability)]
+    pub pr: f64,
     /// Entries of each thread's store buffers
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub buffer: u32,

@@ -5,7 +5,7 @@ use bugaroo_harness::{Error, Settings, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
 use crate::args::{Backend, Model, Program, TrialArgs};
-use crate::exit::NotInThisVersion;
+use crate::exit::UsageError;
 
 /// Finds the program.
 pub fn target(program: &Program) -> Result<Target, Error> {
@@ -40,13 +40,17 @@ fn backend(backend: Backend) -> Result<ProtocolBackend, Error> {
 }
 
 /// How stores are delayed, at one probability.
-pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, NotInThisVersion> {
-    if args.model == Model::Ptx {
-        return Err(NotInThisVersion("--model ptx"));
+pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
+    if args.model == Model::Ptx && args.backend == Backend::Cuda {
+        return Err(UsageError("--model ptx is simulated: it needs the virtual GPU (--backend sim)".into()));
+    }
+    if args.model == Model::Ptx && args.handlers {
+        return Err(UsageError("--model ptx has no handlers: it is simulated".into()));
     }
     Ok(Variation {
         model: args.model.into(),
         pw,
+        pr: args.pr,
         buffer: args.buffer,
         space: args.space.into(),
         scheduler: args.scheduler.into(),

@@ -7,7 +7,7 @@
 use std::env;
 use std::ffi::{c_int, c_uint};
 
-use bugaroo_protocol::{Backend, Message, Model, ORDERS_VARIABLE, Orders, OrdersError, VERSION};
+use bugaroo_protocol::{Backend, Message, ORDERS_VARIABLE, Orders, OrdersError, VERSION};
 
 use crate::entry::{anytime, initialise, write};
 use crate::error::{Outcome, Status};
@@ -80,9 +80,6 @@ fn unsupported(orders: &Orders) -> Option<&'static str> {
     match (orders.backend, orders.model) {
         // With one, this function is never reached.
         (Backend::Cuda, _) => Some("backend cuda: no real driver was found"),
-        (Backend::Sim, Some(Model::Ptx)) => {
-            Some("model ptx is not supported by this version (only store-buffer and bugaroo)")
-        }
         (Backend::Sim, _) => None,
     }
 }

@@ -154,16 +154,19 @@ impl Injection {
         self.orders.as_ref().is_some_and(|orders| orders.digest)
     }
 
-    /// Whether modules run as they stand, and the virtual GPU delays their stores.
-    fn is_native(&self) -> bool {
-        self.orders
-            .as_ref()
-            .is_some_and(|orders| orders.model == Some(Model::StoreBuffer) && !orders.handlers)
+    /// The model that the virtual GPU simulates itself, if it does: modules run as they stand then.
+    fn native_model(&self) -> Option<Model> {
+        let orders = self.orders.as_ref()?;
+        orders.model.filter(|model| match model {
+            Model::StoreBuffer => !orders.handlers,
+            Model::Ptx => true,
+            Model::Bugaroo => false,
+        })
     }
 
     /// Whether somebody wants to know the sites of a text that runs as it stands.
     pub fn wants_table(&self) -> bool {
-        self.report_sites() || self.is_native()
+        self.report_sites() || self.native_model().is_some()
     }
 
     /// Instruments a module, if the orders have a model that needs it; from the cache, if it is there.
@@ -171,7 +174,7 @@ impl Injection {
     /// # Errors
     /// When the text is not PTX, or cannot be instrumented.
     pub fn prepare(&self, source: &str, digest: Digest) -> Result<Prepared, Refusal> {
-        let wanted = self.orders.as_ref().filter(|orders| orders.model.is_some() && !self.is_native());
+        let wanted = self.orders.as_ref().filter(|orders| orders.model.is_some() && !self.native_model().is_some());
         let Some(orders) = wanted else { return Ok(Prepared { instrumented: None }) };
         let instrumented = cache::instrument(orders.cache.as_deref(), source, digest)?;
         Ok(Prepared { instrumented: Some(instrumented) })
@@ -192,7 +195,7 @@ impl Injection {
                 let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
                 Form::Handlers(Box::new(Handlers { instrumented, variable, flags: OnceCell::new() }))
             }
-            (None, Some(table)) if self.is_native() => Form::Native(Native::new(program, table)),
+            (None, Some(table)) => Form::Native(Native::new(self.native_model()?, program, table)),
             (None, _) => return None,
         };
         Some(Injected { module, form })
@@ -234,7 +237,7 @@ impl Injection {
         let handlers = match &injected.form {
             Form::Handlers(handlers) => handlers,
             Form::Native(native) => {
-                let model = native.model(orders, injected.module, probabilities, ordinal);
+                let model = native.model(orders, injected.module, (selected, probabilities), ordinal);
                 return Ok(Arms { armed: None, model });
             }
         };
@@ -419,7 +422,7 @@ fn place(memory: &mut Memory, bytes: &[u8]) -> Outcome<u64> {
     Ok(address)
 }
 
-/// The handlers' word for a model. `ptx` never gets here: `cuInit` refuses it.
+/// The handlers' word for a model. `ptx` never gets here: the virtual GPU simulates it.
 pub fn device_model(model: Model) -> DeviceModel {
     match model {
         Model::Bugaroo => DeviceModel::Bugaroo,

@@ -219,6 +219,7 @@ impl Ground {
             seed: plan.seed,
             model: variation.map(|v| v.model),
             pw: variation.map_or(0.0, |v| v.pw),
+            pr: variation.map_or(0.0, |v| v.pr),
             buffer: variation.map_or(1, |v| v.buffer),
             space: variation.map_or(Space::Both, |v| v.space),
             kernel: variation.and_then(|v| v.kernel.clone()),

@@ -12,6 +12,9 @@ pub struct Variation {
     pub model: Model,
     /// Probability, 0 to 1, with which a store is delayed.
     pub pw: f64,
+    /// Model `ptx`: probability, 0 to 1, with which a load reads an older value than it has to.
+    #[serde(default = "pr")]
+    pub pr: f64,
     /// Entries of each per-thread store buffer, at least 1.
     pub buffer: u32,
     /// Which space's stores are delayed.
@@ -34,11 +37,17 @@ pub struct Variation {
     pub handlers: bool,
 }
 
+/// What `--pr` is without being given.
+pub(crate) fn pr() -> f64 {
+    0.5
+}
+
 impl Default for Variation {
     fn default() -> Self {
         Self {
             model: Model::StoreBuffer,
             pw: 0.75,
+            pr: pr(),
             buffer: 256,
             space: Space::Both,
             scheduler: Scheduler::Random,

@@ -76,6 +76,8 @@ pub struct Orders {
     pub model: Option<Model>,
     /// Probability, 0 to 1, with which a store is delayed.
     pub pw: f64,
+    /// Model `ptx`: probability, 0 to 1, with which a load reads an older value than it has to.
+    pub pr: f64,
     /// Entries of each per-thread store buffer, at least 1.
     pub buffer: u32,
     /// Which space's stores are delayed.

@@ -42,6 +42,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 seed,
                 model,
                 pw,
+                pr: 0.5,
                 buffer,
                 space,
                 kernel,

@@ -110,6 +110,7 @@ impl Tools {
             version: VERSION,
             seed,
             model,
+            pr: 0.0,
             pw: if model.is_some() { 1.0 } else { 0.0 },
             buffer: paper::BUFFER_ENTRIES,
             space: Space::Both,

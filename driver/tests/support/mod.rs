@@ -109,6 +109,7 @@ pub fn baseline() -> Orders {
         seed: 1,
         model: None,
         pw: 0.0,
+        pr: 0.5,
         buffer: 256,
         space: Space::Both,
         kernel: None,

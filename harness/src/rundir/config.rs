@@ -31,6 +31,9 @@ pub struct Configuration {
     pub model: Model,
     /// The cells: the probabilities with which a store is delayed.
     pub pw: Vec<f64>,
+    /// Model `ptx`: the probability with which a load reads an older value than it has to.
+    #[serde(default = "crate::variation::pr")]
+    pub pr: f64,
     /// Entries of each per-thread store buffer.
     pub buffer: u32,
     /// Which space's stores are delayed.
@@ -84,6 +87,7 @@ impl Configuration {
             backend: settings.backend,
             model: variation.model,
             pw,
+            pr: variation.pr,
             buffer: variation.buffer,
             space: variation.space,
             scheduler: variation.scheduler,
@@ -105,6 +109,7 @@ impl Configuration {
             .map(|&pw| Variation {
                 model: self.model,
                 pw,
+                pr: self.pr,
                 buffer: self.buffer,
                 space: self.space,
                 scheduler: self.scheduler,

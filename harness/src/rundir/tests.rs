@@ -23,6 +23,7 @@ fn run() -> RunFile {
             backend: Backend::Sim,
             model: Model::StoreBuffer,
             pw: vec![0.1, 1.0],
+            pr: 0.5,
             buffer: 256,
             space: Space::Both,
             scheduler: Default::default(),
