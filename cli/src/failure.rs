@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bugaroo_harness::TrialRecord;
-use bugaroo_protocol::{BlockedThread, LaunchEnd};
+use bugaroo_protocol::{BlockedThread, LaunchEnd, MissingEdge, StaleRead};
 
 /// Groups of waiting threads that are shown.
 const SHOWN: usize = 8;
@@ -22,10 +22,45 @@ pub fn describe(record: &TrialRecord) -> String {
     if let Some(LaunchEnd::Fault(fault)) = failure.launch.as_ref().map(|launch| &launch.end) {
         line(&mut text, &format!("{} at {}", threads(&fault.at), place(&fault.at)));
     }
+    stale(&mut text, &failure.stale_reads);
     if let Some(last) = failure.last_line() {
         line(&mut text, &format!("it said: {last}"));
     }
     text
+}
+
+/// Kinds of stale reads that are shown.
+const STALE: usize = 4;
+
+/// Which loads read older values than they were meant to, and which edge was missing. What the threads synchronise by is told
+/// only where there is nothing else.
+fn stale(text: &mut String, reads: &[StaleRead]) {
+    let plain = reads.iter().filter(|read| !read.synchronising).count();
+    let shown = if plain == 0 { reads.len() } else { plain };
+    for read in reads.iter().take(shown.min(STALE)) {
+        let times = if read.count == 1 { "once".to_owned() } else { format!("{} times", read.count) };
+        line(text, &format!("a load read an older value than memory held, {times}:"));
+        line(text, &format!("  {} at {}", threads(&read.load), place(&read.load)));
+        line(text, &format!("  did not see what {} wrote at {}", threads(&read.write), place(&read.write)));
+        let missing = match read.missing {
+            MissingEdge::Release => {
+                "no release: the writer executed no fence or release between that and its flag"
+            }
+            MissingEdge::Acquire => {
+                "no acquire: the reader executed no fence or acquire since the writer's release"
+            }
+            MissingEdge::Scope => {
+                "the scope is too narrow: that of the release or of the acquire leaves the other out"
+            }
+            MissingEdge::Strong => {
+                "no strong pair: no volatile, relaxed or atomic load of the reader saw such a store of the writer"
+            }
+        };
+        line(text, &format!("  {missing}"));
+    }
+    if shown > STALE {
+        line(text, &format!("… and {} more kinds of such loads", shown - STALE));
+    }
 }
 
 /// The reason of a trial's failure, behind its outcome.

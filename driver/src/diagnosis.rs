@@ -5,7 +5,9 @@
 
 use bugaroo_device_handlers::SYMBOL_PREFIX;
 use bugaroo_injector::is_toolkit_header;
-use bugaroo_protocol::{Access, BlockedThread, Diagnosis, Fault, FaultKind, SourceLine};
+use bugaroo_protocol::{
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, MissingEdge, SourceLine, StaleRead,
+};
 use bugaroo_simulator as device;
 
 use crate::error::Status;
@@ -106,6 +108,39 @@ pub fn diagnosis(what: &str, found: &device::Diagnosis, lines: &Lines<'_>) -> Di
         _ => what.to_owned(),
     };
     Diagnosis { summary, waiting }
+}
+
+/// Most kinds of stale reads that a report lists.
+const STALE: usize = 8;
+
+/// Which loads read older values than memory held, for the report.
+pub fn stale(
+    reads: &[device::model::StaleRead],
+    program: &device::Program,
+    (grid, block): ([u32; 3], [u32; 3]),
+    lines: &Lines<'_>,
+) -> Vec<StaleRead> {
+    let point = |index: u64, [x, y, _]: [u32; 3]| {
+        let (x, y) = (u64::from(x), u64::from(y));
+        [(index % x) as u32, (index / x % y) as u32, (index / (x * y)) as u32]
+    };
+    let at = |(cta, thread): (u64, u32), pc: u32| {
+        blocked(point(cta, grid), point(thread.into(), block), 1, &program.place(pc), lines)
+    };
+    let told = |read: &device::model::StaleRead| StaleRead {
+        load: at(read.reader, read.load),
+        write: at(read.writer, read.write),
+        address: read.address,
+        missing: match read.missing {
+            device::model::Missing::Release => MissingEdge::Release,
+            device::model::Missing::Acquire => MissingEdge::Acquire,
+            device::model::Missing::Scope => MissingEdge::Scope,
+            device::model::Missing::Strong => MissingEdge::Strong,
+        },
+        synchronising: read.synchronising,
+        count: read.count,
+    };
+    reads.iter().take(STALE).map(told).collect()
 }
 
 fn activity(activity: device::Activity) -> String {

@@ -201,10 +201,14 @@ impl Driver {
     pub fn land(&mut self, context: CUcontext, ticket: Ticket, flight: Flight, end: &End) {
         let (ordinal, kernel, (grid, block)) = (flight.ordinal, flight.name.clone(), flight.shape);
         let function = flight.function;
+        let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
         self.clock.launched(executed.warp_instructions, self.config.sm_count);
-        let injected = self.function(function).ok().and_then(|(_, module)| module.injected.as_ref());
-        let lines = Lines::of(injected);
+        let module = self.function(function).ok().map(|(_, module)| module);
+        let lines = Lines::of(module.and_then(|module| module.injected.as_ref()));
+        let stale_reads =
+            module.map(|module| diagnosis::stale(&stale, &module.program, (grid, block), &lines));
+        let stale_reads = stale_reads.unwrap_or_default();
         let (end, status) = match end {
             End::Complete => (LaunchEnd::Complete, None),
             End::Deadlock(found) => {
@@ -238,7 +242,16 @@ impl Driver {
             flush_lengths: delays.flush_lengths,
             buffer_bytes: delays.buffer_bytes,
         };
-        self.report.send(&Message::Launch(Launch { ordinal, kernel, grid, block, end, counts, digest }));
+        self.report.send(&Message::Launch(Launch {
+            ordinal,
+            kernel,
+            grid,
+            block,
+            end,
+            counts,
+            digest,
+            stale_reads,
+        }));
         if let Some(status) = status {
             self.break_context(context, status);
         }

@@ -34,9 +34,7 @@ impl Native {
     pub fn new(model: Model, program: &Program, table: &SiteTable) -> Native {
         let facts = match model {
             Model::Ptx => Facts::Ptx(Arc::new(ptx::Facts::new(program, table))),
-            Model::StoreBuffer | Model::Bugaroo => {
-                Facts::StoreBuffer(Arc::new(Sites::new(program, table)))
-            }
+            Model::StoreBuffer | Model::Bugaroo => Facts::StoreBuffer(Arc::new(Sites::new(program, table))),
         };
         Native { facts, count: table.sites.len(), flags: OnceCell::new() }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bugaroo_protocol::{Diagnosis, LaunchEnd};
+use bugaroo_protocol::{Diagnosis, LaunchEnd, StaleRead};
 use serde::{Deserialize, Serialize};
 
 use crate::report::FailedLaunch;
@@ -101,6 +101,9 @@ pub struct Failure {
     pub reason: String,
     /// The launch that did not complete, where there was one: deadlock diagnosis, fault.
     pub launch: Option<FailedLaunch>,
+    /// Model `ptx`: loads that read older values than memory held, the likeliest to matter first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale_reads: Vec<StaleRead>,
     /// The last lines of standard output.
     pub stdout: String,
     /// The last lines of standard error.

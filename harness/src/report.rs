@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_protocol::{FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, ModuleReport, VERSION};
+use bugaroo_protocol::{
+    FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, ModuleReport, StaleRead, VERSION,
+};
 use serde::{Deserialize, Serialize};
 
 /// Longest line taken; a longer one is passed over.
@@ -67,6 +69,9 @@ pub struct FailedLaunch {
     pub end: LaunchEnd,
 }
 
+/// Kinds of stale reads that are kept of a trial.
+const MOST_STALE: usize = 64;
+
 /// The sum of a trial's messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -84,6 +89,8 @@ pub struct Report {
     pub delayed_stores: u64,
     /// Digest of device memory after the last launch.
     pub digest: Option<String>,
+    /// Loads that read older values than memory held, of the first launches that had such.
+    pub stale_reads: Vec<StaleRead>,
     /// The first launch that did not complete.
     pub failed_launch: Option<FailedLaunch>,
     /// The first thing that the driver cannot do.
@@ -121,6 +128,8 @@ impl Report {
         if launch.digest.is_some() {
             self.digest = launch.digest;
         }
+        let room = MOST_STALE.saturating_sub(self.stale_reads.len());
+        self.stale_reads.extend(launch.stale_reads.into_iter().take(room));
         if launch.end != LaunchEnd::Complete {
             self.failed_launch.get_or_insert_with(|| FailedLaunch {
                 ordinal: launch.ordinal,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, VERSION};
+use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION};
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
@@ -25,6 +25,8 @@ use crate::variation::Variation;
 /// Lines, and bytes, of each output that a failure's record keeps.
 const KEPT_LINES: usize = 10;
 const KEPT_BYTES: usize = 2000;
+/// Kinds of stale reads that it keeps.
+const KEPT_STALE: usize = 16;
 
 /// Where trials run: what they have in common.
 #[derive(Debug)]
@@ -267,11 +269,20 @@ impl Ran {
         }
     }
 
+    /// Its stale reads: between accesses that do not synchronise first.
+    fn stale_reads(&self) -> Vec<StaleRead> {
+        let mut all = self.report.stale_reads.clone();
+        all.sort_by_key(|read| read.synchronising);
+        all.truncate(KEPT_STALE);
+        all
+    }
+
     /// What is known of its failure.
     pub(crate) fn failure(&self) -> Failure {
         Failure {
             reason: self.reason.clone().unwrap_or_default(),
             launch: self.report.failed_launch.clone(),
+            stale_reads: self.stale_reads(),
             stdout: self.stdout.last_lines(KEPT_LINES, KEPT_BYTES),
             stderr: self.stderr.last_lines(KEPT_LINES, KEPT_BYTES),
         }

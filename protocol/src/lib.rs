@@ -17,6 +17,6 @@ pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer}
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, Launch, LaunchCounts, LaunchEnd,
-    Message, ModuleReport,
+    Message, MissingEdge, ModuleReport, StaleRead,
 };
 pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};

@@ -68,6 +68,41 @@ pub struct Launch {
     /// Digest of device memory afterwards (the program's allocations and module variables, not the
     /// injector's), chained over launches; hexadecimal.
     pub digest: Option<String>,
+    /// Model `ptx`: loads that read older values than memory held, the likeliest to matter first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale_reads: Vec<StaleRead>,
+}
+
+/// Loads by one instruction that read older values than another instruction had written by then, and why they were
+/// allowed to: an edge of happens-before was missing. `threads` of both ends is 1: an example.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StaleRead {
+    /// The load.
+    pub load: BlockedThread,
+    /// The write that it did not see.
+    pub write: BlockedThread,
+    /// Where.
+    pub address: u64,
+    /// Which edge was missing.
+    pub missing: MissingEdge,
+    /// The accesses are how the threads synchronise: reading an older value is part of that.
+    pub synchronising: bool,
+    /// How often.
+    pub count: u64,
+}
+
+/// See [`StaleRead`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingEdge {
+    /// The writer had not released since.
+    Release,
+    /// It had, but the reader had not acquired since.
+    Acquire,
+    /// Both, but the scope of one does not take in the other.
+    Scope,
+    /// Both, and their scopes do, but no strong load of the one had read what a strong store of the other wrote.
+    Strong,
 }
 
 /// Dynamic counts of one launch.

@@ -139,6 +139,7 @@ fn a_message_is_one_line_that_says_what_it_is() {
             },
             ..Default::default()
         },
+        stale_reads: Vec::new(),
         digest: Some("00ff".to_owned()),
     });
     let line = serde_json::to_string(&message).expect("plain data");

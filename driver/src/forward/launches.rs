@@ -197,6 +197,7 @@ impl Forward {
             block,
             end,
             counts,
+            stale_reads: Vec::new(),
             digest: None,
         }));
     }

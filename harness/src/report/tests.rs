@@ -15,6 +15,7 @@ fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) ->
             delayed_stores: 2,
             ..LaunchCounts::default()
         },
+        stale_reads: Vec::new(),
         digest: Some(format!("d{ordinal}")),
     })
 }

@@ -62,6 +62,7 @@ fn record(trial: u64) -> TrialRecord {
         failure: Some(Failure {
             reason: "stuck".into(),
             launch: Some(FailedLaunch { ordinal: 1, kernel: "k".into(), end }),
+            stale_reads: Vec::new(),
             stdout: "a\nb \"c\"".into(),
             stderr: String::new(),
         }),

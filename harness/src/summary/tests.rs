@@ -5,7 +5,13 @@ use super::CellSummary;
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
 
 fn record(trial: u64, outcome: Outcome) -> TrialRecord {
-    let failure = Failure { reason: "r".into(), launch: None, stdout: String::new(), stderr: String::new() };
+    let failure = Failure {
+        reason: "r".into(),
+        launch: None,
+        stale_reads: Vec::new(),
+        stdout: String::new(),
+        stderr: String::new(),
+    };
     TrialRecord {
         trial,
         seed: trial,

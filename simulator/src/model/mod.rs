@@ -139,6 +139,40 @@ pub struct ModelCounts {
     pub bytes: u64,
 }
 
+/// Which edge of happens-before was missing where a load did not have to see a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The writer had not released since.
+    Release,
+    /// It had, but the reader had not acquired since.
+    Acquire,
+    /// Both, but the scope of one does not take in the other.
+    Scope,
+    /// Both, and their scopes do, but no strong load of the one had read what a strong store of the other wrote.
+    Strong,
+}
+
+/// Loads by one instruction that read something older than what another instruction had written by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaleRead {
+    /// The last such reader: linear index of its block, and of the thread in it.
+    pub reader: (u64, u32),
+    /// Number of the load.
+    pub load: u32,
+    /// Who had written.
+    pub writer: (u64, u32),
+    /// Number of the store.
+    pub write: u32,
+    /// Where.
+    pub address: u64,
+    /// Which edge was missing, the first time.
+    pub missing: Missing,
+    /// Both are strong, each in the other's scope: what the one reads of the other is how they synchronise.
+    pub synchronising: bool,
+    /// How often.
+    pub count: u64,
+}
+
 /// A memory model. See the [module](self) for what its hooks promise and may rely on.
 pub trait MemoryModel {
     /// The launch begins; comes first, and once.
@@ -183,6 +217,11 @@ pub trait MemoryModel {
     /// any of their lanes executes anything. `at.pc` is not meaningful.
     fn released(&mut self, at: &At, barrier: Option<u32>) {
         let _ = (at, barrier);
+    }
+
+    /// Loads that read older values than memory held, the likeliest to matter first.
+    fn stale_reads(&self) -> Vec<StaleRead> {
+        Vec::new()
     }
 
     /// What has been counted so far.

@@ -617,6 +617,21 @@ impl MemoryModel for Ptx {
         }
     }
 
+    fn stale_reads(&self) -> Vec<crate::model::StaleRead> {
+        let thread = |key: ThreadKey| (u64::from(key.cta()), key.place());
+        let told = |read: super::StaleRead| crate::model::StaleRead {
+            reader: thread(read.reader),
+            load: read.load,
+            writer: thread(read.writer),
+            write: read.write,
+            address: Seen::address(read.granule),
+            missing: read.missing,
+            synchronising: read.synchronising,
+            count: read.count,
+        };
+        self.machine.stale_reads().into_iter().map(told).collect()
+    }
+
     fn counts(&self) -> ModelCounts {
         ModelCounts {
             delayed: self.machine.waited(),

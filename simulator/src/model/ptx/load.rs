@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::entry::Entry;
 use super::history::{Chain, MOST, NONE};
 use super::scope::{Scope, Strength, morally_strong};
+use super::stale::Edge;
 use super::thread::{Banked, Late};
 use super::view::Seen;
 use super::{Machine, Plain, Span, Value};
@@ -83,11 +84,11 @@ impl Machine {
         slot: usize,
         span: Span,
         order: (Strength, bool),
-        _origin: u32,
+        origin: u32,
     ) -> Value {
         let mut value = [0; 4];
         if span.count > 1 {
-            self.resolve_wide(memory, slot, span, order, &mut value);
+            self.resolve_wide(memory, slot, span, order, origin, &mut value);
             return value;
         }
         let Some(chain) = self.histories.chain(span.granule) else {
@@ -98,6 +99,9 @@ impl Machine {
         let choice = if readable.count > 1 { self.choose(slot, readable.count) } else { 0 };
         let index = readable.at[choice];
         value[0] = self.histories.value(index, span.mask);
+        if choice > 0 {
+            self.note_stale(slot, span.granule, index, order.0, origin);
+        }
         if order.0 != Strength::Weak {
             self.observe(slot, span.granule, span.mask, index, order);
         }
@@ -166,6 +170,7 @@ impl Machine {
         slot: usize,
         span: Span,
         order: (Strength, bool),
+        origin: u32,
         value: &mut Value,
     ) {
         let chosen = self.snapshot(slot, span, |_| true);
@@ -174,6 +179,7 @@ impl Machine {
                 NONE => memory.read(granule),
                 index => {
                     let read = self.histories.value(index, span.mask);
+                    self.note_stale(slot, granule, index, order.0, origin);
                     if order.0 != Strength::Weak {
                         self.observe(slot, granule, span.mask, index, order);
                     }
@@ -261,6 +267,9 @@ impl Machine {
                 }
             }
             index = next;
+        }
+        if acquire {
+            self.threads[slot].acquired = Edge { time: self.now, scope };
         }
         if acquire && !self.threads[slot].bank.is_empty() {
             self.take_banked(slot, scope, Some(granule));

@@ -28,6 +28,7 @@ mod history;
 mod load;
 mod passed;
 mod scope;
+mod stale;
 mod store;
 mod sync;
 mod thread;
@@ -46,6 +47,7 @@ pub use store::AtomicOrder;
 pub use thread::Late;
 pub use view::Writers;
 
+use super::Missing;
 use history::Histories;
 use thread::ThreadState;
 use view::View;
@@ -114,6 +116,24 @@ impl Span {
 /// The values of a span's granules, in place.
 pub type Value = [u32; 4];
 
+/// Loads that read something older than the last value of their location, all by one instruction, passing over writes
+/// by one instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct StaleRead {
+    reader: ThreadKey,
+    load: u32,
+    granule: u64,
+    /// Who wrote the value that was passed over, and by what.
+    writer: ThreadKey,
+    write: u32,
+    missing: Missing,
+    /// Load and write are morally strong: what one reads of the other is how they synchronise.
+    synchronising: bool,
+    count: u64,
+    /// Larger than that of earlier ones.
+    last: u64,
+}
+
 /// One launch's memory under the model.
 #[derive(Debug)]
 pub struct Machine {
@@ -128,6 +148,7 @@ pub struct Machine {
     threads: Vec<ThreadState>,
     /// What fences with `fence.sc.gpu` (or wider) have known.
     sc_device: Rc<View>,
+    stale: stale::StaleReads,
     /// Loads that are pending beyond a release of their threads, with their slots.
     passed: Vec<(Span, usize)>,
     /// By CTA: what its threads' `fence.sc` have known, those at device scope and those at CTA scope.
@@ -146,6 +167,7 @@ impl Machine {
             histories: Histories::new(),
             threads: (0..threads).map(|_| ThreadState::default()).collect(),
             sc_device: Rc::default(),
+            stale: stale::StaleReads::default(),
             passed: Vec::new(),
             sc_cta: FxHashMap::default(),
         }

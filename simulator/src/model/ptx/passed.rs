@@ -117,6 +117,9 @@ impl Machine {
                 let choice = if choices.len() > 1 { self.choose(slot, choices.len()) } else { 0 };
                 let index = choices.get(choice).copied().unwrap_or(NONE);
                 assert!(index != NONE, "what it could read when it passed is kept");
+                if choice > 0 {
+                    self.note_stale(slot, late.span.granule, index, late.strength, late.origin);
+                }
                 self.histories.value(index, late.span.mask)
             }
         };

@@ -19,6 +19,10 @@ impl ThreadKey {
         self.0 >> 10
     }
 
+    pub(super) fn place(self) -> u32 {
+        self.0 & 0x3ff
+    }
+
     pub(super) fn number(self) -> u32 {
         self.0
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::entry::{self, Entries, Entry};
 use super::history::{Message, NONE};
 use super::scope::{Scope, Strength, morally_strong};
+use super::stale::Edge;
 use super::thread::Waiting;
 use super::{Machine, Plain, Span, Value};
 
@@ -45,6 +46,7 @@ impl Machine {
             self.order_for_release(memory, slot);
             let Strength::Strong(scope) = strength else { unreachable!("a release is strong") };
             let entry = self.release_entry(slot, scope);
+            self.threads[slot].released = Edge { time: self.now + 1, scope };
             self.commit(memory, slot, write, Some(entry));
             return;
         }
@@ -208,6 +210,14 @@ impl Machine {
             *old = whole & span.mask;
         }
         let new = change(old);
+        for (granule, at) in span.granules().zip(read) {
+            if at != NONE {
+                self.note_stale(slot, granule, at, strength, origin);
+            }
+        }
+        if release {
+            self.threads[slot].released = Edge { time: self.now + 1, scope };
+        }
         for (granule, at) in span.granules().zip(read) {
             if at != NONE {
                 self.observe(slot, granule, span.mask, at, (strength, acquire));

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::entry::{self, Entry};
 use super::scope::{Scope, Strength, ThreadKey};
+use super::stale::Edge;
 use super::thread::Late;
 use super::view::{View, Writers};
 use super::{Machine, Plain, Span, Value};
@@ -129,6 +130,8 @@ impl Machine {
         if sc {
             self.fence_sc(slot, scope);
         }
+        let edge = Edge { time: self.now, scope };
+        (self.threads[slot].released, self.threads[slot].acquired) = (edge, edge);
         let entry = self.release_entry(slot, scope);
         entry::add(Rc::make_mut(&mut self.threads[slot].fences), entry);
     }
@@ -204,7 +207,10 @@ impl Machine {
 
     /// A thread goes on with what it and others have gathered.
     pub(super) fn knows_all(&mut self, slot: usize, view: &Rc<View>) {
-        self.threads[slot].view = Rc::clone(view);
+        let thread = &mut self.threads[slot];
+        thread.view = Rc::clone(view);
+        let edge = Edge { time: self.now, scope: Scope::Cta };
+        (thread.released, thread.acquired) = (edge.latest(thread.released), edge.latest(thread.acquired));
     }
 
     /// Strong stores of a thread that waits are written: it will do nothing for a while.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::entry::Entry;
 use super::scope::{Strength, ThreadKey};
+use super::stale::Edge;
 use super::view::View;
 use super::{Span, Value};
 
@@ -68,6 +69,9 @@ pub struct ThreadState {
     /// What its strong stores carry: one entry for every fence that no later one replaces.
     pub(super) fences: Rc<Vec<Entry>>,
     pub(super) bank: Vec<Banked>,
+    /// For explanations: when it last released, and acquired.
+    pub(super) released: Edge,
+    pub(super) acquired: Edge,
 }
 
 impl Default for ThreadState {
@@ -84,6 +88,8 @@ impl Default for ThreadState {
             settled: Vec::new(),
             fences: Rc::default(),
             bank: Vec::new(),
+            released: Edge::default(),
+            acquired: Edge::default(),
         }
     }
 }
