@@ -4,8 +4,9 @@
 //! the program meant is not known: a spinning load that reads an old flag is among them, marked as one of two
 //! accesses that synchronise.
 //!
-//! The missing edge is found from the end: had the writer released behind its write? Has the reader acquired since? Did
-//! their scopes take each other in? If all that is so, no strong access of the one has read one of the other.
+//! The missing edge is found from what threads did last: has the reader come across the writer's release without acquiring
+//! it? Had the writer, or who met it at a barrier, released behind its write? Has the reader, or who met it, acquired
+//! since? Did their scopes take each other in? If all that is so, no strong access of the one has read one of the other.
 
 use rustc_hash::FxHashMap;
 
@@ -33,13 +34,6 @@ pub(super) struct Edge {
 impl Default for Edge {
     fn default() -> Edge {
         Edge { time: 0, scope: Scope::Cta }
-    }
-}
-
-impl Edge {
-    /// This one, or an older one of wider scope that nothing came behind.
-    pub fn latest(self, older: Edge) -> Edge {
-        if older.time == self.time && older.scope > self.scope { older } else { self }
     }
 }
 
@@ -91,25 +85,40 @@ impl Machine {
         self.stale.kinds.insert((origin, by), kind);
     }
 
+    /// Which edge was missing between a write and a thread that doesn't know it.
     fn missing(&self, slot: usize, writer: ThreadKey, time: u64) -> Missing {
-        let key = self.threads[slot].key;
-        let Some(released) =
-            self.threads.iter().find(|thread| thread.key == writer).map(|thread| thread.released)
-        else {
-            return Missing::Release;
+        let reader = &self.threads[slot];
+        // Whoever met the thread at a barrier behind may release for it, and before, acquire for it.
+        let mates = |of: ThreadKey| {
+            self.threads
+                .iter()
+                .filter(move |mate| mate.key.cta() == of.cta() && mate.key != ThreadKey::NOBODY)
         };
-        let acquired = self.threads[slot].acquired;
-        if released.time < time {
-            Missing::Release
-        } else if acquired.time <= time {
-            Missing::Acquire
-        } else if !released.scope.includes(writer, key) || !acquired.scope.includes(key, writer) {
-            Missing::Scope
-        } else if acquired.time <= released.time {
-            Missing::Acquire
-        } else {
-            Missing::Strong
+        let acquirers = || mates(reader.key).filter(|mate| mate.key == reader.key || mate.met > time);
+        let banked = acquirers().flat_map(|mate| mate.bank.iter().map(move |banked| (mate, &banked.entry)));
+        let mut reached = banked.filter(|(_, entry)| {
+            entry.thread == writer && entry.time >= time || entry.view.knows(writer, time)
+        });
+        if let Some((mate, entry)) = reached.next() {
+            let narrow = !entry.reaches(mate.key, Scope::Sys)
+                || mate.acquired.time >= entry.time && !mate.acquired.scope.includes(mate.key, entry.thread);
+            return if narrow { Missing::Scope } else { Missing::Acquire };
         }
+        let releasers = || mates(writer).filter(|mate| mate.key == writer || mate.met > time);
+        let release = releasers()
+            .map(|mate| mate.released)
+            .filter(|edge| edge.time >= time)
+            .max_by_key(|edge| edge.time);
+        let Some(release) = release else { return Missing::Release };
+        let acquire = acquirers()
+            .map(|mate| mate.acquired)
+            .filter(|edge| edge.time > time)
+            .max_by_key(|edge| edge.time);
+        let Some(acquire) = acquire else { return Missing::Acquire };
+        if !release.scope.includes(writer, reader.key) || !acquire.scope.includes(reader.key, writer) {
+            return Missing::Scope;
+        }
+        Missing::Strong
     }
 
     /// The stale reads: those first that are between accesses which do not synchronise, the last first.

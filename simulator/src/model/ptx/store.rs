@@ -67,6 +67,16 @@ impl Machine {
     /// Writes the waiting stores that `which` says, and those before them to the same granules.
     pub(super) fn drain_where(&mut self, memory: &mut impl Plain, slot: usize, which: impl Fn(Span) -> bool) {
         let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
+        if waiting.len() == 1 {
+            if which(waiting[0].span) {
+                let Waiting { span, value, strength, origin, .. } = waiting[0];
+                waiting.clear();
+                self.commit(memory, slot, Write { span, value, strength, origin }, None);
+            }
+            self.threads[slot].waiting = waiting;
+            self.threads[slot].set_due();
+            return;
+        }
         let mut out = vec![false; waiting.len()];
         for last in (0..waiting.len()).rev() {
             let later = |next: usize| out[next] && waiting[next].span.meets(waiting[last].span);

@@ -209,8 +209,7 @@ impl Machine {
     pub(super) fn knows_all(&mut self, slot: usize, view: &Rc<View>) {
         let thread = &mut self.threads[slot];
         thread.view = Rc::clone(view);
-        let edge = Edge { time: self.now, scope: Scope::Cta };
-        (thread.released, thread.acquired) = (edge.latest(thread.released), edge.latest(thread.acquired));
+        thread.met = self.now;
     }
 
     /// Strong stores of a thread that waits are written: it will do nothing for a while.

@@ -72,6 +72,8 @@ pub struct ThreadState {
     /// For explanations: when it last released, and acquired.
     pub(super) released: Edge,
     pub(super) acquired: Edge,
+    /// And when it met others at a barrier.
+    pub(super) met: u64,
 }
 
 impl Default for ThreadState {
@@ -90,6 +92,7 @@ impl Default for ThreadState {
             bank: Vec::new(),
             released: Edge::default(),
             acquired: Edge::default(),
+            met: 0,
         }
     }
 }
