@@ -280,6 +280,9 @@ pub struct LitmusArgs {
     /// Memory model
     #[arg(long, value_enum, value_name = "M", default_value_t = LitmusModel::StoreBuffer)]
     pub model: LitmusModel,
+    /// Delay stores by handlers that are injected into the tests' PTX, and not natively on the virtual GPU
+    #[arg(long)]
+    pub handlers: bool,
     /// Trials of each test
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub trials: u64,

@@ -40,7 +40,8 @@ fn options(args: &LitmusArgs) -> Result<Options, NotInThisVersion> {
         model: match args.model {
             LitmusModel::Sc => Model::Sc,
             LitmusModel::Bugaroo => Model::Bugaroo,
-            LitmusModel::StoreBuffer => Model::StoreBufferHandlers,
+            LitmusModel::StoreBuffer if args.handlers => Model::StoreBufferHandlers,
+            LitmusModel::StoreBuffer => Model::StoreBuffer,
             LitmusModel::Ptx => return Err(NotInThisVersion("--model ptx")),
         },
         trials: args.trials,

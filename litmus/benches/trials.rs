@@ -14,9 +14,12 @@ fn main() {
         .step_by(24)
         .map(|path| parse(&std::fs::read_to_string(path).expect("a test")).expect("it parses"))
         .collect();
-    for (model, name) in
-        [(Model::Sc, "sc"), (Model::Bugaroo, "bugaroo"), (Model::StoreBufferHandlers, "handlers")]
-    {
+    for (model, name) in [
+        (Model::Sc, "sc"),
+        (Model::Bugaroo, "bugaroo"),
+        (Model::StoreBufferHandlers, "handlers"),
+        (Model::StoreBuffer, "store-buffer"),
+    ] {
         for (strategy, by) in [(Strategy::Random, "random"), (Strategy::Pct, "pct")] {
             let mut rates = Vec::new();
             for test in &tests {

@@ -1,13 +1,20 @@
 //! One test on the virtual GPU: its kernels loaded, and launches of many copies.
 
+use std::sync::Arc;
+
 use bugaroo_device_handlers as handlers;
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState};
+use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
-use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, launch};
+use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_simulator::{
+    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, launch_with,
+};
 
 use crate::kernel::{KERNEL, Layout, Placement, kernel};
 use crate::keys::Key;
+use crate::model::Model;
 use crate::run::{Options, RunError};
 use crate::schedule::Copies;
 use crate::test::Test;
@@ -73,6 +80,8 @@ struct Variant {
     config: DeviceConfig,
     program: Program,
     buffers: Option<Buffers>,
+    /// For store buffers of the virtual GPU's own.
+    sites: Option<Arc<Sites>>,
 }
 
 /// Device memory of the handlers.
@@ -117,7 +126,9 @@ impl<'a> Loaded<'a> {
                 }
                 _ => None,
             };
-            variants.push(Variant { placement: *placement, config, program, buffers });
+            let native = options.model == Model::StoreBuffer;
+            let sites = native.then(|| Arc::new(Sites::new(&program, &collect_sites(module))));
+            variants.push(Variant { placement: *placement, config, program, buffers, sites });
         }
         let instructions =
             test.threads.iter().map(|thread| thread.instructions.len() + thread.registers.len());
@@ -164,8 +175,14 @@ impl<'a> Loaded<'a> {
         let warps = u64::from(variant.placement.warps(self.test) * ctas);
         let first = ordinal * COPIES;
         let mut scheduler = Copies::new(self.options.strategy, self.options.seed, first, warps, self.steps);
-        let result = launch(&variant.program, &mut self.memory, &variant.config, &spec, &mut scheduler);
-        let result = result.map_err(|error| RunError::Unsupported(error.to_string()))?;
+        let model = variant.sites.as_ref().map(|sites| -> Box<dyn MemoryModel> {
+            let seed = (self.options.seed, ordinal);
+            let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY, flags: Arc::default() };
+            Box::new(StoreBuffer::new(&settings, Arc::clone(sites)))
+        });
+        let (memory, config) = (&mut self.memory, &variant.config);
+        let result = launch_with(&variant.program, memory, config, &spec, &mut scheduler, model);
+        let (result, _) = result.map_err(|error| RunError::Unsupported(error.to_string()))?;
         match result.end {
             End::Complete => {}
             End::Deadlock(_) => return Err(RunError::Deadlock),

@@ -12,13 +12,15 @@ pub enum Model {
     Bugaroo,
     /// Sound store buffers, by instrumentation.
     StoreBufferHandlers,
+    /// Sound store buffers, by the virtual GPU itself.
+    StoreBuffer,
 }
 
 impl Model {
     /// The handlers' word for it, if they make it.
     pub(crate) fn handlers(self) -> Option<handlers::Model> {
         match self {
-            Model::Sc => None,
+            Model::Sc | Model::StoreBuffer => None,
             Model::Bugaroo => Some(handlers::Model::Bugaroo),
             Model::StoreBufferHandlers => Some(handlers::Model::StoreBuffer),
         }

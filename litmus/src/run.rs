@@ -35,7 +35,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            model: Model::StoreBufferHandlers,
+            model: Model::StoreBuffer,
             trials: 1000,
             pw: vec![0.5, 1.0],
             strategy: Strategy::Random,

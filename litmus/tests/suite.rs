@@ -95,8 +95,9 @@ fn interleavings_show_nothing_weak() {
 #[test]
 fn store_buffers_show_only_what_is_allowed() {
     let suite = Suite::read();
-    for strategy in [Strategy::Random, Strategy::Pct] {
-        let model = Model::StoreBufferHandlers;
+    let both = |model| [(model, Strategy::Random), (model, Strategy::Pct)];
+    let forms = [Model::StoreBufferHandlers, Model::StoreBuffer];
+    for (model, strategy) in forms.into_iter().flat_map(both) {
         let options = Options { model, trials: trials(), strategy, ..Options::default() };
         let verdicts = is_sound(&suite, &options);
         let shown = targets_shown(&verdicts);
@@ -110,11 +111,12 @@ fn store_buffers_show_only_what_is_allowed() {
 #[test]
 fn store_buffers_in_shared_memory() {
     let suite = Suite::read();
-    let model = Model::StoreBufferHandlers;
-    let options = Options { model, trials: trials(), shared: true, ..Options::default() };
-    let verdicts = is_sound(&suite, &options);
-    assert!(verdicts.len() > 200, "{}", verdicts.len());
-    for (test, verdict) in verdicts.iter().filter(|(test, _)| has_to_show(test)) {
-        assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
+    for model in [Model::StoreBufferHandlers, Model::StoreBuffer] {
+        let options = Options { model, trials: trials(), shared: true, ..Options::default() };
+        let verdicts = is_sound(&suite, &options);
+        assert!(verdicts.len() > 200, "{}", verdicts.len());
+        for (test, verdict) in verdicts.iter().filter(|(test, _)| has_to_show(test)) {
+            assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
+        }
     }
 }
