@@ -289,6 +289,9 @@ pub struct LitmusArgs {
     /// Probabilities with which a store is delayed, in turn
     #[arg(long, value_name = "P[,P…]", value_delimiter = ',', default_value = "0.5,1", value_parser = probability)]
     pub pw: Vec<f64>,
+    /// Model ptx: probability with which a load reads an older value than it has to
+    #[arg(long, value_name = "P", default_value_t = 0.5, value_parser = probability)]
+    pub pr: f64,
     /// Who runs next
     #[arg(long, value_enum, default_value_t = Scheduler::Random)]
     pub scheduler: Scheduler,

@@ -10,12 +10,12 @@ use bugaroo_harness::{Interrupt, runtime};
 use bugaroo_litmus::{Model, Options, Report, Strategy, Suite};
 
 use crate::args::{Format, LitmusArgs, LitmusModel, Scheduler};
-use crate::exit::{Exit, NotInThisVersion, UsageError};
+use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
 
 /// Runs litmus tests.
 pub fn litmus(args: &LitmusArgs) -> anyhow::Result<Exit> {
-    let options = options(args)?;
+    let options = options(args);
     let suite = Suite::read(&args.paths, args.outcomes.as_deref()).map_err(UsageError)?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(Arc::clone(&stop));
@@ -34,18 +34,19 @@ pub fn litmus(args: &LitmusArgs) -> anyhow::Result<Exit> {
     Ok(exit(&report, args.error_exitcode, interrupted))
 }
 
-fn options(args: &LitmusArgs) -> Result<Options, NotInThisVersion> {
+fn options(args: &LitmusArgs) -> Options {
     let default = Options::default();
-    Ok(Options {
+    Options {
         model: match args.model {
             LitmusModel::Sc => Model::Sc,
             LitmusModel::Bugaroo => Model::Bugaroo,
             LitmusModel::StoreBuffer if args.handlers => Model::StoreBufferHandlers,
             LitmusModel::StoreBuffer => Model::StoreBuffer,
-            LitmusModel::Ptx => return Err(NotInThisVersion("--model ptx")),
+            LitmusModel::Ptx => Model::Ptx,
         },
         trials: args.trials,
         pw: args.pw.clone(),
+        pr: args.pr,
         strategy: match args.scheduler {
             Scheduler::Random => Strategy::Random,
             Scheduler::Pct => Strategy::Pct,
@@ -53,7 +54,7 @@ fn options(args: &LitmusArgs) -> Result<Options, NotInThisVersion> {
         seed: args.seed,
         jobs: args.jobs.map_or(default.jobs, usize::from),
         ..default
-    })
+    }
 }
 
 /// Findings first; then what kept tests from being run.

@@ -19,6 +19,7 @@ fn main() {
         (Model::Bugaroo, "bugaroo"),
         (Model::StoreBufferHandlers, "handlers"),
         (Model::StoreBuffer, "store-buffer"),
+        (Model::Ptx, "ptx"),
     ] {
         for (strategy, by) in [(Strategy::Random, "random"), (Strategy::Pct, "pct")] {
             let mut rates = Vec::new();

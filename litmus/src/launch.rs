@@ -7,6 +7,7 @@ use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
+use bugaroo_simulator::model::ptx;
 use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, launch_with,
@@ -80,8 +81,41 @@ struct Variant {
     config: DeviceConfig,
     program: Program,
     buffers: Option<Buffers>,
-    /// For store buffers of the virtual GPU's own.
-    sites: Option<Arc<Sites>>,
+    /// What the virtual GPU's own model has to know of the program.
+    native: Native,
+}
+
+/// The virtual GPU's own models.
+enum Native {
+    None,
+    StoreBuffer(Arc<Sites>),
+    Ptx(Arc<ptx::Facts>),
+}
+
+impl Native {
+    fn new(model: Model, program: &Program, module: &Module) -> Native {
+        match model {
+            Model::Sc | Model::Bugaroo | Model::StoreBufferHandlers => Native::None,
+            Model::StoreBuffer => Native::StoreBuffer(Arc::new(Sites::new(program, &collect_sites(module)))),
+            Model::Ptx => Native::Ptx(Arc::new(ptx::Facts::new(program, &collect_sites(module)))),
+        }
+    }
+
+    /// The model of one launch.
+    fn model(&self, pw: f64, pr: f64, seed: (u64, u64)) -> Option<Box<dyn MemoryModel>> {
+        let flags: Arc<[u32]> = [].into();
+        match self {
+            Native::None => None,
+            Native::StoreBuffer(sites) => {
+                let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY, flags };
+                Some(Box::new(StoreBuffer::new(&settings, Arc::clone(sites))))
+            }
+            Native::Ptx(facts) => {
+                let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, flags };
+                Some(Box::new(ptx::Ptx::new(&settings, Arc::clone(facts))))
+            }
+        }
+    }
 }
 
 /// Device memory of the handlers.
@@ -126,9 +160,8 @@ impl<'a> Loaded<'a> {
                 }
                 _ => None,
             };
-            let native = options.model == Model::StoreBuffer;
-            let sites = native.then(|| Arc::new(Sites::new(&program, &collect_sites(module))));
-            variants.push(Variant { placement: *placement, config, program, buffers, sites });
+            let native = Native::new(options.model, &program, module);
+            variants.push(Variant { placement: *placement, config, program, buffers, native });
         }
         let instructions =
             test.threads.iter().map(|thread| thread.instructions.len() + thread.registers.len());
@@ -175,11 +208,7 @@ impl<'a> Loaded<'a> {
         let warps = u64::from(variant.placement.warps(self.test) * ctas);
         let first = ordinal * COPIES;
         let mut scheduler = Copies::new(self.options.strategy, self.options.seed, first, warps, self.steps);
-        let model = variant.sites.as_ref().map(|sites| -> Box<dyn MemoryModel> {
-            let seed = (self.options.seed, ordinal);
-            let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY, flags: Arc::default() };
-            Box::new(StoreBuffer::new(&settings, Arc::clone(sites)))
-        });
+        let model = variant.native.model(pw, self.options.pr, (self.options.seed, ordinal));
         let (memory, config) = (&mut self.memory, &variant.config);
         let result = launch_with(&variant.program, memory, config, &spec, &mut scheduler, model);
         let (result, _) = result.map_err(|error| RunError::Unsupported(error.to_string()))?;

@@ -10,17 +10,20 @@ pub enum Model {
     Sc,
     /// The paper's Algorithm 1, by instrumentation: shows outcomes that PTX forbids.
     Bugaroo,
-    /// Sound store buffers, by instrumentation.
+    /// Sound store buffers, by instrumentation; a report tells it by `handlers`.
+    #[serde(rename = "store-buffer")]
     StoreBufferHandlers,
     /// Sound store buffers, by the virtual GPU itself.
     StoreBuffer,
+    /// The PTX memory model as a machine.
+    Ptx,
 }
 
 impl Model {
     /// The handlers' word for it, if they make it.
     pub(crate) fn handlers(self) -> Option<handlers::Model> {
         match self {
-            Model::Sc | Model::StoreBuffer => None,
+            Model::Sc | Model::StoreBuffer | Model::Ptx => None,
             Model::Bugaroo => Some(handlers::Model::Bugaroo),
             Model::StoreBufferHandlers => Some(handlers::Model::StoreBuffer),
         }

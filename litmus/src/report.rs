@@ -20,6 +20,10 @@ pub struct Report {
     pub schema: u32,
     /// Which memory behaviour was shown.
     pub model: Model,
+    /// Stores were delayed by injected handlers.
+    pub handlers: bool,
+    /// Probability with which loads read older values, under model `ptx`.
+    pub pr: Option<f64>,
     /// Who ran next.
     pub scheduler: Strategy,
     /// What was random.
@@ -207,6 +211,8 @@ impl Report {
         Report {
             schema: 1,
             model: options.model,
+            handlers: options.model.handlers().is_some(),
+            pr: (options.model == Model::Ptx).then_some(options.pr),
             scheduler: options.strategy,
             seed: options.seed,
             pw: options.pw.clone(),

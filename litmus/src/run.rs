@@ -22,6 +22,8 @@ pub struct Options {
     pub trials: u64,
     /// Probabilities with which a store is delayed, for a launch each in turn; at least one.
     pub pw: Vec<f64>,
+    /// Probability with which a load reads an older value than it has to, under model `ptx`.
+    pub pr: f64,
     /// Who runs next.
     pub strategy: Strategy,
     /// What all that is random stems from.
@@ -38,6 +40,7 @@ impl Default for Options {
             model: Model::StoreBuffer,
             trials: 1000,
             pw: vec![0.5, 1.0],
+            pr: 0.5,
             strategy: Strategy::Random,
             seed: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),

@@ -2,6 +2,7 @@
 //!
 //! `BUGAROO_LITMUS_TRIALS` sets the trials of each test.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -118,5 +119,58 @@ fn store_buffers_in_shared_memory() {
         for (test, verdict) in verdicts.iter().filter(|(test, _)| has_to_show(test)) {
             assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
         }
+    }
+}
+
+/// The machine of the PTX memory model shows nothing forbidden, and most of what is allowed within few trials.
+#[test]
+fn the_ptx_machine_shows_only_what_is_allowed() {
+    let suite = Suite::read();
+    for strategy in [Strategy::Random, Strategy::Pct] {
+        for shared in [false, true] {
+            let options =
+                Options { model: Model::Ptx, trials: trials(), strategy, shared, ..Options::default() };
+            let shown = targets_shown(&is_sound(&suite, &options));
+            // Of 391, and of those within one CTA.
+            assert!(shown >= if shared { 100 } else { 300 }, "{shown} targets");
+        }
+    }
+}
+
+/// The paper's algorithm shows outcomes that PTX forbids: the tests in the list, by the first of its trials; and nothing on
+/// tests that are not there, which are those where it has nothing to go wrong with.
+#[test]
+fn the_papers_algorithm_shows_what_is_forbidden() {
+    let listed: BTreeSet<&str> =
+        include_str!("bugaroo_forbidden.txt").lines().filter(|line| !line.starts_with('#')).collect();
+    let suite = Suite::read();
+    let options = Options { model: Model::Bugaroo, trials: TRIALS, ..Options::default() };
+    let verdicts = suite.run(&options, |_| true);
+    let forbidden = verdicts.iter().filter(|(_, verdict)| verdict.forbidden > 0);
+    let seen: BTreeSet<&str> = forbidden.map(|(test, _)| test.name.as_str()).collect();
+    // The first trials of the run that made the list, so never more than that showed.
+    let unlisted: Vec<_> = seen.difference(&listed).collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+    assert!(seen.len() * 4 >= listed.len() * 3, "{} of {}", seen.len(), listed.len());
+    for shape_of in ["2+2W", "BAR-MP", "BAR-SB", "CoRR", "MP", "R", "S", "WRC"] {
+        assert!(seen.iter().any(|name| shape(name) == shape_of), "{shape_of}");
+    }
+}
+
+/// What is seen depends on neither the number of workers nor on which tests run beside.
+#[test]
+fn workers_do_not_matter() {
+    let suite = Suite::read();
+    let few = |test: &Test| test.name.ends_with("+weak+n-n") || test.name.ends_with("+weak+ag-n");
+    let run = |jobs, strategy, some: &dyn Fn(&Test) -> bool| {
+        let options = Options { jobs, strategy, trials: 3000, ..Options::default() };
+        suite.run(&options, some)
+    };
+    for strategy in [Strategy::Random, Strategy::Pct] {
+        let alone = run(1, strategy, &few);
+        assert!(alone.len() > 10);
+        assert_eq!(alone, run(3, strategy, &few));
+        let one = alone[0].0.name.clone();
+        assert_eq!(alone[..1], run(2, strategy, &|test| test.name == one));
     }
 }

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use bugaroo_litmus::{Report, Target, TestReport, Totals};
 use clap::ValueEnum;
 
-use crate::args::LitmusArgs;
+use crate::args::{LitmusArgs, LitmusModel};
 use crate::output::{shell_word, table, thousands};
 
 /// The whole report.
@@ -109,8 +109,10 @@ fn command(test: &TestReport, args: &LitmusArgs, trials: u64) -> String {
     let pw: Vec<_> = args.pw.iter().map(f64::to_string).collect();
     let outcomes =
         args.outcomes.as_ref().map(|path| format!(" --outcomes {}", shell_word(&path.to_string_lossy())));
+    let handlers = if args.handlers { " --handlers" } else { "" };
+    let pr = if args.model == LitmusModel::Ptx { format!(" --pr {}", args.pr) } else { String::new() };
     format!(
-        "bugaroo litmus --model {model} --scheduler {scheduler} --pw {} --seed {} --trials {trials}{} {}",
+        "bugaroo litmus --model {model}{handlers}{pr} --scheduler {scheduler} --pw {} --seed {} --trials {trials}{} {}",
         pw.join(","),
         args.seed,
         outcomes.unwrap_or_default(),
