@@ -5,7 +5,7 @@
 //! lane has left it. Rows lie in blocks that never move; a free list per function makes calls cost no
 //! allocation once the depth has been reached before.
 
-use std::alloc::{Layout, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 /// No parent: the kernel's own frame.
 pub(super) const ROOT: u32 = u32::MAX;
@@ -31,12 +31,17 @@ pub(super) struct Frame {
     pub grown: u32,
 }
 
-/// Zeroed bytes on a page boundary, committed as they are touched.
+/// Zeroed bytes: on a page boundary and committed as they are touched, where it does not say otherwise.
 #[derive(Debug)]
 pub(super) struct Block {
     base: *mut u8,
     bytes: usize,
+    /// It is the allocator's, and no mapping of its own.
+    allocated: bool,
 }
+
+/// Alignment of blocks that are the allocator's: rows are a multiple of it, and read as vectors.
+const ALIGN: usize = 64;
 
 impl Block {
     /// None when the host has no room for it.
@@ -48,7 +53,16 @@ impl Block {
         let base = unsafe {
             libc::mmap(std::ptr::null_mut(), bytes, protection, flags | libc::MAP_NORESERVE, -1, 0)
         };
-        (base != libc::MAP_FAILED).then_some(Block { base: base.cast(), bytes })
+        (base != libc::MAP_FAILED).then_some(Block { base: base.cast(), bytes, allocated: false })
+    }
+
+    /// From the allocator, for memory all of which will be used: trials of a fork server have a huge page at their heap's end,
+    /// from which it comes without a fault a page.
+    pub fn allocated(bytes: usize) -> Option<Block> {
+        let layout = Layout::from_size_align(bytes, ALIGN).ok().filter(|layout| layout.size() > 0)?;
+        // SAFETY: the size is not zero.
+        let base = unsafe { alloc_zeroed(layout) };
+        (!base.is_null()).then_some(Block { base, bytes, allocated: true })
     }
 
     /// As [`Block::new`], for memory that will be used densely: asks the host for huge pages, so that touching
@@ -83,8 +97,14 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this length, and unmapped here only.
-        unsafe { libc::munmap(self.base.cast(), self.bytes) };
+        // SAFETY: made in `allocated` with this layout, or mapped with this length, and given back here only.
+        unsafe {
+            if self.allocated {
+                dealloc(self.base, Layout::from_size_align_unchecked(self.bytes, ALIGN));
+            } else {
+                libc::munmap(self.base.cast(), self.bytes);
+            }
+        };
     }
 }
 
@@ -107,14 +127,11 @@ const SMALL_BLOCK: usize = 1 << 18;
 /// From here on, blocks are whole huge pages.
 const HUGE_PAGE: usize = 1 << 21;
 
-/// A huge page takes some 40 µs to get, a page of 4 KiB more than one: from here on it pays.
-const WORTH_A_HUGE_PAGE: usize = 1 << 18;
-
 impl Frames {
     /// For a program of so many functions, whose kernel frames alone will take `expected` bytes.
     pub fn new(functions: usize, expected: usize) -> Frames {
-        let next_bytes = if expected < WORTH_A_HUGE_PAGE {
-            SMALL_BLOCK
+        let next_bytes = if expected < HUGE_PAGE / 2 {
+            expected.max(SMALL_BLOCK)
         } else {
             // A quarter more, for the functions that the kernel calls.
             (expected + expected / 4).next_multiple_of(HUGE_PAGE)
@@ -163,8 +180,13 @@ impl Frames {
         let room = self.blocks.last().map_or(0, |b| b.bytes() - self.taken);
         if room < bytes {
             let size = bytes.max(self.next_bytes);
-            self.next_bytes = self.next_bytes.min(HUGE_PAGE);
-            let block = if size < HUGE_PAGE { Block::new(size) } else { Block::dense(size) };
+            let block = match size {
+                HUGE_PAGE.. => Block::dense(size),
+                // The first one, which was asked for.
+                _ if size > SMALL_BLOCK && self.blocks.is_empty() => Block::allocated(size),
+                _ => Block::new(size),
+            };
+            self.next_bytes = if size < HUGE_PAGE { SMALL_BLOCK } else { HUGE_PAGE };
             let Some(block) = block else {
                 handle_alloc_error(Layout::new::<u8>());
             };

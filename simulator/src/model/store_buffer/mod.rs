@@ -371,8 +371,13 @@ impl StoreBuffer {
 
     /// Keeps a store, for which there is room.
     fn delay(&mut self, at: &At, lane: usize, space: Space, entry: Entry) {
+        let loaded = self.busy(at).loaded >> lane & 1 != 0;
         let thread = &mut self.threads[at.warp as usize * 32 + lane];
-        match self.pool.exact(thread, space, entry.address, entry.bytes.into()) {
+        let older = match loaded {
+            true => self.pool.exact(thread, space, entry.address, entry.bytes.into()),
+            false => None,
+        };
+        match older {
             // Its older value is never seen.
             Some(older) => {
                 thread.strong += u16::from(entry.strong && !older.strong);
@@ -510,11 +515,13 @@ impl MemoryModel for StoreBuffer {
             self.count_executions(at, site.slot, fresh);
             return self.end_access(at, fresh, fresh);
         }
+        let mut addresses = [0; 32];
+        lanes(fresh).for_each(|lane| addresses[lane] = access.address(lane));
         let mut coins = 0;
         if site.slot != NONE && bytes <= WIDEST && fresh != 0 {
             let counts = *self.coins.row(at.warp, site.slot);
             for lane in lanes(fresh) {
-                let Some(space) = space_of(access.address(lane)) else { continue };
+                let Some(space) = space_of(addresses[lane]) else { continue };
                 let threshold = self.thresholds[space as usize];
                 let thread = (at.first_thread + lane as u64) as u32;
                 let count = counts[lane].wrapping_mul(access.elements);
@@ -523,8 +530,13 @@ impl MemoryModel for StoreBuffer {
             }
         }
         let mut stepped = false;
-        for lane in lanes(fresh) {
-            let address = access.address(lane);
+        // Those whose store can have to do with an entry.
+        let concerned = match self.ctas[at.cta as usize].held {
+            0 => self.busy(at).loaded & fresh,
+            _ => fresh,
+        };
+        for lane in lanes(concerned) {
+            let address = addresses[lane];
             let Some(space) = space_of(address) else { continue };
             stepped |= self.before_store(at, lane, (space, address, bytes), coins >> lane & 1 != 0, world);
         }
@@ -535,7 +547,7 @@ impl MemoryModel for StoreBuffer {
         self.count_calls(at, fresh);
         let strong = access.semantics != Semantics::Weak;
         for lane in lanes(coins) {
-            let address = access.address(lane);
+            let address = addresses[lane];
             let Some(space) = space_of(address) else { continue };
             self.delay(at, lane, space, Entry::new(address, bytes, access.whole_value(lane), strong));
         }
