@@ -191,3 +191,50 @@ fn functions_generic_addresses_and_dynamic_shared_memory() {
     expect("accesses", "functions", "verified");
     expect("accesses", "functions_wrong", "race");
 }
+
+#[test]
+fn kernels_as_large_as_the_papers_largest() {
+    // hept_chem_fermi has 640 threads, 992 dynamic barriers and 7,572 thousand commands; saxpy_single 320, 8,192 and 3,670.
+    let stats = |kernel: &str| {
+        let found = with("large", kernel, &Options::default());
+        assert_eq!(found.verdict, "verified", "{found:#?}");
+        (found.stats.threads, found.stats.dynamic_barriers, found.stats.commands / 1000)
+    };
+    assert_eq!(stats("singe"), (640, 992, 7737));
+    assert_eq!(stats("saxpy"), (320, 8192, 3932));
+}
+
+#[test]
+fn tensor_copies_count_what_their_maps_say() {
+    let maps = |sizes: &[(&str, u32)]| Options {
+        tensors: sizes.iter().map(|(name, bytes)| (name.to_string(), *bytes)).collect(),
+        ..Options::default()
+    };
+    let all = maps(&[("0", 1024), ("1", 512), ("2", 1024)]);
+    let found = with("modern", "tensor", &all);
+    assert_eq!(found.verdict, "verified", "{found:#?}");
+    // Without sizes there is no telling which of two copies brings what; and what goes back is in no phase.
+    for sizes in [&[][..], &[("0", 1024), ("1", 512)]] {
+        let found = with("modern", "tensor", &maps(sizes));
+        assert_eq!(found.verdict, "unsupported", "{found:#?}");
+        assert!(found.refusal.unwrap().reason.contains("--tensor tensor_param_"));
+    }
+    // Too few bytes leave the phase open.
+    let found = with("modern", "tensor", &maps(&[("0", 1024), ("1", 496), ("2", 1024)]));
+    assert_eq!(found.verdict, "deadlock", "{found:#?}");
+    assert!(found.deadlock.unwrap().waiting.iter().any(|waits| waits.bytes_missing == 16));
+    let found = with("modern", "tensor_without_fence", &all);
+    assert_eq!(found.verdict, "race", "{found:#?}");
+    assert!(
+        found.races.iter().all(|race| race.kind == bugaroo_barriers::verdict::RaceKind::MissingProxyFence)
+    );
+}
+
+#[test]
+fn blocks_of_a_cluster_write_to_each_other() {
+    let found = expect("modern", "cluster", "verified");
+    assert_eq!(found.stats.threads, 64);
+    let found = expect("modern", "cluster_wrong", "race");
+    let race = &found.races[0];
+    assert_ne!(race.first.at.cta, race.second.at.cta, "{race:#?}");
+}

@@ -257,6 +257,9 @@ pub struct VerifyArgs {
     /// Value of a kernel parameter, by name or number; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
+    /// Bytes that a tensor copy moves by the tensor map in this parameter; may be repeated
+    #[arg(long, value_name = "NAME=BYTES")]
+    pub tensor: Vec<String>,
     /// Bytes of dynamic shared memory [default: not known, as much as there can be]
     #[arg(long, value_name = "BYTES")]
     pub shared: Option<u32>,

@@ -97,6 +97,15 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
         };
         params.push((name.trim().to_owned(), value.trim().to_owned()));
     }
+    let mut tensors = Vec::new();
+    for given in &args.tensor {
+        let parsed =
+            given.split_once('=').and_then(|(name, bytes)| Some((name.trim(), bytes.trim().parse().ok()?)));
+        let Some((name, bytes)) = parsed else {
+            return Err(UsageError(format!("--tensor {given}: a tensor map is given as NAME=BYTES")));
+        };
+        tensors.push((name.to_owned(), bytes));
+    }
     let extent = |list: &[u32], rest: u32| -> Option<[u32; 3]> {
         let (first, others) = list.split_first()?;
         let of = |d: usize| others.get(d).copied().unwrap_or(rest);
@@ -112,6 +121,7 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
         cta: extent(&args.cta, 0).unwrap_or_default(),
         grid: extent(&args.grid, 1),
         params,
+        tensors,
         dynamic_shared: args.shared,
         warp_synchronous: args.warp_synchronous,
         max_steps: args.max_steps.unwrap_or(DEFAULT_MAX_STEPS),

@@ -1,7 +1,6 @@
 //! Asynchronous copies. In this one order of execution they are done where they are issued; when they are over for other threads, the
 //! checker knows from the command.
 
-use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Address, Asynchronous};
 
@@ -26,7 +25,6 @@ impl Machine<'_> {
         let asyncs = self.set.image.asyncs;
         match &asyncs[index as usize] {
             Asynchronous::Mbarrier { op, address, value, dst } => {
-                debug_assert!(*op != MbarrierOp::PendingCount, "the loader has a form of its own for it");
                 return self.mbarrier(w, fragment, pc, active, *op, address, *value, *dst);
             }
             // How many arrivals are missing depends on the order of threads.
@@ -54,21 +52,28 @@ impl Machine<'_> {
                 self.emit(w, active, pc, Action::WaitGroup(group(*bulk), 0))?;
             }
             Asynchronous::Arrive { address, noinc } => {
-                for lane in lanes(active) {
-                    let (rank, offset, at) = self.mbarrier_at(w, frame, pc, address, lane)?;
-                    self.emit(w, 1 << lane, pc, Action::CpAsyncArrive { address: at, noinc: *noinc })?;
-                    let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
-                        return Err(self.illegal(
-                            w,
-                            pc,
-                            lane,
-                            format!("no mbarrier was initialised at {offset:#x}"),
-                        ));
-                    };
-                    if *noinc {
-                        state.pending = state.pending.saturating_sub(1);
+                let mut rest = active;
+                while rest != 0 {
+                    let first = rest.trailing_zeros() as usize;
+                    let (rank, offset, at) = self.mbarrier_at(w, frame, pc, address, first)?;
+                    let mut group = 0;
+                    for lane in lanes(rest) {
+                        if self.mbarrier_at(w, frame, pc, address, lane)?.2 == at {
+                            group |= 1 << lane;
+                        }
                     }
-                    self.complete_phase(rank, offset);
+                    rest &= !group;
+                    self.emit(w, group, pc, Action::CpAsyncArrive { address: at, noinc: *noinc })?;
+                    for _ in lanes(group) {
+                        let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
+                            let message = format!("no mbarrier was initialised at {offset:#x}");
+                            return Err(self.illegal(w, pc, first, message));
+                        };
+                        if *noinc {
+                            state.pending = state.pending.saturating_sub(1);
+                        }
+                        self.complete_phase(rank, offset);
+                    }
                 }
             }
             Asynchronous::Bulk { dst, src, bytes, mbarrier, .. } => {
@@ -106,6 +111,18 @@ impl Machine<'_> {
         bytes: u32,
         mbarrier: Option<&Address>,
     ) -> Result<(), Refusal> {
+        let bytes = if self.set.extras[pc as usize].tensor {
+            let (map, expected) = match mbarrier {
+                Some(mbarrier) => {
+                    let (rank, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
+                    (src, self.ctas[rank as usize].mbarriers.get(&offset).map_or(0, |state| state.bytes))
+                }
+                None => (dst, 0),
+            };
+            self.tensor_bytes(w, frame, pc, lane, map, expected)?
+        } else {
+            bytes
+        };
         if bytes == 0 || !bytes.is_multiple_of(16) {
             return Err(self.illegal(
                 w,

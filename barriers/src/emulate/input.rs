@@ -9,6 +9,7 @@ use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::shared::Shared;
+use super::tensor;
 use super::text::{Fixed, extras};
 use crate::program::{Program, Shape};
 
@@ -29,6 +30,8 @@ pub struct Options {
     pub grid: Option<[u32; 3]>,
     /// Parameters by name or index, and their values.
     pub params: Vec<(String, String)>,
+    /// Tensor maps by the name or index of their parameter, and the bytes that a copy by them moves.
+    pub tensors: Vec<(String, u32)>,
     /// Bytes of dynamic shared memory, if they are known.
     pub dynamic_shared: Option<u32>,
     /// Warps run in lockstep.
@@ -44,6 +47,7 @@ impl Default for Options {
             cta: [0; 3],
             grid: None,
             params: Vec::new(),
+            tensors: Vec::new(),
             dynamic_shared: None,
             warp_synchronous: false,
             max_steps: DEFAULT_MAX_STEPS,
@@ -97,7 +101,8 @@ impl Text {
         if ptx.trim().is_empty() {
             return Err(usage("the file is empty".to_string()));
         }
-        let module = bugaroo_ptx::parse(ptx).map_err(|error| usage(error.to_string()))?;
+        let mut module = bugaroo_ptx::parse(ptx).map_err(|error| usage(error.to_string()))?;
+        tensor::rewrite(&mut module);
         let config = DeviceConfig {
             shared_per_block: SHARED_LIMIT,
             shared_per_block_optin: SHARED_LIMIT,
@@ -172,7 +177,7 @@ impl Text {
         if (0..3).any(|d| options.cta[d] >= grid[d]) {
             return Err(usage(format!("no CTA {:?} in a grid of {:?}", options.cta, grid)));
         }
-        let params = Params::new(function, info, &options.params)?;
+        let params = Params::new(function, info, &options.params, &options.tensors)?;
         let buffer = vec![0; info.param_bytes as usize];
         let dynamic_shared = options.dynamic_shared.unwrap_or_else(|| {
             // As much as there can be, where the kernel has some.

@@ -80,73 +80,87 @@ impl Machine<'_> {
         if let MbarrierOp::Wait { parity, .. } = op {
             return self.mbarrier_wait(w, fragment, pc, active, address, (value, parity), dst);
         }
+        let mut named = [(0, 0, 0, None); 32];
         for lane in lanes(active) {
             let (rank, offset, at) = self.mbarrier_at(w, frame, pc, address, lane)?;
             let number = match value {
                 Some(slot) => {
-                    Some(self.needed(w, frame, pc, lane, (slot, Width::W32), "the count of an mbarrier")?
-                        as u32)
+                    let what = "the count of an mbarrier";
+                    Some(self.needed(w, frame, pc, lane, (slot, Width::W32), what)? as u32)
                 }
                 None => None,
             };
-            let bit = 1 << lane;
-            if op == MbarrierOp::Init {
-                let count = number.unwrap_or(0);
-                self.emit(w, bit, pc, Action::MbarrierInit { address: at, count })?;
-                let fresh = Phases { expected: count, pending: count, bytes: 0, phase: 0 };
-                self.ctas[rank as usize].mbarriers.insert(offset, fresh);
-                self.ctas[rank as usize].shared.forget(offset as usize, 8, Why::at(pc));
-                continue;
-            }
-            let Some(mut state) = self.ctas[rank as usize].mbarriers.get(&offset).copied() else {
+            if op != MbarrierOp::Init && !self.ctas[rank as usize].mbarriers.contains_key(&offset) {
                 return Err(self.illegal(w, pc, lane, format!("no mbarrier was initialised at {offset:#x}")));
-            };
-            let before = state.phase;
-            match op {
-                MbarrierOp::Inval => {
-                    self.emit(w, bit, pc, Action::MbarrierInval { address: at })?;
-                    self.ctas[rank as usize].mbarriers.remove(&offset);
-                    continue;
+            }
+            named[lane] = (rank, offset, at, number);
+        }
+        // Lanes that do the same are one command.
+        let mut rest = active;
+        while rest != 0 {
+            let (rank, offset, at, number) = named[rest.trailing_zeros() as usize];
+            let group =
+                lanes(rest).filter(|l| named[*l] == (rank, offset, at, number)).fold(0, |g, l| g | 1 << l);
+            rest &= !group;
+            let number = number.unwrap_or(0);
+            let action = match op {
+                MbarrierOp::Init => Action::MbarrierInit { address: at, count: number },
+                MbarrierOp::Inval => Action::MbarrierInval { address: at },
+                MbarrierOp::Arrive { drop, expect_tx: true, .. } => {
+                    Action::MbarrierArrive { address: at, count: 1, expect_tx: number, drop }
                 }
-                MbarrierOp::Arrive { drop, expect_tx, .. } => {
-                    let count = if expect_tx { 1 } else { number.unwrap_or(1) };
-                    let bytes = if expect_tx { number.unwrap_or(0) } else { 0 };
-                    self.emit(
-                        w,
-                        bit,
-                        pc,
-                        Action::MbarrierArrive { address: at, count, expect_tx: bytes, drop },
-                    )?;
-                    state.bytes += i64::from(bytes);
-                    // Too many arrivals are the checker's to tell.
-                    state.pending = state.pending.saturating_sub(count);
-                    if drop {
-                        state.expected = state.expected.saturating_sub(count);
-                    }
+                MbarrierOp::Arrive { drop, .. } => {
+                    let count = if value.is_some() { number } else { 1 };
+                    Action::MbarrierArrive { address: at, count, expect_tx: 0, drop }
                 }
                 MbarrierOp::ExpectTx => {
-                    let bytes = number.unwrap_or(0);
-                    let action =
-                        Action::MbarrierArrive { address: at, count: 0, expect_tx: bytes, drop: false };
-                    self.emit(w, bit, pc, action)?;
-                    state.bytes += i64::from(bytes);
+                    Action::MbarrierArrive { address: at, count: 0, expect_tx: number, drop: false }
                 }
-                MbarrierOp::CompleteTx => {
-                    let bytes = number.unwrap_or(0);
-                    self.emit(w, bit, pc, Action::MbarrierCompleteTx { address: at, bytes })?;
-                    state.bytes -= i64::from(bytes);
+                MbarrierOp::CompleteTx => Action::MbarrierCompleteTx { address: at, bytes: number },
+                MbarrierOp::Wait { .. } | MbarrierOp::PendingCount => {
+                    unreachable!("waits are done above, and the loader has a form of its own for counts")
                 }
-                _ => unreachable!("initialisation and waits are done above"),
+            };
+            self.emit(w, group, pc, action)?;
+            for lane in lanes(group) {
+                let before = self.apply((rank, offset), pc, action);
+                if let Some(dst) = dst {
+                    let registers = &mut self.frames[frame as usize].registers;
+                    registers.write(dst, Width::W64, lane, u64::from(before & 1) << 63);
+                    registers.mark(dst, 1 << lane, !0, Why::NEVER);
+                }
+                self.complete_phase(rank, offset);
             }
-            self.ctas[rank as usize].mbarriers.insert(offset, state);
-            if let Some(dst) = dst {
-                let registers = &mut self.frames[frame as usize].registers;
-                registers.write(dst, Width::W64, lane, u64::from(before & 1) << 63);
-                registers.mark(dst, bit, bit, Why::NEVER);
-            }
-            self.complete_phase(rank, offset);
         }
         Ok(Flow::Next)
+    }
+
+    /// What a command does to its mbarrier; answers the phase before.
+    fn apply(&mut self, (rank, offset): (u32, u32), pc: u32, action: Action<'_>) -> u32 {
+        let cta = &mut self.ctas[rank as usize];
+        if let Action::MbarrierInit { count, .. } = action {
+            cta.mbarriers.insert(offset, Phases { expected: count, pending: count, bytes: 0, phase: 0 });
+            cta.shared.forget(offset as usize, 8, Why::at(pc));
+            return 0;
+        }
+        let Some(state) = cta.mbarriers.get_mut(&offset) else { return 0 };
+        let before = state.phase;
+        match action {
+            Action::MbarrierInval { .. } => {
+                cta.mbarriers.remove(&offset);
+            }
+            Action::MbarrierArrive { count, expect_tx, drop, .. } => {
+                state.bytes += i64::from(expect_tx);
+                // Too many arrivals are the checker's to tell.
+                state.pending = state.pending.saturating_sub(count);
+                if drop {
+                    state.expected = state.expected.saturating_sub(count);
+                }
+            }
+            Action::MbarrierCompleteTx { bytes, .. } => state.bytes -= i64::from(bytes),
+            _ => {}
+        }
+        before
     }
 
     /// Goes to the next phase if nothing is missing, and lets go on who waits for that.

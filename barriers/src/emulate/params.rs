@@ -13,6 +13,8 @@ pub(super) struct Params {
     known: Vec<bool>,
     /// Names as they are shown, with offsets and sizes.
     names: Vec<(String, u64, u64)>,
+    /// Tensor maps: where they begin, and the bytes that a copy by them moves.
+    tensors: Vec<(u64, u32)>,
 }
 
 impl Params {
@@ -21,11 +23,13 @@ impl Params {
         function: &Function,
         info: &KernelInfo,
         given: &[(String, String)],
+        tensors: &[(String, u32)],
     ) -> Result<Params, Refusal> {
         let mut params = Params {
             bytes: vec![0; info.param_bytes as usize],
             known: vec![false; info.param_bytes as usize],
             names: Vec::new(),
+            tensors: Vec::new(),
         };
         for (param, place) in function.params.iter().zip(&info.params) {
             let name = param.variable.name.clone();
@@ -33,6 +37,10 @@ impl Params {
         }
         for (name, value) in given {
             params.give(function, name, value)?;
+        }
+        for (name, bytes) in tensors {
+            let Some(index) = position(function, name) else { continue };
+            params.tensors.push((params.names[index].1, *bytes));
         }
         Ok(params)
     }
@@ -65,6 +73,11 @@ impl Params {
         let mut value = [0; 8];
         value[..size].copy_from_slice(&self.bytes[at..at + size]);
         known.iter().all(|known| *known).then(|| u64::from_le_bytes(value))
+    }
+
+    /// Bytes that a copy by the tensor map at this offset moves, if they are given.
+    pub fn tensor_at(&self, offset: u64) -> Option<u32> {
+        self.tensors.iter().find(|(at, _)| *at == offset).map(|(_, bytes)| *bytes)
     }
 
     /// The parameter that holds this byte.

@@ -9,6 +9,8 @@ use bugaroo_simulator::alu::source_type;
 use bugaroo_simulator::decoded::Kind;
 use rustc_hash::FxHashMap;
 
+use super::tensor::is_tensor_copy;
+
 /// When a result is known although not all sources are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
@@ -43,6 +45,8 @@ pub(super) struct Extra {
     pub arithmetic: Arithmetic,
     /// `fence.proxy.async`
     pub proxy_fence: bool,
+    /// A copy whose size a tensor map says.
+    pub tensor: bool,
 }
 
 /// Values of a launch that may not be known.
@@ -68,7 +72,7 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
     }
     let extra = |(inst, origin): (&bugaroo_simulator::decoded::Inst, &bugaroo_simulator::decoded::Origin)| {
         let Some(instruction) = instructions.get(&origin.text.0) else {
-            return Extra { arithmetic: NOTHING, proxy_fence: false };
+            return Extra { arithmetic: NOTHING, proxy_fence: false, tensor: false };
         };
         let arithmetic = if inst.kind == Kind::Alu { arithmetic(instruction, fixed) } else { NOTHING };
         let proxy = matches!(instruction.op, Op::Fence { kind: FenceKind::Proxy, .. });
@@ -77,7 +81,7 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
                 .modifiers
                 .iter()
                 .any(|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"));
-        Extra { arithmetic, proxy_fence }
+        Extra { arithmetic, proxy_fence, tensor: is_tensor_copy(instruction) }
     };
     image.code.iter().zip(image.origins).map(extra).collect()
 }

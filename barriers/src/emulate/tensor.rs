@@ -1,0 +1,110 @@
+//! Tensor copies (`cp.async.bulk.tensor`): bulk copies whose size stands in a tensor map that the host made.
+//!
+//! The decoder does not know them; here they become bulk copies of an open size, with the tensor map as the address in global memory. What
+//! they bring is given (`--tensor NAME=BYTES`, by the parameter that holds the map), or, for a copy that is the only one of its
+//! phase, what the phase of its mbarrier expects: another number would leave the phase open for ever, which this misses.
+
+use bugaroo_ptx::ast::{AddressBase, Instruction, Item, Module, Operand, Statement, StatementKind};
+use bugaroo_ptx::op::Op;
+use bugaroo_ptx::types::Space;
+use bugaroo_simulator::decoded::Address;
+
+use super::machine::Machine;
+use super::refusal::Refusal;
+
+/// Turns the tensor copies of a module into bulk copies. Those of forms that are not modelled stay as they are, and are refused.
+pub(super) fn rewrite(module: &mut Module) {
+    let source = std::mem::take(&mut module.source);
+    for item in &mut module.items {
+        if let Item::Function(function) = item
+            && let Some(body) = &mut function.body
+        {
+            block(&mut body.statements, &source);
+        }
+    }
+    module.source = source;
+}
+
+fn block(statements: &mut [Statement], source: &str) {
+    for statement in statements {
+        match &mut statement.kind {
+            StatementKind::Instruction(instruction) if is_tensor_copy(instruction) => {
+                copy(instruction, source);
+            }
+            StatementKind::Block(inner) => block(inner, source),
+            _ => {}
+        }
+    }
+}
+
+/// Is it a tensor copy, by its name?
+pub(super) fn is_tensor_copy(instruction: &Instruction) -> bool {
+    let has = |word: &str| instruction.modifiers.iter().any(|modifier| modifier == word);
+    instruction.opcode == "cp" && has("async") && has("bulk") && has("tensor")
+}
+
+fn copy(instruction: &mut Instruction, source: &str) {
+    let has = |word: &str| instruction.modifiers.iter().any(|modifier| modifier == word);
+    if has("prefetch") {
+        (instruction.op, instruction.operands) = (Op::Prefetch, Vec::new());
+        return;
+    }
+    if has("multicast::cluster") || instruction.op != Op::Other {
+        return;
+    }
+    let to_shared = has("mbarrier::complete_tx::bytes");
+    let (map, shared, mbarrier) = match &instruction.operands[..] {
+        [shared @ Operand::Address { .. }, Operand::Raw(map), mbarrier @ Operand::Address { .. }, ..]
+            if to_shared =>
+        {
+            (map, shared, Some(mbarrier))
+        }
+        [Operand::Raw(map), shared @ Operand::Address { .. }, ..] if !to_shared => (map, shared, None),
+        _ => return,
+    };
+    // `[map, {coordinates}]`
+    let words = source[map.start..map.end].trim_start_matches('[');
+    let name = words.split([',', ' ', ']']).next().unwrap_or("").trim();
+    let base =
+        if name.starts_with('%') { AddressBase::Register(name.to_owned()) } else { AddressBase::Absolute };
+    let map = Operand::Address { base, offset: 0 };
+    let shared = shared.clone();
+    let size = Operand::Integer(16);
+    instruction.operands = match mbarrier.cloned() {
+        Some(mbarrier) => vec![shared, map, size, mbarrier],
+        None => vec![map, shared, size],
+    };
+    let (dst, src) =
+        if to_shared { (Space::SharedCluster, Space::Global) } else { (Space::Global, Space::Shared) };
+    instruction.op =
+        Op::CpAsyncBulk { dst, src, mbarrier: to_shared, reduce: None, multicast: false, policy: false };
+}
+
+impl Machine<'_> {
+    /// How many bytes a tensor copy moves; `expected`: what the phase of its mbarrier still waits for.
+    pub fn tensor_bytes(
+        &self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        lane: usize,
+        map: &Address,
+        expected: i64,
+    ) -> Result<u32, Refusal> {
+        // The map is a parameter of the kernel, by its generic address.
+        let offset =
+            self.address(frame, map, lane).ok().filter(|at| at >> 32 == 3).map(|at| at & 0xffff_ffff);
+        if let Some(bytes) = offset.and_then(|offset| self.set.params.tensor_at(offset)) {
+            return Ok(bytes);
+        }
+        if let Ok(bytes @ 1..) = u32::try_from(expected) {
+            return Ok(bytes);
+        }
+        let name = offset.and_then(|offset| self.set.params.name_at(offset));
+        let name = name.unwrap_or_else(|| "NAME".to_owned());
+        let message = format!(
+            "how many bytes a tensor copy moves stands in its tensor map (--tensor {name}=BYTES says how many)"
+        );
+        Err(self.unsupported(w, pc, lane, message))
+    }
+}
