@@ -2,9 +2,11 @@
 //! Most are made by appending whole rendezvous one after the other, so that that order at least is an execution, and a part of
 //! them is damaged afterwards; the others are dice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_barriers::program::{Access, AccessKind, Action, Addresses, Command, Completion, Count, Values};
+use bugaroo_barriers::program::{
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Values,
+};
 use bugaroo_barriers::{Program, Shape, ThreadAccess};
 
 use crate::reference::{At, Command as Plain, Cta, Kind};
@@ -34,6 +36,7 @@ pub struct Options {
     warp_sync: bool,
     mbarriers: bool,
     copies: bool,
+    groups: bool,
     lockstep: bool,
     /// Thread commands, about.
     length: usize,
@@ -46,6 +49,7 @@ impl Options {
             warp_sync: false,
             mbarriers: false,
             copies: false,
+            groups: false,
             lockstep: false,
             length: 11,
         }
@@ -55,6 +59,9 @@ impl Options {
     }
     pub fn mbarriers() -> Options {
         Options { warps: &[2, 1, 1], mbarriers: true, ..Options::named() }
+    }
+    pub fn groups() -> Options {
+        Options { groups: true, warps: &[2, 1, 1], ..Options::named() }
     }
     pub fn copies() -> Options {
         Options { copies: true, ..Options::mbarriers() }
@@ -74,6 +81,9 @@ enum What {
     MbarrierWait(usize, u32),
     /// Bytes for each lane; whether it arrives, too.
     MbarrierExpect(usize, u32, bool),
+    GroupCopy(u32, u32),
+    Commit,
+    WaitGroup(u32),
     /// Mbarrier, address, bytes.
     Copy(usize, u32, u32),
 }
@@ -92,9 +102,15 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// The checker's name of a command of the reference.
-    pub fn access(&self, at: At) -> ThreadAccess {
-        self.places[&at]
+    /// Pairs of the reference's commands by the checker's names, sorted.
+    pub fn pairs(&self, pairs: &BTreeSet<(At, At)>) -> Vec<(ThreadAccess, ThreadAccess)> {
+        let pair = |(a, b): &(At, At)| {
+            let (a, b) = (self.places[a], self.places[b]);
+            (a.min(b), a.max(b))
+        };
+        let mut named: Vec<_> = pairs.iter().map(pair).collect();
+        named.sort_unstable();
+        named
     }
 }
 
@@ -181,6 +197,15 @@ impl Maker<'_> {
                     }
                 }
                 6 | 7 if self.options.mbarriers => self.phase(),
+                6..9 if self.options.groups => {
+                    let (warp, lanes) = self.unit();
+                    let what = match self.random.below(7) {
+                        0..3 => What::GroupCopy(self.random.below(3) as u32, 1 + self.random.below(2) as u32),
+                        3 | 4 => What::Commit,
+                        _ => What::WaitGroup(self.random.below(2) as u32),
+                    };
+                    self.lines.push((warp, lanes, what));
+                }
                 _ => {
                     let access = self.access();
                     self.lines.push(access);
@@ -339,6 +364,11 @@ impl Maker<'_> {
                         let bytes = bytes as i32;
                         list.push(Plain::MbarrierExpect { mbarrier, bytes, arrives });
                     }
+                    What::GroupCopy(address, size) => {
+                        list.push(Plain::GroupCopy { address: address + lane, size });
+                    }
+                    What::Commit => list.push(Plain::Commit),
+                    What::WaitGroup(left) => list.push(Plain::WaitGroup { left: left as usize }),
                     What::Copy(mbarrier, address, size) => {
                         let (address, bytes) = (address + lane, size as i32);
                         list.push(Plain::Copy { mbarrier, bytes, address, size });
@@ -403,6 +433,15 @@ fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
             expect_tx: bytes,
             drop: false,
         },
+        What::GroupCopy(base, size) => Action::Access(Access {
+            kind: AccessKind::Write,
+            size,
+            addresses: Addresses::Affine { base, stride: 1 },
+            values: Values::Unknown,
+            completion: Completion::Group(GroupKind::CpAsync),
+        }),
+        What::Commit => Action::CommitGroup(GroupKind::CpAsync),
+        What::WaitGroup(left) => Action::WaitGroup(GroupKind::CpAsync, left),
         What::Copy(mbarrier, base, size) => Action::Access(Access {
             kind: AccessKind::Write,
             size,

@@ -36,6 +36,16 @@ pub enum Command {
     MbarrierArrive {
         mbarrier: usize,
     },
+    /// An asynchronous write of the group that its thread commits next.
+    GroupCopy {
+        address: u32,
+        size: u32,
+    },
+    Commit,
+    /// Waits for all its groups but the last `left`.
+    WaitGroup {
+        left: usize,
+    },
     /// Expects bytes; `arrives`: and arrives.
     MbarrierExpect {
         mbarrier: usize,
@@ -166,7 +176,17 @@ impl Cta {
                 }
                 next.at[thread] += 1;
             }
-            Command::Copy { .. } => {
+            Command::Commit => next.at[thread] += 1,
+            Command::WaitGroup { left } => {
+                let under_way = |copy: &At| {
+                    copy.0 == thread && self.commits(thread, copy.1) + left < self.commits(thread, at)
+                };
+                if state.copies.iter().any(under_way) {
+                    return Step::Blocked;
+                }
+                next.at[thread] += 1;
+            }
+            Command::Copy { .. } | Command::GroupCopy { .. } => {
                 next.copies.push((thread, at));
                 next.copies.sort_unstable();
                 next.at[thread] += 1;
@@ -205,11 +225,16 @@ impl Cta {
         let mut next = state.clone();
         let at = next.copies.remove(copy);
         let Command::Copy { mbarrier, bytes, .. } = &self.threads[at.0][at.1] else {
-            unreachable!("only copies are under way");
+            return Step::To(next, None);
         };
         let generation = next.mbarriers[*mbarrier].0 + 1;
         self.update(&mut next, *mbarrier, -bytes, false);
         Step::To(next, Some((at, generation)))
+    }
+
+    /// Commits of a thread before one of its commands.
+    fn commits(&self, thread: usize, at: usize) -> usize {
+        self.threads[thread][..at].iter().filter(|c| **c == Command::Commit).count()
     }
 
     fn moves(&self, state: &State) -> impl Iterator<Item = Step> {
@@ -324,7 +349,7 @@ fn accesses(cta: &Cta) -> Vec<Access> {
                 Command::Access { kind, address, size } => {
                     all.push(((thread, index), *kind, *address, *size, false));
                 }
-                Command::Copy { address, size, .. } => {
+                Command::Copy { address, size, .. } | Command::GroupCopy { address, size } => {
                     all.push(((thread, index), Kind::Write, *address, *size, true));
                 }
                 _ => {}
@@ -337,7 +362,11 @@ fn accesses(cta: &Cta) -> Vec<Access> {
 /// Pairs of accesses of two threads (or of a thread and a copy) that share a byte and are neither both reads nor both atomics; the lower thread first.
 fn conflicts(all: &[Access]) -> impl Iterator<Item = (At, At)> {
     let conflict = |a: &Access, b: &Access| {
-        a.0.0 < b.0.0 && a.2 < b.2 + b.3 && b.2 < a.2 + a.3 && (a.1 != b.1 || a.1 == Kind::Write)
+        a.0 < b.0
+            && (a.0.0 != b.0.0 || a.4 || b.4)
+            && a.2 < b.2 + b.3
+            && b.2 < a.2 + a.3
+            && (a.1 != b.1 || a.1 == Kind::Write)
     };
     all.iter().flat_map(move |a| all.iter().filter(move |b| conflict(a, b)).map(|b| (a.0, b.0)))
 }
@@ -399,7 +428,9 @@ enum Role {
 
 fn role(command: &Command) -> Option<Role> {
     match command {
-        Command::Access { .. } => None,
+        Command::Access { .. } | Command::GroupCopy { .. } | Command::Commit | Command::WaitGroup { .. } => {
+            None
+        }
         Command::Arrive { barrier, .. } => Some(Role::Arrives(*barrier)),
         Command::Sync { barrier, .. } | Command::Meet { barrier, .. } => Some(Role::Syncs(*barrier)),
         Command::MbarrierArrive { mbarrier }
