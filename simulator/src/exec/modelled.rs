@@ -138,10 +138,12 @@ impl Machine<'_> {
         consts: *const u8,
         active: u32,
     ) -> Result<Did, Trouble> {
-        // SAFETY (all three): the caller's promise.
         match inst.kind {
+            // SAFETY: the caller's promise.
             Kind::Load => unsafe { self.modelled_load::<V3>(w, pc, inst.extra, frame, consts, active) },
+            // SAFETY: the caller's promise.
             Kind::Store => unsafe { self.modelled_store(w, pc, inst.extra, frame, consts, active) },
+            // SAFETY: the caller's promise.
             Kind::Atomic => unsafe { self.modelled_atomic(w, pc, inst.extra, frame, consts, active) },
             _ => self.modelled_fence(w, pc, inst.extra, active),
         }

@@ -596,7 +596,12 @@ impl MemoryModel for StoreBuffer {
         let stepped = match event {
             Event::Collective => {
                 let loaded = self.busy(at).loaded & at.lanes;
-                lanes(loaded).fold(false, |any, lane| self.drain_strong(at, lane, world) || any)
+                let mut stepped = false;
+                for lane in lanes(loaded) {
+                    // A step of each lane's.
+                    stepped |= self.drain_strong(at, lane, world);
+                }
+                stepped
             }
             Event::Barrier | Event::WarpBarrier => {
                 self.ctas[at.cta as usize].age(at.lanes.count_ones());

@@ -74,7 +74,7 @@ impl Slots {
         let turn = self.turn;
         self.turn = turn.wrapping_add(1);
         let index = match self.held {
-            u8::MAX if turn % 4 != 0 => return Some(entry),
+            u8::MAX if !turn.is_multiple_of(4) => return Some(entry),
             u8::MAX => turn / 4 % SLOTS,
             held => held.trailing_ones(),
         };
