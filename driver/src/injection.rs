@@ -175,7 +175,7 @@ impl Injection {
     /// When the text is not PTX, or cannot be instrumented.
     pub fn prepare(&self, source: &str, digest: Digest) -> Result<Prepared, Refusal> {
         let wanted =
-            self.orders.as_ref().filter(|orders| orders.model.is_some() && !self.native_model().is_some());
+            self.orders.as_ref().filter(|orders| orders.model.is_some() && self.native_model().is_none());
         let Some(orders) = wanted else { return Ok(Prepared { instrumented: None }) };
         let instrumented = cache::instrument(orders.cache.as_deref(), source, digest)?;
         Ok(Prepared { instrumented: Some(instrumented) })

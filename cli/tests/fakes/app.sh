@@ -3,6 +3,7 @@
 # argument says. What it does is a function of its orders alone.
 orders=$BUGAROO_ORDERS
 field() { value=${orders#*\"$1\":}; value=${value%%[,\}]*}; }
+field version; version=$value
 field seed; seed=$value
 field model; model=$value
 field pw; pw=$value
@@ -10,7 +11,7 @@ field report_fd; fd=$value
 field report_sites; sites=$value
 
 say() { printf '%s\n' "$1" > "/dev/fd/$fd"; }
-hello() { say "{\"message\":\"hello\",\"version\":${VERSION:-3},\"pid\":$$}"; }
+hello() { say "{\"message\":\"hello\",\"version\":${VERSION:-$version},\"pid\":$$}"; }
 site() {
   printf '{"id":"%s","kind":"%s","function":"dot","in_kernel":true,"space":"global","scope":"gpu","ptx_line":%s,' "$1" "$2" "$3"
   printf '"instruction":"%s","source":{"file":"kernel.cu","line":%s},"inlined_at":[]}' "$4" "$5"
