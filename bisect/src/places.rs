@@ -8,12 +8,13 @@
 //!
 //! Where a fence goes after a line: after each of its stores and atomics; after its loads only where it
 //! has nothing else (of loads in a row after the last). A fence between the load and the store of `*p += 1` is none
-//! that the user could write.
+//! that the user could write. After barriers, too, where reads of old values count: what a flag releases
+//! is what its own thread's fence comes behind, and other threads' writes do so at the barrier before it.
 
 use std::collections::BTreeMap;
 
 use bugaroo_harness::Variation;
-use bugaroo_protocol::{Site, SiteId, SiteKind, SourceLine, Space};
+use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
 
 /// A line of the source with its sites, or a site without a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,12 @@ pub fn reachable(site: &Site, kernels: &[String]) -> bool {
     !site.in_kernel || kernels.contains(&site.function)
 }
 
+/// Whether a fence after such a site can matter under a model. Where only stores are delayed, a fence behind a
+/// barrier does nothing that one in front of it, behind the store, does not do.
+pub fn can_matter(model: Model, kind: SiteKind) -> bool {
+    kind.takes_fence() && (kind != SiteKind::Barrier || model == Model::Ptx)
+}
+
 /// The program's own fences.
 pub fn fences(sites: &[Site], kernels: &[String]) -> Vec<Place> {
     group(sites.iter().filter(|site| site.kind == SiteKind::Fence && reachable(site, kernels)))
@@ -76,7 +83,8 @@ pub fn accesses(
     suspect: &Variation,
     counts: impl Fn(SiteKind) -> bool,
 ) -> Vec<Place> {
-    let all = group(sites.iter().filter(|site| site.kind.takes_fence() && reachable(site, kernels)));
+    let all =
+        group(sites.iter().filter(|site| can_matter(suspect.model, site.kind) && reachable(site, kernels)));
     let elsewhere = match suspect.space {
         Space::Both => None,
         Space::Shared => Some("global"),

@@ -201,7 +201,7 @@ fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence:
         .sites
         .iter()
         .filter(|site| site.id > access.id && site.id.module == access.id.module)
-        .filter(|site| site.function == access.function && site.kind.takes_fence())
+        .filter(|site| site.function == access.function && site.kind.is_access())
         .filter(|site| site.source.is_none() || site.source != access.source)
         .min_by_key(|site| site.id)
         .cloned();

@@ -72,9 +72,14 @@ pub enum SiteKind {
 }
 
 impl SiteKind {
+    /// Whether memory is read or written there.
+    pub fn is_access(self) -> bool {
+        matches!(self, SiteKind::Load | SiteKind::Store | SiteKind::Atomic)
+    }
+
     /// Whether a fence can be inserted after this site (`--with-fence`).
     pub fn takes_fence(self) -> bool {
-        matches!(self, SiteKind::Load | SiteKind::Store | SiteKind::Atomic)
+        self != SiteKind::Fence
     }
 }
 

@@ -11,7 +11,8 @@ use std::sync::LazyLock;
 
 use bugaroo_device_handlers::Model;
 use injected::{
-    Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, words,
+    Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, under_ptx,
+    words,
 };
 use proptest::prelude::*;
 
@@ -80,6 +81,17 @@ fn a_fence_that_is_narrowed_is_the_blocks_fence() {
         assert_eq!(seen(kernel, &store_buffer(1.0).inserting(store), 100), BTreeSet::from([(42, 42)]));
         let narrow = store_buffer(1.0).inserting(store).narrowing(store);
         assert_eq!(seen(kernel, &narrow, 200), BTreeSet::from([(42, 0), (42, 42)]));
+    });
+}
+
+#[test]
+fn a_fence_that_is_inserted_behind_a_barrier_covers_what_others_wrote_before_it() {
+    let kernel = "ticket_behind_barrier";
+    let behind = store_buffer(1.0).inserting(&KERNELS.sites(kernel, "bar")[..1]);
+    in_both_forms(|| assert_eq!(seen(kernel, &behind, 100), BTreeSet::from([(42, 42)])));
+    under_ptx(|| {
+        assert!(seen(kernel, &store_buffer(1.0), 200).contains(&(42, 0)), "without it");
+        assert_eq!(seen(kernel, &behind, 200), BTreeSet::from([(42, 42)]));
     });
 }
 

@@ -84,7 +84,7 @@ impl Machine<'_> {
                 }
                 Kind::Branch if doubtful == 0 && runs == active => pc = inst.extra,
                 Kind::Branch if doubtful == 0 && runs == 0 => {}
-                Kind::Nop => {}
+                Kind::Nop | Kind::Candidate => {}
                 Kind::Fence if !self.set.extras[pc as usize - 1].proxy_fence => {}
                 Kind::Special
                 | Kind::Pack

@@ -151,7 +151,8 @@ impl Machine<'_> {
                             continue 'select;
                         }
                     }
-                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence if MODEL => {
+                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence | Kind::Candidate if MODEL => {
+                        count -= u64::from(inst.kind == Kind::Candidate);
                         if active == 0 {
                             pc += 1;
                             continue;
@@ -209,6 +210,10 @@ impl Machine<'_> {
                         visible!();
                     }
                     Kind::Nop => pc += 1,
+                    Kind::Candidate => {
+                        count -= 1;
+                        pc += 1;
+                    }
                     Kind::ParamLoad => {
                         // SAFETY: word rows of this frame.
                         unsafe { self.param_load(frame, inst.extra, active) };

@@ -539,6 +539,9 @@ impl MemoryModel for Ptx {
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
         let flags = self.flags_at(at.pc);
+        if fence.candidate && flags & bugaroo_device_handlers::flags::INSERT == 0 {
+            return Step::run(0);
+        }
         let memory = &mut Seen { cta: at.cta, world };
         let fresh = self.fresh(at);
         if fence.kind == FenceKind::Proxy {

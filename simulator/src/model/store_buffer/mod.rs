@@ -579,7 +579,11 @@ impl MemoryModel for StoreBuffer {
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
         let flags = self.flags_at(at.pc);
-        if fence.kind != FenceKind::Proxy && flags & flags::OMIT != 0 {
+        let there = match fence.candidate {
+            true => flags & flags::INSERT != 0,
+            false => fence.kind == FenceKind::Proxy || flags & flags::OMIT == 0,
+        };
+        if !there {
             return Step::run(0);
         }
         let narrow = fence.scope == Scope::Cta || flags & flags::NARROW != 0;
