@@ -61,7 +61,8 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
         if let (Some(path), Some(emulation)) = (&args.graph, &found.emulation) {
             let graph = Graph::new(&emulation.program);
             let dot = path.extension().is_some_and(|extension| extension == "dot" || extension == "gv");
-            let picture = if dot { graph.dot() } else { graph.svg() };
+            let line = |origin| text.place(origin).to_string();
+            let picture = if dot { graph.dot() } else { graph.svg_with(&line) };
             fs::write(path, picture).with_context(|| path.display().to_string())?;
         }
         all.push(found.findings);
