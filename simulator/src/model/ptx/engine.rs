@@ -31,8 +31,8 @@ use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, 
 const SHARED: u64 = 1 << 63;
 /// Bits of a block's number that tell granules apart.
 const BLOCKS: u64 = (1 << 30) - 1;
-/// Times that a lane stays at an instruction for a late load, at most; half as often for each more.
-const LONGEST_STAY: u32 = 12;
+/// Times that a lane stays at an instruction for a late load, at most: others have to come by meanwhile.
+const LONGEST_STAY: u32 = 127;
 /// Bytes that are accessed at once.
 const WIDEST: u32 = 16;
 
@@ -277,6 +277,13 @@ impl Ptx {
         mix(self.random)
     }
 
+    /// How often a lane stays for a late load: mostly not long, one time in four for up to [`LONGEST_STAY`].
+    fn stays(&mut self) -> u32 {
+        let draw = self.draw();
+        let short = ((draw >> 8) as u32 | 1 << 6).trailing_zeros();
+        if draw & 3 == 0 { (draw >> 32) as u32 & LONGEST_STAY } else { short }
+    }
+
     /// After an instruction: whether lanes stay at it for loads that are still late.
     fn stay(&mut self, at: &At, memory: &mut Seen<'_, '_>) -> bool {
         self.staying[at.warp as usize] &= !at.lanes;
@@ -383,7 +390,7 @@ impl Ptx {
                         token: self.tokens,
                         registers: access.registers().expect("it is a load"),
                         until: self.facts.until[at.pc as usize],
-                        stays: (self.draw() as u32 | 1 << LONGEST_STAY).trailing_zeros(),
+                        stays: self.stays(),
                     };
                     self.pending.push(pending);
                     self.note(at, lane);
