@@ -499,7 +499,10 @@ impl MemoryModel for Ptx {
         self.barriers[cta as usize] = Barriers::default();
     }
 
-    fn end_block(&mut self, _cta: u32, _world: &mut World<'_>) {
+    fn end_block(&mut self, cta: u32, _world: &mut World<'_>) {
+        let first = (cta * self.shape.warps_per_cta * 32) as usize;
+        let key = self.machine.key(first);
+        self.machine.end_cta(key.cta());
         self.measure();
     }
 

@@ -222,6 +222,11 @@ impl Machine {
         }
     }
 
+    /// All threads of a CTA have ended.
+    pub(super) fn end_cta(&mut self, cta: u32) {
+        self.sc_cta.remove(&cta);
+    }
+
     /// A thread ends.
     pub fn exit(&mut self, memory: &mut impl Plain, slot: usize) {
         self.order(memory, slot);
