@@ -10,31 +10,23 @@
 //! changed without the machine, it believes memory, and everything is known to all, too. That forbids more
 //! than the model does.
 
+mod bytes;
+mod late;
+
 use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_ptx::op::FenceKind;
-use bugaroo_ptx::types::{Scope as IsaScope, Semantics};
 
 use super::barriers::Barriers;
-use super::draw::mix;
 use super::until::{NEVER, until};
-use super::{AtomicOrder, Chances, Loaded, Machine, Plain, Scope, Span, Strength, ThreadKey, Value, Writers};
-use crate::address::{SHARED_WINDOW, Window, window};
+use super::{AtomicOrder, Chances, Loaded, Machine, Scope, Span, Strength, ThreadKey, Writers};
 use crate::exec::lanes;
 use crate::load::Program;
-use crate::model::accessed::Registers;
 use crate::model::store_buffer::Sites;
-use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
-
-/// Granules of shared memory: this bit, the block's number from bit 32, and the offset.
-const SHARED: u64 = 1 << 63;
-/// Bits of a block's number that tell granules apart.
-const BLOCKS: u64 = (1 << 30) - 1;
-/// Times that a lane stays at an instruction for a late load, at most: others have to come by meanwhile.
-const LONGEST_STAY: u32 = 127;
-/// Bytes that are accessed at once.
-const WIDEST: u32 = 16;
+use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
+use bytes::{Seen, WIDEST, Where, find, order, packed, parts, scope, unpacked};
+use late::Pending;
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
@@ -64,16 +56,6 @@ impl Facts {
     }
 }
 
-/// A late load: where its value goes, and how often its lane stays at the last instruction that it may wait for.
-#[derive(Debug)]
-struct Pending {
-    slot: usize,
-    token: u64,
-    registers: Registers,
-    until: u32,
-    stays: u32,
-}
-
 /// The model of one launch.
 #[derive(Debug)]
 pub struct Ptx {
@@ -97,100 +79,6 @@ pub struct Ptx {
     tokens: u64,
     barriers: Vec<Barriers>,
     bytes: u64,
-}
-
-/// Memory, as a CTA sees it.
-struct Seen<'a, 'm> {
-    cta: u32,
-    world: &'a mut World<'m>,
-}
-
-impl Seen<'_, '_> {
-    fn address(granule: u64) -> u64 {
-        if granule & SHARED != 0 { SHARED_WINDOW + (granule & 0xffff_ffff) } else { granule }
-    }
-}
-
-impl Plain for Seen<'_, '_> {
-    fn read(&mut self, granule: u64) -> u32 {
-        let address = Self::address(granule);
-        match self.world.read(self.cta, address, 4) {
-            Some(value) => value as u32,
-            // At the end of an allocation there may be less.
-            None => (0..4).fold(0, |value, byte| {
-                let read = self.world.read(self.cta, address + byte, 1).unwrap_or(0);
-                value | (read as u32) << (8 * byte)
-            }),
-        }
-    }
-
-    fn write(&mut self, granule: u64, value: u32, mask: u32) {
-        let address = Self::address(granule);
-        match mask {
-            u32::MAX => self.world.write(self.cta, address, 4, value.into()),
-            mask => {
-                for byte in (0..4).filter(|byte| mask >> (8 * byte) & 0xff != 0) {
-                    self.world.write(self.cta, address + byte, 1, (value >> (8 * byte) & 0xff).into());
-                }
-            }
-        }
-    }
-}
-
-fn scope(scope: IsaScope) -> Scope {
-    match scope {
-        IsaScope::Cta => Scope::Cta,
-        IsaScope::Cluster | IsaScope::Gpu => Scope::Gpu,
-        IsaScope::Sys => Scope::Sys,
-    }
-}
-
-/// Strength, acquire, release.
-fn order(semantics: Semantics) -> (Strength, bool, bool) {
-    match semantics {
-        Semantics::Weak => (Strength::Weak, false, false),
-        Semantics::Volatile | Semantics::Mmio => (Strength::Strong(Scope::Sys), false, false),
-        Semantics::Relaxed(reach) => (Strength::Strong(scope(reach)), false, false),
-        Semantics::Acquire(reach) => (Strength::Strong(scope(reach)), true, false),
-        Semantics::Release(reach) => (Strength::Strong(scope(reach)), false, true),
-        Semantics::AcqRel(reach) => (Strength::Strong(scope(reach)), true, true),
-    }
-}
-
-/// Where an address is: in no memory that others see, in memory of the machine, or elsewhere in the cluster.
-enum Where {
-    Private,
-    Granule(u64, usize),
-    Elsewhere,
-}
-
-fn find(at: &At, address: u64) -> Where {
-    match window(address) {
-        Window::Global => Where::Granule(address, 0),
-        Window::Shared if is_elsewhere(address) => Where::Elsewhere,
-        Window::Shared => {
-            let offset = address - SHARED_WINDOW;
-            Where::Granule(SHARED | (at.block & BLOCKS) << 32 | offset, 1)
-        }
-        Window::Local | Window::Param => Where::Private,
-    }
-}
-
-/// The parts of an access of so many bytes, each one access of the machine: offset and span.
-fn parts(address: u64, bytes: u32) -> impl Iterator<Item = (u32, Span)> {
-    let size = bytes.min(WIDEST);
-    (0..bytes / size).map(move |part| (part * size, Span::new(address + u64::from(part * size), size)))
-}
-
-/// A span's bytes as a number, and back.
-fn packed(span: Span, value: Value) -> u128 {
-    let whole = value.iter().rev().fold(0, |whole, word| whole << 32 | u128::from(*word));
-    whole >> span.mask.trailing_zeros()
-}
-
-fn unpacked(span: Span, whole: u128) -> Value {
-    let whole = whole << span.mask.trailing_zeros();
-    [0, 32, 64, 96].map(|shift| (whole >> shift) as u32)
 }
 
 impl Ptx {
@@ -245,72 +133,6 @@ impl Ptx {
             self.deliver(Self::slot(at, lane));
         }
         self.busy[at.warp as usize] &= !among;
-    }
-
-    /// Gives a thread's loads that have been resolved their values.
-    fn deliver(&mut self, slot: usize) {
-        for (late, value) in self.machine.take_settled(slot) {
-            let place = self.pending.iter().position(|pending| pending.token == late.token);
-            let pending =
-                self.pending.swap_remove(place.expect("each late load is pending until it is resolved"));
-            let whole = packed(late.span, value);
-            let (size, count) = pending.registers.elements();
-            for element in 0..count {
-                let value = (whole >> (8 * size * element)) as u64;
-                // SAFETY: lanes leave their call only behind the instruction that it is pending until.
-                unsafe { pending.registers.supply(slot % 32, element, value) };
-            }
-        }
-    }
-
-    /// The lanes whose load at this instruction is to be late: now and then some of the warp's.
-    fn late_lanes(&mut self, at: &At, among: u32) -> u32 {
-        if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == 0 {
-            return 0;
-        }
-        let draw = self.draw();
-        if (draw >> 32) as u32 <= self.late { among & (draw as u32 | 1 << among.trailing_zeros()) } else { 0 }
-    }
-
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.random)
-    }
-
-    /// How often a lane stays for a late load: mostly not long, one time in four for up to [`LONGEST_STAY`].
-    fn stays(&mut self) -> u32 {
-        let draw = self.draw();
-        let short = ((draw >> 8) as u32 | 1 << 6).trailing_zeros();
-        if draw & 3 == 0 { (draw >> 32) as u32 & LONGEST_STAY } else { short }
-    }
-
-    /// After an instruction: whether lanes stay at it for loads that are still late.
-    fn stay(&mut self, at: &At, memory: &mut Seen<'_, '_>) -> bool {
-        self.staying[at.warp as usize] &= !at.lanes;
-        if self.pending.is_empty() {
-            return false;
-        }
-        let (mut stays, mut over) = (false, Vec::new());
-        for pending in &mut self.pending {
-            let here = pending.slot / 32 == at.warp as usize && at.lanes >> (pending.slot % 32) & 1 != 0;
-            if here && pending.until == at.pc {
-                match pending.stays {
-                    0 => over.push((pending.slot, pending.token)),
-                    _ => {
-                        pending.stays -= 1;
-                        stays = true;
-                    }
-                }
-            }
-        }
-        for (slot, token) in over {
-            self.machine.settle(memory, slot, token);
-            self.note(at, slot % 32);
-        }
-        if stays {
-            self.staying[at.warp as usize] |= at.lanes;
-        }
-        stays
     }
 
     /// The answer for an instruction that the lanes `fresh` have come to, and the model has done for `taken`.
