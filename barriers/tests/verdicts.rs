@@ -238,3 +238,9 @@ fn blocks_of_a_cluster_write_to_each_other() {
     let race = &found.races[0];
     assert_ne!(race.first.at.cta, race.second.at.cta, "{race:#?}");
 }
+
+#[test]
+fn barriers_of_the_library() {
+    expect("library", "groups", "verified");
+    expect("library", "barrier", "verified");
+}
