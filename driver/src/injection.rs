@@ -196,7 +196,7 @@ impl Injection {
                 let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
                 Form::Handlers(Box::new(Handlers { instrumented, variable, flags: OnceCell::new() }))
             }
-            (None, Some(table)) => Form::Native(Native::new(self.native_model()?, program, table)),
+            (None, Some(table)) if self.native_model().is_some() => Form::Native(Native::new(program, table)),
             (None, _) => return None,
         };
         Some(Injected { module, form })

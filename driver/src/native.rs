@@ -11,17 +11,12 @@ use bugaroo_simulator::{MemoryModel, Program};
 
 use crate::injection::site_flags;
 
-/// What a model has to know of a program.
-#[derive(Debug)]
-enum Facts {
-    StoreBuffer(Arc<Sites>),
-    Ptx(Arc<ptx::Facts>),
-}
-
 /// What launches have to know of a module.
 #[derive(Debug)]
 pub struct Native {
-    facts: Facts,
+    /// For both models: which one it is, a trial's orders say, and trials are forked from one process.
+    sites: Arc<Sites>,
+    facts: Arc<ptx::Facts>,
     /// Numbered sites.
     count: usize,
     /// The words of the sites, empty where none is set; known from the first launch on, as before it nothing
@@ -31,12 +26,10 @@ pub struct Native {
 
 impl Native {
     /// For a program that was loaded from the text that the table is of.
-    pub fn new(model: Model, program: &Program, table: &SiteTable) -> Native {
-        let facts = match model {
-            Model::Ptx => Facts::Ptx(Arc::new(ptx::Facts::new(program, table))),
-            Model::StoreBuffer | Model::Bugaroo => Facts::StoreBuffer(Arc::new(Sites::new(program, table))),
-        };
-        Native { facts, count: table.sites.len(), flags: OnceCell::new() }
+    pub fn new(program: &Program, table: &SiteTable) -> Native {
+        let sites = Arc::new(Sites::new(program, table));
+        let facts = Arc::new(ptx::Facts::new(program, table));
+        Native { sites, facts, count: table.sites.len(), flags: OnceCell::new() }
     }
 
     /// The model of a launch; None where it would change nothing. The kernel is one that the orders name, or not; `pw` is by space.
@@ -51,24 +44,21 @@ impl Native {
             let table = site_flags(orders, module, self.count);
             if table.iter().all(|word| *word == 0) { Arc::default() } else { table.into() }
         });
-        let sites = match &self.facts {
-            Facts::StoreBuffer(sites) => sites,
-            Facts::Ptx(facts) => {
-                let pr = match (selected, orders.space) {
-                    (false, _) => [0.0, 0.0],
-                    (true, Space::Both) => [orders.pr, orders.pr],
-                    (true, Space::Global) => [orders.pr, 0.0],
-                    (true, Space::Shared) => [0.0, orders.pr],
-                };
-                // Without anything to draw, memory is sequentially consistent, whatever fences there are.
-                if pw == (0.0, 0.0) && pr == [0.0, 0.0] {
-                    return None;
-                }
-                let flags = Arc::clone(flags);
-                let settings = ptx::Settings { pw: [pw.0, pw.1], pr, seed: (orders.seed, ordinal), flags };
-                return Some(Box::new(Ptx::new(&settings, Arc::clone(facts))));
+        if orders.model == Some(Model::Ptx) {
+            let pr = match (selected, orders.space) {
+                (false, _) => [0.0, 0.0],
+                (true, Space::Both) => [orders.pr, orders.pr],
+                (true, Space::Global) => [orders.pr, 0.0],
+                (true, Space::Shared) => [0.0, orders.pr],
+            };
+            // Without anything to draw, memory is sequentially consistent, whatever fences there are.
+            if pw == (0.0, 0.0) && pr == [0.0, 0.0] {
+                return None;
             }
-        };
+            let flags = Arc::clone(flags);
+            let settings = ptx::Settings { pw: [pw.0, pw.1], pr, seed: (orders.seed, ordinal), flags };
+            return Some(Box::new(Ptx::new(&settings, Arc::clone(&self.facts))));
+        }
         if pw == (0.0, 0.0) && flags.is_empty() {
             return None;
         }
@@ -78,6 +68,6 @@ impl Native {
             capacity: orders.buffer,
             flags: Arc::clone(flags),
         };
-        Some(Box::new(StoreBuffer::new(&settings, Arc::clone(sites))))
+        Some(Box::new(StoreBuffer::new(&settings, Arc::clone(&self.sites))))
     }
 }
