@@ -20,7 +20,7 @@ struct Measured {
 fn measure(name: &str, program: &Program) -> Measured {
     let mut seconds = f64::INFINITY;
     let mut report = check(program);
-    for _ in 0..3 {
+    for _ in 0..9 {
         let start = Instant::now();
         report = check(program);
         seconds = seconds.min(start.elapsed().as_secs_f64());
