@@ -23,6 +23,7 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
         oracle: args.oracle.clone(),
         backend: backend(args.backend)?,
         step_budget: args.step_budget,
+        warp_synchronous: args.warp_synchronous,
         digest: true,
         fork_server: !args.no_fork_server,
     })

@@ -126,7 +126,8 @@ impl Driver {
         let scheduler = self.injection.schedule(ordinal);
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
-        let config = DeviceConfig { late_copies, ..self.config.clone() };
+        let lockstep = self.injection.warp_synchronous();
+        let config = DeviceConfig { late_copies, lockstep, ..self.config.clone() };
         match Grid::with_model(program, &config, &spec, workspace, scheduler, model) {
             Ok(grid) => Ok(Flight {
                 grid,

@@ -144,6 +144,11 @@ impl Injection {
         self.orders.as_ref().and_then(|orders| orders.step_budget)
     }
 
+    /// Whether warps run in lockstep.
+    pub fn warp_synchronous(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.warp_synchronous)
+    }
+
     /// Whether modules are reported with their sites.
     pub fn report_sites(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.report_sites)

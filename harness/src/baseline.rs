@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bugaroo_protocol::Site;
+use bugaroo_protocol::{Backend, Site};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -72,11 +72,13 @@ pub struct BaselineFailure {
     pub failure: Failure,
     /// Whether it came so far as to initialise the driver.
     pub used_driver: bool,
+    /// Whether it passes when warps run in lockstep.
+    pub passes_in_lockstep: bool,
 }
 
 impl fmt::Display for BaselineFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { app, outcome, failure, used_driver } = self;
+        let Self { app, outcome, failure, used_driver, passes_in_lockstep } = self;
         write!(f, "{} fails without injection: {outcome}: {}", app.display(), failure.reason)?;
         if !used_driver {
             write!(f, "; it did not get as far as to initialise the CUDA driver")?;
@@ -90,11 +92,11 @@ impl fmt::Display for BaselineFailure {
             }
         }
         // Programs from before Volta, most often: reductions whose last warp has no __syncwarp().
-        if *used_driver && matches!(outcome, Outcome::WrongResult | Outcome::Deadlock) {
+        if *passes_in_lockstep {
             write!(
                 f,
-                "\nnote: the virtual GPU schedules the threads of a warp independently, as Volta and later may: \
-                 code that counts on warps in lockstep, without __syncwarp(), goes wrong here"
+                "\nnote: it passes with --warp-synchronous, which has warps run in lockstep: it counts on that, without \
+                 __syncwarp(), and Volta and later schedule the threads of a warp independently"
             )?;
         }
         Ok(())
@@ -116,6 +118,7 @@ pub(crate) async fn run(
         step_budget: None,
         passed_in: None,
         cannot_fork: None,
+        warp_synchronous: ground.settings.warp_synchronous,
     };
     let ran = passing(ground, first).await?;
     let mut baseline = Baseline {
@@ -167,7 +170,8 @@ fn kernels(report: &Report) -> BTreeSet<String> {
 async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
     let ran = ground.run(plan).await?;
     if ran.outcome.is_failure() {
-        return Err(failure(ground, &ran));
+        let passes_in_lockstep = passes_in_lockstep(ground, plan, &ran).await?;
+        return Err(failure(ground, &ran, passes_in_lockstep));
     }
     if ran.report.driver.is_none() {
         return Err(Error::DriverUnused { app: ground.target.app.clone() });
@@ -175,12 +179,28 @@ async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
     Ok(ran)
 }
 
+/// Warp instructions of a launch in lockstep: those who wait for a lane of their own warp never end there.
+const LOCKSTEP_BUDGET: u64 = 200_000_000;
+
+/// Whether a program that has failed passes when warps run in lockstep.
+async fn passes_in_lockstep(ground: &Ground, plan: Plan<'_>, ran: &Ran) -> Result<bool, Error> {
+    let might = matches!(ran.outcome, Outcome::WrongResult | Outcome::Deadlock);
+    let simulated = ground.settings.backend == Backend::Sim;
+    if !might || !simulated || plan.warp_synchronous || ran.report.launches == 0 {
+        return Ok(false);
+    }
+    let step_budget = plan.step_budget.or(Some(LOCKSTEP_BUDGET));
+    let again = ground.run(Plan { warp_synchronous: true, step_budget, ..plan }).await?;
+    Ok(!again.outcome.is_failure())
+}
+
 /// What is wrong with a program that failed without injection.
-pub(crate) fn failure(ground: &Ground, ran: &Ran) -> Error {
+pub(crate) fn failure(ground: &Ground, ran: &Ran, passes_in_lockstep: bool) -> Error {
     Error::Baseline(Box::new(BaselineFailure {
         app: ground.target.app.clone(),
         outcome: ran.outcome,
         failure: ran.failure(),
         used_driver: ran.report.driver.is_some(),
+        passes_in_lockstep,
     }))
 }

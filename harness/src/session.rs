@@ -41,6 +41,8 @@ pub struct Settings {
     /// Warp instructions that one launch may execute; None: [`BUDGET_FACTOR`] times what the baseline's
     /// largest launch took, and [`BUDGET_FLOOR`] more.
     pub step_budget: Option<u64>,
+    /// Warps run in lockstep, as before Volta.
+    pub warp_synchronous: bool,
     /// Whether trials report a digest of device memory.
     pub digest: bool,
     /// Whether trials are forks of one process, where the program allows it; otherwise each is a process
@@ -57,6 +59,7 @@ impl Default for Settings {
             oracle: Oracle::Exit,
             backend: Backend::Sim,
             step_budget: None,
+            warp_synchronous: false,
             digest: true,
             fork_server: true,
         }
@@ -131,10 +134,11 @@ impl Ground {
             step_budget: None,
             passed_in: None,
             cannot_fork: None,
+            warp_synchronous: false,
         };
         let ran = self.run(plan).await?;
         match ran.report.driver {
-            None if ran.outcome.is_failure() => Err(baseline::failure(self, &ran)),
+            None if ran.outcome.is_failure() => Err(baseline::failure(self, &ran, false)),
             None => Err(Error::DriverUnused { app: self.target.app.clone() }),
             Some(_) => Ok(SiteList { exit: ran.exit, sites: baseline::sites(ran.report) }),
         }
@@ -388,6 +392,7 @@ impl Shared {
             step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
             passed_in: Some(self.baseline.duration()),
             cannot_fork: self.baseline.cannot_fork.as_deref(),
+            warp_synchronous: self.ground.settings.warp_synchronous,
         };
         let ran = self.ground.run(plan).await?;
         Ok(FullTrial {

@@ -64,6 +64,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) passed_in: Option<Duration>,
     /// Why it has to be a process of its own, in one line, if it has.
     pub(crate) cannot_fork: Option<&'a str>,
+    /// Whether warps run in lockstep.
+    pub(crate) warp_synchronous: bool,
 }
 
 /// A run of the program that was made.
@@ -229,6 +231,7 @@ impl Ground {
             with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
             narrow_fence: variation.map(|v| v.narrow_fence.clone()).unwrap_or_default(),
             handlers: variation.is_some_and(|v| v.handlers),
+            warp_synchronous: plan.warp_synchronous,
             backend: self.settings.backend,
             real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,

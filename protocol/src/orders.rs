@@ -94,6 +94,10 @@ pub struct Orders {
     /// Delay stores by handlers that are injected into the program's PTX, also where the virtual GPU could do it
     /// itself.
     pub handlers: bool,
+    /// Warps run in lockstep, as before Volta: every instruction is done by all lanes before the next, and its
+    /// stores are visible to the warp. Only on the virtual GPU.
+    #[serde(default)]
+    pub warp_synchronous: bool,
     /// What executes the kernels.
     pub backend: Backend,
     /// The GPU vendor's own driver library, for [`Backend::Cuda`].

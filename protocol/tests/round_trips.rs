@@ -50,6 +50,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 with_fence: with,
                 narrow_fence: narrow,
                 handlers: seed % 2 == 0,
+                warp_synchronous: seed % 2 == 0,
                 backend: Backend::Sim,
                 real_driver: None,
                 step_budget,

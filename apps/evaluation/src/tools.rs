@@ -119,6 +119,7 @@ impl Tools {
             with_fence: Default::default(),
             narrow_fence: Default::default(),
             handlers: false,
+            warp_synchronous: false,
             backend: Backend::Sim,
             real_driver: None,
             step_budget: None,

@@ -117,6 +117,7 @@ pub fn baseline() -> Orders {
         with_fence: Default::default(),
         narrow_fence: Default::default(),
         handlers: false,
+        warp_synchronous: false,
         backend: Backend::Sim,
         real_driver: None,
         step_budget: Some(1_000_000),

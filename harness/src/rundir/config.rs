@@ -53,6 +53,9 @@ pub struct Configuration {
     /// Stores delayed by injected handlers, where the virtual GPU could do it itself.
     #[serde(default)]
     pub handlers: bool,
+    /// Warps run in lockstep.
+    #[serde(default)]
+    pub warp_synchronous: bool,
     /// The oracle, as it was given.
     pub oracle: String,
     /// Wall-clock time that a trial may take, in milliseconds; None: by the baseline.
@@ -96,6 +99,7 @@ impl Configuration {
             with_fence: variation.with_fence.clone(),
             narrow_fence: variation.narrow_fence.clone(),
             handlers: variation.handlers,
+            warp_synchronous: settings.warp_synchronous,
             oracle: settings.oracle.to_string(),
             timeout_ms: settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             step_budget: settings.step_budget,
@@ -134,6 +138,7 @@ impl Configuration {
             oracle: self.oracle.parse()?,
             backend: self.backend,
             step_budget: self.step_budget,
+            warp_synchronous: self.warp_synchronous,
             digest: true,
             // For a replay, which is one trial.
             fork_server: false,

@@ -32,6 +32,7 @@ fn run() -> RunFile {
             with_fence: BTreeSet::new(),
             narrow_fence: BTreeSet::new(),
             handlers: false,
+            warp_synchronous: false,
             oracle: "exit".into(),
             timeout_ms: Some(60_000),
             step_budget: None,

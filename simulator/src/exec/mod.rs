@@ -41,6 +41,7 @@ use crate::launch::{Counts, End, LaunchError, Plan};
 use crate::load::{Constants, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
+use crate::model::lockstep::Lockstep;
 use crate::schedule::{Candidate, Scheduler};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
@@ -116,6 +117,10 @@ pub(crate) struct Machine<'a> {
     _blocks: [Block; 2],
 }
 
+fn in_lockstep<'a>(model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
+    Box::new(Lockstep::new(model))
+}
+
 impl<'a> Machine<'a> {
     /// Lays out the state of the resident blocks and starts them.
     pub fn new(
@@ -124,6 +129,7 @@ impl<'a> Machine<'a> {
         plan: Plan<'a>,
         model: Option<Box<dyn MemoryModel + 'a>>,
     ) -> Result<Machine<'a>, LaunchError> {
+        let model = if config.lockstep { model.map(in_lockstep) } else { model };
         let resident = plan.resident;
         let warps = u64::from(resident) * u64::from(plan.warps_per_block);
         let host = LaunchError::Host(warps);

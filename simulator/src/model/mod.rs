@@ -35,6 +35,7 @@
 //!   address.
 
 pub(crate) mod accessed;
+pub(crate) mod lockstep;
 pub mod ptx;
 pub mod store_buffer;
 mod world;
