@@ -48,6 +48,12 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
     if args.model == Model::Ptx && args.handlers {
         return Err(UsageError("--model ptx has no handlers: it is simulated".into()));
     }
+    // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
+    if args.warp_synchronous && (args.model != Model::StoreBuffer || args.backend == Backend::Cuda) {
+        return Err(NotInThisVersion(
+            "--warp-synchronous with another model than store-buffer, or on a real GPU",
+        ));
+    }
     Ok(Variation {
         model: args.model.into(),
         pw,

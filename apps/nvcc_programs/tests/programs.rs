@@ -45,6 +45,23 @@ fn device_printf_prints_what_printf_prints() {
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
+/// Warps in lockstep make their lanes' talk right, and no other mistake.
+#[test]
+fn warp_synchronous_programs_pass_in_lockstep() {
+    let Some(nvcc) = nvcc() else { return };
+    let program = build(&nvcc, "warp_synchronous.cu", Runtime::Static);
+    passes_under_injection(&[&program], &["--warp-synchronous"]);
+    let finds = |options: &[&str], arguments: &[&Path]| {
+        let ran = run(&[&["run", "--trials", "30", "--no-fork-server"], options].concat(), arguments);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        // Without injection it may fail, too.
+        assert!(matches!(ran.status.code(), Some(1 | 3)), "{said}");
+        assert!(ran.status.code() == Some(1) || said.contains("passes with --warp-synchronous"), "{said}");
+    };
+    finds(&[], &[&program]);
+    finds(&["--warp-synchronous"], &[&program, Path::new("unfenced")]);
+}
+
 #[test]
 fn numba_reduction() {
     let Some(python) = python() else { return };
