@@ -50,9 +50,8 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
     }
     // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
     if args.warp_synchronous && (args.model != Model::StoreBuffer || args.backend == Backend::Cuda) {
-        return Err(NotInThisVersion(
-            "--warp-synchronous with another model than store-buffer, or on a real GPU",
-        ));
+        let only = "--warp-synchronous needs model store-buffer and the virtual GPU (--backend sim)";
+        return Err(UsageError(only.into()));
     }
     Ok(Variation {
         model: args.model.into(),
