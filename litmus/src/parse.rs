@@ -76,8 +76,8 @@ fn without_comments(text: &str) -> Result<String, Problem> {
         };
         let (before, comment) = rest.split_at(start);
         out.push_str(before);
-        let end = if comment.starts_with("(*") {
-            let end = comment[2..].find("*)").map(|end| end + 4);
+        let end = if let Some(inside) = comment.strip_prefix("(*") {
+            let end = inside.find("*)").map(|end| end + 4);
             end.ok_or_else(|| Problem::syntax(text.len() - comment.len(), "the comment does not end"))?
         } else {
             comment.find('\n').unwrap_or(comment.len())

@@ -136,6 +136,9 @@ struct Program<'a> {
     same: Relation,
 }
 
+/// Two operations of a thread, the first before the second or the same.
+type Pattern = (usize, usize);
+
 impl Program<'_> {
     fn includes(&self, a: usize, b: usize) -> bool {
         match self.events[a].strength {
@@ -146,7 +149,7 @@ impl Program<'_> {
     }
 
     /// The write of a release pattern and its first operation; the read of an acquire pattern and its last.
-    fn patterns(&self) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+    fn patterns(&self) -> (Vec<Pattern>, Vec<Pattern>) {
         let (mut releases, mut acquires) = (Vec::new(), Vec::new());
         let strong = |event: &Event| event.strength != Strength::Weak;
         for (a, first) in self.events.iter().enumerate() {

@@ -60,11 +60,11 @@ pub fn run(test: &Test, chances: Chances, random: &mut Rng) -> Final {
     let mut blocked = vec![false; threads];
     let mut live: Vec<usize> = (0..threads).collect();
     // Half of the runs let a thread go on for a while.
-    let sticky = random.next() % 2 == 0;
+    let sticky = random.next().is_multiple_of(2);
     let mut slot = 0;
     while !live.is_empty() {
         let ready: Vec<usize> = live.iter().copied().filter(|slot| !blocked[*slot]).collect();
-        if !sticky || !ready.contains(&slot) || random.next() % 4 == 0 {
+        if !sticky || !ready.contains(&slot) || random.next().is_multiple_of(4) {
             slot = ready[(random.next() % ready.len() as u64) as usize];
         }
         let (cta, ops) = &test.threads[slot];
