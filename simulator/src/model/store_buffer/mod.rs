@@ -28,6 +28,7 @@
 
 mod buffers;
 mod coins;
+mod drain;
 mod sites;
 mod slots;
 #[cfg(test)]
@@ -153,152 +154,10 @@ impl StoreBuffer {
         &mut self.busy[at.warp as usize]
     }
 
-    /// After entries of a lane went.
-    fn went(&mut self, at: &At, lane: usize) {
-        if self.thread(at, lane).entries == [0; 2] {
-            self.busy(at).loaded &= !(1 << lane);
-        }
-    }
-
-    /// Writes an entry to memory.
-    fn write(at: &At, entry: &Entry, world: &mut World<'_>) {
-        world.write(at.cta, entry.address, entry.bytes.into(), entry.value());
-    }
-
-    /// One step of taking all of a lane's entries out, newest first: they are to different bytes and nothing
-    /// orders them yet, so any order is allowed, and the newest is the likeliest to be a flag for the others. For
-    /// the CTA, the newest weak global ones go into its slots. Answers false when there was none.
-    fn empty(&mut self, at: &At, lane: usize, space: Space, for_cta: bool, world: &mut World<'_>) -> bool {
-        let index = at.warp as usize * 32 + lane;
-        let thread = &mut self.threads[index];
-        let entries = thread.entries[space as usize];
-        if entries == 0 {
-            return false;
-        }
-        if thread.out == 0 {
-            let flushes = &mut self.flushes[space as usize];
-            let length = usize::from(entries);
-            if flushes.len() <= length {
-                flushes.resize(length + 1, 0);
-            }
-            flushes[length] += 1;
-        }
-        let Some(newest) = self.pool.take_newest(thread, space) else { return false };
-        let held = for_cta && space == Space::Global && u32::from(thread.out) < HOLDS && !newest.strong;
-        thread.out = if entries == 1 { 0 } else { thread.out.saturating_add(1) };
-        let goes = if held { self.ctas[at.cta as usize].hold(newest) } else { Some(newest) };
-        if let Some(entry) = goes {
-            Self::write(at, &entry, world);
-        }
-        self.went(at, lane);
-        true
-    }
-
-    /// One step of [`Self::empty`] of both buffers, for each of the lanes.
-    fn empty_both(&mut self, at: &At, among: u32, for_cta: bool, world: &mut World<'_>) -> bool {
-        let loaded = self.busy(at).loaded & among;
-        for lane in lanes(loaded) {
-            let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, for_cta, world));
-        }
-        loaded != 0
-    }
-
-    /// Takes the first of these slots of the CTA to memory; answers false when none is held.
-    fn leave(&mut self, at: &At, among: u8, world: &mut World<'_>) -> bool {
-        let left = self.ctas[at.cta as usize].leave(among);
-        if let Some(entry) = left {
-            Self::write(at, &entry, world);
-        }
-        left.is_some()
-    }
-
-    /// One step of draining for everybody: what the CTA holds, then the lanes' own entries. Answers false when all
-    /// is done.
-    fn drain_for_device(&mut self, at: &At, among: u32, world: &mut World<'_>) -> bool {
-        let held = self.ctas[at.cta as usize].held;
-        let busy = *self.busy(at);
-        if held == 0 && (busy.loaded | busy.draining) & among == 0 {
-            return false;
-        }
-        self.busy(at).draining |= among;
-        let mut leaving = 0;
-        for lane in lanes(among) {
-            let thread = self.thread(at, lane);
-            if thread.phase == Phase::Idle {
-                (thread.phase, thread.leaving) = (Phase::Leaving, held);
-            }
-            if thread.phase == Phase::Leaving {
-                leaving |= thread.leaving;
-            }
-        }
-        if self.leave(at, leaving, world) {
-            return true;
-        }
-        for lane in lanes(among) {
-            self.thread(at, lane).phase = Phase::Emptying;
-        }
-        if self.empty_both(at, among, false, world) {
-            return true;
-        }
-        for lane in lanes(among) {
-            self.thread(at, lane).phase = Phase::Idle;
-        }
-        self.busy(at).draining &= !among;
-        false
-    }
-
-    /// One step of letting out strong entries, of both spaces, oldest first.
-    fn drain_strong(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
-        let thread = &mut self.threads[at.warp as usize * 32 + lane];
-        if thread.strong == 0 {
-            return false;
-        }
-        let strong = |entry: &Entry| entry.strong;
-        let entry = SPACES.into_iter().find_map(|space| self.pool.take_oldest(thread, space, strong));
-        if let Some(entry) = entry {
-            Self::write(at, &entry, world);
-        }
-        self.went(at, lane);
-        entry.is_some()
-    }
-
-    /// The bounded while of strong stores: one step of letting them out, if it is over.
-    fn tick(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
-        let over = u64::from(self.thread(at, lane).calls) + 1 >= STRONG_CALLS;
-        over && self.drain_strong(at, lane, world)
-    }
-
-    /// One step of draining the lane's entries that have some of these bytes.
-    fn drain_overlapping(
-        &mut self,
-        at: &At,
-        lane: usize,
-        (space, address, bytes): (Space, u64, u32),
-        world: &mut World<'_>,
-    ) -> bool {
-        let thread = &mut self.threads[at.warp as usize * 32 + lane];
-        let entry = self.pool.take_oldest(thread, space, |entry| entry.overlaps(address, bytes));
-        if let Some(entry) = entry {
-            Self::write(at, &entry, world);
-            self.went(at, lane);
-        }
-        entry.is_some()
-    }
-
     /// Slots of the CTA that have some of these bytes.
     fn held(&self, at: &At, space: Space, address: u64, bytes: u32) -> u8 {
         let slots = &self.ctas[at.cta as usize];
         if space == Space::Shared || slots.held == 0 { 0 } else { slots.overlapping(address, bytes) }
-    }
-
-    /// A hook has been called for these lanes and is done: strong stores have grown older.
-    fn count_calls(&mut self, at: &At, among: u32) {
-        for lane in lanes(self.busy(at).loaded & among) {
-            let thread = self.thread(at, lane);
-            if thread.strong != 0 {
-                thread.calls = thread.calls.saturating_add(1);
-            }
-        }
     }
 
     /// What comes before an access whatever it is: a step for lanes that are at the fence inserted behind it, and
@@ -631,20 +490,5 @@ impl StoreBuffer {
             let counts = self.coins.row(at.warp, slot);
             lanes(fresh).for_each(|lane| counts[lane] = counts[lane].wrapping_add(1));
         }
-    }
-
-    /// One step before the lanes end. Slots are not worth it any more; the last threads of the CTA leave nothing behind
-    /// in them.
-    fn exit(&mut self, at: &At, world: &mut World<'_>) -> bool {
-        if self.empty_both(at, at.lanes, false, world) {
-            return true;
-        }
-        let slots = &self.ctas[at.cta as usize];
-        let last = slots.exited + at.lanes.count_ones() == self.shape.threads_per_cta;
-        if last && self.leave(at, u8::MAX, world) {
-            return true;
-        }
-        self.ctas[at.cta as usize].exited += at.lanes.count_ones();
-        false
     }
 }
