@@ -75,6 +75,10 @@ impl Plan<'_> {
             let settings = &results.settings;
             let mut arguments = vec!["profile".to_owned(), "--format".into(), "json".into()];
             arguments.extend(["--model".into(), model_name(model).into(), "--pw".into(), "1".into()]);
+            // What the buffers take is of interest where they lie in a GPU's memory.
+            if model == Model::StoreBuffer {
+                arguments.push("--handlers".into());
+            }
             // Of the paper's size, an injected streamcluster can take longer than a trial's usual minute.
             arguments.extend([
                 "--trials".into(),
