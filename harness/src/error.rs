@@ -91,7 +91,7 @@ pub enum Error {
         kind: SiteKind,
     },
     /// A fence to be inserted at a site that takes none.
-    #[error("site {site} is a {}: a fence can only be inserted after an access (`--with-fence`)", kind_name(*kind))]
+    #[error("site {site} is a {}: a fence can only be inserted after an access or a barrier (`--with-fence`)", kind_name(*kind))]
     TakesNoFence {
         /// The site asked for.
         site: SiteId,
