@@ -163,5 +163,6 @@ fn the_barrier_dependence_graph_is_drawn() {
     }
     place.bugaroo(&["verify", &file, "--kernel", "figure2", "--graph", "g.svg"]).exits(0);
     let svg = fs::read_to_string(place.path("g.svg")).unwrap();
-    assert_eq!((svg.matches("rx=\"6\"").count(), svg.ends_with("</svg>\n")), (5, true));
+    // A line for each use of a barrier.
+    assert_eq!((svg.matches("stroke-width=\"2\"").count(), svg.ends_with("</svg>\n")), (5, true));
 }

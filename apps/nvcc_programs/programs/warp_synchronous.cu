@@ -1,3 +1,4 @@
+// nvcc program: -arch=sm_75
 // A sum per block as programs from before Volta have it: the last warp goes on without __syncwarp(), and __shared__ memory is
 // volatile instead. `unfenced` leaves out the fence that the last block needs, which no lockstep makes good.
 #include <cstring>
