@@ -88,8 +88,7 @@ impl Machine<'_> {
         let part = Part { chain, stamp, command: index, waits, orders: true };
         let (threads, weight) = self.weigh(chain, command);
         let number = self.number(count);
-        let mut state =
-            std::mem::replace(&mut self.barriers[barrier as usize], Barrier::placeholder(resource));
+        let mut state = std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(resource));
         let first = *state.count.get_or_insert((count, part));
         if self.number(first.0) != number {
             return Err(Misuse::CountsDiffer {
@@ -169,7 +168,7 @@ impl Machine<'_> {
     fn complete<O: Observer>(&mut self, barrier: u32, running: Option<u32>, observer: &mut O) {
         let components = self.layout.components as usize;
         let mut state =
-            std::mem::replace(&mut self.barriers[barrier as usize], Barrier::placeholder(Resource::Cluster));
+            std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(Resource::Cluster));
         observer.completed(state.resource, state.generation, &state.parts);
         if !matches!(state.resource, Resource::Warp { .. }) {
             self.completed += 1;
@@ -364,8 +363,8 @@ impl Machine<'_> {
 }
 
 impl Barrier {
-    /// Stands in the list while the barrier is worked on.
-    fn placeholder(resource: Resource) -> Barrier {
+    /// What stands in the list while the barrier is out of it, to be worked on beside the others.
+    fn taken_out(resource: Resource) -> Barrier {
         Barrier {
             resource,
             generation: 0,

@@ -179,17 +179,7 @@ impl Machine<'_> {
                 return Ok(Did::Quiet);
             }
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
-                let accessed = Accessed {
-                    frame,
-                    consts,
-                    address: &access.address,
-                    found,
-                    pointers: &machine.pointers,
-                    data: Data::Moved(access),
-                    semantics: access.semantics,
-                    size: access.size.into(),
-                    elements: access.vec.into(),
-                };
+                let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
                 model.load(&at, &accessed, world)
             })?;
             let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
@@ -224,17 +214,7 @@ impl Machine<'_> {
             }
             let at = self.at(w, pc, active);
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
-                let accessed = Accessed {
-                    frame,
-                    consts,
-                    address: &access.address,
-                    found,
-                    pointers: &machine.pointers,
-                    data: Data::Moved(access),
-                    semantics: access.semantics,
-                    size: access.size.into(),
-                    elements: access.vec.into(),
-                };
+                let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
                 model.store(&at, &accessed, world)
             })?;
             let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };

@@ -75,6 +75,28 @@ impl std::fmt::Debug for Accessed<'_> {
     }
 }
 
+impl<'a> Accessed<'a> {
+    /// A load or a store: its registers lie in `frame`, its constants in `consts`, its bytes where it was resolved to.
+    #[inline(always)]
+    pub(crate) fn moved(
+        access: &'a Access,
+        (frame, consts): (*mut u8, *const u8),
+        (found, pointers): (Resolved, &'a [u64; 32]),
+    ) -> Accessed<'a> {
+        Accessed {
+            frame,
+            consts,
+            address: &access.address,
+            found,
+            pointers,
+            data: Data::Moved(access),
+            semantics: access.semantics,
+            size: access.size.into(),
+            elements: access.vec.into(),
+        }
+    }
+}
+
 impl Accessed<'_> {
     /// Bytes that a lane accesses.
     pub fn bytes(&self) -> u32 {

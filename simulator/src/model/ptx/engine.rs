@@ -146,6 +146,24 @@ impl Ptx {
         at.lanes & !self.staying[at.warp as usize]
     }
 
+    /// An access by the lanes that have not done it yet, one after another, and the fence behind it. `access` answers
+    /// whether it has done the lane's.
+    fn each_lane(
+        &mut self,
+        at: &At,
+        world: &mut World<'_>,
+        access: impl Fn(&mut Self, usize, &mut Seen<'_, '_>) -> bool,
+    ) -> Step {
+        let memory = &mut Seen { cta: at.cta, world };
+        let fresh = self.fresh(at);
+        let mut taken = 0;
+        for lane in lanes(fresh) {
+            taken |= u32::from(access(self, lane, memory)) << lane;
+        }
+        self.inserted(at, fresh, memory);
+        self.done(at, fresh, taken, memory)
+    }
+
     /// Something that the machine knows nothing about.
     fn opaque(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
         self.order(at, among, memory);
@@ -336,37 +354,18 @@ impl MemoryModel for Ptx {
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let memory = &mut Seen { cta: at.cta, world };
-        let fresh = self.fresh(at);
-        let late = self.late_lanes(at, fresh);
-        let mut taken = 0;
-        for lane in lanes(fresh) {
-            taken |= u32::from(self.load_lane(at, lane, late >> lane & 1 != 0, access, memory)) << lane;
-        }
-        self.inserted(at, fresh, memory);
-        self.done(at, fresh, taken, memory)
+        let late = self.late_lanes(at, self.fresh(at));
+        self.each_lane(at, world, |model, lane, memory| {
+            model.load_lane(at, lane, late >> lane & 1 != 0, access, memory)
+        })
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let memory = &mut Seen { cta: at.cta, world };
-        let fresh = self.fresh(at);
-        let mut taken = 0;
-        for lane in lanes(fresh) {
-            taken |= u32::from(self.store_lane(at, lane, access, memory)) << lane;
-        }
-        self.inserted(at, fresh, memory);
-        self.done(at, fresh, taken, memory)
+        self.each_lane(at, world, |model, lane, memory| model.store_lane(at, lane, access, memory))
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let memory = &mut Seen { cta: at.cta, world };
-        let fresh = self.fresh(at);
-        let mut taken = 0;
-        for lane in lanes(fresh) {
-            taken |= u32::from(self.atomic_lane(at, lane, access, memory)) << lane;
-        }
-        self.inserted(at, fresh, memory);
-        self.done(at, fresh, taken, memory)
+        self.each_lane(at, world, |model, lane, memory| model.atomic_lane(at, lane, access, memory))
     }
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
