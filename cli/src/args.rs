@@ -287,6 +287,9 @@ pub struct LitmusArgs {
     /// Memory model
     #[arg(long, value_enum, value_name = "M", default_value_t = LitmusModel::StoreBuffer)]
     pub model: LitmusModel,
+    /// What executes the tests: the virtual GPU; tests on a real one are not in this version
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    pub backend: Backend,
     /// Delay stores by handlers that are injected into the tests' PTX, and not natively on the virtual GPU
     #[arg(long)]
     pub handlers: bool,

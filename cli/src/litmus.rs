@@ -9,12 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bugaroo_harness::{Interrupt, runtime};
 use bugaroo_litmus::{Model, Options, Report, Strategy, Suite};
 
-use crate::args::{Format, LitmusArgs, LitmusModel, Scheduler};
-use crate::exit::{Exit, UsageError};
+use crate::args::{Backend, Format, LitmusArgs, LitmusModel, Scheduler};
+use crate::exit::{Exit, NotInThisVersion, UsageError};
 use crate::output::{note, print, print_json};
 
 /// Runs litmus tests.
 pub fn litmus(args: &LitmusArgs) -> anyhow::Result<Exit> {
+    if args.backend == Backend::Cuda {
+        return Err(NotInThisVersion("litmus --backend cuda").into());
+    }
     let options = options(args);
     let suite = Suite::read(&args.paths, args.outcomes.as_deref()).map_err(UsageError)?;
     let stop = Arc::new(AtomicBool::new(false));

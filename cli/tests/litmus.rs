@@ -93,6 +93,8 @@ fn what_cannot_be_run_is_named() {
     write("empty.litmus", "");
     place.bugaroo(&["litmus", "empty.litmus"]).exits(2).says("empty.litmus:1:1: the file is empty");
     write("mmio.litmus", "PTX A\n{}\nP0@cta 0;\nld.mmio.relaxed.sys r0, x;\n");
+    let said = "litmus --backend cuda: not in this version";
+    place.bugaroo(&["litmus", "--backend", "cuda", "mmio.litmus"]).exits(4).says(said);
     place.bugaroo(&["litmus", "mmio.litmus"]).exits(4).says("mmio.litmus:4:1").says(".mmio is not supported");
     write("fine.litmus", RACE);
     // The others run; text that is no test weighs more than one that has something unknown.
