@@ -244,6 +244,26 @@ pub struct Atomic {
     pub width: Width,
     /// Order and scope.
     pub semantics: Semantics,
+    /// For 128 bits: where the high halves are. What stands above are the low ones, then.
+    pub high: Option<HighHalves>,
+}
+
+/// Rows of the high halves of an atomic of 128 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct HighHalves {
+    /// As in [`Atomic`].
+    pub dst: Option<u32>,
+    /// As in [`Atomic`].
+    pub src: [i32; 2],
+}
+
+impl Atomic {
+    /// Every row that it reads or writes, but for its address.
+    pub fn rows(&self) -> impl Iterator<Item = i32> + '_ {
+        let high =
+            self.high.iter().flat_map(|high| high.src.into_iter().chain(high.dst.map(|row| row as i32)));
+        self.src.into_iter().chain(self.dst.map(|row| row as i32)).chain(high)
+    }
 }
 
 /// A special register that differs between warps, lanes or moments.

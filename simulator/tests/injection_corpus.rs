@@ -3,7 +3,7 @@
 mod injected;
 
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, words};
+use injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, under_ptx, words};
 
 macro_rules! corpus {
     ($name:literal) => {
@@ -136,5 +136,21 @@ fn ways_out() {
         let prepared = corpus!("control");
         unnoticed(&prepared, &Work::new("early", 2, 64, &[words(&[0; 128]), Argument::U32(100)]), &BOTH);
         unnoticed(&prepared, &Work::new("exits", 1, 64, &[words(&[0; 128])]), &BOTH);
+    });
+}
+
+#[test]
+fn wide_atomics() {
+    // Whoever saw half of a store or of an exchange would write to the second buffer.
+    let prepared = Prepared::new(include_str!("ptx/wide_atomics.ptx"));
+    let count = Work::new("count", 2, 32, &[words(&[0; 4]), words(&[0; 2])]);
+    let once = Work::new("once", 1, 1, &[words(&[1, 0, 2, 0, 3, 0, 4, 0]), words(&[0; 16])]);
+    in_both_forms(|| {
+        unnoticed(&prepared, &count, &[Model::StoreBuffer]);
+        unnoticed(&prepared, &once, &[Model::StoreBuffer]);
+    });
+    under_ptx(|| {
+        unnoticed(&prepared, &count, &[Model::StoreBuffer]);
+        unnoticed(&prepared, &once, &[Model::StoreBuffer]);
     });
 }

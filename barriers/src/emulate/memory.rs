@@ -294,6 +294,7 @@ impl Machine<'_> {
     ) -> Result<(), Refusal> {
         let atomic = &self.set.image.atomics[inst.extra as usize];
         let bytes = match atomic.width {
+            _ if atomic.high.is_some() => 16,
             Width::W16 => 2,
             Width::W64 => 8,
             _ => 4,
@@ -312,10 +313,11 @@ impl Machine<'_> {
                 Target::Global(_) => {
                     let registers = &self.frames[frame as usize].registers;
                     let pointer = |slot: i32| match registers.known(slot) >> lane & 1 {
-                        0 => points_to_shared(bytes as usize, Err(registers.why(slot))),
-                        _ => points_to_shared(bytes as usize, Ok(registers.read(slot, atomic.width, lane))),
+                        0 => points_to_shared(8, Err(registers.why(slot))),
+                        _ => points_to_shared(8, Ok(registers.read(slot, atomic.width, lane))),
                     };
-                    self.escaped |= bytes == 8 && atomic.src.iter().any(|slot| pointer(*slot));
+                    let high = atomic.high.iter().flat_map(|high| high.src);
+                    self.escaped |= bytes >= 8 && atomic.src.into_iter().chain(high).any(pointer);
                 }
                 Target::Unknown(why) => return Err(self.unknown(w, pc, lane, ADDRESS, why)),
                 Target::Local(_) | Target::Param(_) => {
@@ -328,7 +330,7 @@ impl Machine<'_> {
                 }
             }
         }
-        if let Some(dst) = atomic.dst {
+        for dst in atomic.dst.into_iter().chain(atomic.high.and_then(|high| high.dst)) {
             self.frames[frame as usize].registers.mark(dst, active | doubtful, 0, Why::at(pc));
         }
         self.touch(w, pc, AccessKind::Atomic, bytes as usize, &touched, Values::Unknown)

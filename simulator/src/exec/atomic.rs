@@ -10,7 +10,8 @@ use super::data::{lanes, read_lane, row, write_lane};
 use super::half::Format;
 use super::resolve::{Pattern, Request};
 use super::{Machine, Trouble};
-use crate::decoded::Atomic;
+use crate::alu::Width;
+use crate::decoded::{Atomic, HighHalves};
 use crate::fault::AccessKind;
 
 impl Machine<'_> {
@@ -52,6 +53,15 @@ impl Machine<'_> {
                     sum = sum.wrapping_add(value);
                 }
                 write_memory(all, bytes, sum);
+                return Ok(found.visible);
+            }
+            if let Some(high) = &atomic.high {
+                for lane in lanes(mask) {
+                    let place = found.lane(&self.pointers, lane, bytes).cast::<u128>();
+                    let old = place.read_unaligned();
+                    place.write_unaligned(combine_wide(atomic, high, (frame, consts), lane, old));
+                    give_wide(atomic, high, frame, lane, old);
+                }
                 return Ok(found.visible);
             }
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
@@ -100,6 +110,43 @@ pub(crate) unsafe fn write_memory(pointer: *mut u8, bytes: u32, value: u64) {
             2 => pointer.cast::<u16>().write_unaligned(value as u16),
             4 => pointer.cast::<u32>().write_unaligned(value as u32),
             _ => pointer.cast::<u64>().write_unaligned(value),
+        }
+    }
+}
+
+/// The new value of memory for an atomic of 128 bits.
+///
+/// # Safety
+/// The rows are those of the atomic's frame and constants.
+pub(crate) unsafe fn combine_wide(
+    atomic: &Atomic,
+    high: &HighHalves,
+    (frame, consts): (*mut u8, *const u8),
+    lane: usize,
+    old: u128,
+) -> u128 {
+    // SAFETY: the loader's rows, the caller's promise.
+    let operand = |i: usize| unsafe {
+        let low = read_lane(row(frame, consts, atomic.src[i]), Width::W64, lane);
+        u128::from(low) | u128::from(read_lane(row(frame, consts, high.src[i]), Width::W64, lane)) << 64
+    };
+    match atomic.op {
+        AtomOp::Exch => operand(0),
+        AtomOp::Cas if old == operand(0) => operand(1),
+        // There are no others of this width.
+        _ => old,
+    }
+}
+
+/// Gives a lane the value that an atomic of 128 bits has read.
+///
+/// # Safety
+/// The rows are those of the atomic's frame.
+pub(crate) unsafe fn give_wide(atomic: &Atomic, high: &HighHalves, frame: *mut u8, lane: usize, old: u128) {
+    for (dst, half) in [(atomic.dst, old as u64), (high.dst, (old >> 64) as u64)] {
+        if let Some(dst) = dst {
+            // SAFETY: the loader's row, the caller's promise.
+            unsafe { write_lane(frame.add(dst as usize), Width::W64, lane, half) };
         }
     }
 }

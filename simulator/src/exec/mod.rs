@@ -26,7 +26,7 @@ mod tally;
 mod warp;
 
 use asynchronous::Asynchrony;
-pub(crate) use atomic::{combine, read_memory, write_memory};
+pub(crate) use atomic::{combine, combine_wide, give_wide, read_memory, write_memory};
 pub use collective::{reduce, shuffle_source};
 pub(crate) use data::{lanes, read_lane, row, write_lane};
 use frames::{Block, Frame, Frames, ROOT};

@@ -10,7 +10,7 @@ use super::scope::Name;
 use super::symbols::is_ours;
 use crate::address::{PARAM_WINDOW, SHARED_WINDOW};
 use crate::alu::Width;
-use crate::decoded::{Access, Address, Atomic, Base, Counted, Kind, LaunchValue, WORD_ROW};
+use crate::decoded::{Access, Address, Atomic, Base, Counted, HighHalves, Kind, LaunchValue, WORD_ROW};
 
 /// Where an access goes: memory, or word rows of the frame.
 enum Place {
@@ -270,7 +270,10 @@ impl<'m> Builder<'m> {
         if !supported(op, ty) {
             return Err(self.refuse(at, "this operation on this type"));
         }
-        let width = Current::width(ty).ok_or_else(|| self.refuse(at, "operands of 128 bits"))?;
+        if ty == Type::B128 {
+            return self.atomic_wide(at, (op, space, semantics), dst, address, sources);
+        }
+        let width = Current::width(ty).ok_or_else(|| self.refuse(at, "operands of this width"))?;
         let dst = match dst {
             None | Some(Operand::Sink) => None,
             Some(operand) => {
@@ -289,26 +292,53 @@ impl<'m> Builder<'m> {
             }
             *slot = source.slot;
         }
-        let Place::Memory(address) = self.place(at, address, space)? else {
-            return Err(self.refuse(at, "an atomic on a parameter"));
-        };
-        if !matches!(address.space, Space::Global | Space::Shared | Space::Generic) {
-            return Err(self.refuse(at, "an atomic in this state space"));
-        }
-        let index = self.program.atomics.len() as u32;
-        self.program.atomics.push(Atomic { address, op, ty, dst, src, width, semantics });
-        self.emit(at, Kind::Atomic, no_operands(), index);
+        let address = self.memory_address(at, address, space)?;
+        self.push_atomic(at, Atomic { address, op, ty, dst, src, width, semantics, high: None });
         Ok(())
+    }
+
+    /// `atom.cas.b128`, `atom.exch.b128`: operands in two halves, memory as a whole.
+    fn atomic_wide(
+        &mut self,
+        at: &mut Current<'m>,
+        (op, space, semantics): (AtomOp, Space, Semantics),
+        dst: Option<&Operand>,
+        address: &Operand,
+        sources: &[Operand],
+    ) -> Result<(), LoadError> {
+        let (dst, high_dst) = match dst {
+            None | Some(Operand::Sink) => (None, None),
+            Some(operand) => {
+                let [low, high] = self.halves(at, operand)?;
+                (Some(low), Some(high))
+            }
+        };
+        let (mut src, mut high_src) = ([0; 2], [0; 2]);
+        for ((low, high), operand) in src.iter_mut().zip(&mut high_src).zip(sources) {
+            [*low, *high] = self.halves(at, operand)?.map(|row| row as i32);
+        }
+        let address = self.memory_address(at, address, space)?;
+        let high = Some(HighHalves { dst: high_dst, src: high_src });
+        let (ty, width) = (Type::B128, Width::W64);
+        self.push_atomic(at, Atomic { address, op, ty, dst, src, width, semantics, high });
+        Ok(())
+    }
+
+    fn push_atomic(&mut self, at: &mut Current<'m>, atomic: Atomic) {
+        let index = self.program.atomics.len() as u32;
+        self.program.atomics.push(atomic);
+        self.emit(at, Kind::Atomic, no_operands(), index);
     }
 }
 
 /// What the atomic unit computes (PTX ISA, `atom`): integers of 32 and 64 bits, floating-point addition and
-/// packed half minimum and maximum, 16-bit compare-and-swap.
+/// packed half minimum and maximum, compare-and-swap of 16 bits, too, exchange and compare-and-swap of 128.
 fn supported(op: AtomOp, ty: Type) -> bool {
     use AtomOp::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
     match op {
-        And | Or | Xor | Exch => matches!(ty.bytes(), 4 | 8) && !matches!(ty, Type::Pred),
-        Cas => matches!(ty.bytes(), 2 | 4 | 8),
+        And | Or | Xor => matches!(ty.bytes(), 4 | 8) && !matches!(ty, Type::Pred),
+        Exch => matches!(ty.bytes(), 4 | 8 | 16) && !matches!(ty, Type::Pred),
+        Cas => matches!(ty.bytes(), 2 | 4 | 8 | 16),
         Inc | Dec => ty == Type::U32,
         Add => matches!(
             ty,

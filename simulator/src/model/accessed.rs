@@ -6,7 +6,7 @@ use bugaroo_ptx::types::{Semantics, Space};
 use crate::address::SHARED_WINDOW;
 use crate::alu::Width;
 use crate::decoded::{Access, Address, Atomic, Base};
-use crate::exec::{Resolved, combine, read_lane, row, sum32, write_lane};
+use crate::exec::{Resolved, combine, combine_wide, give_wide, read_lane, row, sum32, write_lane};
 
 /// Registers that an access moves.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct Accessed<'a> {
     pub(crate) data: Data<'a>,
     /// Order, strength and scope.
     pub semantics: Semantics,
-    /// Bytes of an element: 1, 2, 4 or 8.
+    /// Bytes of an element: 1, 2, 4 or 8; 16 for an atomic. Elements of 128 bits are loaded and stored as two halves.
     pub size: u32,
     /// Elements: 1, 2, 4 or 8.
     pub elements: u32,
@@ -181,12 +181,16 @@ impl Accessed<'_> {
     }
 
     /// What an atomic makes of this value of memory.
-    pub fn combine(&self, lane: usize, old: u64) -> u64 {
+    pub fn combine(&self, lane: usize, old: u128) -> u128 {
         let Data::Combined(atomic, flush) = self.data else { return old };
+        if let Some(high) = &atomic.high {
+            // SAFETY: the atomic is being executed, in this frame.
+            return unsafe { combine_wide(atomic, high, (self.frame, self.consts), lane, old) };
+        }
         // SAFETY: the loader's rows.
         let operand =
             |i: usize| unsafe { read_lane(row(self.frame, self.consts, atomic.src[i]), atomic.width, lane) };
-        combine(atomic, old, operand(0), || operand(1), flush)
+        combine(atomic, old as u64, operand(0), || operand(1), flush).into()
     }
 
     /// Whether an atomic may write nothing: a compare that fails.
@@ -195,11 +199,15 @@ impl Accessed<'_> {
     }
 
     /// Gives an atomic's lane the value that it has read. Its operands are not to be asked for afterwards.
-    pub fn give_old(&self, lane: usize, old: u64) {
+    pub fn give_old(&self, lane: usize, old: u128) {
         let Data::Combined(atomic, _) = self.data else { return };
-        if let Some(dst) = atomic.dst {
-            // SAFETY: the loader's row.
-            unsafe { write_lane(self.frame.add(dst as usize), atomic.width, lane, old) };
+        // SAFETY: the loader's rows.
+        unsafe {
+            if let Some(high) = &atomic.high {
+                give_wide(atomic, high, self.frame, lane, old);
+            } else if let Some(dst) = atomic.dst {
+                write_lane(self.frame.add(dst as usize), atomic.width, lane, old as u64);
+            }
         }
     }
 }

@@ -298,11 +298,11 @@ impl Ptx {
         self.machine.believe(memory, span);
         let order = AtomicOrder { scope, acquire, release };
         let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {
-            let old = packed(span, old) as u64;
+            let old = packed(span, old);
             let new = access.combine(lane, old);
-            (!access.compares() || new != old).then(|| unpacked(span, new.into()))
+            (!access.compares() || new != old).then(|| unpacked(span, new))
         });
-        access.give_old(lane, packed(span, old) as u64);
+        access.give_old(lane, packed(span, old));
         self.note(at, lane);
         true
     }

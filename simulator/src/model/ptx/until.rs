@@ -84,9 +84,7 @@ fn leaves_alone(program: &Program, inst: &Inst, touches: &dyn Fn(i32) -> bool) -
         }
         Kind::Atomic => {
             let atomic = &program.atomics[inst.extra as usize];
-            address(&atomic.address)
-                && !atomic.src.iter().any(|slot| touches(*slot))
-                && !atomic.dst.is_some_and(|slot| touches(slot as i32))
+            address(&atomic.address) && !atomic.rows().any(touches)
         }
         Kind::ParamLoad => {
             let access = &program.accesses[inst.extra as usize];
