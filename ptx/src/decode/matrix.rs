@@ -146,8 +146,11 @@ fn multiply(wmma: bool, bits: Option<BitOp>, m: &mut Modifiers<'_>) -> Option<Op
         other => other,
     };
     let integer = matches!(a, S8 | U8 | S4 | U4);
+    // Of quads, an accumulator of 16 bits does not become one of 32 nor the other way round.
+    let quads = !wmma && a == F16 && (shape.m, shape.k) == (8, 4);
     let good = fits
         && kinds
+        && (!quads || d == c || d == F32)
         && family(a) == family(b)
         && (a == B1) == bits.is_some()
         && (!satfinite || integer || (wmma && a == F16));

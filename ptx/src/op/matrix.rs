@@ -133,8 +133,17 @@ impl WmmaMatrix {
 }
 
 impl Mma {
+    /// `mma.sync.m8n8k4` of halves: four multiplications at once, each by eight lanes of the warp.
+    pub fn of_quads(&self) -> bool {
+        !self.wmma && self.a == MatrixType::F16 && (self.shape.m, self.shape.k) == (8, 4)
+    }
+
     /// Registers of A, B, C and D.
     pub fn registers(&self) -> [usize; 4] {
+        if self.of_quads() {
+            let accumulators = |ty| if ty == MatrixType::F16 { 4 } else { 8 };
+            return [2, 2, accumulators(self.c), accumulators(self.d)];
+        }
         let of = |part, ty| {
             let matrix = WmmaMatrix { shape: self.shape, row: true, space: Space::Generic, ty };
             if self.wmma { matrix.registers(part) } else { self.shape.registers(part, ty) }

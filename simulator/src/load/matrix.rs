@@ -46,9 +46,6 @@ impl<'m> Builder<'m> {
                 )?,
             },
             (Op::Mma(mma), [d, a, b, c]) => {
-                if !mma.wmma && mma.a == MatrixType::F16 && (mma.shape.m, mma.shape.k) == (8, 4) {
-                    return Err(self.refuse(at, "the simulator does not have the matrices of quads"));
-                }
                 let [ra, rb, rc, rd] = mma.registers();
                 Matrix::Multiply {
                     mma: *mma,

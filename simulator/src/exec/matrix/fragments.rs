@@ -142,6 +142,24 @@ impl Fragment {
         self.registers[register][lane]
     }
 
+    /// Register, first bit, and the bits of element `i` of a lane.
+    fn within(&self, i: usize) -> (usize, u32, u64) {
+        let (per, bits) = (per_register(self.ty), self.ty.bits());
+        (i / per, (i % per) as u32 * bits, u64::MAX >> (64 - bits))
+    }
+
+    /// Element `i` of a lane.
+    pub fn element(&self, lane: usize, i: usize) -> u64 {
+        let (register, shift, mask) = self.within(i);
+        self.registers[register][lane] >> shift & mask
+    }
+
+    /// Sets element `i` of a lane, which is zero.
+    pub fn set_element(&mut self, lane: usize, i: usize, value: u64) {
+        let (register, shift, mask) = self.within(i);
+        self.registers[register][lane] |= (value & mask) << shift;
+    }
+
     /// Calls `each` with the bits of every element that a lane holds, and their place.
     pub fn elements(
         &self,

@@ -9,6 +9,7 @@
 
 mod fragments;
 mod multiply;
+mod quads;
 
 use bugaroo_ptx::op::MatrixPart;
 

@@ -7,6 +7,9 @@ use crate::exec::half::Format;
 
 /// The product's fragment.
 pub(super) fn multiply(mma: &Mma, a: &Fragment, b: &Fragment, c: &Fragment) -> Fragment {
+    if mma.of_quads() {
+        return super::quads::multiply(mma, a, b, c);
+    }
     let (rows, columns) = mma.shape.extent(MatrixPart::C);
     let depth = mma.shape.depth();
     let spread = |fragment: &Fragment, part| {
@@ -29,7 +32,8 @@ pub(super) fn multiply(mma: &Mma, a: &Fragment, b: &Fragment, c: &Fragment) -> F
     product
 }
 
-fn element(mma: &Mma, pairs: impl Iterator<Item = (u64, u64)>, c: u64) -> u64 {
+/// An element of D: the pairs whose products are summed up, and the element of C.
+pub(super) fn element(mma: &Mma, pairs: impl Iterator<Item = (u64, u64)>, c: u64) -> u64 {
     match mma.a {
         MatrixType::F64 => {
             let sum = pairs
