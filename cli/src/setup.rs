@@ -15,10 +15,9 @@ pub fn target(program: &Program) -> Result<Target, Error> {
 
 /// The settings of a session; without `--seed`, its seed is 0.
 pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
-    let default = Settings::default();
     Ok(Settings {
         seed: args.seed.unwrap_or(0),
-        jobs: args.jobs.map_or(default.jobs, usize::from),
+        jobs: args.jobs.map(usize::from),
         timeout: args.timeout,
         oracle: args.oracle.clone(),
         backend: backend(args.backend)?,

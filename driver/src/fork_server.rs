@@ -78,10 +78,10 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
     // them, as it would not if the kernel killed this process.
     // SAFETY: the call touches no memory of ours.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
-    heap::prepare();
     let mut children: Vec<Child> = Vec::with_capacity(CHILDREN);
     let mut polled: Vec<libc::pollfd> = Vec::with_capacity(CHILDREN + 1);
     let mut message = vec![0; bugaroo_protocol::LONGEST_MESSAGE];
+    heap::prepare();
     loop {
         polled.clear();
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };

@@ -60,7 +60,7 @@ impl Replay {
     pub async fn run(self, library: DriverLibrary, interrupt: Interrupt) -> Result<FullTrial, Error> {
         let Self { run, cell, record } = self;
         let configuration = run.configuration;
-        let settings = configuration.settings(1)?;
+        let settings = configuration.settings(Some(1))?;
         let variation = configuration.cells().swap_remove(cell);
         let session = Session::resume(configuration.target, settings, library, interrupt, run.baseline);
         session.full_trial(&variation, record.trial).await

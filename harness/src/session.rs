@@ -29,8 +29,9 @@ use crate::variation::Variation;
 pub struct Settings {
     /// The run's seed, which all trials' seeds stem from.
     pub seed: u64,
-    /// Trials that run at the same time, at least 1.
-    pub jobs: usize,
+    /// Trials that run at the same time, at least 1; None: as many as there are processors, and one more where they are
+    /// forked, as they are so short that a processor would else wait for the next one a sixth of its time.
+    pub jobs: Option<usize>,
     /// Wall-clock time that a trial may take; None: a minute, or far longer than without injection, whichever is
     /// more.
     pub timeout: Option<Duration>,
@@ -54,7 +55,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             seed: 0,
-            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            jobs: None,
             timeout: None,
             oracle: Oracle::Exit,
             backend: Backend::Sim,
@@ -67,6 +68,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Trials that run at the same time.
+    fn jobs(&self, forked: bool) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(|| processors() + usize::from(forked)).max(1)
+    }
+
     /// Warp instructions that one launch of a trial may execute.
     pub fn step_budget(&self, baseline: &Baseline) -> u64 {
         let default = || baseline.largest_launch.saturating_mul(BUDGET_FACTOR).saturating_add(BUDGET_FLOOR);
@@ -348,7 +355,8 @@ impl Session {
             if interrupt.is_set() {
                 return Err(Error::Interrupted);
             }
-            while last == usize::MAX && running.len() < self.settings().jobs.max(1) {
+            let jobs = self.settings().jobs(self.fork_server().used);
+            while last == usize::MAX && running.len() < jobs {
                 let Some((place, index)) = indices.next() else { break };
                 let (shared, variation) = (Arc::clone(&self.shared), Arc::clone(&variation));
                 let task = async move { (place, shared.trial(&variation, index).await) };

@@ -130,7 +130,7 @@ impl Configuration {
     ///
     /// # Errors
     /// When its oracle is none, which shows only where the file was written by another hand.
-    pub fn settings(&self, jobs: usize) -> Result<Settings, ParseOracleError> {
+    pub fn settings(&self, jobs: Option<usize>) -> Result<Settings, ParseOracleError> {
         Ok(Settings {
             seed: self.seed,
             jobs,

@@ -74,7 +74,7 @@ async fn trials_come_back_in_order_whatever_the_jobs() {
 /// What a trial's kernels executed comes with the trial, through every way of running it.
 #[tokio::test]
 async fn full_trials_bring_their_kernels() {
-    let session = session(ODD, Settings { seed: 3, jobs: 2, ..Settings::default() }).await.unwrap();
+    let session = session(ODD, Settings { seed: 3, jobs: Some(2), ..Settings::default() }).await.unwrap();
     let variation = Variation::default();
     let one = session.full_trial(&variation, 0).await.unwrap();
     assert_eq!((one.kernels["k"].launches, one.kernels["k"].counts.delayed_stores), (1, 1));
@@ -127,7 +127,7 @@ async fn stops_at_the_first_failure() {
 #[tokio::test]
 async fn what_hangs_after_the_first_failure_is_killed() {
     let script = "[ $model = null ] && exit; case $seed in *[13579]) exit 1 ;; esac; sleep 100000";
-    let session = session(script, Settings { seed: 3, jobs: 2, ..Settings::default() }).await.unwrap();
+    let session = session(script, Settings { seed: 3, jobs: Some(2), ..Settings::default() }).await.unwrap();
     let odd = (0..).find(|&index| session.seed(index) % 2 == 1).unwrap();
     let even = (0..).find(|&index| session.seed(index) % 2 == 0).unwrap();
     let indices = [odd, even];
