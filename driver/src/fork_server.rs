@@ -80,7 +80,8 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
     let mut children: Vec<Child> = Vec::with_capacity(CHILDREN);
     let mut polled: Vec<libc::pollfd> = Vec::with_capacity(CHILDREN + 1);
-    let mut message = vec![0; bugaroo_protocol::LONGEST_MESSAGE];
+    // Never freed: a trial would use its pages, which it had to copy first.
+    let message = Vec::leak(vec![0; bugaroo_protocol::LONGEST_MESSAGE]);
     heap::prepare();
     loop {
         polled.clear();
@@ -101,7 +102,7 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
         if polled[0].revents == 0 {
             continue;
         }
-        let Some((length, given)) = socket.receive(&mut message) else {
+        let Some((length, given)) = socket.receive(message) else {
             children.iter().for_each(kill);
             // SAFETY: ends the process; buffers of the program's that were not flushed are the trials'.
             unsafe { libc::_exit(0) };

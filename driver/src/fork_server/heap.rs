@@ -11,9 +11,11 @@ use libc::{c_int, c_void};
 const HUGE_PAGE: usize = 2 << 20;
 /// Before the huge pages: for what the server itself still asks for.
 const MARGIN: usize = 16 << 10;
-/// Gaps that are taken, as powers of two: a bigger one is taken in pieces, a smaller one serves small blocks.
-const LARGEST_GAP: usize = 1 << 20;
-const SMALLEST_GAP: usize = 32;
+/// Blocks with which gaps are filled: powers of two from the largest, and then every size of the allocator's own lists.
+const LARGEST_BLOCK: usize = 1 << 20;
+const LISTED_BLOCK: usize = 1 << 10;
+/// Between two of these sizes.
+const SIZE_STEP: usize = 16;
 /// Untouched memory at the heap's end.
 const ROOM: usize = 2 * HUGE_PAGE;
 
@@ -30,6 +32,13 @@ pub fn prepare() {
     // SAFETY: asks where the heap ends, and does not move it.
     let end = unsafe { libc::sbrk(0) } as usize;
     take_gaps(end);
+    // What is bigger than the lists' blocks comes from the heap's end now.
+    // SAFETY: plain allocation, freed once.
+    let end = unsafe {
+        let probe = libc::malloc(2 * LISTED_BLOCK);
+        libc::free(probe);
+        probe as usize
+    };
     let Some(boundary) = (end + MARGIN).checked_next_multiple_of(HUGE_PAGE) else { return };
     // What lies between is taken, for good, and not touched.
     // SAFETY: plain allocation; never freed.
@@ -44,11 +53,10 @@ pub fn prepare() {
     }
 }
 
-/// Takes what is free between the blocks of a heap that ends here, the largest gaps first, for good and without
-/// touching it.
+/// Takes what is free between the blocks of a heap that ends here, the largest gaps first, for good.
 fn take_gaps(end: usize) {
-    let sizes = (SMALLEST_GAP.ilog2()..=LARGEST_GAP.ilog2()).rev().map(|power| 1 << power);
-    for size in sizes {
+    let powers = (LISTED_BLOCK.ilog2() + 1..=LARGEST_BLOCK.ilog2()).rev().map(|power| 1 << power);
+    for size in powers.chain((0..=LISTED_BLOCK).rev().step_by(SIZE_STEP)) {
         loop {
             // SAFETY: plain allocation, freed at most once.
             let block = unsafe { libc::malloc(size) };

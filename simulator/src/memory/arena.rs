@@ -67,20 +67,23 @@ impl Arena {
         unsafe { to.write_bytes(0, bytes as usize) };
     }
 
-    /// Feeds the range to `step` in 8-byte words, the last one padded with zero.
-    pub fn words(&self, offset: u64, bytes: u64, step: &mut impl FnMut(u64)) {
+    /// Feeds the range to `step` in 8-byte words, four at a time, the last ones padded with zero.
+    pub fn words(&self, offset: u64, bytes: u64, step: &mut impl FnMut([u64; 4])) {
         let from = self.at(offset, bytes);
         // SAFETY: `at` checked the range; a digest is taken between launches, when nobody writes.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
-        let chunks = from.chunks_exact(8);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            step(u64::from_le_bytes(chunk.try_into().expect("chunks of eight")));
-        }
+        let words = |bytes: &[u8; 32]| {
+            std::array::from_fn(|at| {
+                let word = bytes[8 * at..].first_chunk().expect("four words of eight bytes");
+                u64::from_le_bytes(*word)
+            })
+        };
+        let (whole, rest) = from.as_chunks();
+        whole.iter().for_each(|bytes| step(words(bytes)));
         if !rest.is_empty() {
-            let mut last = [0; 8];
+            let mut last = [0; 32];
             last[..rest.len()].copy_from_slice(rest);
-            step(u64::from_le_bytes(last));
+            step(words(&last));
         }
     }
 

@@ -287,15 +287,17 @@ impl Memory {
     /// the allocations, not where the host put them. Two runs of one seed have the same. The host's own
     /// memory is no part of it.
     pub fn digest(&self) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325;
-        let mut step = |word: u64| hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        // Four of them, so that no word waits for the one before it.
+        let mut hashes: [u64; 4] = [0xcbf2_9ce4_8422_2325; 4];
+        let mut step = |words: [u64; 4]| hashes = std::array::from_fn(|at| mix(hashes[at], words[at]));
         for (heap, held) in self.live() {
             if !matches!(held.kind, AllocationKind::Tool | AllocationKind::Pinned) {
-                step(held.bytes);
+                step([held.bytes; 4]);
                 heap.words(&held, &mut step);
             }
         }
-        hash
+        hashes.into_iter().fold(0, mix)
     }
 
     /// The region that holds `address`, if device code may read it, or write to it.

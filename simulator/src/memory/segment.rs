@@ -118,8 +118,8 @@ impl Segment {
         self.arena.clear(address - self.base, bytes);
     }
 
-    /// Feeds an allocation to `step` in 8-byte words, the last one padded with zero.
-    pub fn words(&self, held: &Held, step: &mut impl FnMut(u64)) {
+    /// Feeds an allocation to `step` in 8-byte words, four at a time, the last ones padded with zero.
+    pub fn words(&self, held: &Held, step: &mut impl FnMut([u64; 4])) {
         self.arena.words(held.base - self.base, held.bytes, step);
     }
 }
