@@ -68,10 +68,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Trials that run at the same time.
-    fn jobs(&self, forked: bool) -> usize {
+    /// Trials that run at the same time: as long as each is a process, and when they are forked.
+    fn jobs(&self) -> [usize; 2] {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.jobs.unwrap_or_else(|| processors() + usize::from(forked)).max(1)
+        match self.jobs {
+            Some(jobs) => [jobs.max(1); 2],
+            None => [processors(), processors() + 1],
+        }
     }
 
     /// Warp instructions that one launch of a trial may execute.
@@ -346,6 +349,7 @@ impl Session {
         let mut indices = indices.into_iter().enumerate();
         let mut interrupt = self.interrupt.clone();
         let mut records = BTreeMap::new();
+        let jobs = self.settings().jobs();
         // No trial at a later place than this is of interest.
         let mut last = usize::MAX;
         let mut running: BTreeMap<usize, AbortHandle> = BTreeMap::new();
@@ -355,8 +359,8 @@ impl Session {
             if interrupt.is_set() {
                 return Err(Error::Interrupted);
             }
-            let jobs = self.settings().jobs(self.fork_server().used);
-            while last == usize::MAX && running.len() < jobs {
+            let at_a_time = jobs[usize::from(self.fork_server().used)];
+            while last == usize::MAX && running.len() < at_a_time {
                 let Some((place, index)) = indices.next() else { break };
                 let (shared, variation) = (Arc::clone(&self.shared), Arc::clone(&variation));
                 let task = async move { (place, shared.trial(&variation, index).await) };
