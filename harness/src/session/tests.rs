@@ -55,7 +55,8 @@ fn key(record: &TrialRecord) -> (u64, u64, Outcome) {
 async fn trials_come_back_in_order_whatever_the_jobs() {
     let mut all = Vec::new();
     for jobs in [1, 4] {
-        let session = session(ODD, Settings { seed: 3, jobs, ..Settings::default() }).await.unwrap();
+        let session =
+            session(ODD, Settings { seed: 3, jobs: Some(jobs), ..Settings::default() }).await.unwrap();
         let indices = [5, 0, 9, 2, 11, 3];
         let records = session.trials(&Variation::default(), indices, Stop::Never, &Silent).await.unwrap();
         assert_eq!(records.iter().map(|record| record.trial).collect::<Vec<_>>(), indices);
@@ -110,9 +111,12 @@ impl Reporter for Counter {
 async fn stops_at_the_first_failure() {
     let hang = format!("{ODD}; [ $seed = $HANG ] && sleep 100000; exit 0");
     for jobs in [1, 2, 8] {
-        let session = session(&hang.replace("$HANG", "0"), Settings { seed: 3, jobs, ..Settings::default() })
-            .await
-            .unwrap();
+        let session = session(
+            &hang.replace("$HANG", "0"),
+            Settings { seed: 3, jobs: Some(jobs), ..Settings::default() },
+        )
+        .await
+        .unwrap();
         let first = (0..).find(|&index| session.seed(index) % 2 == 1).unwrap();
         let counter = Counter::default();
         let records =
