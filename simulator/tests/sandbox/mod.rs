@@ -6,10 +6,15 @@
 //! bytes. Everything that a kernel loads goes to its results. A result with an outside byte was read where nothing
 //! may be read; a changed byte next door was written there; and what is called a fault has to be one.
 
+use std::sync::Arc;
+
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model};
+use bugaroo_injector::collect_sites::collect_sites;
+use bugaroo_ptx::ast::Module;
+use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
     AllocationKind, CODE_BASE, DeviceConfig, End, FaultKind, GLOBAL_BASE, LOCAL_WINDOW, LaunchSpec, Memory,
-    PARAM_WINDOW, Program, RandomScheduler, SHARED_WINDOW, launch,
+    MemoryModel, PARAM_WINDOW, Program, RandomScheduler, SHARED_WINDOW, launch_with,
 };
 
 /// What device memory is filled with.
@@ -24,6 +29,17 @@ const RESULTS: u64 = 32;
 const BUFFERS: [u64; 3] = [40, 4099, 512];
 /// Which of them is freed before the launch.
 const FREED: usize = 2;
+
+/// What delays stores, and loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Nothing,
+    /// The injected device code.
+    Handlers,
+    /// The simulator's own models.
+    StoreBuffer,
+    Ptx,
+}
 
 /// Random choices, made of bytes.
 pub struct Choices<'a>(pub &'a mut dyn FnMut() -> u8);
@@ -53,12 +69,12 @@ pub enum Ended {
     Refused,
 }
 
-/// Makes a kernel, runs it, with injection at times, and checks that it stayed inside.
+/// Makes a kernel, runs it, mostly under some memory model, and checks that it stayed inside.
 pub fn try_kernel(choices: &mut Choices<'_>) -> Ended {
     let next_door = vec![OUTSIDE; 1 << 16];
     let text = kernel(choices, next_door.as_ptr() as u64);
-    let injected = choices.below(4) == 0;
-    let ended = run(&text, injected);
+    let form = choices.one_of(&[Form::Handlers, Form::StoreBuffer, Form::Ptx, Form::Nothing]);
+    let ended = run(&text, form);
     assert!(next_door.iter().all(|byte| *byte == OUTSIDE), "host memory was written by\n{text}");
     ended
 }
@@ -255,8 +271,8 @@ fn base(choices: &mut Choices<'_>, next_door: u64, tame: bool) -> (&'static str,
     }
 }
 
-fn run(text: &str, injected: bool) -> Ended {
-    let instrumented = injected.then(|| match bugaroo_injector::instrument(text) {
+fn run(text: &str, form: Form) -> Ended {
+    let instrumented = (form == Form::Handlers).then(|| match bugaroo_injector::instrument(text) {
         Ok(instrumented) => instrumented,
         Err(error) => panic!("{error}\n{text}"),
     });
@@ -296,7 +312,9 @@ fn run(text: &str, injected: bool) -> Ended {
         cluster: None,
         step_budget: Some(5_000_000),
     };
-    let Ok(ran) = launch(&program, &mut memory, &config, &spec, &mut RandomScheduler::new(7)) else {
+    let model = model(form, &program, &module);
+    let mut scheduler = RandomScheduler::new(7);
+    let Ok((ran, _)) = launch_with(&program, &mut memory, &config, &spec, &mut scheduler, model) else {
         return Ended::Refused;
     };
     let mut read = vec![0; result_bytes as usize];
@@ -318,6 +336,24 @@ fn run(text: &str, injected: bool) -> Ended {
             Ended::Stopped
         }
         other => panic!("{other:?}\n{text}"),
+    }
+}
+
+/// A model of the simulator that delays three stores in four, and half of the loads if it delays them.
+fn model(form: Form, program: &Program, module: &Module) -> Option<Box<dyn MemoryModel>> {
+    let (pw, seed) = ([0.75; 2], (3, 0));
+    let table = collect_sites(module);
+    match form {
+        Form::Nothing | Form::Handlers => None,
+        Form::StoreBuffer => {
+            let settings = store_buffer::Settings { pw, seed, capacity: 8, flags: Arc::default() };
+            let sites = Arc::new(store_buffer::Sites::new(program, &table));
+            Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
+        }
+        Form::Ptx => {
+            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags: Arc::default() };
+            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program, &table)))))
+        }
     }
 }
 
