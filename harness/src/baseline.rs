@@ -184,7 +184,8 @@ const LOCKSTEP_BUDGET: u64 = 200_000_000;
 
 /// Whether a program that has failed passes when warps run in lockstep.
 async fn passes_in_lockstep(ground: &Ground, plan: Plan<'_>, ran: &Ran) -> Result<bool, Error> {
-    let might = matches!(ran.outcome, Outcome::WrongResult | Outcome::Deadlock);
+    // A wrong rank or offset makes it crash.
+    let might = matches!(ran.outcome, Outcome::WrongResult | Outcome::Crash | Outcome::Deadlock);
     let simulated = ground.settings.backend == Backend::Sim;
     if !might || !simulated || plan.warp_synchronous || ran.report.launches == 0 {
         return Ok(false);

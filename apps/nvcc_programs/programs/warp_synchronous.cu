@@ -1,6 +1,7 @@
 // nvcc program: -arch=sm_75
 // A sum per block as programs from before Volta have it: the last warp goes on without __syncwarp(), and __shared__ memory is
-// volatile instead. `unfenced` leaves out the fence that the last block needs, which no lockstep makes good.
+// volatile instead. `unfenced` leaves out the fence that the last block needs, which no lockstep makes good. `astray` takes the
+// sums for offsets, so that wrong ones lead out of the array.
 #include <cstring>
 
 #include "check.h"
@@ -8,7 +9,7 @@
 const int THREADS = 128, BLOCKS = 16;
 __device__ unsigned finished;
 
-__global__ void sum(const int *numbers, int *parts, int *total, bool fenced) {
+__global__ void sum(const int *numbers, int *parts, int *total, bool fenced, bool astray) {
     volatile __shared__ int values[THREADS];
     __shared__ bool last;
     unsigned t = threadIdx.x;
@@ -25,7 +26,8 @@ __global__ void sum(const int *numbers, int *parts, int *total, bool fenced) {
         values[t] += values[t + 1];
     }
     if (t == 0) {
-        parts[blockIdx.x] = values[0];
+        int offset = astray ? (values[0] - THREADS) << 20 : 0;
+        parts[offset + blockIdx.x] = values[0];
         if (fenced) __threadfence();
         last = atomicInc(&finished, BLOCKS - 1) == BLOCKS - 1;
     }
@@ -39,16 +41,17 @@ __global__ void sum(const int *numbers, int *parts, int *total, bool fenced) {
 
 int main(int arguments, char **argument) {
     bool fenced = arguments < 2 || std::strcmp(argument[1], "unfenced") != 0;
+    bool astray = arguments >= 2 && std::strcmp(argument[1], "astray") == 0;
     int numbers[BLOCKS * THREADS], want = 0, got = 0;
     Noise noise = {3};
-    for (int &number : numbers) want += number = noise.next() % 100;
+    for (int &number : numbers) want += number = astray ? 1 : noise.next() % 100;
     int *in, *parts, *total;
     CHECK(cudaMalloc(&in, sizeof numbers));
     CHECK(cudaMalloc(&parts, BLOCKS * sizeof(int)));
     CHECK(cudaMemset(parts, 0, BLOCKS * sizeof(int)));
     CHECK(cudaMalloc(&total, sizeof(int)));
     CHECK(cudaMemcpy(in, numbers, sizeof numbers, cudaMemcpyHostToDevice));
-    sum<<<BLOCKS, THREADS>>>(in, parts, total, fenced);
+    sum<<<BLOCKS, THREADS>>>(in, parts, total, fenced, astray);
     CHECK(cudaMemcpy(&got, total, sizeof(int), cudaMemcpyDeviceToHost));
     EXPECT("sum", got, want);
     std::puts("ok");

@@ -60,6 +60,8 @@ fn warp_synchronous_programs_pass_in_lockstep() {
     };
     finds(&[], &[&program]);
     finds(&["--warp-synchronous"], &[&program, Path::new("unfenced")]);
+    // One that crashes is told of lockstep, too.
+    finds(&[], &[&program, Path::new("astray")]);
 }
 
 #[test]
