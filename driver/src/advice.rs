@@ -262,6 +262,54 @@ pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
     prefetch("cuMemPrefetchBatchAsync", (0..count).map(range), stream)
 }
 
+/// Discards ranges of managed memory: what they hold is undefined from then on, for which what they hold is as good as
+/// anything.
+///
+/// # Safety
+/// The arrays have `count` items.
+pub unsafe extern "C" fn cuMemDiscardBatchAsync(
+    addresses: *const CUdeviceptr,
+    sizes: *const usize,
+    count: usize,
+    flags: u64,
+    stream: CUstream,
+) -> Status {
+    with_stream("cuMemDiscardBatchAsync", stream, |driver, _| {
+        not_null(addresses)?;
+        not_null(sizes)?;
+        if count == 0 || flags != 0 {
+            return Err(Status::InvalidValue);
+        }
+        (0..count).try_for_each(|at| {
+            // SAFETY: the caller's promise, for both.
+            let (address, bytes) =
+                unsafe { (addresses.add(at).read_unaligned(), sizes.add(at).read_unaligned()) };
+            check(driver, address, bytes)
+        })
+    })
+}
+
+/// Discards ranges of managed memory, and prefetches them: as prefetching alone.
+///
+/// # Safety
+/// As [`cuMemPrefetchBatchAsync`].
+#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync(
+    addresses: *const CUdeviceptr,
+    sizes: *const usize,
+    count: usize,
+    locations: *const CUmemLocation,
+    starts: *const usize,
+    locations_count: usize,
+    flags: u64,
+    stream: CUstream,
+) -> Status {
+    // SAFETY: the same contract.
+    unsafe {
+        cuMemPrefetchBatchAsync(addresses, sizes, count, locations, starts, locations_count, flags, stream)
+    }
+}
+
 /// Writes one attribute of a range: what holds for all of it, else that nothing does.
 ///
 /// # Safety

@@ -13,6 +13,7 @@ use crate::entry::{anytime, not_null, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
 use crate::graph::edit::nodes;
+use crate::graph::user_object::Dying;
 use crate::queue::Lane;
 use crate::state::Driver;
 use crate::stream::Stream;
@@ -301,15 +302,19 @@ fn check_nodes(driver: &Driver, graph: CUgraph, nodes: &[CUgraphNode]) -> Outcom
     if nodes.iter().all(inside) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
-/// Ends a capture in the stream that it began in, and gives its graph, or null when it is invalid.
+/// Ends a capture in the stream that it began in, and gives its graph, or null when it is invalid. Who gave the graph to
+/// capture to need not be told it.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, place: *mut CUgraph) -> Status {
-    on_stream("cuStreamEndCapture", stream, |driver, stream| {
-        not_null(place)?;
+    let mut dying = Dying::default();
+    let status = on_stream("cuStreamEndCapture", stream, |driver, stream| {
         let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
         let Some(capture) = driver.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+        if !capture.given {
+            not_null(place)?;
+        }
         if capture.origin != stream.lane {
             driver.invalidate(number);
             return Err(Status::StreamCaptureUnmatched);
@@ -326,13 +331,15 @@ pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, place: *mut CUgrap
             _ => None,
         };
         if failed.is_some() && !capture.given {
-            driver.graphs.remove(capture.graph);
+            driver.graphs.remove(capture.graph, &mut dying);
         }
         let graph = if failed.is_some() { std::ptr::null_mut() } else { capture.graph };
         // SAFETY: the caller's promise.
-        unsafe { write(place, graph) }?;
+        unsafe { write_if_wanted(place, graph) };
         failed.map_or(Ok(()), Err)
-    })
+    });
+    dying.destroy();
+    status
 }
 
 /// 0: not captured, 1: captured, 2: the capture is invalid.

@@ -36,6 +36,8 @@ pub struct Request {
     pub together: Together,
     /// Whether the host may watch what it does to memory.
     pub watched: bool,
+    /// How many kernels, each launched by the one before, lead to this one: 0 for the host's own.
+    pub depth: u32,
 }
 
 /// How a launch's blocks belong together.
@@ -50,7 +52,7 @@ pub struct Together {
 /// A kernel that runs.
 #[derive(Debug)]
 pub struct Flight {
-    grid: Grid,
+    pub(super) grid: Grid,
     function: CUfunction,
     name: String,
     shape: ([u32; 3], [u32; 3]),

@@ -10,13 +10,14 @@ use std::sync::atomic::AtomicPtr;
 
 use crate::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module,
+    event, fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module, notices,
     occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream, stream_attributes,
     virtual_memory,
 };
 
 use crate::graph::{
-    edit as graph_edit, exec as graph_exec, inspect as graph_inspect, node_params as graph_node_params,
+    condition, dot, edit as graph_edit, exec as graph_exec, inspect as graph_inspect, memory as graph_memory,
+    node_params as graph_node_params, update as graph_update, user_object,
 };
 
 /// What stands behind an exported name.
@@ -63,7 +64,7 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static Slot)> {
 
 export! {
     advice {
-        cuMemAdvise cuMemAdvise_v2 cuMemPrefetchAsync cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync
+        cuMemAdvise cuMemAdvise_v2 cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync cuMemPrefetchAsync cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync
         cuMemRangeGetAttribute cuMemRangeGetAttributes
     }
     per_thread {
@@ -71,6 +72,7 @@ export! {
         cuGraphLaunch_ptsz cuGraphUpload_ptsz cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz
         cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz
         cuMemFreeAsync_ptsz cuMemPrefetchAsync_ptsz cuMemPrefetchAsync_v2_ptsz
+        cuMemDiscardAndPrefetchBatchAsync_ptsz cuMemDiscardBatchAsync_ptsz
         cuMemPrefetchBatchAsync_ptsz cuMemcpy2DAsync_v2_ptsz cuMemcpy2DUnaligned_v2_ptds
         cuMemcpy2D_v2_ptds cuMemcpy3DAsync_v2_ptsz cuMemcpy3DBatchAsync_ptsz
         cuMemcpy3DBatchAsync_v2_ptsz cuMemcpy3DPeerAsync_ptsz cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds
@@ -158,16 +160,33 @@ export! {
         cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded cuFuncLoad
         cuFuncSetAttribute cuFuncSetCacheConfig cuFuncSetSharedMemConfig
     }
+condition {
+        cuGraphConditionalHandleCreate
+    }
+    dot {
+        cuGraphDebugDotPrint
+    }
+    graph_memory {
+        cuDeviceGetGraphMemAttribute cuDeviceGraphMemTrim cuDeviceSetGraphMemAttribute
+        cuGraphMemAllocNodeGetParams cuGraphMemFreeNodeGetParams
+    }
+    graph_update {
+        cuGraphExecUpdate cuGraphExecUpdate_v2
+    }
+    user_object {
+        cuGraphReleaseUserObject cuGraphRetainUserObject cuUserObjectCreate cuUserObjectRelease
+        cuUserObjectRetain
+    }
     graph_edit {
         cuGraphAddChildGraphNode cuGraphAddDependencies cuGraphAddDependencies_v2
         cuGraphAddEmptyNode cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddHostNode
-        cuGraphAddKernelNode cuGraphAddKernelNode_v2 cuGraphAddMemcpyNode cuGraphAddMemsetNode
+        cuGraphAddKernelNode cuGraphAddKernelNode_v2 cuGraphAddMemAllocNode cuGraphAddMemFreeNode cuGraphAddMemcpyNode cuGraphAddMemsetNode
         cuGraphAddNode cuGraphAddNode_v2 cuGraphClone cuGraphCreate cuGraphDestroy
         cuGraphDestroyNode cuGraphRemoveDependencies cuGraphRemoveDependencies_v2
     }
     graph_exec {
-        cuDeviceGetGraphMemAttribute cuDeviceGraphMemTrim cuGraphExecChildGraphNodeSetParams
-        cuGraphExecDestroy cuGraphExecGetFlags cuGraphExecUpdate cuGraphExecUpdate_v2
+        cuGraphExecChildGraphNodeSetParams
+        cuGraphExecDestroy cuGraphExecGetFlags
         cuGraphInstantiate cuGraphInstantiateWithFlags cuGraphInstantiateWithParams
         cuGraphInstantiate_v2 cuGraphLaunch cuGraphNodeGetEnabled cuGraphNodeSetEnabled
         cuGraphUpload
@@ -236,7 +255,12 @@ export! {
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxPotentialBlockSize
         cuOccupancyMaxPotentialBlockSizeWithFlags
     }
+    notices {
+        cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent
+        cuLogsDumpToFile cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback
+    }
     peer {
+        cuDeviceGetHostAtomicCapabilities cuDeviceGetP2PAtomicCapabilities
         cuCtxDisablePeerAccess cuCtxEnablePeerAccess cuCtxGetExecAffinity cuDeviceGetLuid
         cuDeviceGetP2PAttribute
     }

@@ -37,6 +37,12 @@ pub enum Kind {
     Node,
     /// `CUgraphExec`
     Exec,
+    /// `CUuserObject`
+    UserObject,
+    /// `CUlogsCallbackHandle`
+    LogListener,
+    /// `CUasyncCallbackHandle`
+    DeviceListener,
 }
 
 /// The objects of one kind.

@@ -158,7 +158,8 @@ impl Driver {
         // SAFETY: the caller's promise.
         let parameters = unsafe { collect(self.kernel(function)?.1, parameters) }?;
         let watched = self.reaches_host(&parameters);
-        let request = Request { function, grid, block, dynamic_shared, parameters, together, watched };
+        let depth = 0;
+        let request = Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
         self.check_launch(&request)?;
         Ok(request)
     }

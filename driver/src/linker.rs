@@ -1,8 +1,8 @@
 //! Linking of device code: modules of PTX, wherever they come from, into one.
 //!
-//! NVIDIA's device-side runtime (libcudadevrt) is machine code for most devices. Of what it defines only the
-//! barrier of a grid is here, as a module of our own; its other functions (launches from the device
-//! and what goes with them) stay undefined, and the kernels that call them are refused.
+//! NVIDIA's device-side runtime (libcudadevrt) is machine code for most devices. Of what it defines the
+//! barrier of a grid is here, as a module of our own; launches from the device and what goes with them the virtual GPU
+//! has itself. Its other functions stay undefined, and the kernels that call them are refused.
 
 use bugaroo_ptx::link::{Input, LinkError, link};
 
@@ -11,7 +11,8 @@ use crate::image::{Fitting, fitting};
 use crate::module::Refusal;
 
 /// Functions that the virtual GPU itself provides.
-const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+const OF_THE_SYSTEM: [&str; 6] =
+    ["vprintf", "malloc", "free", "__nv_aligned_device_malloc", "__assertfail", "cudaGraphSetConditional"];
 
 /// The barrier of a grid, and the functions that make it.
 const GRID: Input<'_> = Input { name: "the device-side runtime", text: include_str!("linker/grid.ptx") };

@@ -10,7 +10,9 @@ use bugaroo_simulator::AllocationKind;
 use crate::attributes::PITCH_ALIGNMENT;
 use crate::entry::{not_null, synchronising, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
+use crate::graph::Body;
 use crate::state::{Allocation, Driver};
+use crate::stream::Stream;
 use crate::submit::{on_stream, submit};
 use crate::types::{CUcontext, CUdeviceptr, CUstream};
 use crate::work::Work;
@@ -52,11 +54,29 @@ impl Driver {
         Ok(address)
     }
 
+    /// Memory of the graph that a stream is captured for.
+    ///
+    /// # Errors
+    /// As [`Self::allocate`], and as the capture has it.
+    pub fn capture_allocation(&mut self, stream: &Stream, bytes: usize) -> Outcome<CUdeviceptr> {
+        let memory = self.graph_memory(stream.context, bytes)?;
+        let address = memory.address;
+        self.capture_body(stream, Body::Allocate(memory))?;
+        Ok(address)
+    }
+
     /// Frees what [`Self::allocate`] gave.
     ///
     /// # Errors
     /// `InvalidValue` when it is not the first address of such memory.
     pub fn free(&mut self, address: CUdeviceptr) -> Outcome {
+        if self.graphs.memory.has(address) {
+            // It stays where it is for the graph's next launch.
+            self.graphs.memory.close(address)?;
+            self.graphs.memory.set_live(address, false);
+            self.sweep_graph_memory();
+            return Ok(());
+        }
         let gone = self.allocations.remove(&address).ok_or(Status::InvalidValue)?;
         self.pools.freed(&gone);
         self.advice.forget(address, gone.size);
@@ -91,7 +111,10 @@ pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) ->
 pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
     on_stream("cuMemAllocAsync", stream, |driver, stream| {
         not_null(place)?;
-        let address = driver.allocate_from(driver.pools.current(), stream.context, bytes)?;
+        let address = match driver.is_capturing(&stream) {
+            true => driver.capture_allocation(&stream, bytes)?,
+            false => driver.allocate_from(driver.pools.current(), stream.context, bytes)?,
+        };
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
     })
@@ -152,10 +175,16 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
 /// Frees device memory in stream order.
 pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
     submit("cuMemFreeAsync", stream, |driver, stream| {
-        driver.allocations.get(&address).ok_or(Status::InvalidValue)?;
         if driver.is_capturing(stream) {
-            // The graph may be launched again: what it frees stays, as what it allocates is there already.
-            return Ok(Some(Work::Nothing));
+            // A graph frees what a graph has allocated.
+            let memory = driver.graphs.memory.get(address)?;
+            return driver.capture_body(stream, Body::Free(memory)).map(|()| None);
+        }
+        driver.allocations.get(&address).ok_or(Status::InvalidValue)?;
+        if driver.graphs.memory.has(address) {
+            driver.graphs.memory.close(address)?;
+            let memory = driver.graphs.memory.get(address)?;
+            return Ok(Some(Driver::graph_memory_work(&memory, false)));
         }
         Ok(Some(Work::act(move |driver| driver.free(address))))
     })

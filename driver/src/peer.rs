@@ -73,3 +73,68 @@ pub unsafe extern "C" fn cuCtxGetExecAffinity(place: *mut [c_uint; 2], kind: c_u
         unsafe { write(place, [kind, driver.config.sm_count]) }
     })
 }
+
+/// `SIGNED`, `UNSIGNED`, `REDUCTION`, `SCALAR_32`, `SCALAR_64`, `SCALAR_128`, `VECTOR_32x4` of `CUatomicOperationCapability`
+const CAPABILITIES: [c_uint; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// What the virtual GPU can do to memory in one piece, by `CUatomicOperation`: as PTX has it for its compute capability.
+fn atomic_capability(operation: c_uint) -> Option<c_uint> {
+    let [signed, unsigned, reduction, word, double, quad, vector] = CAPABILITIES;
+    Some(match operation {
+        0..=2 => signed | unsigned | reduction | word | double,
+        3 | 4 => unsigned | reduction | word,
+        5..=7 => signed | unsigned | reduction | word | double,
+        8 | 9 => signed | unsigned | word | double | quad,
+        10 => reduction | word | double | vector,
+        11 | 12 => 0,
+        _ => return None,
+    })
+}
+
+/// Which atomic operations the device can do to memory of the host: to memory that both share, all that it knows.
+///
+/// # Safety
+/// `places` and `operations` are null or have room for `count` numbers.
+pub unsafe extern "C" fn cuDeviceGetHostAtomicCapabilities(
+    places: *mut c_uint,
+    operations: *const c_uint,
+    count: c_uint,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuDeviceGetHostAtomicCapabilities", |_| {
+        check_device(device)?;
+        not_null(places)?;
+        not_null(operations)?;
+        if count == 0 {
+            return Err(Status::InvalidValue);
+        }
+        for at in 0..count as usize {
+            // SAFETY: the caller's promise, for both.
+            unsafe {
+                let operation = operations.add(at).read_unaligned();
+                write(places.add(at), atomic_capability(operation).ok_or(Status::InvalidValue)?)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Which atomic operations a device can do to another's memory: there are no two.
+///
+/// # Safety
+/// Nothing is written.
+pub unsafe extern "C" fn cuDeviceGetP2PAtomicCapabilities(
+    places: *mut c_uint,
+    operations: *const c_uint,
+    _count: c_uint,
+    from: CUdevice,
+    to: CUdevice,
+) -> Status {
+    with_driver("cuDeviceGetP2PAtomicCapabilities", |_| {
+        not_null(places)?;
+        not_null(operations)?;
+        check_device(from)?;
+        check_device(to)?;
+        Err(Status::InvalidDevice)
+    })
+}

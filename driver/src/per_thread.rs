@@ -367,6 +367,23 @@ per_thread! {
         flags: u64,
         stream: CUstream,
     );
+    cuMemDiscardAndPrefetchBatchAsync_ptsz = advice::cuMemDiscardAndPrefetchBatchAsync(
+        addresses: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        locations: *const CUmemLocation,
+        starts: *const usize,
+        locations_count: usize,
+        flags: u64,
+        stream: CUstream,
+    );
+    cuMemDiscardBatchAsync_ptsz = advice::cuMemDiscardBatchAsync(
+        addresses: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        flags: u64,
+        stream: CUstream,
+    );
     cuMemcpy3DAsync_v2_ptsz = copy3d::cuMemcpy3DAsync_v2(
         copy: *const CUDA_MEMCPY3D,
         stream: CUstream,

@@ -336,7 +336,13 @@ pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
 ) -> Status {
     on_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
         not_null(place)?;
-        let address = driver.allocate_from(pool, stream.context, bytes)?;
+        let address = match driver.is_capturing(&stream) {
+            true => {
+                driver.pools.all.get(pool)?;
+                driver.capture_allocation(&stream, bytes)?
+            }
+            false => driver.allocate_from(pool, stream.context, bytes)?,
+        };
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
     })

@@ -13,6 +13,8 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bugaroo_simulator::End;
+
 use crate::console;
 use crate::current;
 use crate::entry::{anytime, if_free, with_driver};
@@ -117,7 +119,16 @@ impl Driver {
                 // Other kernels of a broken context end with it.
                 self.discard(ticket, *flight);
             } else if let Some(end) = self.fly(ticket, &mut flight, turns) {
+                let asked = flight.grid.take_asked();
                 self.land(context, ticket, *flight, &end);
+                if let (Work::Kernel(request, _), End::Complete, false) = (&work, end, asked.is_empty()) {
+                    let parent = (request.function, request.depth);
+                    match self.queue_children(context, ticket, parent, asked) {
+                        Ok(true) => return Some(Step::Done(turns)),
+                        Ok(false) => {}
+                        Err(status) => self.break_context(context, status),
+                    }
+                }
             } else {
                 if let Some(item) = self.queue.item(ticket) {
                     item.progress = Progress::Flying(flight);
@@ -145,6 +156,11 @@ impl Driver {
                 Ok(())
             }
             Work::Act(action) => action(self),
+            Work::Branch(choice) => match self.take_branch(context, ticket, &choice) {
+                Ok(true) => return Some(Step::Done(1)),
+                Ok(false) => Ok(()),
+                Err(status) => Err(status),
+            },
             // SAFETY: whoever made it vouched that the host's memory is there.
             Work::Copy(copy) => unsafe { copy.execute(self) },
             Work::Fill(fill) => fill.execute(self),

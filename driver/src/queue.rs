@@ -155,6 +155,21 @@ impl Queue {
         ticket
     }
 
+    /// Lets a piece of work that could go on wait for others first (those of them that are not done).
+    pub fn wait_again(&mut self, ticket: Ticket, before: &[Ticket]) {
+        let mut missing = 0;
+        for before in before {
+            if let Some(item) = self.items.get_mut(before) {
+                item.after.push(ticket);
+                missing += 1;
+            }
+        }
+        if let Some(item) = self.items.get_mut(&ticket).filter(|_| missing > 0) {
+            item.progress = Progress::Waiting(missing);
+            self.ready.retain(|ready| *ready != ticket);
+        }
+    }
+
     /// Makes a piece of work the last of a stream.
     pub fn append(&mut self, stream: &Stream, ticket: Ticket) {
         let tail = Tail { ticket, context: stream.context, blocking: stream.blocking() };

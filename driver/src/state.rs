@@ -17,6 +17,7 @@ use crate::injection::{Injection, mix};
 use crate::library::Library;
 use crate::link::Link;
 use crate::module::{Module, ModuleNumbers};
+use crate::notices::Listeners;
 use crate::pool::Pools;
 use crate::primary::Primary;
 use crate::queue::{Progress, Queue, Ticket};
@@ -119,6 +120,8 @@ pub struct Driver {
     pub stream_attributes: crate::stream_attributes::Attributes,
     /// What was set for launches of the old kind, by function.
     pub legacy_launches: BTreeMap<usize, crate::legacy_launch::Settings>,
+    /// Who wants to be told of what happens.
+    pub listeners: Listeners,
     /// Graphs, and captures of them.
     pub graphs: Graphs,
     /// Memory pools.
@@ -183,6 +186,7 @@ impl Driver {
             events: Handles::new(Kind::Event),
             stream_attributes: BTreeMap::new(),
             legacy_launches: BTreeMap::new(),
+            listeners: Listeners::new(),
             graphs: Graphs::new(),
             pools: Pools::new(),
             links: Handles::new(Kind::Link),
@@ -298,6 +302,7 @@ impl Driver {
             |(address, allocation): (&u64, &Allocation)| (allocation.context == context).then_some(*address);
         let addresses: Vec<u64> = self.allocations.iter().filter_map(owned).collect();
         for address in addresses {
+            self.graphs.memory.forget(address);
             // It was allocated and not freed since, or it would not be in the map.
             let _ = self.free(address);
         }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::error::Outcome;
 use crate::execute::Request;
 use crate::fill::Fill;
+use crate::graph::exec::Choice;
 use crate::state::Driver;
 use crate::transfer::Transfer;
 use crate::types::{CUevent, CUhostFn, CUstream, CUstreamCallback};
@@ -35,6 +36,8 @@ pub enum Work {
     Record(CUevent),
     /// Memory has to hold a value first.
     WaitValue(WaitValue),
+    /// A conditional node of a graph.
+    Branch(Rc<Choice>),
 }
 
 impl Work {
@@ -65,6 +68,7 @@ impl std::fmt::Debug for Work {
             Work::CallBack(..) => f.write_str("CallBack"),
             Work::Record(event) => f.debug_tuple("Record").field(event).finish(),
             Work::WaitValue(wait) => wait.fmt(f),
+            Work::Branch(choice) => choice.fmt(f),
         }
     }
 }

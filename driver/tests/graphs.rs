@@ -15,6 +15,7 @@ use cuda::graph::edit::*;
 use cuda::graph::exec::*;
 use cuda::graph::inspect::*;
 use cuda::graph::node_params::*;
+use cuda::graph::update::*;
 use cuda::launch::cuLaunchKernel;
 use cuda::memop::*;
 use cuda::stream::*;

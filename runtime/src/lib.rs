@@ -32,6 +32,7 @@ pub mod memory;
 pub mod memset;
 pub mod node;
 pub mod node_parameters;
+mod notices;
 pub mod pointer;
 pub mod pool;
 pub mod properties;

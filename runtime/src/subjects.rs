@@ -3,14 +3,14 @@
 use crate::exports::Function;
 use crate::{
     array, capture, copy, copy_node, copy3d, device, errors, function, graph, launch, library, managed,
-    memory, memset, node, node_parameters, pointer, pool, properties, stream, version,
+    memory, memset, node, node_parameters, notices, pointer, pool, properties, stream, version,
 };
 
 /// A subject's functions by name.
 type Functions = &'static [(&'static str, Function)];
 
 /// All of them.
-static SUBJECTS: [&Functions; 22] = [
+static SUBJECTS: [&Functions; 23] = [
     &array::PLAIN,
     &array::FUNCTIONS,
     &capture::FUNCTIONS,
@@ -28,6 +28,7 @@ static SUBJECTS: [&Functions; 22] = [
     &memset::FUNCTIONS,
     &node::FUNCTIONS,
     &node_parameters::FUNCTIONS,
+    &notices::FUNCTIONS,
     &pointer::FUNCTIONS,
     &pool::FUNCTIONS,
     &properties::FUNCTIONS,

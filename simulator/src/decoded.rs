@@ -11,12 +11,14 @@
 
 mod asynchronous;
 mod matrix;
+mod provided;
 
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Semantics, Space, Type};
 
 pub use asynchronous::Asynchronous;
 pub use matrix::Matrix;
+pub use provided::Provided;
 
 use crate::alu::lanewise::Lanewise;
 use crate::alu::{Operands, RowFn, Width};
@@ -111,45 +113,6 @@ pub struct LanewiseInst {
     pub src: [(i32, Width, bool); 5],
     /// Sources that there are.
     pub count: usize,
-}
-
-/// A function that device code may call without defining it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provided {
-    Printf,
-    Assert,
-    Malloc,
-    AlignedMalloc,
-    Free,
-}
-
-impl Provided {
-    /// All of them, by number.
-    pub const ALL: [Provided; 5] =
-        [Provided::Printf, Provided::Assert, Provided::Malloc, Provided::AlignedMalloc, Provided::Free];
-
-    /// What has this name in PTX.
-    pub fn named(name: &str) -> Option<Provided> {
-        Some(match name {
-            "vprintf" => Provided::Printf,
-            "__assertfail" => Provided::Assert,
-            "malloc" => Provided::Malloc,
-            "__nv_aligned_device_malloc" => Provided::AlignedMalloc,
-            "free" => Provided::Free,
-            _ => return None,
-        })
-    }
-
-    /// Bytes of its results and parameters.
-    pub fn signature(self) -> (&'static [u32], &'static [u32]) {
-        match self {
-            Provided::Printf => (&[4], &[8, 8]),
-            Provided::Assert => (&[], &[8, 8, 4, 8, 8]),
-            Provided::Malloc => (&[8], &[8]),
-            Provided::AlignedMalloc => (&[8], &[8, 8]),
-            Provided::Free => (&[], &[8]),
-        }
-    }
 }
 
 /// One decoded instruction.

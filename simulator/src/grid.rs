@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::config::DeviceConfig;
-use crate::exec::Machine;
+use crate::exec::{DeviceWork, Machine};
 use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
 use crate::load::Program;
 use crate::memory::Memory;
@@ -92,6 +92,12 @@ impl Grid {
     /// be advanced any more.
     pub fn advance(&mut self, memory: &mut Memory, turns: u64) -> Option<End> {
         self.machine.advance(memory, &mut *self.scheduler, turns)
+    }
+
+    /// What its device code has asked the device-side runtime for, in order: to be done when the grid has ended, and
+    /// before what comes after it.
+    pub fn take_asked(&mut self) -> Vec<DeviceWork> {
+        self.machine.take_asked()
     }
 
     /// Its memory model, if it has one.

@@ -26,7 +26,7 @@ mod schedule;
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
 pub use console::{Console, Stream};
-pub use exec::{reduce, shuffle_source};
+pub use exec::{DeviceAction, DeviceWork, reduce, shuffle_source};
 pub use fault::{
     AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, Near, Place, SourcePosition, ThreadId,
 };

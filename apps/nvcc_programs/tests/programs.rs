@@ -33,6 +33,8 @@ programs! {
     atomics_of_libcudacxx: "atomics.cu";
     asynchronous_copies_and_tensor_cores: "tensor_tiles.cu";
     graphs: "graphs.cu";
+    nodes_of_graphs: "graph_nodes.cu";
+    launches_from_the_device: "device_launches.cu";
     clusters: "clusters.cu";
 }
 

@@ -6,11 +6,13 @@ use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::execute::Together;
 use crate::graph::Body;
+use crate::graph::memory::{self, AllocationNodeParams};
 use crate::graph::params::{
     self, GraphNodeParams, HostNodeParams, KernelNodeParams, KernelNodeParamsV2, MemsetNodeParams,
 };
+use crate::graph::user_object::Dying;
 use crate::state::Driver;
-use crate::types::{CUDA_MEMCPY3D, CUcontext, CUevent, CUgraph, CUgraphNode};
+use crate::types::{CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphNode};
 use crate::work::Work;
 
 /// The nodes of a list.
@@ -39,13 +41,13 @@ struct Where {
 ///
 /// # Safety
 /// The place is null or one for a handle; the list holds as many nodes as it says.
-unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Driver) -> Outcome<Body>) -> Status {
-    with_context(name, |driver, _| {
+unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Driver, CUcontext) -> Outcome<Body>) -> Status {
+    with_context(name, |driver, context| {
         not_null(at.place)?;
         // SAFETY: the caller's promise.
         let before = unsafe { nodes(at.before, at.count) }?;
         driver.graphs.graphs.get(at.graph)?;
-        let body = make(driver)?;
+        let body = make(driver, context)?;
         let node = driver.graphs.add(at.graph, &before, body)?;
         // SAFETY: the caller's promise.
         unsafe { write(at.place, node) }
@@ -69,13 +71,18 @@ pub unsafe extern "C" fn cuGraphCreate(place: *mut CUgraph, flags: c_uint) -> St
 
 /// Destroys a graph with its nodes; executable graphs made of it stay.
 pub extern "C" fn cuGraphDestroy(graph: CUgraph) -> Status {
-    with_driver("cuGraphDestroy", |driver| {
+    let mut dying = Dying::default();
+    let status = with_driver("cuGraphDestroy", |driver| {
         if driver.graphs.graphs.get(graph)?.owned {
             return Err(Status::InvalidValue);
         }
-        driver.graphs.remove(graph);
+        dying = std::mem::take(&mut driver.graphs.dying);
+        driver.graphs.remove(graph, &mut dying);
+        driver.sweep_graph_memory();
         Ok(())
-    })
+    });
+    dying.destroy();
+    status
 }
 
 /// Copies a graph.
@@ -92,7 +99,7 @@ pub unsafe extern "C" fn cuGraphClone(place: *mut CUgraph, graph: CUgraph) -> St
 }
 
 macro_rules! adding {
-    ($(#[$doc:meta] $name:ident($($argument:ident: $type:ty),*) = |$driver:ident| $body:expr;)*) => {$(
+    ($(#[$doc:meta] $name:ident($($argument:ident: $type:ty),*) = |$driver:ident, $context:ident| $body:expr;)*) => {$(
         #[$doc]
         ///
         /// # Safety
@@ -106,38 +113,42 @@ macro_rules! adding {
             $($argument: $type),*
         ) -> Status {
             // SAFETY: the caller's promise.
-            unsafe { add(stringify!($name), Where { place, graph, before, count }, |$driver| $body) }
+            unsafe { add(stringify!($name), Where { place, graph, before, count }, |$driver, $context| $body) }
         }
     )*};
 }
 
 adding! {
     /// Adds a kernel.
-    cuGraphAddKernelNode(kernel: *const KernelNodeParams) = |driver| params::kernel(driver, kernel, Together::default());
+    cuGraphAddKernelNode(kernel: *const KernelNodeParams) = |driver, _context| params::kernel(driver, kernel, Together::default());
     /// Adds a kernel.
-    cuGraphAddKernelNode_v2(kernel: *const KernelNodeParamsV2) = |driver| params::kernel_v2(driver, kernel, Together::default());
+    cuGraphAddKernelNode_v2(kernel: *const KernelNodeParamsV2) = |driver, _context| params::kernel_v2(driver, kernel, Together::default());
     /// Adds a copy.
-    cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _context: CUcontext) = |driver| params::copy(driver, copy);
+    cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _of: CUcontext) = |driver, _context| params::copy(driver, copy);
     /// Adds a fill.
-    cuGraphAddMemsetNode(fill: *const MemsetNodeParams, _context: CUcontext) = |driver| params::fill(driver, fill);
+    cuGraphAddMemsetNode(fill: *const MemsetNodeParams, _of: CUcontext) = |driver, _context| params::fill(driver, fill);
     /// Adds a call of a function of the program.
-    cuGraphAddHostNode(host: *const HostNodeParams) = |_driver| params::host(host);
+    cuGraphAddHostNode(host: *const HostNodeParams) = |_driver, _context| params::host(host);
     /// Adds a node that does nothing.
-    cuGraphAddEmptyNode() = |_driver| Ok(Body::Work(Work::Nothing));
+    cuGraphAddEmptyNode() = |_driver, _context| Ok(Body::Work(Work::Nothing));
     /// Adds all of another graph, as it is now.
-    cuGraphAddChildGraphNode(child: CUgraph) = |driver| Ok(Body::Child(driver.graphs.copy(child, true)?));
+    cuGraphAddChildGraphNode(child: CUgraph) = |driver, _context| Ok(Body::Child(driver.graphs.copy(child, true)?));
     /// Adds the recording of an event.
-    cuGraphAddEventRecordNode(event: CUevent) = |driver| {
+    cuGraphAddEventRecordNode(event: CUevent) = |driver, _context| {
         driver.events.get(event)?;
         Ok(Body::Work(Work::Record(event)))
     };
     /// Adds waiting for an event, as it was recorded last when the graph is launched.
-    cuGraphAddEventWaitNode(event: CUevent) = |driver| {
+    cuGraphAddEventWaitNode(event: CUevent) = |driver, _context| {
         driver.events.get(event)?;
         Ok(Body::Wait(event))
     };
+    /// Adds the allocation of memory, which has its address from now on.
+    cuGraphAddMemAllocNode(node: *mut AllocationNodeParams) = |driver, context| memory::allocation(driver, context, node);
+    /// Adds the freeing of memory that a graph allocates.
+    cuGraphAddMemFreeNode(address: CUdeviceptr) = |driver, _context| driver.graphs.memory.get(address).map(Body::Free);
     /// Adds a node of any kind.
-    cuGraphAddNode(node: *mut GraphNodeParams) = |driver| params::any(driver, node);
+    cuGraphAddNode(node: *mut GraphNodeParams) = |driver, context| params::any(driver, context, node);
 }
 
 /// Adds a node of any kind. Edges are plain ones.
@@ -159,7 +170,8 @@ pub unsafe extern "C" fn cuGraphAddNode_v2(
 
 /// Takes a node out of its graph; nothing comes before or after it any more.
 pub extern "C" fn cuGraphDestroyNode(node: CUgraphNode) -> Status {
-    with_driver("cuGraphDestroyNode", |driver| {
+    let mut dying = Dying::default();
+    let status = with_driver("cuGraphDestroyNode", |driver| {
         let removed = driver.graphs.nodes.remove(node)?;
         if let Ok(graph) = driver.graphs.graphs.get_mut(removed.graph) {
             graph.nodes.retain(|other| *other != node);
@@ -167,11 +179,13 @@ pub extern "C" fn cuGraphDestroyNode(node: CUgraphNode) -> Status {
                 driver.graphs.nodes.get_mut(other)?.before.retain(|before| *before != node);
             }
         }
-        if let Body::Child(child) = removed.body {
-            driver.graphs.remove(child);
-        }
+        driver.graphs.remove_owned(&removed.body, &mut dying);
+        drop(removed);
+        driver.sweep_graph_memory();
         Ok(())
-    })
+    });
+    dying.destroy();
+    status
 }
 
 /// Changes edges of a graph.

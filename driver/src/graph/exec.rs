@@ -1,10 +1,14 @@
 //! Executable graphs: instantiated, changed, launched.
 
-use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
+use std::ffi::{c_char, c_uint, c_ulonglong};
+use std::rc::Rc;
 
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
+use crate::graph::condition::{Branch, Pick};
+use crate::graph::user_object::{Dying, References};
+use crate::pump;
 use crate::queue::Ticket;
 use crate::state::Driver;
 use crate::stream::Stream;
@@ -14,35 +18,53 @@ use crate::work::Work;
 
 /// Flags of an instantiation: free on launch, upload, device launch, priorities.
 const FLAGS_MASK: c_ulonglong = 15;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
+const AUTO_FREE: c_ulonglong = 1;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH`
 const DEVICE_LAUNCH: c_ulonglong = 4;
 
 /// An executable graph.
 #[derive(Debug)]
 pub struct Exec {
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
     flags: c_ulonglong,
     /// What its last launch ended with: it does not overlap with itself.
     last: Ticket,
+    /// Objects of the program that it keeps alive.
+    objects: References,
 }
 
 /// A node of it.
 #[derive(Clone, Debug)]
-struct Step {
+pub struct Step {
     /// The node that it was made of.
-    node: CUgraphNode,
-    doing: Doing,
+    pub(super) node: CUgraphNode,
+    pub(super) doing: Doing,
     /// The steps before it, by index; all smaller than its own.
-    before: Vec<usize>,
+    pub(super) before: Vec<usize>,
     enabled: bool,
 }
 
+/// What a step does.
 #[derive(Clone, Debug)]
-enum Doing {
+pub enum Doing {
     /// What a node without a graph of its own does.
     Body(Body),
     /// The steps of the graph in it.
     All(Vec<Step>),
+    /// Those of one of the graphs in it, or none.
+    Branch(Rc<Choice>),
+}
+
+/// A conditional node as it runs.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The condition's handle.
+    pub handle: u64,
+    /// How it picks.
+    pub pick: Pick,
+    /// Among these.
+    pub bodies: Vec<Vec<Step>>,
 }
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`
@@ -55,24 +77,10 @@ pub struct InstantiateParams {
     result: c_uint,
 }
 
-/// `CUgraphExecUpdateResultInfo`
-#[derive(Debug)]
-#[repr(C)]
-pub struct UpdateResult {
-    result: c_uint,
-    node: CUgraphNode,
-    from: CUgraphNode,
-}
-
 impl Step {
-    /// Whether two steps differ in what they do alone.
-    fn is_like(&self, other: &Step) -> bool {
-        self.before == other.before
-            && match (&self.doing, &other.doing) {
-                (Doing::Body(a), Doing::Body(b)) => a.kind() == b.kind(),
-                (Doing::All(a), Doing::All(b)) => are_alike(a, b),
-                _ => false,
-            }
+    /// What it does.
+    pub fn doing(&self) -> &Doing {
+        &self.doing
     }
 
     /// Whether the host may watch what it does.
@@ -81,20 +89,7 @@ impl Step {
             Doing::Body(Body::Work(work)) => work.is_watched(),
             Doing::Body(_) => false,
             Doing::All(steps) => steps.iter().any(Step::is_watched),
-        }
-    }
-}
-
-fn are_alike(a: &[Step], b: &[Step]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_like(b))
-}
-
-/// Gives steps what others do; which node each was made of stays.
-fn update(steps: &mut [Step], from: Vec<Step>) {
-    for (step, from) in steps.iter_mut().zip(from) {
-        match (&mut step.doing, from.doing) {
-            (Doing::All(steps), Doing::All(from)) => update(steps, from),
-            (doing, from) => *doing = from,
+            Doing::Branch(choice) => choice.bodies.iter().flatten().any(Step::is_watched),
         }
     }
 }
@@ -104,12 +99,16 @@ impl Driver {
     ///
     /// # Errors
     /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
-    fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
+    pub(super) fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
         let order = self.graphs.sorted(graph)?;
         let step = |handle: &CUgraphNode| {
             let node = self.graphs.nodes.get(*handle)?;
             let doing = match &node.body {
                 Body::Child(child) => Doing::All(self.steps(*child)?),
+                Body::Branch(Branch { handle, pick, bodies }) => {
+                    let bodies = bodies.iter().map(|body| self.steps(*body)).collect::<Outcome<_>>()?;
+                    Doing::Branch(Rc::new(Choice { handle: *handle, pick: *pick, bodies }))
+                }
                 body => Doing::Body(body.clone()),
             };
             let index = |before: &CUgraphNode| order.iter().position(|node| node == before);
@@ -127,14 +126,18 @@ impl Driver {
         let doing = match body {
             Body::Child(child) => {
                 let steps = self.steps(child)?;
-                self.graphs.remove(child);
+                let mut dying = std::mem::take(&mut self.graphs.dying);
+                self.graphs.remove(child, &mut dying);
+                self.graphs.dying = dying;
                 Doing::All(steps)
             }
+            // What a conditional node does is not to be changed, but for what is in its graphs.
+            Body::Branch(_) => return Err(Status::InvalidValue),
             body => Doing::Body(body),
         };
         let step = self.exec_step(exec, node)?;
         let new = Step { doing, ..step.clone() };
-        if !step.is_like(&new) {
+        if step.differs(&new).is_some() {
             return Err(Status::InvalidValue);
         }
         *step = new;
@@ -149,6 +152,9 @@ impl Driver {
             }
             steps.iter_mut().find_map(|step| match &mut step.doing {
                 Doing::All(steps) => find(steps, node),
+                Doing::Branch(choice) => {
+                    Rc::make_mut(choice).bodies.iter_mut().find_map(|steps| find(steps, node))
+                }
                 Doing::Body(_) => None,
             })
         }
@@ -156,7 +162,7 @@ impl Driver {
     }
 
     /// Hands steps to the queue; answers all their tickets, in order.
-    fn enqueue(&mut self, context: CUcontext, steps: &[Step], begin: &[Ticket]) -> Outcome<Vec<Ticket>> {
+    pub fn enqueue(&mut self, context: CUcontext, steps: &[Step], begin: &[Ticket]) -> Outcome<Vec<Ticket>> {
         let mut tickets: Vec<Ticket> = Vec::with_capacity(steps.len());
         for step in steps {
             let mut before: Vec<Ticket> = step.before.iter().map(|at| tickets[*at]).collect();
@@ -183,7 +189,14 @@ impl Driver {
                     }
                     ticket
                 }
-                Doing::Body(Body::Child(_)) => return Err(Status::Unknown),
+                Doing::Branch(choice) => self.queue.insert(context, Work::Branch(Rc::clone(choice)), &before),
+                Doing::Body(Body::Allocate(memory)) => {
+                    self.queue.insert(context, Driver::graph_memory_work(memory, true), &before)
+                }
+                Doing::Body(Body::Free(memory)) => {
+                    self.queue.insert(context, Driver::graph_memory_work(memory, false), &before)
+                }
+                Doing::Body(Body::Child(_) | Body::Branch(_)) => return Err(Status::Unknown),
             };
             tickets.push(ticket);
         }
@@ -199,6 +212,11 @@ impl Driver {
             let body = match &step.doing {
                 _ if !step.enabled => Body::Work(Work::Nothing),
                 Doing::All(steps) => Body::Child(self.graph_of(steps)?),
+                Doing::Branch(choice) => {
+                    let Choice { handle, pick, bodies } = &**choice;
+                    let bodies = bodies.iter().map(|steps| self.graph_of(steps)).collect::<Outcome<_>>()?;
+                    Body::Branch(Branch { handle: *handle, pick: *pick, bodies })
+                }
                 Doing::Body(body) => body.clone(),
             };
             nodes.push(self.graphs.add(graph, &before, body)?);
@@ -209,7 +227,7 @@ impl Driver {
     /// Launches an executable graph in a stream.
     fn launch_graph(&mut self, stream: &Stream, handle: CUgraphExec) -> Outcome<Option<Submitted>> {
         let exec = self.graphs.execs.get(handle)?;
-        let (steps, last) = (exec.steps.clone(), exec.last);
+        let (steps, last, free_first) = (exec.steps.clone(), exec.last, exec.flags & AUTO_FREE != 0);
         if self.is_capturing(stream) {
             let child = self.graph_of(&steps)?;
             self.capture_body(stream, Body::Child(child))?;
@@ -219,8 +237,13 @@ impl Driver {
         if self.is_broken(stream.context) {
             return Ok(None);
         }
+        self.open_graph_memory(&steps, free_first)?;
         let mut begin = self.queue.before(stream);
         begin.push(last);
+        let defaults = self.defaults(&steps);
+        if !defaults.is_empty() {
+            begin = vec![self.queue.insert(stream.context, Driver::setting_conditions(defaults), &begin)];
+        }
         let mut all = self.enqueue(stream.context, &steps, &begin)?;
         all.extend(begin);
         let end = self.queue.insert(stream.context, Work::Nothing, &all);
@@ -244,7 +267,9 @@ fn instantiate(name: &str, place: *mut CUgraphExec, graph: CUgraph, flags: c_ulo
                 .unsupported(&format!("{name}: graphs that kernels launch are not supported")));
         }
         let steps = driver.steps(graph)?;
-        let exec = driver.graphs.execs.insert(Exec { steps, flags, last: 0 });
+        let objects = driver.graphs.graphs.get(graph)?.objects.clone();
+        driver.graphs.retain_all(&objects);
+        let exec = driver.graphs.execs.insert(Exec { steps, flags, last: 0, objects });
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, exec) }
     })
@@ -335,9 +360,24 @@ pub unsafe extern "C" fn cuGraphExecGetFlags(exec: CUgraphExec, place: *mut c_ul
     })
 }
 
-/// Destroys an executable graph; launches of it go on.
+/// Destroys an executable graph; launches of it go on, but where they need an object of the program that nobody else
+/// keeps alive: then they are waited for.
 pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
-    with_driver("cuGraphExecDestroy", |driver| driver.graphs.execs.remove(exec).map(|_| ()))
+    let name = "cuGraphExecDestroy";
+    let (mut last, mut dying) = (0, Dying::default());
+    let status = with_driver(name, |driver| {
+        let Exec { last: end, objects, .. } = driver.graphs.execs.remove(exec)?;
+        (last, dying) = (end, std::mem::take(&mut driver.graphs.dying));
+        driver.graphs.release_all(objects, &mut dying);
+        driver.sweep_graph_memory();
+        Ok(())
+    });
+    if dying.is_empty() {
+        return status;
+    }
+    let waited = pump::finish(name, &[last]);
+    dying.destroy();
+    if status == Status::Success { waited } else { status }
 }
 
 /// Prepares a launch: nothing to do.
@@ -357,56 +397,6 @@ pub extern "C" fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) -> Status {
         Some(submitted) if status == Status::Success => submitted.settle(name),
         _ => status,
     }
-}
-
-/// Gives an executable graph what another graph of the same form does. Answers 0, or 2 for another form.
-fn update_exec(driver: &mut Driver, exec: CUgraphExec, graph: CUgraph) -> Outcome<c_uint> {
-    let steps = driver.steps(graph)?;
-    let exec = driver.graphs.execs.get_mut(exec)?;
-    if !are_alike(&exec.steps, &steps) {
-        return Ok(2);
-    }
-    update(&mut exec.steps, steps);
-    Ok(0)
-}
-
-/// Gives an executable graph what another graph of the same form does.
-///
-/// # Safety
-/// `place` is null or points to a place for the result.
-pub unsafe extern "C" fn cuGraphExecUpdate_v2(
-    exec: CUgraphExec,
-    graph: CUgraph,
-    place: *mut UpdateResult,
-) -> Status {
-    with_context("cuGraphExecUpdate_v2", |driver, _| {
-        let result = update_exec(driver, exec, graph)?;
-        let null = std::ptr::null_mut();
-        // SAFETY: the caller's promise.
-        unsafe { write_if_wanted(place, UpdateResult { result, node: null, from: null }) };
-        if result == 0 { Ok(()) } else { Err(Status::GraphExecUpdateFailure) }
-    })
-}
-
-/// Gives an executable graph what another graph of the same form does.
-///
-/// # Safety
-/// `failed` and `place` are null or point to places for their results.
-pub unsafe extern "C" fn cuGraphExecUpdate(
-    exec: CUgraphExec,
-    graph: CUgraph,
-    failed: *mut CUgraphNode,
-    place: *mut c_uint,
-) -> Status {
-    with_context("cuGraphExecUpdate", |driver, _| {
-        let result = update_exec(driver, exec, graph)?;
-        // SAFETY: the caller's promise.
-        unsafe {
-            write_if_wanted(failed, std::ptr::null_mut());
-            write_if_wanted(place, result);
-        }
-        if result == 0 { Ok(()) } else { Err(Status::GraphExecUpdateFailure) }
-    })
 }
 
 /// Gives a node with a graph in it another graph of the same form.
@@ -449,28 +439,4 @@ pub unsafe extern "C" fn cuGraphNodeGetEnabled(
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::from(enabled)) }
     })
-}
-
-/// Device memory that graphs hold for themselves: none.
-///
-/// # Safety
-/// `place` is null or points to a place for a number.
-pub unsafe extern "C" fn cuDeviceGetGraphMemAttribute(
-    device: c_int,
-    attribute: c_uint,
-    place: *mut u64,
-) -> Status {
-    with_driver("cuDeviceGetGraphMemAttribute", |_| {
-        crate::primary::check_device(device)?;
-        if attribute > 3 {
-            return Err(Status::InvalidValue);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write(place, 0) }
-    })
-}
-
-/// Gives memory that graphs hold back to the device; they hold none.
-pub extern "C" fn cuDeviceGraphMemTrim(device: c_int) -> Status {
-    with_driver("cuDeviceGraphMemTrim", |_| crate::primary::check_device(device))
 }

@@ -1,16 +1,22 @@
 //! Graphs (CUDA Driver API, "Graph Management"): work with its order, kept to be done again and again.
 //!
 //! A graph owns its nodes; an executable graph ([`exec`]) is a copy of what they say. Nodes that are not
-//! ordered may run in any order or overlap, as the queue picks. Not supported: conditional nodes, nodes for
-//! memory, external semaphores, user objects.
+//! ordered may run in any order or overlap, as the queue picks. Not supported: external semaphores, batches of
+//! operations on memory but for captured ones, launches from the device.
 
+pub mod condition;
+pub mod dot;
 pub mod edit;
 pub mod exec;
 pub mod inspect;
+pub mod memory;
 pub mod node_params;
 pub mod params;
+pub mod update;
+pub mod user_object;
 
 use std::ffi::{c_uint, c_void};
+use std::rc::Rc;
 
 use crate::capture::Capture;
 use crate::error::{Outcome, Status};
@@ -18,7 +24,10 @@ use crate::handles::{Handles, Kind};
 use crate::types::{CUevent, CUgraph, CUgraphNode};
 use crate::work::Work;
 
+use condition::{Branch, Condition};
 use exec::Exec;
+use memory::{GraphMemories, GraphMemory};
+use user_object::{Dying, References, UserObject};
 
 /// A graph.
 #[derive(Debug, Default)]
@@ -27,6 +36,8 @@ pub struct Graph {
     pub nodes: Vec<CUgraphNode>,
     /// It belongs to a node, with which it goes.
     owned: bool,
+    /// Objects of the program that it keeps alive.
+    objects: References,
 }
 
 /// A node.
@@ -53,6 +64,12 @@ pub enum Body {
     Wait(CUevent),
     /// All of another graph, which the node owns.
     Child(CUgraph),
+    /// Memory is allocated.
+    Allocate(Rc<GraphMemory>),
+    /// Memory that a graph has allocated is freed.
+    Free(Rc<GraphMemory>),
+    /// One of several graphs, which the node owns, or none.
+    Branch(Branch),
 }
 
 impl Body {
@@ -67,8 +84,11 @@ impl Body {
             Body::Work(Work::Nothing) => 5,
             Body::Wait(_) => 6,
             Body::Work(Work::Record(_)) => 7,
+            Body::Allocate(_) => 10,
+            Body::Free(_) => 11,
+            Body::Branch(_) => 13,
             // What else a capture can hold are operations on words of memory.
-            Body::Work(Work::Act(_) | Work::WaitValue(_)) => 12,
+            Body::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => 12,
         }
     }
 }
@@ -86,6 +106,14 @@ pub struct Graphs {
     pub captures: std::collections::BTreeMap<u64, Capture>,
     /// The last capture's number.
     pub captured: u64,
+    /// Conditions, by handle.
+    pub conditions: std::collections::BTreeMap<u64, Condition>,
+    /// Memory of graphs' own.
+    pub memory: GraphMemories,
+    /// Objects of the program.
+    pub objects: Handles<UserObject>,
+    /// Those that died where the program's functions could not be called: they are destroyed with the next that do.
+    pub dying: Dying,
 }
 
 impl Graphs {
@@ -97,6 +125,10 @@ impl Graphs {
             execs: Handles::new(Kind::Exec),
             captures: std::collections::BTreeMap::new(),
             captured: 0,
+            conditions: std::collections::BTreeMap::new(),
+            memory: GraphMemories::default(),
+            objects: Handles::new(Kind::UserObject),
+            dying: Dying::default(),
         }
     }
 
@@ -107,7 +139,7 @@ impl Graphs {
 
     /// An empty graph that a node will own.
     pub fn create_owned(&mut self) -> CUgraph {
-        self.graphs.insert(Graph { nodes: Vec::new(), owned: true })
+        self.graphs.insert(Graph { owned: true, ..Graph::default() })
     }
 
     /// Adds a node. Each of `before` counts once.
@@ -138,11 +170,19 @@ impl Graphs {
     /// `InvalidHandle` when it is none.
     pub fn copy(&mut self, graph: CUgraph, owned: bool) -> Outcome<CUgraph> {
         let nodes = self.graphs.get(graph)?.nodes.clone();
-        let copy = self.graphs.insert(Graph { nodes: Vec::new(), owned });
+        let objects = self.graphs.get(graph)?.objects.clone();
+        self.retain_all(&objects);
+        let copy = self.graphs.insert(Graph { nodes: Vec::new(), owned, objects });
         let mut copies = Vec::with_capacity(nodes.len());
         for node in &nodes {
             let body = match self.nodes.get(*node)?.body.clone() {
                 Body::Child(child) => Body::Child(self.copy(child, true)?),
+                Body::Branch(mut branch) => {
+                    for body in &mut branch.bodies {
+                        *body = self.copy(*body, true)?;
+                    }
+                    Body::Branch(branch)
+                }
                 body => body,
             };
             let made = self.add(copy, &[], body)?;
@@ -158,13 +198,24 @@ impl Graphs {
         Ok(copy)
     }
 
-    /// Takes a graph away, with its nodes and the graphs that these own.
-    pub fn remove(&mut self, graph: CUgraph) {
+    /// Takes a graph away, with its nodes and the graphs that these own. What objects of the program have to be
+    /// destroyed then is added.
+    pub fn remove(&mut self, graph: CUgraph, dying: &mut Dying) {
         let Ok(removed) = self.graphs.remove(graph) else { return };
+        self.release_all(removed.objects, dying);
         for node in removed.nodes {
-            if let Ok(Node { body: Body::Child(child), .. }) = self.nodes.remove(node) {
-                self.remove(child);
+            if let Ok(node) = self.nodes.remove(node) {
+                self.remove_owned(&node.body, dying);
             }
+        }
+    }
+
+    /// Takes the graphs that a node owns away.
+    pub fn remove_owned(&mut self, body: &Body, dying: &mut Dying) {
+        match body {
+            Body::Child(child) => self.remove(*child, dying),
+            Body::Branch(branch) => branch.bodies.iter().for_each(|body| self.remove(*body, dying)),
+            _ => {}
         }
     }
 

@@ -31,14 +31,15 @@ fn together(body: &Body) -> Together {
 /// Gives a node something else to do, of the same kind.
 pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
     let node = driver.graphs.nodes.get_mut(node)?;
-    if node.body.kind() != body.kind() {
+    // Memory and conditions stay what they were made as.
+    if node.body.kind() != body.kind() || matches!(body.kind(), 10 | 11 | 13) {
         return Err(Status::InvalidValue);
     }
     let old = std::mem::replace(&mut node.body, body);
     node.pointers.clear();
-    if let Body::Child(child) = old {
-        driver.graphs.remove(child);
-    }
+    let mut dying = std::mem::take(&mut driver.graphs.dying);
+    driver.graphs.remove_owned(&old, &mut dying);
+    driver.graphs.dying = dying;
     Ok(())
 }
 
@@ -197,14 +198,14 @@ pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: 
 /// What a node is to do, made from parameters of some kind.
 macro_rules! setting {
     ($(#[$doc:meta] $set:ident $set_exec:ident($argument:ident: $type:ty)
-        = |$driver:ident, $node:ident| $body:expr;)*) => {$(
+        = |$driver:ident, $node:ident, $context:ident| $body:expr;)*) => {$(
         #[$doc]
         ///
         /// # Safety
         /// The parameters are null or as `cuda.h` has them.
         #[allow(unused_unsafe, reason = "some forms are safe")]
         pub unsafe extern "C" fn $set($node: CUgraphNode, $argument: $type) -> Status {
-            with_context(stringify!($set), |$driver, _| {
+            with_context(stringify!($set), |$driver, $context| {
                 // SAFETY: the caller's promise.
                 let body = unsafe { $body }?;
                 replace($driver, $node, body)
@@ -222,7 +223,7 @@ macro_rules! setting {
             $node: CUgraphNode,
             $argument: $type,
         ) -> Status {
-            with_context(stringify!($set_exec), |$driver, _| {
+            with_context(stringify!($set_exec), |$driver, $context| {
                 // SAFETY: the caller's promise.
                 let body = unsafe { $body }?;
                 $driver.replace_in_exec(exec, $node, body)
@@ -234,22 +235,22 @@ macro_rules! setting {
 setting! {
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const KernelNodeParams)
-        = |driver, node| kernel(driver, params, driver.together(node)?);
+        = |driver, node, _context| kernel(driver, params, driver.together(node)?);
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const KernelNodeParamsV2)
-        = |driver, node| kernel_v2(driver, params, driver.together(node)?);
+        = |driver, node, _context| kernel_v2(driver, params, driver.together(node)?);
     /// Sets what a host node does.
     cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const HostNodeParams)
-        = |driver, node| host(params);
+        = |driver, node, _context| host(params);
     /// Sets the event that a node records.
     cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
-        = |driver, node| driver.events.get(event).map(|_| Body::Work(Work::Record(event)));
+        = |driver, node, _context| driver.events.get(event).map(|_| Body::Work(Work::Record(event)));
     /// Sets the event that a node waits for.
     cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
-        = |driver, node| driver.events.get(event).map(|_| Body::Wait(event));
+        = |driver, node, _context| driver.events.get(event).map(|_| Body::Wait(event));
     /// Sets what a node does.
     cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut GraphNodeParams)
-        = |driver, node| any(driver, params);
+        = |driver, node, context| any(driver, context, params);
 }
 
 /// Sets what a copy node does.
@@ -351,10 +352,10 @@ fn set_together(driver: &mut Driver, node: CUgraphNode, together: Together) -> O
     let Body::Work(Work::Kernel(request, _)) = driver.graphs.nodes.get(node)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
-    let Request { function, grid, block, dynamic_shared, ref parameters, watched, .. } = *request;
+    let Request { function, grid, block, dynamic_shared, ref parameters, watched, depth, .. } = *request;
     let parameters = parameters.clone();
     let together = driver.with_cluster(function, together)?;
-    let request = Request { function, grid, block, dynamic_shared, parameters, together, watched };
+    let request = Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
     driver.check_launch(&request)?;
     replace(driver, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
 }

@@ -8,6 +8,8 @@ use crate::error::{Outcome, Status};
 use crate::execute::Together;
 use crate::fill::Fill;
 use crate::graph::Body;
+use crate::graph::condition::{self, ConditionalNodeParams};
+use crate::graph::memory::{self, AllocationNodeParams};
 use crate::launch::Parameters;
 use crate::state::Driver;
 use crate::types::{CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn};
@@ -74,6 +76,9 @@ union AnyParams {
     host: HostNodeParams,
     graph: CUgraph,
     event: CUevent,
+    allocation: AllocationNodeParams,
+    address: CUdeviceptr,
+    branch: ConditionalNodeParams,
     reserved: [i64; 29],
 }
 
@@ -98,7 +103,7 @@ const _: () = {
 ///
 /// # Safety
 /// It is null or points to a `T`.
-pub(super) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
+pub(crate) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
     not_null(from)?;
     // SAFETY: not null, and the caller vouches for the rest.
     Ok(unsafe { from.read_unaligned() })
@@ -179,7 +184,7 @@ pub unsafe fn host(host: *const HostNodeParams) -> Outcome<Body> {
 ///
 /// # Safety
 /// `node` is null or as the API has it.
-pub unsafe fn any(driver: &mut Driver, node: *mut GraphNodeParams) -> Outcome<Body> {
+pub unsafe fn any(driver: &mut Driver, context: CUcontext, node: *mut GraphNodeParams) -> Outcome<Body> {
     not_null(node)?;
     // SAFETY: not null; the kind says which form the union has, and the caller vouches for the rest.
     unsafe {
@@ -203,9 +208,11 @@ pub unsafe fn any(driver: &mut Driver, node: *mut GraphNodeParams) -> Outcome<Bo
                 let event = value.cast::<CUevent>().read_unaligned();
                 driver.events.get(event).map(|_| Body::Work(Work::Record(event)))
             }
-            8..=13 => {
-                let what =
-                    "cuGraphAddNode: nodes for semaphores, memory, batches and conditions are not supported";
+            10 => memory::allocation(driver, context, value.cast()),
+            11 => driver.graphs.memory.get(value.cast::<CUdeviceptr>().read_unaligned()).map(Body::Free),
+            13 => condition::branch(driver, value.cast()),
+            8 | 9 | 12 => {
+                let what = "cuGraphAddNode: nodes for semaphores and batches are not supported";
                 Err(driver.report.unsupported(what))
             }
             _ => Err(Status::InvalidValue),

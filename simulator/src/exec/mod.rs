@@ -12,6 +12,7 @@ mod call;
 mod cluster;
 mod collective;
 mod data;
+mod device_runtime;
 mod diagnose;
 mod format;
 mod frames;
@@ -29,6 +30,8 @@ use asynchronous::Asynchrony;
 pub(crate) use atomic::{combine, combine_wide, give_wide, read_memory, write_memory};
 pub use collective::{reduce, shuffle_source};
 pub(crate) use data::{lanes, read_lane, row, write_lane};
+use device_runtime::DeviceRuntime;
+pub use device_runtime::{DeviceAction, DeviceWork};
 use frames::{Block, Frame, Frames, ROOT};
 pub(crate) use resolve::{Resolved, sum32};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
@@ -109,6 +112,8 @@ pub(crate) struct Machine<'a> {
     asynchrony: Asynchrony,
     /// Lanes of each warp that have arrived at their cluster's barrier, and have not been let through.
     cluster_arrived: Vec<u32>,
+    /// What device code has asked the device-side runtime for.
+    device_runtime: DeviceRuntime,
     /// What decides what accesses see and when stores are seen; None for sequentially consistent memory.
     model: Option<Box<dyn MemoryModel + 'a>>,
     /// Bytes between the shared memories of two CTA slots.
@@ -168,6 +173,7 @@ impl<'a> Machine<'a> {
             woken: false,
             asynchrony: Asynchrony::new(program, warps as usize),
             cluster_arrived: vec![0; warps as usize],
+            device_runtime: DeviceRuntime::default(),
             model,
             shared_stride,
             _blocks: [shared, local],

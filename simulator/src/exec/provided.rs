@@ -1,5 +1,6 @@
 //! What the device brings along as functions: `printf`, `assert`, `malloc` and `free` of device code (CUDA C++
-//! Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation").
+//! Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation"), and
+//! `cudaGraphSetConditional` ("Conditional Graph Nodes"); the device-side runtime is a file of its own.
 //!
 //! Text goes to the console in the order of execution, lane by lane. Departures: the FIFO of `printf` holds
 //! text, not arguments, so its size limits another quantity than on hardware; an assertion that fails ends the
@@ -78,6 +79,18 @@ impl Machine<'_> {
                 }
             }
         };
+        let words = |index: usize, lane: usize| {
+            let formal = &function.params[index];
+            let count = Provided::ALL[which as usize].signature().1[index] / 4;
+            std::array::from_fn(|word| match word < count as usize {
+                // SAFETY: as above; a parameter has a word row for each of its words.
+                true => unsafe {
+                    let row = at.rows.wrapping_add(formal.offset as usize + word * WORD_ROW as usize);
+                    read_lane(row, Width::W32, lane)
+                },
+                false => 0,
+            })
+        };
         let result = |lane: usize, value: u64| {
             for (word, offset) in [(0, 0), (1, WORD_ROW)].into_iter().take(match function.rets[0].width {
                 crate::decoded::CopyWidth::Words(words) => words as usize,
@@ -113,6 +126,15 @@ impl Machine<'_> {
                         return Err(trouble(FaultKind::BadFree { address }));
                     }
                     self.forget_regions();
+                }
+                Provided::SetConditional => {
+                    let (handle, value) = (parameter(0, lane), parameter(1, lane) as u32);
+                    self.set_condition(w, lane, handle, value).map_err(trouble)?;
+                }
+                other => {
+                    let given = |index: usize| words(index, lane);
+                    let told = self.device_runtime((w, lane), other, &given).map_err(trouble)?;
+                    result(lane, told);
                 }
             }
         }
@@ -156,6 +178,21 @@ impl Machine<'_> {
         line.extend(message);
         line.extend(b"` failed.\n");
         self.memory.console().write(Stream::Error, line);
+        Ok(())
+    }
+
+    /// `cudaGraphSetConditional`: a handle is the address of a word of the tester's own, which no other thread reads
+    /// before the graph goes on.
+    fn set_condition(&mut self, w: usize, lane: usize, handle: u64, value: u32) -> Result<(), FaultKind> {
+        let access = AccessKind::Write;
+        let place = Address { base: Base::Fixed, offset: 0, space: Space::Global };
+        let request = Request { address: place, bytes: 4, site: self.regions.len() - 1, kind: access };
+        let (pointer, theirs) = self.resolve_lane(w, &request, lane, handle)?;
+        if theirs {
+            return Err(FaultKind::OutOfBounds { address: handle, size: 4, access, near: None });
+        }
+        // SAFETY: `resolve_lane` found four aligned bytes there.
+        unsafe { (pointer as *mut u32).write(value) };
         Ok(())
     }
 

@@ -1,0 +1,113 @@
+//! What device code launches (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", version 2): queued when the kernel
+//! that asked for it has ended, and done before anything that comes after that kernel.
+//!
+//! Work of one block in one stream is in order, and so is what waits for an event; `cudaStreamFireAndForget` waits for
+//! nothing, and `cudaStreamTailLaunch` for all the rest. A stream that is not the default one is the grid's own.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use bugaroo_simulator::{DeviceAction, DeviceWork};
+
+use crate::error::{Outcome, Status};
+use crate::execute::{Request, Together};
+use crate::queue::Ticket;
+use crate::state::Driver;
+use crate::types::{CUcontext, CUfunction};
+use crate::work::Work;
+
+/// `cudaStreamTailLaunch`
+const TAIL_LAUNCH: u64 = 3;
+/// `cudaStreamFireAndForget`
+const FIRE_AND_FORGET: u64 = 4;
+/// Deepest nesting of launches, as on hardware.
+const DEEPEST: u32 = 24;
+
+/// A stream of device code: of a block, for the default one, or of the grid.
+type Lane = (Option<u64>, u64);
+
+impl Driver {
+    /// Queues what a kernel asked for; what is queued as `parent`, which was that kernel, waits for it. Answers whether
+    /// there is anything to wait for.
+    ///
+    /// # Errors
+    /// What keeps something of it from being launched.
+    pub fn queue_children(
+        &mut self,
+        context: CUcontext,
+        parent: Ticket,
+        (function, depth): (CUfunction, u32),
+        asked: Vec<DeviceWork>,
+    ) -> Outcome<bool> {
+        let mut ends: BTreeMap<Lane, Ticket> = BTreeMap::new();
+        let mut events: BTreeMap<u64, Ticket> = BTreeMap::new();
+        let mut all: Vec<Ticket> = Vec::new();
+        let (tail, now): (Vec<_>, Vec<_>) = asked.into_iter().partition(|work| work.stream == TAIL_LAUNCH);
+        for DeviceWork { block, stream, what } in now {
+            let lane: Lane = ((stream == 0).then_some(block), stream);
+            let before = if stream == FIRE_AND_FORGET { None } else { ends.get(&lane).copied() };
+            let mut before: Vec<Ticket> = before.into_iter().collect();
+            let work = match what {
+                DeviceAction::Record(event) => {
+                    events.extend(before.first().map(|last| (event, *last)));
+                    continue;
+                }
+                DeviceAction::Wait(event) => {
+                    before.extend(events.get(&event));
+                    Work::Nothing
+                }
+                what => self.child(function, depth, what)?,
+            };
+            let ticket = self.queue.insert(context, work, &before);
+            ends.insert(lane, ticket);
+            all.push(ticket);
+        }
+        for DeviceWork { what, .. } in tail {
+            if matches!(what, DeviceAction::Record(_) | DeviceAction::Wait(_)) {
+                continue;
+            }
+            let work = self.child(function, depth, what)?;
+            let ticket = self.queue.insert(context, work, &all);
+            all.push(ticket);
+        }
+        if let Some(item) = self.queue.item(parent) {
+            item.work = Work::Nothing;
+        }
+        self.queue.wait_again(parent, &all);
+        self.queued();
+        Ok(!all.is_empty())
+    }
+
+    /// A piece of work that device code asked for.
+    fn child(&mut self, function: CUfunction, depth: u32, what: DeviceAction) -> Outcome<Work> {
+        match what {
+            DeviceAction::Launch { kernel, grid, block, dynamic_shared, params } => {
+                let depth = depth + 1;
+                if depth > DEEPEST {
+                    eprintln!(
+                        "bugaroo: {kernel}: launches from the device are nested more than {DEEPEST} deep"
+                    );
+                    return Err(Status::LaunchFailed);
+                }
+                let module = self.functions.get(function)?.module;
+                let function = self.find_function(module, &kernel)?;
+                self.check_runnable(function)?;
+                let together = self.with_cluster(function, Together::default())?;
+                let (parameters, watched) = (params, false);
+                let request =
+                    Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
+                self.check_launch(&request)?;
+                Ok(self.numbered(Work::Kernel(Rc::new(request), 0)))
+            }
+            DeviceAction::Copy { to, from, bytes } => Ok(Work::act(move |driver| {
+                let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| Status::InvalidValue)?];
+                driver.memory.read(from, &mut buffer).map_err(|_| Status::IllegalAddress)?;
+                driver.memory.write(to, &buffer).map_err(|_| Status::IllegalAddress)
+            })),
+            DeviceAction::Fill { to, value, bytes } => Ok(Work::act(move |driver| {
+                driver.memory.fill(to, bytes, &[value]).map_err(|_| Status::IllegalAddress)
+            })),
+            DeviceAction::Record(_) | DeviceAction::Wait(_) => Ok(Work::Nothing),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Giving an executable graph what another graph of the same form does (CUDA Driver API, `cuGraphExecUpdate`). Nodes
+//! correspond by their place in the order in which both are launched.
+
+use std::ffi::c_uint;
+use std::rc::Rc;
+
+use crate::entry::{with_context, write_if_wanted};
+use crate::error::{Outcome, Status};
+use crate::graph::Body;
+use crate::graph::exec::{Doing, Step};
+use crate::state::Driver;
+use crate::types::{CUgraph, CUgraphExec, CUgraphNode};
+
+/// `CUgraphExecUpdateResultInfo`
+#[derive(Debug)]
+#[repr(C)]
+pub struct UpdateResult {
+    result: c_uint,
+    node: CUgraphNode,
+    from: CUgraphNode,
+}
+
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`
+const TOPOLOGY_CHANGED: c_uint = 2;
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED`
+const KIND_CHANGED: c_uint = 3;
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED`
+const PARAMETERS_CHANGED: c_uint = 5;
+
+/// How two graphs differ in form.
+pub(super) struct Differs {
+    /// `CUgraphExecUpdateResult`
+    how: c_uint,
+    /// A node of the one, where they do, and what is in its place.
+    node: CUgraphNode,
+    from: CUgraphNode,
+}
+
+impl Step {
+    /// How two steps differ other than in what they do.
+    pub(super) fn differs(&self, other: &Step) -> Option<Differs> {
+        let of_nodes = |how| Some(Differs { how, node: self.node, from: other.node });
+        if self.before.len() != other.before.len() || !self.before.iter().all(|at| other.before.contains(at))
+        {
+            return of_nodes(TOPOLOGY_CHANGED);
+        }
+        match (&self.doing, &other.doing) {
+            (Doing::Body(a), Doing::Body(b)) if a.kind() == b.kind() => match (a, b) {
+                (Body::Allocate(a), Body::Allocate(b)) if a.bytes != b.bytes => of_nodes(PARAMETERS_CHANGED),
+                _ => None,
+            },
+            (Doing::All(a), Doing::All(b)) => differ(a, b),
+            (Doing::Branch(a), Doing::Branch(b)) => {
+                if a.handle != b.handle || a.pick != b.pick || a.bodies.len() != b.bodies.len() {
+                    return of_nodes(PARAMETERS_CHANGED);
+                }
+                a.bodies.iter().zip(&b.bodies).find_map(|(a, b)| differ(a, b))
+            }
+            _ => of_nodes(KIND_CHANGED),
+        }
+    }
+}
+
+fn differ(a: &[Step], b: &[Step]) -> Option<Differs> {
+    if a.len() != b.len() {
+        let null = std::ptr::null_mut();
+        return Some(Differs { how: TOPOLOGY_CHANGED, node: null, from: null });
+    }
+    a.iter().zip(b).find_map(|(a, b)| a.differs(b))
+}
+
+/// Gives steps what others do; which node each was made of stays.
+fn update(steps: &mut [Step], from: Vec<Step>) {
+    for (step, from) in steps.iter_mut().zip(from) {
+        match (&mut step.doing, from.doing) {
+            (Doing::All(steps), Doing::All(from)) => update(steps, from),
+            (Doing::Branch(choice), Doing::Branch(from)) => {
+                let bodies = Rc::make_mut(choice).bodies.iter_mut();
+                bodies.zip(&from.bodies).for_each(|(steps, from)| update(steps, from.clone()));
+            }
+            (doing, from) => *doing = from,
+        }
+    }
+}
+
+/// Gives an executable graph what another graph of the same form does. Answers how they differ otherwise.
+fn update_exec(driver: &mut Driver, exec: CUgraphExec, graph: CUgraph) -> Outcome<Option<Differs>> {
+    let steps = driver.steps(graph)?;
+    let exec = driver.graphs.execs.get_mut(exec)?;
+    let differs = differ(&exec.steps, &steps);
+    if differs.is_none() {
+        update(&mut exec.steps, steps);
+    }
+    Ok(differs)
+}
+
+/// Gives an executable graph what another graph of the same form does.
+///
+/// # Safety
+/// `place` is null or points to a place for the result.
+pub unsafe extern "C" fn cuGraphExecUpdate_v2(
+    exec: CUgraphExec,
+    graph: CUgraph,
+    place: *mut UpdateResult,
+) -> Status {
+    with_context("cuGraphExecUpdate_v2", |driver, _| {
+        let differs = update_exec(driver, exec, graph)?;
+        let null = std::ptr::null_mut();
+        let (result, node, from) = match &differs {
+            None => (0, null, null),
+            // The first node is the one of the graph that was handed over.
+            Some(Differs { how, node, from }) => (*how, *from, *node),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write_if_wanted(place, UpdateResult { result, node, from }) };
+        if differs.is_none() { Ok(()) } else { Err(Status::GraphExecUpdateFailure) }
+    })
+}
+
+/// Gives an executable graph what another graph of the same form does.
+///
+/// # Safety
+/// `failed` and `place` are null or point to places for their results.
+pub unsafe extern "C" fn cuGraphExecUpdate(
+    exec: CUgraphExec,
+    graph: CUgraph,
+    failed: *mut CUgraphNode,
+    place: *mut c_uint,
+) -> Status {
+    with_context("cuGraphExecUpdate", |driver, _| {
+        let differs = update_exec(driver, exec, graph)?;
+        let (result, node) = differs.as_ref().map_or((0, std::ptr::null_mut()), |d| (d.how, d.from));
+        // SAFETY: the caller's promise.
+        unsafe {
+            write_if_wanted(failed, node);
+            write_if_wanted(place, result);
+        }
+        if differs.is_none() { Ok(()) } else { Err(Status::GraphExecUpdateFailure) }
+    })
+}
