@@ -1,7 +1,11 @@
 //! Extended-precision integer arithmetic (PTX ISA 9.7.2): add.cc, addc, sub.cc, subc, mad.cc, madc.
 //!
 //! CC.CF is a predicate row: the last source where it is read, the second destination where it is
-//! written. After a subtraction it holds the borrow. Signed and unsigned types differ only in `mad.hi`.
+//! written. Signed and unsigned types differ only in `mad.hi`.
+//!
+//! After a subtraction it holds the carry of `a + !b + 1`, which is set where nothing was borrowed, as in the
+//! hardware's adder. The ISA speaks of the borrow there, and within a chain of subtractions nobody can tell; but
+//! what nvcc puts in for a division of 128-bit integers asks by `addc` whether a `subc.cc` borrowed.
 
 use core::marker::PhantomData;
 
@@ -70,6 +74,8 @@ pub trait Chain {
     type In: WithCarry;
     /// Type of the result.
     type T: Value;
+    /// CC.CF as an operation takes it that doesn't read it.
+    const START: bool;
     /// The operation.
     fn step(x: Self::In, carry: bool) -> (Self::T, bool);
 }
@@ -84,6 +90,7 @@ pub struct Mad<S, const HI: bool>(PhantomData<S>);
 impl<T: Carry> Chain for Add<T> {
     type In = (T, T);
     type T = T;
+    const START: bool = false;
     #[inline(always)]
     fn step((a, b): (T, T), carry: bool) -> (T, bool) {
         a.add_carry(b, carry)
@@ -93,15 +100,18 @@ impl<T: Carry> Chain for Add<T> {
 impl<T: Carry> Chain for Sub<T> {
     type In = (T, T);
     type T = T;
+    const START: bool = true;
     #[inline(always)]
     fn step((a, b): (T, T), carry: bool) -> (T, bool) {
-        a.sub_borrow(b, carry)
+        let (difference, borrow) = a.sub_borrow(b, !carry);
+        (difference, !borrow)
     }
 }
 
 impl<S: Int<Word: Carry>, const HI: bool> Chain for Mad<S, HI> {
     type In = (S, S, S::Word);
     type T = S::Word;
+    const START: bool = false;
     #[inline(always)]
     fn step((a, b, c): (S, S, S::Word), carry: bool) -> (S::Word, bool) {
         let part = if HI { a.mul_hi(b) } else { a.mul_lo(b) };
@@ -121,7 +131,7 @@ impl<X: Chain> LaneOp for Out<X> {
     type Out = (X::T, bool);
     #[inline(always)]
     fn apply(x: Self::In) -> Self::Out {
-        X::step(x, false)
+        X::step(x, X::START)
     }
 }
 
