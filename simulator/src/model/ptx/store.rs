@@ -162,8 +162,9 @@ impl Machine {
         if before == NONE {
             memory.write(granule, value, mask);
         } else if self.histories.message(before).mask != u32::MAX {
+            // Its own bytes only: beside them there may be another allocation, or none.
             let chain = self.histories.chain(granule).expect("a message was put there");
-            memory.write(granule, self.histories.value(chain.last, u32::MAX), u32::MAX);
+            memory.write(granule, self.histories.value(chain.last, mask), mask);
         }
     }
 

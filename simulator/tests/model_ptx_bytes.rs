@@ -1,0 +1,39 @@
+//! What stands beside a store's bytes in their granule of four is not its own: there may be another allocation, or none.
+
+use bugaroo_simulator::model::ptx::{Chances, Machine, Plain, Span, Strength, ThreadKey};
+
+/// A granule of which one byte is there.
+struct OneByte(u32);
+
+impl Plain for OneByte {
+    fn read(&mut self, _granule: u64) -> u32 {
+        self.0
+    }
+
+    fn write(&mut self, _granule: u64, value: u32, mask: u32) {
+        assert_eq!(mask, 0xff, "bytes are written that nobody stored to");
+        self.0 = value & mask;
+    }
+}
+
+#[test]
+fn a_store_that_comes_early_leaves_the_bytes_beside_it() {
+    const THREADS: usize = 8;
+    let byte = Span::new(0, 1);
+    for seed in 0..200 {
+        let chances = Chances::new(0.5, 1.0);
+        let mut machine = Machine::new(THREADS, chances, seed);
+        let mut memory = OneByte(0);
+        for slot in 0..THREADS {
+            machine.start(slot, ThreadKey::new(slot as u32, 0));
+        }
+        for slot in 0..THREADS {
+            let value = [slot as u32 + 1, 0, 0, 0];
+            machine.store(&mut memory, slot, byte, value, (Strength::Weak, false), 0);
+        }
+        for slot in 0..THREADS {
+            machine.exit(&mut memory, slot);
+        }
+        assert!((1..=THREADS as u32).contains(&memory.0), "{} was stored by nobody", memory.0);
+    }
+}
