@@ -76,21 +76,37 @@ fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUd
     unsafe { write(place, context) }
 }
 
-/// Makes a context, current from now on. Parameters for execution affinity or graphics interoperation
-/// are not supported.
+/// What [`cuCtxCreate_v4`] takes: `CUctxCreateParams`. Programs pass it zeroed where they want nothing of it.
+#[repr(C)]
+pub struct CtxCreateParams {
+    /// `execAffinityParams`.
+    pub affinity: *const c_void,
+    /// How many of them.
+    pub affinity_count: c_int,
+    /// `cigParams`.
+    pub graphics: *const c_void,
+}
+
+/// Makes a context, current from now on. Execution affinity and sharing with graphics are not supported.
 ///
 /// # Safety
-/// `place` is null or points to a place for a handle.
+/// `place` is null or points to a place for a handle, `parameters` is null or points to parameters.
 pub unsafe extern "C" fn cuCtxCreate_v4(
     place: *mut CUcontext,
-    parameters: *const c_void,
+    parameters: *const CtxCreateParams,
     flags: c_uint,
     device: CUdevice,
 ) -> Status {
     with_driver("cuCtxCreate_v4", |driver| {
-        if !parameters.is_null() {
-            eprintln!("bugaroo: cuCtxCreate_v4 with parameters is not supported");
-            return Err(Status::NotSupported);
+        // SAFETY: the program's promise.
+        if let Some(parameters) = unsafe { parameters.as_ref() } {
+            if !parameters.graphics.is_null() {
+                eprintln!("bugaroo: cuCtxCreate_v4 for sharing with graphics (cigParams) is not supported");
+                return Err(Status::NotSupported);
+            }
+            if parameters.affinity_count != 0 {
+                return Err(Status::UnsupportedExecAffinity);
+            }
         }
         create(driver, place, flags, device)
     })

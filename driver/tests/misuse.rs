@@ -207,7 +207,15 @@ fn context_flags_and_limits() {
         assert_eq!(cuCtxCreate_v2(&mut context, 0x100, 0), Status::InvalidValue);
         assert_eq!(cuCtxCreate_v2(&mut context, 0, 1), Status::InvalidDevice);
         assert_eq!(cuCtxCreate_v2(null_mut(), 0, 0), Status::InvalidValue);
-        assert_eq!(cuCtxCreate_v4(&mut context, MADE_UP, 0, 0), Status::NotSupported);
+        for (affinity_count, graphics, status) in [
+            (0, null(), Status::Success),
+            (1, null(), Status::UnsupportedExecAffinity),
+            (0, MADE_UP.cast_const(), Status::NotSupported),
+        ] {
+            let parameters = CtxCreateParams { affinity: MADE_UP, affinity_count, graphics };
+            assert_eq!(cuCtxCreate_v4(&mut context, &parameters, 0, 0), status);
+        }
+        assert_eq!(cuCtxDestroy_v2(context), Status::Success);
         assert_eq!(cuCtxSetFlags(4), Status::Success);
         assert_eq!(cuCtxGetFlags(&mut flags), Status::Success);
         assert_eq!(flags, 4);

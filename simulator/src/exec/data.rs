@@ -7,6 +7,10 @@ use crate::alu::Width;
 use crate::alu::row::{Lanes, store_lanes};
 use crate::decoded::{Inst, Kind, SpecialValue, WORD_ROW};
 
+/// Cycles that `%clock` advances by with each instruction of a warp, some time between those of arithmetic and of a load on
+/// hardware. Programs that burn a stated time in a loop around `clock()` would run some ten million rounds otherwise.
+const CYCLES: u64 = 16;
+
 /// Lanes of a mask, lowest first.
 #[inline(always)]
 pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
@@ -155,7 +159,7 @@ impl Machine<'_> {
         let warp = &self.warps[w];
         let cta = &self.ctas[warp.cta as usize];
         let dst = frame.wrapping_add(special.dst as usize);
-        let clock = self.counts.warp_instructions;
+        let clock = self.counts.warp_instructions * CYCLES;
         for lane in lanes(active) {
             let value = match special.value {
                 SpecialValue::Tid(d) => u64::from(self.tids[warp.index as usize][usize::from(d)][lane]),
