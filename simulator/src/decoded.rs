@@ -250,7 +250,7 @@ pub enum SpecialValue {
     ClockHi,
     /// All of it.
     Clock64,
-    /// Nanoseconds: an instruction takes one, and waiting that nothing else shortens passes time, too.
+    /// Nanoseconds: a cycle takes one, and waiting that nothing else shortens passes time, too.
     GlobalTimer,
     GlobalTimerLow,
     GlobalTimerHigh,
@@ -274,6 +274,8 @@ pub enum LaunchValue {
     WorkspaceLow,
     DynamicSharedSize,
     TotalSharedSize,
+    /// An address in the shared memory that is reserved for the system, from where it begins.
+    ReservedShared(u32),
     /// `%nclusterid`, by dimension.
     Nclusterid(u8),
     /// `%cluster_nctaid`, by dimension.

@@ -148,6 +148,10 @@ pub struct LaunchResult {
 /// eight only is for the driver to know.
 const CLUSTER_LIMIT: u32 = 16;
 
+/// Bytes of shared memory that are reserved for the system in each block (PTX ISA, `%reserved_smem_offset_begin`), as on
+/// hardware since compute capability 8.0. Groups of several warps in cooperative groups meet there.
+pub(crate) const RESERVED_SHARED: u32 = 1024;
+
 /// What the checks found out.
 pub(crate) struct Plan<'a> {
     pub kernel: &'a KernelInfo,
@@ -157,8 +161,12 @@ pub(crate) struct Plan<'a> {
     pub warps_per_block: u32,
     /// Address in shared space at which dynamic shared memory begins.
     pub dynamic_base: u32,
-    /// Bytes of shared memory per block.
+    /// Bytes of shared memory per block, with what is reserved.
     pub shared_bytes: u32,
+    /// Those that are the kernel's own.
+    pub own_shared: u32,
+    /// Address in shared space at which reserved shared memory begins, in kernels that ask for it.
+    pub reserved_base: u32,
     /// Bytes of local memory per thread.
     pub local_bytes: u32,
     /// Extent of a cluster in blocks, and whether the kernel or the launch says it.
@@ -258,9 +266,13 @@ pub(crate) fn plan<'a>(
 
     let threads_per_block = threads as u32;
     let warps_per_block = threads_per_block.div_ceil(32);
-    let shared_bytes = shared as u32;
+    let own_shared = shared as u32;
+    // Behind all else, where hardware has it before: so that it costs other kernels nothing. It counts for no limit:
+    // an SM has as much more than its blocks may ask for.
+    let reserved_base = own_shared.next_multiple_of(16);
+    let shared_bytes = if kernel.reserved_shared { reserved_base + RESERVED_SHARED } else { own_shared };
     let by_threads = config.threads_per_sm / (warps_per_block * 32);
-    let by_shared = config.shared_per_sm.checked_div(shared_bytes).unwrap_or(u32::MAX);
+    let by_shared = config.shared_per_sm.checked_div(own_shared).unwrap_or(u32::MAX);
     let per_sm = by_threads.min(config.blocks_per_sm).min(by_shared).max(1);
     // The product of three 31-, 16- and 16-bit extents fits into 64 bits.
     let blocks = spec.grid.iter().map(|n| u64::from(*n)).product::<u64>();
@@ -288,6 +300,8 @@ pub(crate) fn plan<'a>(
         warps_per_block,
         dynamic_base,
         shared_bytes,
+        own_shared,
+        reserved_base,
         local_bytes,
         cluster,
         explicit_cluster: stated.is_some() || spec.cluster.is_some(),

@@ -456,7 +456,8 @@ pub(crate) fn launch_constants(program: &Program, config: &DeviceConfig, plan: &
         LaunchValue::WorkspaceHigh => plan.workspace >> 32,
         LaunchValue::WorkspaceLow => plan.workspace & 0xffff_ffff,
         LaunchValue::DynamicSharedSize => u64::from(plan.spec.dynamic_shared),
-        LaunchValue::TotalSharedSize => u64::from(plan.shared_bytes),
+        LaunchValue::TotalSharedSize => u64::from(plan.own_shared),
+        LaunchValue::ReservedShared(offset) => u64::from(plan.reserved_base + offset),
         LaunchValue::Nclusterid(d) => {
             let d = usize::from(d);
             u64::from(plan.spec.grid[d] / plan.cluster[d])

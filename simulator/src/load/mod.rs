@@ -74,6 +74,8 @@ pub struct KernelInfo {
     pub registers: u32,
     /// Alignment of the dynamic shared memory.
     pub(crate) dynamic_align: u32,
+    /// Whether it asks for the shared memory that is reserved for the system.
+    pub(crate) reserved_shared: bool,
     /// Why it cannot be launched: what the simulator lacks, in the kernel or in a function that it can reach.
     pub refused: Option<LoadError>,
     /// Recursion or indirect calls: `local_bytes` is no bound.
@@ -308,6 +310,7 @@ fn kernel_info(
         max_threads: limit.map_or(config.threads_per_block, |l| l.min(u64::from(u32::MAX)) as u32),
         registers: (program.functions[index as usize].frame_bytes / 128).clamp(1, 255),
         dynamic_align: reached.dynamic_align(index),
+        reserved_shared: reached.reserved_shared(index),
         refused: None,
         open_stack,
         function: index,

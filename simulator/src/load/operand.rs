@@ -9,6 +9,7 @@ use super::scope::Name;
 use crate::address::code_address;
 use crate::alu::Width;
 use crate::decoded::{Kind, LaunchValue, Special, SpecialValue};
+use crate::launch::RESERVED_SHARED;
 
 /// A source operand.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +73,7 @@ fn special(name: &str) -> Option<SpecialRegister> {
         "cluster_ctarank" => Running(SpecialValue::ClusterCtarank),
         "cluster_nctarank" => Launch(LaunchValue::ClusterNctarank),
         "is_explicit_cluster" => Launch(LaunchValue::IsExplicitCluster),
-        // Nothing is reserved, and a graph that is current nobody knows.
+        // A graph that is current nobody knows.
         "current_graph_exec" => Constant(0),
         "nwarpid" => Launch(LaunchValue::Nwarpid),
         "nsmid" => Launch(LaunchValue::Nsmid),
@@ -81,9 +82,12 @@ fn special(name: &str) -> Option<SpecialRegister> {
         "total_smem_size" | "aggr_smem_size" => Launch(LaunchValue::TotalSharedSize),
         "envreg1" => Launch(LaunchValue::WorkspaceHigh),
         "envreg2" => Launch(LaunchValue::WorkspaceLow),
-        _ if name.starts_with("envreg") || name.starts_with("pm") || name.starts_with("reserved_smem_") => {
-            Constant(0)
-        }
+        // Two parts, of which cooperative groups use the second.
+        "reserved_smem_offset_begin" | "reserved_smem_offset_0" => Launch(LaunchValue::ReservedShared(0)),
+        "reserved_smem_offset_1" => Launch(LaunchValue::ReservedShared(RESERVED_SHARED / 2)),
+        "reserved_smem_offset_end" => Launch(LaunchValue::ReservedShared(RESERVED_SHARED)),
+        "reserved_smem_offset_cap" => Constant(u64::from(RESERVED_SHARED)),
+        _ if name.starts_with("envreg") || name.starts_with("pm") => Constant(0),
         _ => return None,
     })
 }

@@ -60,9 +60,16 @@ fn callee(instruction: &Instruction) -> Option<&Operand> {
     instruction.operands.iter().find(|operand| !matches!(operand, Operand::List(_)))
 }
 
+/// How the names of the special registers begin that say where reserved shared memory is.
+const RESERVED: &str = "%reserved_smem_";
+
+/// Symbols that an operand names, and those special registers.
 fn symbols_of<'f>(operand: &'f Operand, found: &mut FxHashSet<&'f str>) {
     match operand {
         Operand::Symbol { name, .. } => {
+            found.insert(name);
+        }
+        Operand::Register(name) if name.starts_with(RESERVED) => {
             found.insert(name);
         }
         Operand::Address { base: AddressBase::Symbol(name), .. } => {
@@ -172,6 +179,12 @@ impl Reached {
     /// Alignment that the dynamic shared memory of a kernel needs.
     pub fn dynamic_align(&self, kernel: u32) -> u32 {
         self.dynamic.get(&kernel).copied().unwrap_or(16)
+    }
+
+    /// Does a kernel reach a function that asks where reserved shared memory is?
+    pub fn reserved_shared(&self, kernel: u32) -> bool {
+        let mut reached = (0..self.uses.len()).filter(|f| self.kernels[*f].binary_search(&kernel).is_ok());
+        reached.any(|f| self.uses[f].iter().any(|name| name.starts_with(RESERVED)))
     }
 
     /// The kernels that reach a function using the module variable `name`.
