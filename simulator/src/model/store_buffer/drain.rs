@@ -111,8 +111,7 @@ impl StoreBuffer {
         if thread.strong == 0 {
             return false;
         }
-        let strong = |entry: &Entry| entry.strong;
-        let entry = SPACES.into_iter().find_map(|space| self.pool.take_oldest(thread, space, strong));
+        let entry = SPACES.into_iter().find_map(|space| self.pool.take_strong(thread, space));
         if let Some(entry) = entry {
             Self::write(at, &entry, world);
         }
@@ -135,7 +134,7 @@ impl StoreBuffer {
         world: &mut World<'_>,
     ) -> bool {
         let thread = &mut self.threads[at.warp as usize * 32 + lane];
-        let entry = self.pool.take_oldest(thread, space, |entry| entry.overlaps(address, bytes));
+        let entry = self.pool.take_overlapping(thread, space, address, bytes);
         if let Some(entry) = entry {
             Self::write(at, &entry, world);
             self.went(at, lane);

@@ -266,7 +266,7 @@ impl StoreBuffer {
         for element in 0..access.elements {
             let (address, bytes) = (first + u64::from(element * access.size), access.size);
             let thread = &self.threads[at.warp as usize * 32 + lane];
-            let own = self.pool.each(thread, space).find(|entry| entry.overlaps(address, bytes));
+            let own = self.pool.overlapping(thread, space, address, bytes);
             let covered = own.map(|entry| entry.part(address, bytes).is_some());
             if let Some(covered) = covered {
                 if forward && covered {
@@ -298,7 +298,8 @@ impl StoreBuffer {
         let thread = &self.threads[at.warp as usize * 32 + lane];
         for element in 0..access.elements {
             let (address, bytes) = (first + u64::from(element * access.size), access.size);
-            let own = self.pool.each(thread, space).find_map(|entry| entry.part(address, bytes));
+            let own =
+                self.pool.overlapping(thread, space, address, bytes).and_then(|e| e.part(address, bytes));
             let held = || match space {
                 Space::Global => self.ctas[at.cta as usize].part(address, bytes),
                 Space::Shared => None,
@@ -312,7 +313,7 @@ impl StoreBuffer {
 impl MemoryModel for StoreBuffer {
     fn begin(&mut self, shape: &Shape) {
         self.shape = *shape;
-        self.threads = vec![Thread::default(); shape.warps as usize * 32];
+        self.threads = (0..shape.warps * 32).map(Thread::new).collect();
         self.busy = vec![Busy::default(); shape.warps as usize];
         self.ctas = vec![Slots::default(); shape.ctas as usize];
         self.coins.begin(shape.warps);

@@ -32,21 +32,65 @@ fn entry(address: u64, bytes: u32, value: u128) -> Entry {
 
 #[test]
 fn entries_go_newest_first_and_oldest_first_where_chosen() {
-    let (mut pool, mut a, mut b) = (Pool::default(), Thread::default(), Thread::default());
+    let (mut pool, mut a, mut b) = (Pool::default(), Thread::new(0), Thread::new(1));
     for i in 0..4 {
         pool.push(&mut a, Space::Global, entry(8 * i, 4, i.into()));
         pool.push(&mut b, Space::Global, entry(8 * i, 4, (10 + i).into()));
     }
     assert_eq!(pool.take_newest(&mut a, Space::Global).map(|e| e.value()), Some(3));
-    let overlapping = |entry: &Entry| entry.overlaps(0, 12);
-    assert_eq!(pool.take_oldest(&mut a, Space::Global, overlapping).map(|e| e.value()), Some(0));
-    assert_eq!(pool.take_oldest(&mut a, Space::Global, overlapping).map(|e| e.value()), Some(1));
-    assert_eq!(pool.take_oldest(&mut a, Space::Global, overlapping).map(|e| e.value()), None);
+    assert_eq!(pool.take_overlapping(&mut a, Space::Global, 0, 12).map(|e| e.value()), Some(0));
+    assert_eq!(pool.take_overlapping(&mut a, Space::Global, 0, 12).map(|e| e.value()), Some(1));
+    assert_eq!(pool.take_overlapping(&mut a, Space::Global, 0, 12).map(|e| e.value()), None);
     assert_eq!(a.entries, [1, 0]);
-    pool.push(&mut a, Space::Shared, entry(100, 16, 7 << 64));
+    pool.push(&mut a, Space::Shared, entry(96, 16, 7 << 64));
     assert_eq!(pool.each(&b, Space::Global).map(|e| e.value()).collect::<Vec<_>>(), [13, 12, 11, 10]);
-    assert_eq!(pool.each(&a, Space::Shared).find_map(|e| e.part(108, 8)), Some(7));
-    assert_eq!(pool.each(&a, Space::Shared).find_map(|e| e.part(112, 8)), None);
+    assert_eq!(pool.overlapping(&a, Space::Shared, 104, 8).and_then(|e| e.part(104, 8)), Some(7));
+    assert!(pool.overlapping(&a, Space::Shared, 112, 8).is_none());
+}
+
+/// Long buffers are looked up by address: they answer as lists that are walked do.
+#[test]
+fn entries_are_found_in_long_buffers_as_in_short_ones() {
+    let mut numbers = crate::Rng::new(11);
+    let mut pool = Pool::default();
+    let mut threads: Vec<Thread> = (0..5).map(Thread::new).collect();
+    // By thread and space, oldest first.
+    let mut expected = vec![[Vec::<Entry>::new(), Vec::new()]; threads.len()];
+    for _ in 0..60_000 {
+        let bits = numbers.next();
+        let (t, space) = (bits as usize % 5, SPACES[bits as usize >> 8 & 1]);
+        let (thread, list) = (&mut threads[t], &mut expected[t][space as usize]);
+        let bytes = 1 << ((bits >> 16) % 5);
+        let address = (1 << 40) + (bits >> 24) % 900 / u64::from(bytes) * u64::from(bytes);
+        let oldest = list.iter().position(|e| e.overlaps(address, bytes));
+        assert_eq!(pool.overlapping(thread, space, address, bytes), oldest.map(|i| &list[i]));
+        let equal = list.iter().find(|e| (e.address, u32::from(e.bytes)) == (address, bytes));
+        assert_eq!(pool.exact(thread, space, address, bytes).map(|e| *e), equal.copied());
+        let taken = |list: &mut Vec<Entry>, at: Option<usize>| at.map(|at| list.remove(at));
+        match (bits >> 40) % 16 {
+            0 => assert_eq!(pool.take_newest(thread, space), list.pop()),
+            1 => {
+                let strong = list.iter().position(|e| e.strong);
+                assert_eq!(pool.take_strong(thread, space), taken(list, strong));
+            }
+            2 if list.len() > 250 => {
+                while let Some(last) = list.pop() {
+                    assert_eq!(pool.take_newest(thread, space), Some(last));
+                }
+            }
+            3 | 4 => assert_eq!(pool.take_overlapping(thread, space, address, bytes), taken(list, oldest)),
+            _ if oldest.is_none() => {
+                let entry = Entry::new(address, bytes, u128::from(bits), bits >> 50 & 7 == 0);
+                pool.push(thread, space, entry);
+                list.push(entry);
+            }
+            _ => {}
+        }
+        let strong = expected[t].iter().flatten().filter(|e| e.strong).count();
+        assert_eq!(usize::from(threads[t].strong), strong);
+    }
+    let longest = expected.iter().flatten().map(Vec::len).max();
+    assert!(longest > Some(100), "{longest:?}");
 }
 
 #[test]
