@@ -66,6 +66,13 @@ fn warp_synchronous_programs_pass_in_lockstep() {
     finds(&[], &[&program, Path::new("astray")]);
 }
 
+/// Conda and wheels link so.
+#[test]
+fn a_runtime_that_the_program_says_where_to_find_is_redirected() {
+    let Some(nvcc) = nvcc() else { return };
+    passes_under_injection(&[&build(&nvcc, "streams_events.cu", Runtime::OwnPath)], &[]);
+}
+
 #[test]
 fn numba_reduction() {
     let Some(python) = python() else { return };

@@ -1,4 +1,5 @@
-//! Redirects a CUDA runtime that was linked into a program (nvcc's default) to Bugaroo's.
+//! Redirects a CUDA runtime that was linked into a program (nvcc's default), or NVIDIA's shared one where a program has
+//! found that, to Bugaroo's.
 //!
 //! `bugaroo` has this library preloaded into the program under test and all that it starts. Before any other
 //! code of the process runs, it looks at the program and at the libraries that came with it
@@ -49,10 +50,10 @@ unsafe extern "C" fn start(
 
 /// Redirects what there is to redirect in one object.
 fn attend(object: &Object, environment: *const *const c_char) {
-    if scan::is_runtime(object.path()) {
+    let Some(file) = File::map(object.path()) else { return };
+    if scan::is_ours(object.path(), file.bytes()) {
         return;
     }
-    let Some(file) = File::map(object.path()) else { return };
     let cannot = match scan::scan(file.bytes()) {
         Found::Nothing => return,
         Found::Static { version, functions } => {
@@ -62,9 +63,13 @@ fn attend(object: &Object, environment: *const *const c_char) {
             }
         }
         Found::Stripped => format!(
-            "{} was linked with the static CUDA runtime and stripped of its symbols: relink with `-cudart shared`, \
-             or don't strip it",
-            object.name()
+            "{} was linked with the static CUDA runtime and stripped of its symbols: {}",
+            object.name(),
+            match object.is_program() {
+                true => "relink with `-cudart shared`, or don't strip it",
+                false =>
+                    "what it does on the GPU is not supported, as with all closed libraries of this kind",
+            }
         ),
     };
     // What a library cannot do, its program may never ask of it.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 
-use bugaroo_shims::NAMES;
+use bugaroo_shims::{IMPLEMENTATION, NAMES};
 use object::read::elf::{ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind, elf};
 
@@ -17,7 +17,7 @@ const REGISTER: &str = "__cudaRegisterFatBinary";
 /// A section that nvcc gives to every program with device code.
 const FAT_BINARIES: &str = ".nvFatBinSegment";
 
-/// Files whose names begin like this are the runtime itself.
+/// What the names of the runtime's files begin with.
 const RUNTIME: &[u8] = b"libcudart.so";
 
 /// Only the runtime of CUDA 12 has it.
@@ -68,9 +68,11 @@ pub fn scan(file: &[u8]) -> Found {
     if has_device_code && !imports_register(&elf) { Found::Stripped } else { Found::Nothing }
 }
 
-/// Whether a file, by its path, is the runtime itself, Bugaroo's or another.
-pub fn is_runtime(path: &CStr) -> bool {
-    path.to_bytes().rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(RUNTIME))
+/// Whether a file is Bugaroo's runtime. NVIDIA's has the same name, and comes before ours where a program or a library says
+/// where to look for it (`DT_RPATH`, as conda and wheels have it): it is redirected as one that was linked in.
+pub fn is_ours(path: &CStr, file: &[u8]) -> bool {
+    let name = path.to_bytes().rsplit(|byte| *byte == b'/').next();
+    name.is_some_and(|name| name.starts_with(RUNTIME)) && contains(file, IMPLEMENTATION.as_bytes())
 }
 
 /// Whether [`REGISTER`] is among the file's strings: most files have no symbols of this kind, and this is

@@ -15,6 +15,8 @@ pub enum Runtime {
     Static,
     /// `-cudart shared`
     Shared,
+    /// The same, with a `DT_RPATH` that leads to NVIDIA's before ours is looked for.
+    OwnPath,
 }
 
 /// The repository.
@@ -83,7 +85,8 @@ pub fn build(nvcc: &Path, source: &str, runtime: Runtime) -> PathBuf {
         .to_string_lossy()
         .replace('/', "-");
     let kind = if runtime == Runtime::Static { "static" } else { "shared" };
-    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{kind}"));
+    let suffix = if runtime == Runtime::OwnPath { "own-path" } else { kind };
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{suffix}"));
     let newest = fs::read_dir(folder)
         .expect("its folder")
         .flatten()
@@ -94,9 +97,11 @@ pub fn build(nvcc: &Path, source: &str, runtime: Runtime) -> PathBuf {
         return built;
     }
     let library = nvcc.parent().and_then(Path::parent).expect("nvcc stands in bin/").join("lib");
+    let path = format!("-Xlinker=--disable-new-dtags,-rpath,{}", library.display());
     let ran = Command::new(nvcc)
         .current_dir(folder)
         .args(["-O2", "-cudart", kind])
+        .args((runtime == Runtime::OwnPath).then_some(path))
         .args(flags)
         .arg(&source)
         .args(more)

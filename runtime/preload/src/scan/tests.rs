@@ -1,7 +1,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Found, is_runtime, scan};
+use super::{Found, is_ours, scan};
 
 /// What a shared object of this assembly is found to be.
 fn scanned(assembly: &str, flags: &[&str]) -> Found {
@@ -95,7 +95,16 @@ fn broken_files_are_nothing_and_nothing_worse() {
 }
 
 #[test]
-fn the_runtime_itself_is_known_by_its_name() {
-    assert!(is_runtime(c"/usr/lib/libcudart.so.13") && is_runtime(c"libcudart.so.12.8.90"));
-    assert!(!is_runtime(c"/opt/libcudart.so.d/app") && !is_runtime(c""));
+fn our_runtime_is_known_by_its_name_and_what_it_needs() {
+    let ours = b"\x7fELF...libbugaroo_cudart.so...";
+    assert!(is_ours(c"/usr/lib/libcudart.so.13", ours) && is_ours(c"libcudart.so.12.8.90", ours));
+    assert!(!is_ours(c"/opt/libcudart.so.d/app", ours) && !is_ours(c"", ours));
+    assert!(!is_ours(c"/opt/cuda/lib64/libcudart.so.13", b"\x7fELF...libpthread.so.0..."));
+}
+
+#[test]
+fn the_vendors_shared_runtime_is_redirected_by_what_it_exports() {
+    let exported = |name: &str| format!(".globl {name}\n.type {name}, @function\n{name}: .skip 16, 0xc3\n");
+    let library: String = ["__cudaRegisterFatBinary", "cudaMalloc", "cudaFree"].map(exported).concat();
+    assert_eq!(names(&scanned(&library, &["-s"])).len(), 3);
 }
