@@ -45,6 +45,7 @@ pub fn status(kind: &device::FaultKind) -> Status {
         Kind::BadCall { .. } | Kind::BadBranch { .. } => Status::InvalidPc,
         Kind::BadBarrier { .. }
         | Kind::BadMbarrier { .. }
+        | Kind::BadTensorMap { .. }
         | Kind::BadClusterAddress { .. }
         | Kind::BadMemberMask { .. } => Status::IllegalInstruction,
     }
@@ -66,6 +67,7 @@ pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
         | Kind::BadBranch { .. }
         | Kind::BadBarrier { .. }
         | Kind::BadMbarrier { .. }
+        | Kind::BadTensorMap { .. }
         | Kind::BadClusterAddress { .. }
         | Kind::BadMemberMask { .. } => FaultKind::IllegalInstruction,
     };

@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicPtr;
 
 use crate::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, fill, function, host, init, launch, legacy_launch, library, link, memop, memory, module, notices,
-    occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream, stream_attributes,
-    virtual_memory,
+    event, fill, function, green, host, init, launch, legacy_launch, library, link, memop, memory, module,
+    notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream,
+    stream_attributes, tensor_map, virtual_memory,
 };
 
 use crate::graph::{
@@ -209,6 +209,11 @@ condition {
         cuGraphMemcpyNodeSetParams cuGraphMemsetNodeGetParams cuGraphMemsetNodeSetParams
         cuGraphNodeSetParams
     }
+    green {
+        cuCtxFromGreenCtx cuCtxGetDevResource cuDevResourceGenerateDesc cuDevSmResourceSplitByCount
+        cuDeviceGetDevResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
+        cuGreenCtxGetId cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent cuStreamGetGreenCtx
+    }
     host {
         cuMemHostRegister = cuMemHostRegister_v2
         cuMemAllocHost_v2 cuMemFreeHost cuMemHostAlloc cuMemHostGetDevicePointer_v2
@@ -292,6 +297,9 @@ condition {
         cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
         cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
         cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
+    }
+    tensor_map {
+        cuTensorMapEncodeTiled cuTensorMapReplaceAddress
     }
     virtual_memory {
         cuMemAddressFree cuMemAddressReserve cuMemCreate cuMemGetAccess

@@ -43,6 +43,10 @@ pub enum Kind {
     LogListener,
     /// `CUasyncCallbackHandle`
     DeviceListener,
+    /// `CUgreenCtx`
+    Green,
+    /// `CUdevResourceDesc`
+    ResourceDescription,
 }
 
 /// The objects of one kind.

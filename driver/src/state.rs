@@ -12,6 +12,7 @@ use crate::error::{Outcome, Status};
 use crate::event::Event;
 use crate::function::Function;
 use crate::graph::Graphs;
+use crate::green::Greens;
 use crate::handles::{Handles, Kind};
 use crate::injection::{Injection, mix};
 use crate::library::Library;
@@ -122,6 +123,8 @@ pub struct Driver {
     pub legacy_launches: BTreeMap<usize, crate::legacy_launch::Settings>,
     /// Who wants to be told of what happens.
     pub listeners: Listeners,
+    /// Green contexts.
+    pub green: Greens,
     /// Graphs, and captures of them.
     pub graphs: Graphs,
     /// Memory pools.
@@ -187,6 +190,7 @@ impl Driver {
             stream_attributes: BTreeMap::new(),
             legacy_launches: BTreeMap::new(),
             listeners: Listeners::new(),
+            green: Greens::new(),
             graphs: Graphs::new(),
             pools: Pools::new(),
             links: Handles::new(Kind::Link),

@@ -308,6 +308,7 @@ pub(crate) fn works_on_memory(op: &Op) -> bool {
         Op::CpAsync { .. }
         | Op::CpAsyncArrive { .. }
         | Op::CpAsyncBulk { .. }
+        | Op::CpAsyncTensor { .. }
         | Op::StAsync { .. }
         | Op::RedAsync { .. }
         | Op::ClusterBarrier { wait: false, .. }

@@ -385,6 +385,16 @@ pub enum Op {
         multicast: bool,
         policy: bool,
     },
+    /// `cp.async.bulk.tensor` of tiles, `cp.reduce.async.bulk.tensor`: operands `[dst], [map], {coordinates}, [mbarrier]` to
+    /// shared memory, `[map], {coordinates}, [src]` from there. In the text map and coordinates are one operand.
+    CpAsyncTensor {
+        dims: u8,
+        shared: Space,
+        to_shared: bool,
+        reduce: Option<AtomOp>,
+        multicast: bool,
+        policy: bool,
+    },
     /// `st.async`: operands `[a], b, [mbarrier]`
     StAsync {
         vec: u8,

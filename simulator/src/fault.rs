@@ -176,6 +176,14 @@ pub enum FaultKind {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A tensor map that is none, or not one for this copy.
+    #[error("the tensor map at {address:#x} {problem}")]
+    BadTensorMap {
+        /// Its address.
+        address: u64,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A rank that the cluster does not have, or another block's address of the block's own memory.
     #[error("address {address:#x} in the cluster's shared memory: {problem}")]
     BadClusterAddress {

@@ -22,6 +22,7 @@ mod load;
 mod memory;
 pub mod model;
 mod schedule;
+mod tensor_map;
 
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
@@ -37,3 +38,4 @@ pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Program};
 pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
 pub use model::{At, MemoryModel, ModelCounts};
 pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, Scheduler, Turn};
+pub use tensor_map::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};

@@ -34,6 +34,7 @@ programs! {
     asynchronous_copies_and_tensor_cores: "tensor_tiles.cu";
     graphs: "graphs.cu";
     nodes_of_graphs: "graph_nodes.cu";
+    tensor_copies: "tensor_copies.cu";
     launches_from_the_device: "device_launches.cu";
     clusters: "clusters.cu";
 }

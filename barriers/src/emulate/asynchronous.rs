@@ -83,6 +83,11 @@ impl Machine<'_> {
                     self.bulk(w, frame, pc, lane, (dst, src), bytes, mbarrier.as_ref())?;
                 }
             }
+            // Those that are modelled became bulk copies ([`super::tensor`]).
+            Asynchronous::Tensor { .. } => {
+                let lane = active.trailing_zeros() as usize;
+                return Err(self.illegal(w, pc, lane, "a tensor copy of this form"));
+            }
             Asynchronous::Store { dst, ty, sources, mbarrier, reduce } => {
                 let bytes = ty.bytes() * sources.len() as u32;
                 let kind = if reduce.is_some() { AccessKind::Atomic } else { AccessKind::Write };

@@ -1,6 +1,6 @@
 //! Tensor copies (`cp.async.bulk.tensor`): bulk copies whose size stands in a tensor map that the host made.
 //!
-//! The decoder does not know them; here they become bulk copies of an open size, with the tensor map as the address in global memory. What
+//! Here they become bulk copies of an open size, with the tensor map as the address in global memory. What
 //! they bring is given (`--tensor NAME=BYTES`, by the parameter that holds the map), or, for a copy that is the only one of its
 //! phase, what the phase of its mbarrier expects: another number would leave the phase open for ever, which this misses.
 
@@ -14,24 +14,22 @@ use super::refusal::Refusal;
 
 /// Turns the tensor copies of a module into bulk copies. Those of forms that are not modelled stay as they are, and are refused.
 pub(super) fn rewrite(module: &mut Module) {
-    let source = std::mem::take(&mut module.source);
     for item in &mut module.items {
         if let Item::Function(function) = item
             && let Some(body) = &mut function.body
         {
-            block(&mut body.statements, &source);
+            block(&mut body.statements);
         }
     }
-    module.source = source;
 }
 
-fn block(statements: &mut [Statement], source: &str) {
+fn block(statements: &mut [Statement]) {
     for statement in statements {
         match &mut statement.kind {
             StatementKind::Instruction(instruction) if is_tensor_copy(instruction) => {
-                copy(instruction, source);
+                copy(instruction);
             }
-            StatementKind::Block(inner) => block(inner, source),
+            StatementKind::Block(inner) => block(inner),
             _ => {}
         }
     }
@@ -43,30 +41,35 @@ pub(super) fn is_tensor_copy(instruction: &Instruction) -> bool {
     instruction.opcode == "cp" && has("async") && has("bulk") && has("tensor")
 }
 
-fn copy(instruction: &mut Instruction, source: &str) {
+fn copy(instruction: &mut Instruction) {
     let has = |word: &str| instruction.modifiers.iter().any(|modifier| modifier == word);
     if has("prefetch") {
         (instruction.op, instruction.operands) = (Op::Prefetch, Vec::new());
         return;
     }
-    if has("multicast::cluster") || instruction.op != Op::Other {
+    if has("multicast::cluster") || !matches!(instruction.op, Op::Other | Op::CpAsyncTensor { .. }) {
         return;
     }
     let to_shared = has("mbarrier::complete_tx::bytes");
     let (map, shared, mbarrier) = match &instruction.operands[..] {
-        [shared @ Operand::Address { .. }, Operand::Raw(map), mbarrier @ Operand::Address { .. }, ..]
-            if to_shared =>
+        [
+            shared @ Operand::Address { .. },
+            Operand::Address { base, .. },
+            Operand::Vector(_),
+            mbarrier @ Operand::Address { .. },
+            ..,
+        ] if to_shared => (base, shared, Some(mbarrier)),
+        [Operand::Address { base, .. }, Operand::Vector(_), shared @ Operand::Address { .. }, ..]
+            if !to_shared =>
         {
-            (map, shared, Some(mbarrier))
+            (base, shared, None)
         }
-        [Operand::Raw(map), shared @ Operand::Address { .. }, ..] if !to_shared => (map, shared, None),
         _ => return,
     };
-    // `[map, {coordinates}]`
-    let words = source[map.start..map.end].trim_start_matches('[');
-    let name = words.split([',', ' ', ']']).next().unwrap_or("").trim();
-    let base =
-        if name.starts_with('%') { AddressBase::Register(name.to_owned()) } else { AddressBase::Absolute };
+    let base = match map {
+        AddressBase::Register(name) => AddressBase::Register(name.clone()),
+        AddressBase::Symbol(_) | AddressBase::Absolute => AddressBase::Absolute,
+    };
     let map = Operand::Address { base, offset: 0 };
     let shared = shared.clone();
     let size = Operand::Integer(16);

@@ -1,4 +1,5 @@
-//! `mbarrier` and asynchronous copies (PTX ISA, "Asynchronous copy", "mbarrier"). Tensor maps are not known.
+//! `mbarrier` and asynchronous copies (PTX ISA, "Asynchronous copy", "mbarrier"). Of tensor copies those of
+//! tiles are known.
 
 use crate::op::{AtomOp, MbarrierOp, Op};
 use crate::types::{Scope, Semantics, Space, Type};
@@ -106,9 +107,16 @@ fn bulk(reduce: bool, m: &mut Modifiers<'_>) -> Option<Op> {
         return Some(Op::CpAsyncWait { bulk: true });
     }
     if m.flag("prefetch") {
+        if m.flag("tensor") {
+            dimensions(m)?;
+            m.flag("tile");
+        }
         m.cache_hints();
         m.flag("L2");
         return m.flag("global").then_some(Op::Prefetch);
+    }
+    if m.flag("tensor") {
+        return tensor(reduce, m);
     }
     let policy = m.has("level::cache_hint") || m.has("L2::cache_hint");
     m.cache_hints();
@@ -117,16 +125,7 @@ fn bulk(reduce: bool, m: &mut Modifiers<'_>) -> Option<Op> {
     let group = m.flag("bulk_group");
     let multicast = m.flag("multicast::cluster");
     let reduce = if reduce {
-        let op = m.one_of(&[
-            ("and", AtomOp::And),
-            ("or", AtomOp::Or),
-            ("xor", AtomOp::Xor),
-            ("add", AtomOp::Add),
-            ("inc", AtomOp::Inc),
-            ("dec", AtomOp::Dec),
-            ("min", AtomOp::Min),
-            ("max", AtomOp::Max),
-        ])?;
+        let op = reduction(m)?;
         m.flag("noftz");
         Some((op, m.ty()?))
     } else {
@@ -140,4 +139,42 @@ fn bulk(reduce: bool, m: &mut Modifiers<'_>) -> Option<Op> {
         _ => false,
     };
     (fits && mbarrier != group).then_some(Op::CpAsyncBulk { dst, src, mbarrier, reduce, multicast, policy })
+}
+
+fn reduction(m: &mut Modifiers<'_>) -> Option<AtomOp> {
+    m.one_of(&[
+        ("and", AtomOp::And),
+        ("or", AtomOp::Or),
+        ("xor", AtomOp::Xor),
+        ("add", AtomOp::Add),
+        ("inc", AtomOp::Inc),
+        ("dec", AtomOp::Dec),
+        ("min", AtomOp::Min),
+        ("max", AtomOp::Max),
+    ])
+}
+
+fn dimensions(m: &mut Modifiers<'_>) -> Option<u8> {
+    m.one_of(&[("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)])
+}
+
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, of tiles.
+fn tensor(reduces: bool, m: &mut Modifiers<'_>) -> Option<Op> {
+    let dims = dimensions(m)?;
+    let policy = m.has("level::cache_hint") || m.has("L2::cache_hint");
+    m.cache_hints();
+    let (dst, src) = (m.named_space()?, m.named_space()?);
+    m.flag("tile");
+    let mbarrier = m.flag("mbarrier::complete_tx::bytes");
+    let group = m.flag("bulk_group");
+    let multicast = m.flag("multicast::cluster");
+    let reduce = if reduces { Some(reduction(m)?) } else { None };
+    let inwards = matches!(dst, Space::Shared | Space::SharedCluster) && src == Space::Global;
+    let outwards = dst == Space::Global && src == Space::Shared;
+    let fits = match mbarrier {
+        true => inwards && !group && !reduces,
+        false => outwards && group && !multicast,
+    };
+    let shared = if inwards { dst } else { src };
+    fits.then_some(Op::CpAsyncTensor { dims, shared, to_shared: inwards, reduce, multicast, policy })
 }

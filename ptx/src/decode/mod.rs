@@ -137,6 +137,9 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::CpAsyncBulk { mbarrier, multicast, policy, .. } => {
             exactly(3 + usize::from(*mbarrier) + usize::from(*multicast) + usize::from(*policy))
         }
+        Op::CpAsyncTensor { to_shared, multicast, policy, .. } => {
+            exactly(3 + usize::from(*to_shared) + usize::from(*multicast) + usize::from(*policy))
+        }
         // Rare ones know their own.
         Op::Rare(_) | Op::Other => 0..=usize::MAX,
     }

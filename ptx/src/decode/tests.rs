@@ -341,7 +341,22 @@ fn asynchronous_copies() {
     assert_eq!(decode("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", 4), inwards);
     let outwards = bulk(Space::Global, Space::Shared, false, Some((AtomOp::Add, Type::U32)));
     assert_eq!(decode("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", 3), outwards);
+    let tensor = |to_shared, shared, reduce| Op::CpAsyncTensor {
+        dims: 2,
+        shared,
+        to_shared,
+        reduce,
+        multicast: false,
+        policy: false,
+    };
+    let inwards = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes";
+    assert_eq!(decode(inwards, 4), tensor(true, Space::SharedCluster, None));
+    let outwards = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group";
+    assert_eq!(decode(outwards, 3), tensor(false, Space::Shared, Some(AtomOp::Add)));
+    assert_eq!(decode("cp.async.bulk.prefetch.tensor.2d.L2.global.tile", 2), Op::Prefetch);
     for (bad, operands) in [
+        ("cp.async.bulk.tensor.2d.global.shared::cta.mbarrier::complete_tx::bytes", 4),
+        ("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", 4),
         ("cp.async.ca.global.shared", 3),
         ("cp.async.bulk.global.global.bulk_group", 3),
         ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", 3),

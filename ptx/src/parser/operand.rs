@@ -8,8 +8,9 @@ use super::{DEEPEST, Kind, Parser};
 impl Parser<'_> {
     /// The operands of an instruction up to and including its `;`, and whether all of them were
     /// understood; those that were not are [`Operand::Raw`]. None when no `;` ends the statement before
-    /// its block does; the cursor is then where that became clear.
-    pub(super) fn operands(&mut self) -> Option<(Vec<Operand>, bool)> {
+    /// its block does; the cursor is then where that became clear. Where `tensors` may be, `[map, {coordinates}]` comes as
+    /// two operands.
+    pub(super) fn operands(&mut self, tensors: bool) -> Option<(Vec<Operand>, bool)> {
         let mut operands = Vec::new();
         let mut understood = true;
         if self.accept(Kind::Semicolon) {
@@ -18,6 +19,19 @@ impl Parser<'_> {
         loop {
             let first = self.at;
             let operand = self.operand(0);
+            if operand.is_none() && tensors {
+                self.at = first;
+                if let Some([map, coordinates]) = self.tensor()
+                    && matches!(self.kind(), Kind::Comma | Kind::Semicolon)
+                {
+                    operands.extend([map, coordinates]);
+                    if self.accept(Kind::Semicolon) {
+                        return Some((operands, understood));
+                    }
+                    self.advance();
+                    continue;
+                }
+            }
             match operand {
                 Some(operand) if matches!(self.kind(), Kind::Comma | Kind::Semicolon) => {
                     operands.push(operand)
@@ -35,6 +49,20 @@ impl Parser<'_> {
                 return None;
             }
         }
+    }
+
+    /// `[map, {coordinates}]`
+    fn tensor(&mut self) -> Option<[Operand; 2]> {
+        if !self.accept(Kind::BracketOpen) {
+            return None;
+        }
+        let (base, offset) = self.address()?;
+        if !self.accept(Kind::Comma) || !self.accept(Kind::BraceOpen) {
+            return None;
+        }
+        let coordinates = self.listed(Kind::BraceClose, 0)?;
+        self.accept(Kind::BracketClose)
+            .then_some([Operand::Address { base, offset }, Operand::Vector(coordinates)])
     }
 
     /// Everything up to the next comma outside of brackets, or up to the `;`.

@@ -38,6 +38,14 @@ pub enum Asynchronous {
     Arrive { address: Address, noinc: bool },
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: `bytes` is a slot.
     Bulk { dst: Address, src: Address, bytes: i32, mbarrier: Option<Address>, reduce: Option<(AtomOp, Type)> },
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: to shared memory where an mbarrier counts it.
+    Tensor {
+        map: Address,
+        coordinates: Vec<i32>,
+        shared: Address,
+        mbarrier: Option<Address>,
+        reduce: Option<AtomOp>,
+    },
     /// `st.async`, and `red.async` with its operation.
     Store { dst: Address, ty: Type, sources: Vec<(i32, Width)>, mbarrier: Address, reduce: Option<AtomOp> },
 }

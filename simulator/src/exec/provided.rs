@@ -197,7 +197,13 @@ impl Machine<'_> {
     }
 
     /// Up to eight bytes at a generic address, as a lane reads them.
-    fn read_generic(&mut self, w: usize, lane: usize, address: u64, bytes: u32) -> Result<u64, FaultKind> {
+    pub(super) fn read_generic(
+        &mut self,
+        w: usize,
+        lane: usize,
+        address: u64,
+        bytes: u32,
+    ) -> Result<u64, FaultKind> {
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Generic };
         let site = self.regions.len() - 1;
         let request = Request { address: place, bytes, site, kind: AccessKind::Read };

@@ -1,13 +1,13 @@
 //! `mbarrier`, asynchronous copies, asynchronous stores and reductions.
 
 use bugaroo_ptx::ast::{Instruction, Operand};
-use bugaroo_ptx::op::{MbarrierOp, Op};
+use bugaroo_ptx::op::{AtomOp, MbarrierOp, Op};
 use bugaroo_ptx::types::{Space, Type};
 
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
 use crate::alu::Width;
-use crate::decoded::{Asynchronous, Kind};
+use crate::decoded::{Address, Asynchronous, Kind};
 
 impl<'m> Builder<'m> {
     /// Translates one such instruction.
@@ -33,7 +33,7 @@ impl<'m> Builder<'m> {
             (Op::CpAsyncArrive { space, noinc }, [address]) => {
                 Asynchronous::Arrive { address: self.memory_address(at, address, *space)?, noinc: *noinc }
             }
-            (Op::CpAsyncBulk { multicast: true, .. }, _) => {
+            (Op::CpAsyncBulk { multicast: true, .. } | Op::CpAsyncTensor { multicast: true, .. }, _) => {
                 return Err(self.refuse(at, "the simulator does not copy to several blocks at once"));
             }
             (Op::CpAsyncBulk { dst: to, src: from, mbarrier, reduce, .. }, [dst, src, bytes, rest @ ..]) => {
@@ -53,6 +53,17 @@ impl<'m> Builder<'m> {
                     reduce: *reduce,
                 }
             }
+            (
+                Op::CpAsyncTensor { dims, to_shared: true, shared, .. },
+                [to, map, Operand::Vector(coordinates), mbarrier, ..],
+            ) => {
+                let mbarrier = Some(self.memory_address(at, mbarrier, Space::Shared)?);
+                self.tensor(at, (map, coordinates, *dims), (to, *shared), mbarrier, None)?
+            }
+            (
+                Op::CpAsyncTensor { dims, to_shared: false, shared, reduce, .. },
+                [map, Operand::Vector(coordinates), from, ..],
+            ) => self.tensor(at, (map, coordinates, *dims), (from, *shared), None, *reduce)?,
             (Op::StAsync { ty, .. } | Op::RedAsync { ty, .. }, [address, data, mbarrier]) => {
                 let elements: &[Operand] = match data {
                     Operand::Vector(elements) => elements,
@@ -84,6 +95,27 @@ impl<'m> Builder<'m> {
         self.program.asyncs.push(found);
         self.emit(at, Kind::Asynchronous, no_operands(), index);
         Ok(())
+    }
+
+    fn tensor(
+        &mut self,
+        at: &mut Current<'m>,
+        (map, coordinates, dims): (&Operand, &[Operand], u8),
+        (shared, space): (&Operand, Space),
+        mbarrier: Option<Address>,
+        reduce: Option<AtomOp>,
+    ) -> Result<Asynchronous, LoadError> {
+        if coordinates.len() != usize::from(dims) {
+            return Err(self.refuse(at, "another number of coordinates than dimensions"));
+        }
+        let each = coordinates.iter().map(|coordinate| self.typed_source(at, coordinate, Type::S32));
+        Ok(Asynchronous::Tensor {
+            coordinates: each.collect::<Result<_, _>>()?,
+            map: self.memory_address(at, map, Space::Generic)?,
+            shared: self.memory_address(at, shared, space)?,
+            mbarrier,
+            reduce,
+        })
     }
 
     fn mbarrier(

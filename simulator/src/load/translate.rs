@@ -112,6 +112,7 @@ impl<'m> Builder<'m> {
             | Op::CpAsyncWait { .. }
             | Op::CpAsyncArrive { .. }
             | Op::CpAsyncBulk { .. }
+            | Op::CpAsyncTensor { .. }
             | Op::StAsync { .. }
             | Op::RedAsync { .. } => self.asynchronous(at, inst),
             Op::ClusterBarrier { .. } | Op::Mapa { .. } | Op::Getctarank { .. } => self.cluster(at, inst),

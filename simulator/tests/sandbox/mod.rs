@@ -331,6 +331,7 @@ fn run(text: &str, form: Form) -> Ended {
                     | FaultKind::NoAccess { .. }
                     | FaultKind::BadFree { .. }
                     | FaultKind::BadMbarrier { .. }
+                    | FaultKind::BadTensorMap { .. }
             );
             assert!(known, "{fault}\n{text}");
             Ended::Stopped

@@ -20,6 +20,13 @@ pub(super) struct Transfer {
     pub reduce: Option<(AtomOp, Type)>,
 }
 
+/// A box of a tensor on its way, and its bytes, those that are only filled among them.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    pub transfers: Box<[Transfer]>,
+    pub bytes: u64,
+}
+
 /// A copy of a thread that belongs to a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copy {
@@ -41,6 +48,12 @@ pub(super) enum What {
     },
     Transfer {
         transfer: Transfer,
+        pointer: *mut u8,
+        address: u64,
+    },
+    /// Its number in [`super::Asynchrony`]'s list.
+    Tile {
+        tile: usize,
         pointer: *mut u8,
         address: u64,
     },
@@ -124,6 +137,12 @@ impl Machine<'_> {
             What::Transfer { transfer, pointer, address } => {
                 self.copy(&transfer);
                 (pointer, address, transfer.bytes)
+            }
+            What::Tile { tile, pointer, address } => {
+                // It was kept for this event alone.
+                let Some(tile) = self.asynchrony.tiles[tile].take() else { return Ok(()) };
+                tile.transfers.iter().for_each(|transfer| self.copy(transfer));
+                (pointer, address, tile.bytes)
             }
             What::Store { to, data, ty, bytes, reduce, pointer, address } => {
                 self.store_late(to, &data, ty, bytes, reduce);

@@ -17,6 +17,7 @@
 
 mod copies;
 mod mbarrier;
+mod tensor;
 mod waiting;
 
 use bugaroo_ptx::types::{Space, Type};
@@ -30,7 +31,8 @@ use crate::decoded::{Address, Asynchronous, Base};
 use crate::fault::{AccessKind, FaultKind};
 use crate::load::Program;
 use crate::schedule::Rng;
-use copies::{Copy, Event, Transfer, What};
+use copies::{Copy, Event, Tile, Transfer, What};
+use tensor::TensorCopy;
 use waiting::Waiter;
 
 /// What is under way.
@@ -43,6 +45,8 @@ pub(super) struct Asynchrony {
     groups: Vec<[[u32; 32]; 2]>,
     /// What happens on its own.
     events: Vec<Event>,
+    /// Boxes of tensors among that.
+    tiles: Vec<Option<Tile>>,
     waiters: Vec<Waiter>,
     /// The turn at which the first event or waiter is due.
     pub due: u64,
@@ -62,6 +66,7 @@ impl Asynchrony {
             copies: (0..warps).map(|_| Vec::new()).collect(),
             groups: vec![[[0; 32]; 2]; warps],
             events: Vec::new(),
+            tiles: Vec::new(),
             waiters: Vec::new(),
             due: u64::MAX,
             skew: 0,
@@ -69,6 +74,16 @@ impl Asynchrony {
             held: 0,
             issued: 0,
         }
+    }
+
+    /// Keeps a box until it is copied; answers its number.
+    fn keep(&mut self, tile: Tile) -> usize {
+        let free = self.tiles.iter().position(Option::is_none).unwrap_or(self.tiles.len());
+        if free == self.tiles.len() {
+            self.tiles.push(None);
+        }
+        self.tiles[free] = Some(tile);
+        free
     }
 
     /// The launch's random bits.
@@ -184,6 +199,19 @@ impl Machine<'_> {
                             self.happen(w, lane as u32, pc, what)?;
                         }
                     }
+                }
+            }
+            Asynchronous::Tensor { map, coordinates, shared, mbarrier, reduce } => {
+                for lane in lanes(active) {
+                    let each = coordinates.iter().map(|slot| i64::from(value(*slot, lane).cast_signed()));
+                    let copy = TensorCopy {
+                        map: self.lane_address(w, frame, map, lane),
+                        coordinates: &each.collect::<Vec<_>>(),
+                        shared: (shared.space, self.lane_address(w, frame, shared, lane)),
+                        reduce: *reduce,
+                    };
+                    let mbarrier = mbarrier.as_ref().map(|at| (at, self.lane_address(w, frame, at, lane)));
+                    self.tensor_copy((w, lane, pc), &copy, mbarrier)?;
                 }
             }
             Asynchronous::Store { dst, ty, sources, mbarrier, reduce } => {
