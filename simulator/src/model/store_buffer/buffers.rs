@@ -1,5 +1,6 @@
 //! Threads' own buffers: lists of entries in one pool, newest first.
 //!
+//! Most accesses have nothing to do with any entry of their thread: a filter of 64 bits says so without a look at the list.
 //! A list that has become long is also found by address, through one table for all threads: kernels that store to another place
 //! with every turn of a loop and load in between would look at hundreds of entries for each access else. Short ones, which
 //! most are, are walked and cost nothing for it.
@@ -68,6 +69,11 @@ pub(super) enum Phase {
     Emptying,
 }
 
+/// A line's mark in the filter of a thread.
+fn mark(line: u64) -> u64 {
+    1 << (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+}
+
 /// A thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Thread {
@@ -79,6 +85,8 @@ pub(super) struct Thread {
     oldest: [u32; 2],
     /// Are its entries in the table, by space?
     listed: [bool; 2],
+    /// Marks of the lines of which there are or were entries since there was none, by space.
+    lines: [u64; 2],
     pub entries: [u16; 2],
     /// Strong ones of both.
     pub strong: u16,
@@ -153,6 +161,7 @@ impl Pool {
         }
         thread.newest[space as usize] = at;
         thread.entries[space as usize] += 1;
+        thread.lines[space as usize] |= mark(entry.address >> LINE);
         thread.strong += u16::from(entry.strong);
         if thread.listed[space as usize] {
             self.list(at, thread.owner(space));
@@ -217,6 +226,10 @@ impl Pool {
 
     /// The oldest that has some of these bytes: its place plus one, or 0.
     fn find(&self, thread: &Thread, space: Space, address: u64, bytes: u32) -> u32 {
+        let lines = address >> LINE..=(address + u64::from(bytes.max(1)) - 1) >> LINE;
+        if !lines.clone().any(|line| thread.lines[space as usize] & mark(line) != 0) {
+            return 0;
+        }
         if !thread.listed[space as usize] {
             let mut at = thread.oldest[space as usize];
             while at != 0 {
@@ -230,7 +243,7 @@ impl Pool {
         }
         let owner = thread.owner(space);
         let (mut found, mut born) = (0, u64::MAX);
-        for line in address >> LINE..=(address + u64::from(bytes.max(1)) - 1) >> LINE {
+        for line in lines {
             let mut at = self.buckets[self.bucket(owner, line)];
             while at != 0 {
                 let node = &self.nodes[at as usize - 1];
@@ -262,6 +275,7 @@ impl Pool {
         thread.entries[space as usize] -= 1;
         if thread.entries[space as usize] == 0 {
             thread.listed[space as usize] = false;
+            thread.lines[space as usize] = 0;
         }
         thread.strong -= u16::from(node.entry.strong);
         if thread.strong == 0 {
