@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
 use crate::types::CUcontext;
-use crate::{current, pump};
+use crate::{current, polled, pump};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
@@ -90,6 +90,7 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
         if pump::in_call() {
             return Err(Status::NotPermitted);
         }
+        polled::called();
         let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
         body(driver.as_mut().ok_or(Status::NotInitialized)?)
     })

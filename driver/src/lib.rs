@@ -68,6 +68,7 @@ mod own_writes;
 pub mod peer;
 pub mod per_thread;
 pub mod pointer;
+mod polled;
 pub mod pool;
 pub mod primary;
 pub mod procaddr;

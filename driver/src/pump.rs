@@ -6,8 +6,8 @@
 //! single turns up to whole launches; everything else is done in one. A program of one thread that makes the
 //! same calls gets the same picks from the same seed. While only one piece could go on nothing is drawn.
 //!
-//! What it misses: device work does not go on while the host computes or polls memory (but see
-//! [`crate::work::Work::is_watched`]).
+//! What it misses: device work does not go on while the host computes; nor while it polls memory, unless the kernel can reach
+//! that (see [`crate::work::Work::is_watched`] and [`crate::polled`]).
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -19,6 +19,7 @@ use crate::console;
 use crate::current;
 use crate::entry::{anytime, if_free, with_driver};
 use crate::error::Status;
+use crate::polled;
 use crate::queue::{Progress, Ticket};
 use crate::state::Driver;
 use crate::transfer::Place;
@@ -289,9 +290,9 @@ pub extern "C" fn at_exit() {
     });
 }
 
-/// Whether the process has no thread but this one, hence nobody who could write a value waited for.
+/// Whether the program has no thread but this one, hence nobody who could write a value waited for.
 fn alone() -> bool {
-    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1 + polled::threads())
 }
 
 /// A stream waits for a value that nobody will write: as for a kernel that never ends.
@@ -339,10 +340,14 @@ pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool
     }
     let turns = if watched { WATCHED_TURNS } else { u64::MAX };
     let status = at_most(name, turns, |driver| !driver.queue.is_pending(ticket));
-    let mut refused = None;
+    let (mut refused, mut runs) = (None, false);
     let _ = with_driver(name, |driver| {
         refused = driver.awaited.remove(&ticket).flatten();
+        runs = watched && driver.queue.is_pending(ticket);
         Ok(())
     });
+    if runs {
+        polled::watch(ticket);
+    }
     refused.unwrap_or(status)
 }

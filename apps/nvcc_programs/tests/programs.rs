@@ -37,6 +37,7 @@ programs! {
     tensor_copies: "tensor_copies.cu";
     launches_from_the_device: "device_launches.cu";
     clusters: "clusters.cu";
+    polling_by_the_host: "mailbox.cu";
 }
 
 #[test]
