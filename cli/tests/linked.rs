@@ -148,6 +148,20 @@ fn a_stripped_program_is_told_what_to_do() {
 }
 
 #[test]
+fn a_stripped_library_is_named_when_it_is_used() {
+    let Some(site) = Site::new() else { return };
+    site.build(&["plugin.cu"], &[STATIC, &["-shared", "-Xcompiler", "-fPIC", "-Xlinker", "-s"]].concat());
+    fs::rename(site.path("program"), site.path("libplugin.so")).unwrap();
+    fs::write(site.path("host.c"), "int run(void);\nint main(void) { return run(); }\n").unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.arg(site.path("host.c")).arg("-o").arg(site.path("program")).arg(site.path("libplugin.so"));
+    assert!(compiler.arg(format!("-Wl,-rpath,{}", site.path("").display())).status().unwrap().success());
+    let ended = site.run("program").assert().code(3);
+    let said = String::from_utf8_lossy(&ended.get_output().stderr).into_owned();
+    assert!(said.contains("libplugin.so was linked with the static CUDA runtime and stripped"), "{said}");
+}
+
+#[test]
 fn a_library_that_has_the_runtime_whether_opened_at_the_start_or_later() {
     let Some(site) = Site::new() else { return };
     site.build(&["plugin.cu"], &[STATIC, &["-shared", "-Xcompiler", "-fPIC"]].concat());

@@ -1,8 +1,8 @@
 //! What every function of the API does first: catch panics, take the lock, and refuse to work
 //! before `cuInit`, without a current context, or after a fault.
 //!
-//! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`] and
-//! [`synchronising`], in order of what they demand. One lock guards the whole driver,
+//! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`],
+//! [`synchronising`] and [`taking_away`], in order of what they demand. One lock guards the whole driver,
 //! also while a kernel runs (but for a moment now and then, and not while the program's own functions are called); the current context is the calling thread's own ([`crate::current`]).
 //!
 //! **Faults.** Whether a kernel runs at its launch or later ([`crate::pump`]), the launch itself succeeds: a fault
@@ -129,6 +129,32 @@ pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Ou
     with_context(name, |driver, context| {
         driver.surface(context)?;
         body(driver, context)
+    })
+}
+
+/// Runs a body that takes something away, as [`synchronising`] does. The thing tells whose it is: a thread without a
+/// current context may take it away, too, as programs do that clean up late.
+pub fn taking_away(
+    name: &str,
+    owner: impl FnOnce(&Driver) -> Option<CUcontext>,
+    body: impl FnOnce(&mut Driver) -> Outcome,
+) -> Status {
+    if current::top().is_some() {
+        return synchronising(name, |driver, _| body(driver));
+    }
+    let mut context = None;
+    let looked = with_driver(name, |driver| {
+        context = owner(driver);
+        context.map(|_| ()).ok_or(Status::InvalidContext)
+    });
+    let Some(context) = context else { return looked };
+    match pump::finish_context(name, context) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_driver(name, |driver| {
+        driver.surface(context)?;
+        body(driver)
     })
 }
 

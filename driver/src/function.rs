@@ -20,6 +20,8 @@ pub struct Function {
     pub name: CString,
     /// The PTX's target architecture, as 75 for `sm_75`.
     target: c_int,
+    /// Constant memory of its module, in bytes.
+    constants: u32,
     /// Dynamic shared memory that a launch may ask for, in bytes, where the program set it.
     dynamic_shared: Option<u32>,
     /// Percentage of shared memory that the program prefers; changes nothing.
@@ -29,8 +31,16 @@ pub struct Function {
 
 impl Function {
     /// A kernel with nothing set.
-    pub fn new(module: CUmodule, name: CString, target: c_int) -> Self {
-        Function { module, name, target, dynamic_shared: None, carveout: -1, clusters: Clusters::default() }
+    pub fn new(module: CUmodule, name: CString, target: c_int, constants: u32) -> Self {
+        Function {
+            module,
+            name,
+            target,
+            constants,
+            dynamic_shared: None,
+            carveout: -1,
+            clusters: Clusters::default(),
+        }
     }
 
     /// Dynamic shared memory that a launch may ask for, in bytes.
@@ -70,7 +80,7 @@ pub fn attribute(driver: &Driver, function: CUfunction, number: c_uint) -> Outco
     Ok(match number {
         0 => int(kernel.max_threads.min(device.threads_per_block)),
         1 => int(kernel.static_shared),
-        2 => 0, // constants are not counted per kernel
+        2 => int(function.constants),
         3 => int(kernel.local_bytes),
         4 => int(kernel.registers),
         5 => function.target,

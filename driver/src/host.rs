@@ -8,7 +8,7 @@ use std::ffi::{c_uint, c_void};
 
 use bugaroo_simulator::AllocationKind;
 
-use crate::entry::{not_null, synchronising, with_context, write};
+use crate::entry::{not_null, taking_away, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::host_pages::Protection;
 use crate::state::{Driver, HostBlock};
@@ -74,12 +74,17 @@ pub unsafe extern "C" fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize
     })
 }
 
+/// Finds the context of a block of host memory.
+fn owner_of(memory: *mut c_void) -> impl FnOnce(&Driver) -> Option<CUcontext> {
+    move |driver| driver.host_blocks.get(&(memory as usize)).map(|block| block.context)
+}
+
 /// Frees page-locked host memory, once the device's work is done.
 ///
 /// # Safety
 /// Nothing uses the memory any more.
 pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
-    synchronising("cuMemFreeHost", |driver, _| {
+    taking_away("cuMemFreeHost", owner_of(memory), |driver| {
         let block = driver.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
         let released = !block.registered && release(driver, memory as usize);
         if released { Ok(()) } else { Err(Status::InvalidValue) }
@@ -136,7 +141,7 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
 /// # Safety
 /// None beyond the device's: it does not touch the memory any more.
 pub unsafe extern "C" fn cuMemHostUnregister(memory: *mut c_void) -> Status {
-    synchronising("cuMemHostUnregister", |driver, _| {
+    taking_away("cuMemHostUnregister", owner_of(memory), |driver| {
         not_null(memory)?;
         let block = driver.host_blocks.get(&(memory as usize)).ok_or(Status::HostMemoryNotRegistered)?;
         let released = block.registered && release(driver, memory as usize);

@@ -7,8 +7,8 @@ use std::ffi::{CStr, c_void};
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::fatbin::{
-    Choice, FatBinary, FatError, HEADER_MAGIC, Kind, ThisProcess, WRAPPER_MAGIC, Wrapped, choose,
-    fat_binary_at, wrapper_at,
+    Choice, FatBinary, FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, choose, fat_binary_at,
+    wrapper_at,
 };
 use crate::linker::Linker;
 use crate::module::Refusal;
@@ -125,13 +125,13 @@ pub fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Fitting, Refusal
     let binary = FatBinary::parse(binary).map_err(|error| damaged(&error))?;
     match choose(&binary, capability) {
         Choice::Ptx(entry) => entry.text().map(Fitting::Ptx).map_err(|error| damaged(&error)),
+        Choice::Later(entry) => {
+            let text = entry.text().map_err(|error| damaged(&error))?;
+            let of_the_runtime = text.contains(OF_THE_DEVICE_RUNTIME);
+            Ok(if of_the_runtime { Fitting::DeviceRuntime } else { Fitting::Ptx(text) })
+        }
         Choice::Empty => Ok(Fitting::Nothing),
         Choice::None(chosen) => {
-            let ptx = binary.entries.iter().filter(|entry| entry.kind == Kind::Ptx);
-            let texts = ptx.filter_map(|entry| entry.text().ok());
-            if texts.into_iter().any(|text| text.contains(OF_THE_DEVICE_RUNTIME)) {
-                return Ok(Fitting::DeviceRuntime);
-            }
             let advice = chosen.advice(capability.0 * 10 + capability.1);
             Err(none(format!("a module is a fat binary that does not fit: {advice}")))
         }

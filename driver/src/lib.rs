@@ -39,6 +39,7 @@ mod execute;
 pub mod exports;
 pub mod fatbin;
 pub mod fill;
+mod foreign_runtime;
 mod fork_server;
 pub mod forward;
 pub mod function;

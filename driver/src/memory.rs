@@ -8,7 +8,7 @@ use std::ffi::c_uint;
 use bugaroo_simulator::AllocationKind;
 
 use crate::attributes::PITCH_ALIGNMENT;
-use crate::entry::{not_null, synchronising, with_context, with_driver, write, write_if_wanted};
+use crate::entry::{not_null, taking_away, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
 use crate::state::{Allocation, Driver};
@@ -19,6 +19,10 @@ use crate::work::Work;
 
 /// Alignment of allocations, as hardware has it at least.
 const ALIGNMENT: u64 = 256;
+/// From so many bytes on hardware gives pages of their own to an allocation, and there are programs that count on it.
+const LARGE: u64 = 1 << 20;
+/// Alignment of such.
+const PAGE: u64 = 1 << 16;
 /// `CU_MEM_ATTACH_GLOBAL`
 const ATTACH_GLOBAL: c_uint = 1;
 /// `CU_MEM_ATTACH_HOST`: the host alone may touch the memory until it is attached otherwise. Not enforced.
@@ -47,7 +51,8 @@ impl Driver {
             return Err(Status::InvalidValue);
         }
         let size = bytes as u64;
-        let found = self.memory.alloc(size, ALIGNMENT, kind);
+        let alignment = if size >= LARGE { PAGE } else { ALIGNMENT };
+        let found = self.memory.alloc(size, alignment, kind);
         let address = found.map_err(|_| Status::OutOfMemory)?;
         let allocation = Allocation { context, size, kind, pool: None, synchronous: false };
         self.allocations.insert(address, allocation);
@@ -166,7 +171,8 @@ pub unsafe extern "C" fn cuMemAllocManaged(place: *mut CUdeviceptr, bytes: usize
 
 /// Frees device memory, once the device's work is done. Null is nothing to free.
 pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
-    synchronising("cuMemFree_v2", |driver, _| match address {
+    let owner = |driver: &Driver| driver.allocations.get(&address).map(|allocation| allocation.context);
+    taking_away("cuMemFree_v2", owner, |driver| match address {
         0 => Ok(()),
         _ => driver.free(address),
     })

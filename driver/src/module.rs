@@ -9,10 +9,12 @@ use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{Message, ModuleReport};
 use bugaroo_ptx::ParseError;
+use bugaroo_ptx::ast::{Item, Module as Ast};
+use bugaroo_ptx::types::Space;
 use bugaroo_simulator::{LoadError, Program};
 
 use crate::digest::Digest;
-use crate::entry::{not_null, synchronising, text, with_context, with_driver, write, write_if_wanted};
+use crate::entry::{not_null, taking_away, text, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::function::Function;
 use crate::image::Image;
@@ -140,6 +142,7 @@ impl Driver {
         let text = prepared.text(source);
         let ast = bugaroo_ptx::parse(text).map_err(|error| Refusal::syntax(source, &error))?;
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
+        let constants = constants(&ast);
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         let table = self.injection.wants_table().then(|| collect_sites(&ast));
@@ -156,7 +159,7 @@ impl Driver {
         for name in &kernels {
             // PTX names hold no NUL.
             let name = CString::new(name.as_str()).unwrap_or_default();
-            functions.push(self.functions.insert(Function::new(module, name, target)));
+            functions.push(self.functions.insert(Function::new(module, name, target, constants)));
         }
         if let Ok(loaded) = self.modules.get_mut(module) {
             loaded.functions = functions;
@@ -205,6 +208,15 @@ impl Driver {
     pub fn find_variable(&self, module: CUmodule, name: &str) -> Outcome<(u64, u64)> {
         self.modules.get(module)?.program.variable(name).ok_or(Status::NotFound)
     }
+}
+
+/// Bytes of a module's constant memory.
+fn constants(ast: &Ast) -> u32 {
+    let size = |item: &Item| match item {
+        Item::Variable(variable) if variable.space == Space::Const => variable.size(),
+        _ => 0,
+    };
+    u32::try_from(ast.items.iter().map(size).sum::<u64>()).unwrap_or(u32::MAX)
 }
 
 /// 75 of `sm_75`.
@@ -283,7 +295,8 @@ pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char)
 
 /// Unloads a module, once the device's work is done.
 pub extern "C" fn cuModuleUnload(module: CUmodule) -> Status {
-    synchronising("cuModuleUnload", |driver, _| {
+    let owner = |driver: &Driver| driver.modules.get(module).ok()?.context;
+    taking_away("cuModuleUnload", owner, |driver| {
         // A library's module goes with the library.
         driver.modules.get(module)?.context.ok_or(Status::InvalidHandle)?;
         driver.unload(module)

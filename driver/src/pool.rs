@@ -16,7 +16,7 @@ use crate::state::{Allocation, Driver};
 use crate::submit::on_stream;
 use crate::types::{
     CUcontext, CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
-    LOCATION_DEVICE, LOCATION_HOST,
+    FILE_DESCRIPTOR, LOCATION_DEVICE, LOCATION_HOST,
 };
 
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
         if !matches!(properties.allocation_type, 1 | 2) {
             return Err(Status::InvalidValue);
         }
-        if properties.handle_types != 0 {
+        if properties.handle_types & !FILE_DESCRIPTOR != 0 {
             let what = "cuMemPoolCreate: pools that are shared with other processes are not supported";
             return Err(driver.report.unsupported(what));
         }

@@ -7,6 +7,7 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use crate::entry::{anytime, not_null, text, write, write_if_wanted};
 use crate::error::{Outcome, Status};
+use crate::foreign_runtime;
 use crate::init::DRIVER_VERSION;
 use crate::types::CUuuid;
 
@@ -162,6 +163,7 @@ pub unsafe extern "C" fn cuGetExportTable(place: *mut *const c_void, _id: *const
     anytime("cuGetExportTable", || {
         // SAFETY: the caller's promise.
         unsafe { write(place, std::ptr::null()) }?;
+        foreign_runtime::tell();
         Err(Status::NotSupported)
     })
 }

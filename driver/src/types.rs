@@ -21,6 +21,9 @@ pub type CUevent = *mut c_void;
 pub type CUgraph = *mut c_void;
 pub type CUgraphNode = *mut c_void;
 pub type CUgraphExec = *mut c_void;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`: memory that may be shared by a file's descriptor. Some programs ask for it and
+/// never share: what is refused is the sharing.
+pub const FILE_DESCRIPTOR: c_uint = 1;
 pub type CUmemoryPool = *mut c_void;
 pub type CUlinkState = *mut c_void;
 pub type CUarray = *mut c_void;

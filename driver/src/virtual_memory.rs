@@ -13,7 +13,7 @@ use crate::primary::check_device;
 use crate::state::Driver;
 use crate::types::{
     CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
-    LOCATION_DEVICE,
+    FILE_DESCRIPTOR, LOCATION_DEVICE,
 };
 
 /// Chunks that the program made, with what it asked for. A handle is the memory's own number of a chunk,
@@ -35,7 +35,7 @@ fn check_properties(driver: &Driver, properties: *const CUmemAllocationProp) -> 
     if properties.allocation_type != 1 {
         return Err(Status::InvalidValue);
     }
-    if properties.handle_types != 0 {
+    if properties.handle_types & !FILE_DESCRIPTOR != 0 {
         let what = "cuMemCreate: memory that is shared with other processes is not supported";
         return Err(driver.report.unsupported(what));
     }

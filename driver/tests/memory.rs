@@ -247,3 +247,36 @@ fn pools() {
     assert_eq!(cuMemPoolDestroy(pool), Status::Success);
     assert_eq!(cuMemPoolTrimTo(pool, 0), Status::InvalidHandle);
 }
+
+#[test]
+fn what_tells_whose_it_is_goes_without_a_current_context() {
+    let device = Device::new();
+    let address = upload(&[1_u32, 2]);
+    let mut host = null_mut();
+    // SAFETY: the places are there; nobody uses the memory.
+    unsafe {
+        assert_eq!(cuda::host::cuMemAllocHost_v2(&mut host, 64), Status::Success);
+        assert_eq!(cuda::context::cuCtxPopCurrent_v2(null_mut()), Status::Success);
+        assert_eq!(cuMemFree_v2(address + 4), Status::InvalidContext);
+        assert_eq!(cuMemFree_v2(address), Status::Success);
+        assert_eq!(cuMemFree_v2(address), Status::InvalidContext);
+        assert_eq!(cuda::host::cuMemFreeHost(host), Status::Success);
+    }
+    assert_eq!(cuda::module::cuModuleUnload(device.module), Status::Success);
+    assert_eq!(cuda::context::cuCtxPushCurrent_v2(device.context), Status::Success);
+    assert_eq!(cuMemFree_v2(address), Status::InvalidValue);
+}
+
+#[test]
+fn large_memory_starts_at_a_page() {
+    let _device = Device::new();
+    for _ in 0..3 {
+        let (mut small, mut large) = (0, 0);
+        // SAFETY: the places are there.
+        unsafe {
+            assert_eq!(cuMemAlloc_v2(&mut small, 300), Status::Success);
+            assert_eq!(cuMemAlloc_v2(&mut large, (1 << 20) + 36_864), Status::Success);
+        }
+        assert_eq!((small % 256, large % (1 << 16)), (0, 0));
+    }
+}

@@ -380,6 +380,7 @@ fn functions() {
     };
     assert_eq!(get(0), (Status::Success, 64));
     assert_eq!(get(1), (Status::Success, 0));
+    assert_eq!(get(2), (Status::Success, 0));
     assert_eq!(get(5), (Status::Success, 75));
     assert_eq!(get(6), (Status::Success, 90));
     assert_eq!(get(16).0, Status::InvalidValue);
@@ -485,4 +486,18 @@ fn what_is_missing_says_so() {
     assert_eq!(stderr.matches("bugaroo: cuTexRefDestroy is not supported").count(), 1, "{stderr}");
     assert_eq!(stderr.matches("bugaroo: cuTexRefCreate is not supported").count(), 1, "{stderr}");
     assert_eq!(trial.messages.len(), 3, "hello, and each once");
+}
+
+#[test]
+fn constant_memory_is_told_of_every_kernel_of_its_module() {
+    let _device = Device::new();
+    let source = ".version 8.0 .target sm_75 .address_size 64 .const .b32 c[5]; .visible .entry k() { ret; }";
+    let module = load(source).expect("it loads");
+    let (mut function, mut bytes) = (null_mut(), -1);
+    // SAFETY: the places are there, and a C string.
+    unsafe {
+        assert_eq!(cuModuleGetFunction(&mut function, module, c"k".as_ptr()), Status::Success);
+        assert_eq!(cuFuncGetAttribute(&mut bytes, 2, function), Status::Success);
+    }
+    assert_eq!(bytes, 20);
 }

@@ -112,7 +112,16 @@ fn of_several_architectures_the_best_runs() {
     let Choice::Ptx(best) = choose(&binary, (9, 0)) else { panic!("there is one") };
     assert_eq!(best.architecture.to_string(), "sm_90");
     assert_eq!(run(&image, 5), Ok(910));
-    for (code, what) in [("sm_90", "machine code only"), ("compute_120", "sm_120"), ("lto_90", "-dlto")] {
+    let image = compile(
+        &toolchain,
+        folder.path(),
+        SOURCE,
+        &["-fatbin", "-gencode=arch=compute_120,code=compute_120"],
+    );
+    let binary = FatBinary::parse(&image).expect("it is whole");
+    assert!(matches!(choose(&binary, (9, 0)), Choice::Later(_)));
+    assert_eq!(run(&image, 5), Ok(910));
+    for (code, what) in [("sm_90", "machine code only"), ("compute_120a", "sm_120a"), ("lto_90", "-dlto")] {
         let arch = code.replace("sm_", "compute_").replace("lto_", "compute_");
         let flags =
             ["-fatbin".to_owned(), "-rdc=true".to_owned(), format!("-gencode=arch={arch},code={code}")];

@@ -97,7 +97,7 @@ fn memory_is_mapped_and_reached() {
 #[test]
 fn what_cannot_be_mapped_is_refused() {
     let _device = Device::new();
-    let shared = CUmemAllocationProp { handle_types: 1, ..PROPERTIES };
+    let shared = CUmemAllocationProp { handle_types: 8, ..PROPERTIES };
     let host = CUmemAllocationProp { location: CUmemLocation { kind: 2, id: 0 }, ..PROPERTIES };
     let (mut handle, mut address) = (0, 0);
     // SAFETY: the places are there; null is what is wrong.
@@ -107,6 +107,9 @@ fn what_cannot_be_mapped_is_refused() {
         assert_eq!(cuMemCreate(&mut handle, SIZE, null(), 0), Status::InvalidValue);
         assert_eq!(cuMemCreate(&mut handle, SIZE, &shared, 0), Status::NotSupported);
         assert_eq!(cuMemCreate(&mut handle, SIZE, &host, 0), Status::NotSupported);
+        let may_be_shared = CUmemAllocationProp { handle_types: 1, ..PROPERTIES };
+        assert_eq!(cuMemCreate(&mut handle, SIZE, &may_be_shared, 0), Status::Success);
+        assert_eq!(cuMemRelease(handle), Status::Success);
         assert_eq!(cuMemCreate(&mut handle, 1 << 40, &PROPERTIES, 0), Status::OutOfMemory);
         assert_eq!(cuMemAddressReserve(&mut address, 1 << 50, 0, 0, 0), Status::OutOfMemory);
         assert_eq!(cuMemAddressReserve(&mut address, 5, 0, 0, 0), Status::InvalidValue);
@@ -150,7 +153,7 @@ fn pools_count_and_limit() {
     };
     // SAFETY: the places are there.
     unsafe {
-        let shared = CUmemPoolProps { handle_types: 1, ..properties };
+        let shared = CUmemPoolProps { handle_types: 8, ..properties };
         assert_eq!(cuMemPoolCreate(&mut pool, &shared), Status::NotSupported);
         assert_eq!(cuMemPoolCreate(&mut pool, &properties), Status::Success);
         assert_eq!(cuMemAllocFromPoolAsync(&mut address, 600, pool, null_mut()), Status::Success);

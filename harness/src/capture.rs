@@ -8,6 +8,9 @@ pub const TAIL_BYTES: usize = 64 << 10;
 /// Bytes kept of the beginning of an output, for oracles that read it.
 pub const HEAD_BYTES: usize = 16 << 20;
 
+/// What Bugaroo's own lines begin with.
+const NOTICE: &str = "bugaroo: ";
+
 /// What to keep of an output besides its tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
@@ -83,6 +86,22 @@ impl Output {
     /// Whether the head is not all of it.
     pub fn head_is_cut(&self) -> bool {
         self.bytes > self.head.len() as u64
+    }
+
+    /// What [`Self::last_lines`] gives, and before it the last three lines, if they came earlier, in which Bugaroo's libraries say
+    /// what they cannot do: what the program made of that may be long.
+    pub fn last_lines_and_notices(&self, lines: usize, bytes: usize) -> String {
+        let last = self.last_lines(lines, bytes);
+        let all = self.last_lines(usize::MAX, usize::MAX);
+        let mut notices = Vec::new();
+        for line in all.lines().filter(|line| line.starts_with(NOTICE)) {
+            if !last.contains(line) && !notices.contains(&line) {
+                notices.push(line);
+            }
+        }
+        notices.drain(..notices.len().saturating_sub(3));
+        notices.push(&last);
+        notices.join("\n")
     }
 
     /// At most so many of its last lines, cut to at most so many bytes from their end; what is no UTF-8

@@ -287,7 +287,7 @@ impl Ran {
             launch: self.report.failed_launch.clone(),
             stale_reads: self.stale_reads(),
             stdout: self.stdout.last_lines(KEPT_LINES, KEPT_BYTES),
-            stderr: self.stderr.last_lines(KEPT_LINES, KEPT_BYTES),
+            stderr: self.stderr.last_lines_and_notices(KEPT_LINES, KEPT_BYTES),
         }
     }
 }

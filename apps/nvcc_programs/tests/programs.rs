@@ -82,6 +82,12 @@ fn numba_reduction() {
 }
 
 #[test]
+fn nvrtc_machine_code() {
+    let Some(python) = python() else { return };
+    passes_under_injection(&[&python, &programs().join("nvrtc_machine_code.py")], &[]);
+}
+
+#[test]
 fn a_stripped_program_is_told_what_to_do() {
     let Some(nvcc) = nvcc() else { return };
     let program = build(&nvcc, "graphs.cu", Runtime::Static);

@@ -4,6 +4,10 @@
 //! for it. PTX for one architecture only (`sm_90a`) runs there alone, PTX for a family (`sm_100f`)
 //! on later ones of the same generation; where there is plain PTX of the same number it is preferred, as
 //! it asks for less.
+//!
+//! Where all PTX is for later devices, the earliest plain one runs: on the virtual device an architecture is no more
+//! than the instructions that a kernel uses, and those that it lacks are told at a launch. (Libraries embed
+//! PTX for the latest architecture alone, beside machine code for the others.)
 
 use super::parse::{Architecture, Entry, FatBinary, Kind};
 
@@ -12,9 +16,11 @@ use super::parse::{Architecture, Entry, FatBinary, Kind};
 pub enum Choice<'a, 'b> {
     /// PTX to run.
     Ptx(&'b Entry<'a>),
+    /// PTX that is meant for later devices, and may run.
+    Later(&'b Entry<'a>),
     /// None: the fat binary is empty, as the linked half of a program is that holds PTX alone.
     Empty,
-    /// None that the device may run.
+    /// None that runs.
     None(Chosen),
 }
 
@@ -48,6 +54,10 @@ pub fn choose<'a, 'b>(binary: &'b FatBinary<'a>, capability: (u32, u32)) -> Choi
         fitting.rev().max_by_key(|entry| (entry.architecture.number, entry.architecture.suffix.is_none()));
     if let Some(best) = best {
         return Choice::Ptx(best);
+    }
+    let plain = ptx().filter(|entry| entry.architecture.suffix.is_none());
+    if let Some(earliest) = plain.min_by_key(|entry| entry.architecture.number) {
+        return Choice::Later(earliest);
     }
     if binary.entries.is_empty() {
         return Choice::Empty;

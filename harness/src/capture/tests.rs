@@ -58,3 +58,17 @@ fn last_lines() {
     );
     assert_eq!(output(b"\xff\xfe").last_lines(1, 100), "\u{fffd}\u{fffd}");
 }
+
+#[test]
+fn what_bugaroo_said_earlier_is_shown_too() {
+    let mut capture = Capture::new(Keep::default());
+    capture.push(
+        b"bugaroo: a\nbugaroo: cuX is not supported\nbugaroo: cuX is not supported\n1\n2\nbugaroo: z\n3\n",
+    );
+    let output = capture.finish();
+    assert_eq!(
+        output.last_lines_and_notices(3, 100),
+        "bugaroo: a\nbugaroo: cuX is not supported\n2\nbugaroo: z\n3"
+    );
+    assert_eq!(output.last_lines_and_notices(1, 100).lines().count(), 4);
+}

@@ -9,12 +9,15 @@
 //!
 //! Libraries that are opened later are looked at when they are ([`later`]).
 //!
+//! NVRTC, where a program has it compile, gives PTX in place of machine code ([`nvrtc`]).
+//!
 //! What it can miss: a program without a symbol table ([`scan`] says so, by the sections that nvcc's code has
 //! in any case).
 
 mod later;
 mod lazy;
 mod mapped;
+mod nvrtc;
 mod redirect;
 mod runtime;
 mod scan;
@@ -51,6 +54,11 @@ unsafe extern "C" fn start(
 /// Redirects what there is to redirect in one object.
 fn attend(object: &Object, environment: *const *const c_char) {
     let Some(file) = File::map(object.path()) else { return };
+    if nvrtc::is_nvrtc(object.path()) {
+        // Where it cannot be done, the driver says what is wrong with machine code.
+        let _ = nvrtc::attend(object, file.bytes());
+        return;
+    }
     if scan::is_ours(object.path(), file.bytes()) {
         return;
     }
@@ -62,17 +70,14 @@ fn attend(object: &Object, environment: *const *const c_char) {
                 Err(reason) => format!("{}: its CUDA runtime cannot be redirected: {reason}", object.name()),
             }
         }
+        // What a library cannot do, its program may never ask of it: the driver tells when it does.
+        Found::Stripped if !object.is_program() => return,
         Found::Stripped => format!(
-            "{} was linked with the static CUDA runtime and stripped of its symbols: {}",
-            object.name(),
-            match object.is_program() {
-                true => "relink with `-cudart shared`, or don't strip it",
-                false =>
-                    "what it does on the GPU is not supported, as with all closed libraries of this kind",
-            }
+            "{} was linked with the static CUDA runtime and stripped of its symbols: relink with `-cudart shared`, \
+             or don't strip it",
+            object.name()
         ),
     };
-    // What a library cannot do, its program may never ask of it.
     // SAFETY: the environment that the loader handed over.
     let orders = if object.is_program() { unsafe { orders(environment) } } else { None };
     notice::unsupported(orders, &cannot);
