@@ -175,10 +175,11 @@ impl Driver {
         if self.events.get(event)?.captured.is_some() { Err(Status::CapturedEvent) } else { Ok(()) }
     }
 
-    /// A stream is gone: a capture of it cannot be ended as it should.
+    /// A stream is gone: a capture that began in it cannot be ended as it should. What another one brought to a capture
+    /// stays in it, and has to be joined, or else to have been.
     pub fn forget_captured(&mut self, lane: Lane) {
         for capture in self.graphs.captures.values_mut() {
-            capture.invalid |= capture.streams.contains_key(&lane);
+            capture.invalid |= capture.origin == lane;
         }
     }
 

@@ -411,3 +411,25 @@ fn launches_of_the_old_kind() {
     assert_eq!(cuLaunchGrid(kernel, 2, 2), Status::Success);
     assert_eq!(download(out, 1), Ok(vec![7_u32]));
 }
+
+#[test]
+fn a_stream_may_go_before_the_capture_that_it_took_part_in_ends() {
+    let _device = Device::new();
+    let word = upload(&[0_u32]);
+    for (joined, expected) in [(true, Status::Success), (false, Status::StreamCaptureUnjoined)] {
+        let (first, second, begin, end) = (stream(), stream(), event(), event());
+        assert_eq!(cuStreamBeginCapture_v2(first, 0), Status::Success);
+        assert_eq!(cuEventRecord(begin, first), Status::Success);
+        assert_eq!(cuStreamWaitEvent(second, begin, 0), Status::Success);
+        assert_eq!(cuMemsetD32Async(word, 1, 1, second), Status::Success);
+        if joined {
+            assert_eq!(cuEventRecord(end, second), Status::Success);
+            assert_eq!(cuStreamWaitEvent(first, end, 0), Status::Success);
+        }
+        assert_eq!(cuStreamDestroy_v2(second), Status::Success);
+        let mut graph = null_mut();
+        // SAFETY: there is a place for the handle.
+        assert_eq!(unsafe { cuStreamEndCapture(first, &mut graph) }, expected);
+        assert_eq!(graph.is_null(), !joined);
+    }
+}

@@ -1,8 +1,8 @@
 //! Which functions a kernel can reach, and what they need of shared and local memory.
 
 use bugaroo_ptx::ast::{
-    AddressBase, Function, FunctionKind, Init, Instruction, Item, Linkage, Module, Operand, Statement,
-    StatementKind, Variable,
+    AddressBase, Function, FunctionKind, Init, Instruction, Item, Module, Operand, Statement, StatementKind,
+    Variable,
 };
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Space;
@@ -295,7 +295,8 @@ impl Depth<'_> {
     }
 }
 
-/// `extern .shared .b8 x[];`, whose size the launch decides.
+/// `extern .shared .b8 x[];`, whose size the launch decides. (One that states a size is memory of that size, as `ptxas` has it
+/// for a module that is not linked with another.)
 pub(super) fn is_dynamic_shared(variable: &Variable) -> bool {
-    variable.space == Space::Shared && (variable.linkage == Linkage::Extern || variable.size() == 0)
+    variable.space == Space::Shared && variable.size() == 0
 }
