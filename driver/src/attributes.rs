@@ -77,6 +77,7 @@ pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
         115 => 1,        // memory pools
         126 => 1,        // memory synchronisation domains
         131 | 134 => -1, // NUMA nodes: none
+        142 | 144 => 1,  // pools of host memory
         _ => texture_extent(number).unwrap_or(if number <= LAST {
             0
         } else {

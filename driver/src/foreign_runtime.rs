@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
+/// NVIDIA's compilers ask for a table, too, and do without.
+const COMPILERS: [&str; 2] = ["libnvrtc", "libnvJitLink"];
+
 /// Frames of the stack that are looked at: the calls within this library, and the caller.
 const FRAMES: usize = 32;
 
@@ -18,6 +21,10 @@ static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// Says, once, what asks for the tables.
 pub fn tell() {
     let Some(library) = caller() else { return };
+    let name = library.rsplit('/').next().unwrap_or_default();
+    if COMPILERS.iter().any(|compiler| name.starts_with(compiler)) {
+        return;
+    }
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(library.clone()) {
         eprintln!(
             "bugaroo: {library} was linked with the static CUDA runtime and stripped of its symbols, and so its calls of the \

@@ -19,6 +19,8 @@ use crate::types::{
     FILE_DESCRIPTOR, LOCATION_DEVICE, LOCATION_HOST,
 };
 
+/// `CU_MEM_ALLOCATION_TYPE_MANAGED`
+const MANAGED: c_int = 2;
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
 const RELEASE_THRESHOLD: c_uint = 4;
 /// The three switches of reuse, on.
@@ -48,6 +50,10 @@ pub struct Pools {
     default: CUmemoryPool,
     /// The one that `cuMemAllocAsync` takes from.
     current: CUmemoryPool,
+    /// The one that there always is of memory that host and device share: managed memory, and the host's own.
+    shared_default: CUmemoryPool,
+    /// The one that was set in its place.
+    shared_current: CUmemoryPool,
     /// All of them.
     all: Handles<Pool>,
 }
@@ -57,7 +63,8 @@ impl Pools {
     pub fn new() -> Self {
         let mut all = Handles::new(Kind::Pool);
         let default = all.insert(Pool { reuse: REUSE, ..Pool::default() });
-        Pools { default, current: default, all }
+        let shared = all.insert(Pool { reuse: REUSE, managed: true, ..Pool::default() });
+        Pools { default, current: default, shared_default: shared, shared_current: shared, all }
     }
 
     /// The pool that memory is taken from where none is named.
@@ -142,9 +149,9 @@ pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> St
     })
 }
 
-/// Makes a pool of device memory, or of managed memory.
+/// Makes a pool of device memory, or of memory that host and device share: managed memory, or the host's.
 ///
-/// `CUDA_ERROR_NOT_SUPPORTED` for handles that other processes could use, and for memory of the host.
+/// `CUDA_ERROR_NOT_SUPPORTED` for handles that other processes could use, but for those of files.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `properties` is null or points to properties.
@@ -164,14 +171,11 @@ pub unsafe extern "C" fn cuMemPoolCreate(
             let what = "cuMemPoolCreate: pools that are shared with other processes are not supported";
             return Err(driver.report.unsupported(what));
         }
-        let managed = properties.allocation_type == 2;
+        let managed = properties.allocation_type == 2 || properties.location.kind != LOCATION_DEVICE;
         match properties.location.kind {
             LOCATION_DEVICE => check_device(properties.location.id)?,
-            _ if managed => {}
-            LOCATION_HOST..=4 => {
-                let what = "cuMemPoolCreate: pools of host memory are not supported";
-                return Err(driver.report.unsupported(what));
-            }
+            _ if properties.allocation_type == 2 => {}
+            LOCATION_HOST..=4 => {}
             _ => return Err(Status::InvalidValue),
         }
         let limit = properties.max_size as u64;
@@ -184,10 +188,13 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 /// Destroys a pool; what was allocated from it stays. The default pool cannot be destroyed.
 pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
     with_driver("cuMemPoolDestroy", |driver| {
-        if pool == driver.pools.default {
+        if pool == driver.pools.default || pool == driver.pools.shared_default {
             return Err(Status::InvalidValue);
         }
         driver.pools.all.remove(pool)?;
+        if driver.pools.shared_current == pool {
+            driver.pools.shared_current = driver.pools.shared_default;
+        }
         if driver.pools.current == pool {
             driver.pools.current = driver.pools.default;
         }
@@ -348,61 +355,68 @@ pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
     })
 }
 
-fn located(
-    name: &str,
-    place: *mut CUmemoryPool,
-    location: *const CUmemLocation,
-    which: fn(&Pools) -> CUmemoryPool,
-) -> Status {
-    with_driver(name, |driver| {
-        not_null(location)?;
-        // SAFETY: not null; the exported functions' callers vouch for the rest.
-        let location = unsafe { location.read_unaligned() };
-        if location.kind != LOCATION_DEVICE {
-            return Err(driver.report.unsupported(&format!("{name}: only the device has pools")));
-        }
-        check_device(location.id)?;
-        // SAFETY: the exported functions' callers vouch for the place.
-        unsafe { write(place, which(&driver.pools)) }
-    })
+/// Whether memory of a location and of an allocation type is shared by host and device.
+fn shared(location: *const CUmemLocation, kind: c_int) -> Outcome<bool> {
+    not_null(location)?;
+    // SAFETY: not null; the exported functions' callers vouch for the rest.
+    let location = unsafe { location.read_unaligned() };
+    match (location.kind, kind) {
+        (LOCATION_DEVICE, 1 | 2) => check_device(location.id).map(|()| kind == MANAGED),
+        (LOCATION_HOST..=4, 1 | 2) | (0, MANAGED) => Ok(true),
+        _ => Err(Status::InvalidValue),
+    }
 }
 
-/// The default pool of a location, which must be the device.
+/// The default pool of a location.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle, `location` is null or points to a location.
 pub unsafe extern "C" fn cuMemGetDefaultMemPool(
     place: *mut CUmemoryPool,
     location: *const CUmemLocation,
-    _kind: c_int,
+    kind: c_int,
 ) -> Status {
-    located("cuMemGetDefaultMemPool", place, location, |pools| pools.default)
+    with_driver("cuMemGetDefaultMemPool", |driver| {
+        let pools = &driver.pools;
+        let pool = if shared(location, kind)? { pools.shared_default } else { pools.default };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, pool) }
+    })
 }
 
-/// The current pool of a location, which must be the device.
+/// The current pool of a location.
 ///
 /// # Safety
 /// As [`cuMemGetDefaultMemPool`].
 pub unsafe extern "C" fn cuMemGetMemPool(
     place: *mut CUmemoryPool,
     location: *const CUmemLocation,
-    _kind: c_int,
+    kind: c_int,
 ) -> Status {
-    located("cuMemGetMemPool", place, location, |pools| pools.current)
+    with_driver("cuMemGetMemPool", |driver| {
+        let pools = &driver.pools;
+        let pool = if shared(location, kind)? { pools.shared_current } else { pools.current };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, pool) }
+    })
 }
 
-/// Makes a pool the current one of a location, which must be the device.
+/// Makes a pool the current one of a location.
 ///
 /// # Safety
 /// `location` is null or points to a location.
 pub unsafe extern "C" fn cuMemSetMemPool(
     location: *const CUmemLocation,
-    _kind: c_int,
+    kind: c_int,
     pool: CUmemoryPool,
 ) -> Status {
-    let mut place = std::ptr::null_mut();
-    match located("cuMemSetMemPool", &mut place, location, |pools| pools.current) {
-        Status::Success => cuDeviceSetMemPool(0, pool),
-        status => status,
-    }
+    with_driver("cuMemSetMemPool", |driver| {
+        let shared = shared(location, kind)?;
+        if driver.pools.all.get(pool)?.managed != shared {
+            return Err(Status::InvalidValue);
+        }
+        let pools = &mut driver.pools;
+        *(if shared { &mut pools.shared_current } else { &mut pools.current }) = pool;
+        Ok(())
+    })
 }

@@ -189,3 +189,25 @@ fn pools_count_and_limit() {
     let after = upload(&[1_u32]);
     assert_eq!(download(after, 1), Ok(vec![1_u32]));
 }
+
+#[test]
+fn the_host_has_pools_too() {
+    let _device = Device::new();
+    let host = CUmemLocation { kind: 2, id: 0 };
+    let (mut pool, mut devices, mut address) = (null_mut(), null_mut(), 0);
+    // SAFETY: the places are there; what comes from the pool is memory of the host, too.
+    unsafe {
+        assert_eq!(cuMemGetMemPool(&mut pool, &host, 1), Status::Success);
+        assert_eq!(cuMemGetMemPool(&mut devices, &DEVICE, 1), Status::Success);
+        assert_eq!(cuMemGetMemPool(&mut pool, &host, 3), Status::InvalidValue);
+        assert_eq!(cuMemSetMemPool(&host, 1, devices), Status::InvalidValue);
+        assert_eq!(cuMemPoolDestroy(pool), Status::InvalidValue);
+        assert_ne!(pool, devices);
+        assert_eq!(cuMemAllocFromPoolAsync(&mut address, 8, pool, null_mut()), Status::Success);
+        let word = address as *mut u32;
+        word.write_volatile(5);
+        assert_eq!(cuda::fill::cuMemsetD32_v2(address + 4, 7, 1), Status::Success);
+        assert_eq!((word.read_volatile(), word.add(1).read_volatile()), (5, 7));
+    }
+    assert_eq!(cuMemFreeAsync(address, null_mut()), Status::Success);
+}
