@@ -155,12 +155,19 @@ pub unsafe extern "C" fn cuGetProcAddress(
 }
 
 /// A table of the real driver's internal functions: there is none. NVIDIA's own runtime library asks
-/// for some, which is why a program needs Bugaroo's in its place.
+/// for some, which is why a program needs Bugaroo's in its place; who has one that nobody could see is told so.
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer; `id` is not used.
 pub unsafe extern "C" fn cuGetExportTable(place: *mut *const c_void, _id: *const CUuuid) -> Status {
+    static SAID: std::sync::Once = std::sync::Once::new();
     anytime("cuGetExportTable", || {
+        SAID.call_once(|| {
+            eprintln!(
+                "bugaroo: a CUDA runtime inside a library (as in NVIDIA's closed ones) asks for the driver's internal \
+                 functions: what it does on the GPU is not supported"
+            );
+        });
         // SAFETY: the caller's promise.
         unsafe { write(place, std::ptr::null()) }?;
         foreign_runtime::tell();
