@@ -160,14 +160,7 @@ pub unsafe extern "C" fn cuGetProcAddress(
 /// # Safety
 /// `place` is null or points to a place for a pointer; `id` is not used.
 pub unsafe extern "C" fn cuGetExportTable(place: *mut *const c_void, _id: *const CUuuid) -> Status {
-    static SAID: std::sync::Once = std::sync::Once::new();
     anytime("cuGetExportTable", || {
-        SAID.call_once(|| {
-            eprintln!(
-                "bugaroo: a CUDA runtime inside a library (as in NVIDIA's closed ones) asks for the driver's internal \
-                 functions: what it does on the GPU is not supported"
-            );
-        });
         // SAFETY: the caller's promise.
         unsafe { write(place, std::ptr::null()) }?;
         foreign_runtime::tell();
