@@ -71,7 +71,8 @@ pub struct TrialArgs {
     /// bisect and profile: 0]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
-    /// Trials that run at the same time [default: number of processors, and one more where trials are forked]
+    /// Trials that run at the same time [default: number of processors; three times that where trials are short and
+    /// forked]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// Wall-clock time that a trial may take, as 60s, 500ms, 2m [default: a minute, or 50 times what the program

@@ -24,13 +24,16 @@ use crate::target::Target;
 use crate::trial::{ForkServerUse, Ground, Plan};
 use crate::variation::Variation;
 
+/// A program is short that takes less without injection, from its start to its end.
+const SHORT: Duration = Duration::from_millis(50);
+
 /// What all trials of a session have in common.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The run's seed, which all trials' seeds stem from.
     pub seed: u64,
-    /// Trials that run at the same time, at least 1; None: as many as there are processors, and one more where they are
-    /// forked, as they are so short that a processor would else wait for the next one a sixth of its time.
+    /// Trials that run at the same time, at least 1; None: as many as there are processors, and where they are forked and short
+    /// three times as many, as a processor would else wait for the next one a sixth of its time.
     pub jobs: Option<usize>,
     /// Wall-clock time that a trial may take; None: a minute, or far longer than without injection, whichever is
     /// more.
@@ -69,11 +72,12 @@ impl Default for Settings {
 
 impl Settings {
     /// Trials that run at the same time: as long as each is a process, and when they are forked.
-    fn jobs(&self) -> [usize; 2] {
+    fn jobs(&self, baseline: &Baseline) -> [usize; 2] {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         match self.jobs {
             Some(jobs) => [jobs.max(1); 2],
-            None => [processors(), processors() + 1],
+            None if baseline.duration() < SHORT => [processors(), 3 * processors()],
+            None => [processors(); 2],
         }
     }
 
@@ -349,7 +353,7 @@ impl Session {
         let mut indices = indices.into_iter().enumerate();
         let mut interrupt = self.interrupt.clone();
         let mut records = BTreeMap::new();
-        let jobs = self.settings().jobs();
+        let jobs = self.settings().jobs(self.baseline());
         // No trial at a later place than this is of interest.
         let mut last = usize::MAX;
         let mut running: BTreeMap<usize, AbortHandle> = BTreeMap::new();

@@ -307,6 +307,16 @@ pub struct Pack {
     pub whole_bytes: u8,
 }
 
+impl Pack {
+    /// The slots of both halves, where two words make up a pair and neither is a sink.
+    pub fn halves(&self) -> Option<[i32; 2]> {
+        match (&self.parts[..], self.part_bytes) {
+            (&[Some((low, Width::W32)), Some((high, Width::W32))], 4) => Some([low, high]),
+            _ => None,
+        }
+    }
+}
+
 /// Rows that a call copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyWidth {

@@ -14,6 +14,7 @@ use super::step::Flow;
 use super::warp::State;
 use super::{Machine, Trouble};
 use crate::alu::Width;
+use crate::alu::row::{Lanes, store_lanes};
 use crate::decoded::{Collective, Together};
 use crate::fault::FaultKind;
 
@@ -41,12 +42,21 @@ impl Machine<'_> {
         };
         let consts = self.constants.base();
         // SAFETY: the loader's slot, 32 bits wide.
-        let named = |lane| unsafe { read_lane(row(rows, consts, slot), Width::W32, lane) as u32 };
+        let masks = unsafe { *row(rows, consts, slot).cast::<Lanes<u32>>() };
+        let named = |lane: usize| masks.0[lane];
+        // Most often all name the same lanes, and these are here.
+        let first = named(active.trailing_zeros() as usize);
+        let differ =
+            masks.0.iter().zip(0..).fold(0, |lanes, (mask, l)| lanes | u32::from(*mask != first) << l);
+        if differ & active == 0 && active & !first == 0 && first & self.warps[w].alive == active {
+            self.perform(w, &[Part { lanes: active, rows, index }])?;
+            return Ok(self.after(index));
+        }
         if let Some(lane) = lanes(active).find(|l| named(*l) >> l & 1 == 0) {
             let kind = FaultKind::BadMemberMask { mask: named(lane), lane: lane as u32 };
             return Err(Box::new((kind, lane as u32)));
         }
-        // Groups of lanes with the same mask; most often there is one, and it is complete.
+        // Groups of lanes with the same mask.
         let alive = self.warps[w].alive;
         let group_of = |mask: u32| lanes(active).filter(|l| named(*l) == mask).fold(0, |g, l| g | 1 << l);
         let mut rest = active;
@@ -135,8 +145,49 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// `shfl` of lanes that are at one place, a row at a time.
+    fn shuffle(&self, part: &Part, mode: ShflMode) {
+        let consts = self.constants.base();
+        let collective = &self.program.collectives[part.index as usize];
+        // SAFETY: the loader's source rows, of 32 bits.
+        let [a, b, c] =
+            collective.src.map(|slot| unsafe { *row(part.rows, consts, slot).cast::<Lanes<u32>>() });
+        let mut results = Lanes([0; 32]);
+        let mut predicates = 0;
+        // In each arm the mode is known, and a loop is made for it.
+        let mut each = |mode| {
+            for lane in 0..32 {
+                let (from, inside) = shuffle_source(mode, lane as i32, b.0[lane], c.0[lane]);
+                let from = if part.lanes >> from & 1 != 0 { from } else { lane };
+                results.0[lane] = a.0[from & 31];
+                predicates |= u32::from(inside) << lane;
+            }
+        };
+        match mode {
+            ShflMode::Up => each(ShflMode::Up),
+            ShflMode::Down => each(ShflMode::Down),
+            ShflMode::Bfly => each(ShflMode::Bfly),
+            ShflMode::Idx => each(ShflMode::Idx),
+        }
+        // SAFETY: the loader's destination rows, of 32 bits and of predicates.
+        unsafe {
+            if let Some(dst) = collective.dst {
+                store_lanes::<false, u32>(&results, part.rows.add(dst as usize), part.lanes);
+            }
+            if let Some(dst) = collective.dst_pred {
+                let row = part.rows.add(dst as usize).cast::<u32>();
+                *row = *row & !part.lanes | predicates & part.lanes;
+            }
+        }
+    }
+
     /// What moves values between registers only.
     fn exchange(&self, parts: &[Part]) {
+        if let [part] = parts
+            && let Together::Shfl(mode) = self.program.collectives[part.index as usize].what
+        {
+            return self.shuffle(part, mode);
+        }
         let consts = self.constants.base();
         let of = |part: &Part| &self.program.collectives[part.index as usize];
         let everybody = parts.iter().fold(0, |all, part| all | part.lanes);
@@ -256,6 +307,7 @@ fn scatter(part: &Part, collective: &Collective, results: &[u64; 32], predicates
 }
 
 /// The lane that `shfl` reads from, and whether it lies in the segment (PTX ISA, "shfl.sync", semantics).
+#[inline(always)]
 pub fn shuffle_source(mode: ShflMode, lane: i32, b: u32, c: u32) -> (usize, bool) {
     let (offset, clamp, segment) = ((b & 31) as i32, (c & 31) as i32, (c >> 8 & 31) as i32);
     let max = lane & segment | clamp & !segment;

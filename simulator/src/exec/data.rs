@@ -197,6 +197,15 @@ impl Machine<'_> {
         let pack = &self.program.packs[index as usize];
         let bits = u32::from(pack.part_bytes) * 8;
         let whole = frame.wrapping_add(pack.whole as usize);
+        if let Some([low, high]) = pack.halves() {
+            // SAFETY: the loader recorded each row with its width.
+            unsafe {
+                let [low, high] = [low, high].map(|slot| *row(frame, consts, slot).cast::<Lanes<u32>>());
+                let wide = |lane: usize| u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
+                store_lanes::<false, u64>(&Lanes(std::array::from_fn(wide)), whole, active);
+            }
+            return;
+        }
         for lane in lanes(active) {
             let mut value = 0;
             for (i, part) in pack.parts.iter().enumerate() {
@@ -214,6 +223,17 @@ impl Machine<'_> {
     unsafe fn unpack(&self, frame: *mut u8, consts: *const u8, index: u32, active: u32) {
         let pack = &self.program.packs[index as usize];
         let bits = u32::from(pack.part_bytes) * 8;
+        if let Some(halves) = pack.halves() {
+            // SAFETY: the loader recorded each row with its width.
+            unsafe {
+                let wide = *row(frame, consts, pack.whole).cast::<Lanes<u64>>();
+                for (slot, shift) in halves.into_iter().zip([0, 32]) {
+                    let half = Lanes(wide.0.map(|value| (value >> shift) as u32));
+                    store_lanes::<false, u32>(&half, frame.wrapping_add(slot as usize), active);
+                }
+            }
+            return;
+        }
         for lane in lanes(active) {
             // SAFETY: the loader recorded each row with its width.
             let whole =

@@ -27,6 +27,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    #[inline(always)]
     pub fn new(address: u64, bytes: u32, value: u128, strong: bool) -> Entry {
         let value = [value as u64, (value >> 64) as u64];
         Entry { address, value, bytes: bytes as u8, strong }
@@ -141,6 +142,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
+    #[inline(always)]
     pub fn push(&mut self, thread: &mut Thread, space: Space, entry: Entry) {
         let older = thread.newest[space as usize];
         self.born += 1;
@@ -163,15 +165,24 @@ impl Pool {
         thread.entries[space as usize] += 1;
         thread.lines[space as usize] |= mark(entry.address >> LINE);
         thread.strong += u16::from(entry.strong);
+        if thread.entries[space as usize] >= LONG || thread.listed[space as usize] {
+            self.list_newest(thread, space);
+        }
+    }
+
+    /// Puts the newest entry of a long list into the table, and all others where that is not done yet.
+    #[inline(never)]
+    fn list_newest(&mut self, thread: &mut Thread, space: Space) {
+        let newest = thread.newest[space as usize];
         if thread.listed[space as usize] {
-            self.list(at, thread.owner(space));
-        } else if thread.entries[space as usize] >= LONG {
-            thread.listed[space as usize] = true;
-            let mut next = at;
-            while next != 0 {
-                self.list(next, thread.owner(space));
-                next = self.nodes[next as usize - 1].older;
-            }
+            self.list(newest, thread.owner(space));
+            return;
+        }
+        thread.listed[space as usize] = true;
+        let mut next = newest;
+        while next != 0 {
+            self.list(next, thread.owner(space));
+            next = self.nodes[next as usize - 1].older;
         }
     }
 
@@ -200,7 +211,7 @@ impl Pool {
         (entry.address == address && u32::from(entry.bytes) == bytes).then_some(entry)
     }
 
-    pub fn take_newest(&mut self, thread: &mut Thread, space: Space) -> Option<Entry> {
+    pub fn take_newest(&mut self, thread: &mut Thread, space: Space) -> Option<&Entry> {
         self.take(thread, space, thread.newest[space as usize])
     }
 
@@ -211,12 +222,12 @@ impl Pool {
         space: Space,
         address: u64,
         bytes: u32,
-    ) -> Option<Entry> {
+    ) -> Option<&Entry> {
         self.take(thread, space, self.find(thread, space, address, bytes))
     }
 
     /// Takes the oldest of the strong ones.
-    pub fn take_strong(&mut self, thread: &mut Thread, space: Space) -> Option<Entry> {
+    pub fn take_strong(&mut self, thread: &mut Thread, space: Space) -> Option<&Entry> {
         let mut at = thread.oldest[space as usize];
         while at != 0 && !self.nodes[at as usize - 1].entry.strong {
             at = self.nodes[at as usize - 1].newer;
@@ -256,32 +267,35 @@ impl Pool {
         found
     }
 
-    /// Takes an entry out, by its place plus one; None for 0.
-    fn take(&mut self, thread: &mut Thread, space: Space, at: u32) -> Option<Entry> {
-        let node = *self.nodes.get(at.checked_sub(1)? as usize)?;
-        match node.newer {
-            0 => thread.newest[space as usize] = node.older,
-            newer => self.nodes[newer as usize - 1].older = node.older,
+    /// Takes an entry out, by its place plus one; None for 0. It stays where it is until the next is pushed: copies of what
+    /// was just written in parts make the processor wait.
+    fn take(&mut self, thread: &mut Thread, space: Space, at: u32) -> Option<&Entry> {
+        let index = at.checked_sub(1)? as usize;
+        let Node { older, newer, owner, .. } = *self.nodes.get(index)?;
+        match newer {
+            0 => thread.newest[space as usize] = older,
+            newer => self.nodes[newer as usize - 1].older = older,
         }
-        match node.older {
-            0 => thread.oldest[space as usize] = node.newer,
-            older => self.nodes[older as usize - 1].newer = node.newer,
+        match older {
+            0 => thread.oldest[space as usize] = newer,
+            older => self.nodes[older as usize - 1].newer = newer,
         }
-        if node.owner != NOBODY {
-            self.unlist(at, &node);
+        if owner != NOBODY {
+            self.unlist(at);
         }
-        self.nodes[at as usize - 1].older = self.unused;
+        self.nodes[index].older = self.unused;
         self.unused = at;
         thread.entries[space as usize] -= 1;
         if thread.entries[space as usize] == 0 {
             thread.listed[space as usize] = false;
             thread.lines[space as usize] = 0;
         }
-        thread.strong -= u16::from(node.entry.strong);
+        let entry = &self.nodes[index].entry;
+        thread.strong -= u16::from(entry.strong);
         if thread.strong == 0 {
             thread.calls = 0;
         }
-        Some(node.entry)
+        Some(entry)
     }
 
     /// The bucket of an owner's line.
@@ -318,7 +332,8 @@ impl Pool {
     }
 
     /// Takes an entry out of the table.
-    fn unlist(&mut self, at: u32, node: &Node) {
+    fn unlist(&mut self, at: u32) {
+        let node = self.nodes[at as usize - 1];
         let bucket = self.bucket(node.owner, node.entry.address >> LINE);
         if self.buckets[bucket] == at {
             self.buckets[bucket] = node.next;

@@ -3,6 +3,18 @@
 
 use super::*;
 
+/// For whom entries drain, and so what a CTA may hold back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Towards {
+    /// Everybody: nothing.
+    Device,
+    /// The CTA, at a barrier: weak entries. Strong ones are often what others wait for while this thread goes on to do so
+    /// itself, and have waited their while.
+    Cta,
+    /// The CTA, at a fence: strong ones, too. A fence that is too narrow would not show behind volatile stores else.
+    Fence,
+}
+
 impl StoreBuffer {
     /// After entries of a lane went.
     pub(super) fn went(&mut self, at: &At, lane: usize) {
@@ -24,7 +36,7 @@ impl StoreBuffer {
         at: &At,
         lane: usize,
         space: Space,
-        for_cta: bool,
+        towards: Towards,
         world: &mut World<'_>,
     ) -> bool {
         let index = at.warp as usize * 32 + lane;
@@ -42,21 +54,33 @@ impl StoreBuffer {
             flushes[length] += 1;
         }
         let Some(newest) = self.pool.take_newest(thread, space) else { return false };
-        let held = for_cta && space == Space::Global && u32::from(thread.out) < HOLDS && !newest.strong;
+        let may_be_held = match towards {
+            Towards::Device => false,
+            Towards::Cta => !newest.strong,
+            Towards::Fence => true,
+        };
+        let held = may_be_held && space == Space::Global && u32::from(thread.out) < HOLDS;
         thread.out = if entries == 1 { 0 } else { thread.out.saturating_add(1) };
-        let goes = if held { self.ctas[at.cta as usize].hold(newest) } else { Some(newest) };
-        if let Some(entry) = goes {
-            Self::write(at, &entry, world);
+        if !held {
+            Self::write(at, newest, world);
+        } else if let Some(other) = self.ctas[at.cta as usize].hold(*newest) {
+            Self::write(at, &other, world);
         }
         self.went(at, lane);
         true
     }
 
     /// One step of [`Self::empty`] of both buffers, for each of the lanes.
-    pub(super) fn empty_both(&mut self, at: &At, among: u32, for_cta: bool, world: &mut World<'_>) -> bool {
+    pub(super) fn empty_both(
+        &mut self,
+        at: &At,
+        among: u32,
+        towards: Towards,
+        world: &mut World<'_>,
+    ) -> bool {
         let loaded = self.busy(at).loaded & among;
         for lane in lanes(loaded) {
-            let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, for_cta, world));
+            let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, towards, world));
         }
         loaded != 0
     }
@@ -95,7 +119,7 @@ impl StoreBuffer {
         for lane in lanes(among) {
             self.thread(at, lane).phase = Phase::Emptying;
         }
-        if self.empty_both(at, among, false, world) {
+        if self.empty_both(at, among, Towards::Device, world) {
             return true;
         }
         for lane in lanes(among) {
@@ -111,12 +135,14 @@ impl StoreBuffer {
         if thread.strong == 0 {
             return false;
         }
-        let entry = SPACES.into_iter().find_map(|space| self.pool.take_strong(thread, space));
-        if let Some(entry) = entry {
-            Self::write(at, &entry, world);
+        for space in SPACES {
+            if let Some(entry) = self.pool.take_strong(thread, space) {
+                Self::write(at, entry, world);
+                self.went(at, lane);
+                return true;
+            }
         }
-        self.went(at, lane);
-        entry.is_some()
+        false
     }
 
     /// The bounded while of strong stores: one step of letting them out, if it is over.
@@ -134,18 +160,16 @@ impl StoreBuffer {
         world: &mut World<'_>,
     ) -> bool {
         let thread = &mut self.threads[at.warp as usize * 32 + lane];
-        let entry = self.pool.take_overlapping(thread, space, address, bytes);
-        if let Some(entry) = entry {
-            Self::write(at, &entry, world);
-            self.went(at, lane);
-        }
-        entry.is_some()
+        let Some(entry) = self.pool.take_overlapping(thread, space, address, bytes) else { return false };
+        Self::write(at, entry, world);
+        self.went(at, lane);
+        true
     }
 
     /// One step before the lanes end. Slots are not worth it any more; the last threads of the CTA leave nothing behind
     /// in them.
     pub(super) fn exit(&mut self, at: &At, world: &mut World<'_>) -> bool {
-        if self.empty_both(at, at.lanes, false, world) {
+        if self.empty_both(at, at.lanes, Towards::Device, world) {
             return true;
         }
         let slots = &self.ctas[at.cta as usize];

@@ -7,8 +7,8 @@
 //! memory before it drains. A thread reads its own delayed stores; where a load or an atomic needs some of an
 //! entry's bytes and others, or changes them, the entry drains first. Everything drains, newest first, before a
 //! release, before a fence and before what the model does not look into ([`super::Event::Opaque`]); before what
-//! orders memory for a CTA alone, the two newest weak global stores move into slots of the CTA ([`slots`]) and the
-//! rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
+//! orders memory for a CTA alone, the two newest weak global stores (at fences also strong ones) move into slots of the CTA
+//! ([`slots`]) and the rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
 //!
 //! Draining is done entry by entry, an entry of each lane at a time, each time as a visible operation: other warps see
 //! the stores come one by one.
@@ -46,6 +46,7 @@ use crate::address::{Window, window};
 use crate::exec::lanes;
 use buffers::{Entry, Phase, Pool, Thread};
 use coins::Coins;
+use drain::Towards;
 use sites::NONE;
 pub use sites::Sites;
 use slots::Slots;
@@ -167,7 +168,7 @@ impl StoreBuffer {
         if accessed != 0 {
             let narrow = self.flags_at(at.pc) & flags::NARROW != 0;
             let stepped = if narrow {
-                self.empty_both(at, accessed, true, world)
+                self.empty_both(at, accessed, Towards::Fence, world)
             } else {
                 self.drain_for_device(at, accessed, world)
             };
@@ -225,10 +226,11 @@ impl StoreBuffer {
         let thread = &self.threads[index];
         // Once a full buffer has begun to empty, all of it goes.
         let full = thread.entries[space as usize] >= self.capacity || thread.out != 0;
-        coin && full && self.empty(at, lane, space, false, world)
+        coin && full && self.empty(at, lane, space, Towards::Device, world)
     }
 
     /// Keeps a store, for which there is room.
+    #[inline(always)]
     fn delay(&mut self, at: &At, lane: usize, space: Space, entry: Entry) {
         let loaded = self.busy(at).loaded >> lane & 1 != 0;
         let thread = &mut self.threads[at.warp as usize * 32 + lane];
@@ -449,7 +451,7 @@ impl MemoryModel for StoreBuffer {
         let narrow = fence.scope == Scope::Cta || flags & flags::NARROW != 0;
         let stepped = if narrow && fence.kind != FenceKind::Proxy {
             self.ctas[at.cta as usize].age(at.lanes.count_ones());
-            self.empty_both(at, at.lanes, true, world)
+            self.empty_both(at, at.lanes, Towards::Fence, world)
         } else {
             self.drain_for_device(at, at.lanes, world)
         };
@@ -469,7 +471,7 @@ impl MemoryModel for StoreBuffer {
             }
             Event::Barrier | Event::WarpBarrier => {
                 self.ctas[at.cta as usize].age(at.lanes.count_ones());
-                self.empty_both(at, at.lanes, true, world)
+                self.empty_both(at, at.lanes, Towards::Cta, world)
             }
             Event::Opaque => self.drain_for_device(at, at.lanes, world),
             Event::Exit => self.exit(at, world),

@@ -37,7 +37,7 @@ fn entries_go_newest_first_and_oldest_first_where_chosen() {
         pool.push(&mut a, Space::Global, entry(8 * i, 4, i.into()));
         pool.push(&mut b, Space::Global, entry(8 * i, 4, (10 + i).into()));
     }
-    assert_eq!(pool.take_newest(&mut a, Space::Global).map(|e| e.value()), Some(3));
+    assert_eq!(pool.take_newest(&mut a, Space::Global).map(Entry::value), Some(3));
     assert_eq!(pool.take_overlapping(&mut a, Space::Global, 0, 12).map(|e| e.value()), Some(0));
     assert_eq!(pool.take_overlapping(&mut a, Space::Global, 0, 12).map(|e| e.value()), Some(1));
     assert_eq!(pool.take_overlapping(&mut a, Space::Global, 0, 12).map(|e| e.value()), None);
@@ -68,17 +68,19 @@ fn entries_are_found_in_long_buffers_as_in_short_ones() {
         assert_eq!(pool.exact(thread, space, address, bytes).map(|e| *e), equal.copied());
         let taken = |list: &mut Vec<Entry>, at: Option<usize>| at.map(|at| list.remove(at));
         match (bits >> 40) % 16 {
-            0 => assert_eq!(pool.take_newest(thread, space), list.pop()),
+            0 => assert_eq!(pool.take_newest(thread, space).copied(), list.pop()),
             1 => {
                 let strong = list.iter().position(|e| e.strong);
-                assert_eq!(pool.take_strong(thread, space), taken(list, strong));
+                assert_eq!(pool.take_strong(thread, space).copied(), taken(list, strong));
             }
             2 if list.len() > 250 => {
                 while let Some(last) = list.pop() {
-                    assert_eq!(pool.take_newest(thread, space), Some(last));
+                    assert_eq!(pool.take_newest(thread, space).copied(), Some(last));
                 }
             }
-            3 | 4 => assert_eq!(pool.take_overlapping(thread, space, address, bytes), taken(list, oldest)),
+            3 | 4 => {
+                assert_eq!(pool.take_overlapping(thread, space, address, bytes).copied(), taken(list, oldest))
+            }
             _ if oldest.is_none() => {
                 let entry = Entry::new(address, bytes, u128::from(bits), bits >> 50 & 7 == 0);
                 pool.push(thread, space, entry);
