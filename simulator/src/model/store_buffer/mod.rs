@@ -17,6 +17,7 @@
 //! - A vector store is one entry, at most sixteen bytes, with the coin of its first element, and is never torn. So
 //!   strong vectors (a status beside its value, in CUB) are delayed, too. The device code delays weak vectors element by
 //!   element and strong ones not at all. Vectors of 32 bytes are not delayed here.
+//! - Behind a fence for the CTA, strong stores move into slots, too; the device code drains them.
 //! - It has room for every entry, in host memory; device memory is not touched.
 //! - Instructions take no time of their own for being looked at, so a thread's turns are shorter in instructions,
 //!   though not in visible operations.
