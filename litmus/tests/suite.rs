@@ -106,13 +106,6 @@ fn store_buffers_show_only_what_is_allowed() {
         for (test, verdict) in verdicts.iter().filter(|(test, _)| has_to_show(test)) {
             assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
         }
-        // Behind strong stores, a fence that is too narrow shows in the native form.
-        let narrow = |test: &Test| test.name.starts_with("MP+d+rlx") && test.name.ends_with("+ac-ac");
-        let narrow: Vec<_> = verdicts.iter().filter(|(test, _)| narrow(test)).collect();
-        assert_eq!(narrow.len(), 2);
-        for (test, verdict) in narrow.iter().filter(|_| model == Model::StoreBuffer) {
-            assert!(verdict.weak_seen() > 0, "{} shows no weak outcome", test.name);
-        }
     }
 }
 

@@ -11,8 +11,10 @@ pub(super) enum Towards {
     /// The CTA, at a barrier: weak entries. Strong ones are often what others wait for while this thread goes on to do so
     /// itself, and have waited their while.
     Cta,
-    /// The CTA, at a fence: strong ones, too. A fence that is too narrow would not show behind volatile stores else.
-    Fence,
+    /// The CTA, at a fence that is narrower than the program has it, or inserted so: strong ones, too, or it would never show
+    /// behind volatile stores that the scope matters. (At the program's own, flags would be held beside what they
+    /// announce, and a missing fence between the two would show less.)
+    Narrowed,
 }
 
 impl StoreBuffer {
@@ -57,7 +59,7 @@ impl StoreBuffer {
         let may_be_held = match towards {
             Towards::Device => false,
             Towards::Cta => !newest.strong,
-            Towards::Fence => true,
+            Towards::Narrowed => true,
         };
         let held = may_be_held && space == Space::Global && u32::from(thread.out) < HOLDS;
         thread.out = if entries == 1 { 0 } else { thread.out.saturating_add(1) };

@@ -7,8 +7,8 @@
 //! memory before it drains. A thread reads its own delayed stores; where a load or an atomic needs some of an
 //! entry's bytes and others, or changes them, the entry drains first. Everything drains, newest first, before a
 //! release, before a fence and before what the model does not look into ([`super::Event::Opaque`]); before what
-//! orders memory for a CTA alone, the two newest weak global stores (at fences also strong ones) move into slots of the CTA
-//! ([`slots`]) and the rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
+//! orders memory for a CTA alone, the two newest weak global stores (at narrowed fences also strong ones) move into slots of
+//! the CTA ([`slots`]) and the rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
 //!
 //! Draining is done entry by entry, an entry of each lane at a time, each time as a visible operation: other warps see
 //! the stores come one by one.
@@ -17,7 +17,7 @@
 //! - A vector store is one entry, at most sixteen bytes, with the coin of its first element, and is never torn. So
 //!   strong vectors (a status beside its value, in CUB) are delayed, too. The device code delays weak vectors element by
 //!   element and strong ones not at all. Vectors of 32 bytes are not delayed here.
-//! - Behind a fence for the CTA, strong stores move into slots, too; the device code drains them.
+//! - Behind a fence that was narrowed, strong stores move into slots, too; the device code drains them.
 //! - It has room for every entry, in host memory; device memory is not touched.
 //! - Instructions take no time of their own for being looked at, so a thread's turns are shorter in instructions,
 //!   though not in visible operations.
@@ -169,7 +169,7 @@ impl StoreBuffer {
         if accessed != 0 {
             let narrow = self.flags_at(at.pc) & flags::NARROW != 0;
             let stepped = if narrow {
-                self.empty_both(at, accessed, Towards::Fence, world)
+                self.empty_both(at, accessed, Towards::Narrowed, world)
             } else {
                 self.drain_for_device(at, accessed, world)
             };
@@ -450,9 +450,10 @@ impl MemoryModel for StoreBuffer {
             return Step::run(0);
         }
         let narrow = fence.scope == Scope::Cta || flags & flags::NARROW != 0;
+        let towards = if fence.scope == Scope::Cta { Towards::Cta } else { Towards::Narrowed };
         let stepped = if narrow && fence.kind != FenceKind::Proxy {
             self.ctas[at.cta as usize].age(at.lanes.count_ones());
-            self.empty_both(at, at.lanes, Towards::Fence, world)
+            self.empty_both(at, at.lanes, towards, world)
         } else {
             self.drain_for_device(at, at.lanes, world)
         };
