@@ -84,6 +84,16 @@ fn a_fence_that_is_narrowed_is_the_blocks_fence() {
     });
 }
 
+/// The device code drains them at any fence.
+#[test]
+fn a_fence_that_is_narrowed_shows_behind_strong_stores() {
+    let kernel = "strong_store_then_ticket";
+    let seen = |injection: &Injection| seen(kernel, injection, 200);
+    in_both_forms(|| assert_eq!(seen(&store_buffer(1.0)), BTreeSet::from([(42, 42)]), "as it stands"));
+    let narrowed = store_buffer(1.0).narrowing(&KERNELS.sites(kernel, "membar.gl"));
+    natively(|| assert_eq!(seen(&narrowed), BTreeSet::from([(42, 0), (42, 42)])));
+}
+
 #[test]
 fn a_fence_that_is_inserted_behind_a_barrier_covers_what_others_wrote_before_it() {
     let kernel = "ticket_behind_barrier";

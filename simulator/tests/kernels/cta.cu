@@ -39,7 +39,26 @@ extern "C" __global__ void fence_of_another(int *data, volatile int *flag, int *
     read_behind(data, flag, out);
 }
 
-// So does a release.
+// The store is strong, and what tells of it comes at once, as an atomic.
+extern "C" __global__ void strong_store_then_ticket(volatile int *data, int *flag, int *out) {
+    if (writer()) {
+        *data = 42;
+        __threadfence();
+        atomicExch(flag, 1);
+    }
+    if (witness()) {
+        while (atomicAdd(flag, 0) == 0) {
+        }
+        out[0] = *data;
+    }
+    if (reader()) {
+        while (atomicAdd(flag, 0) == 0) {
+        }
+        out[1] = *data;
+    }
+}
+
+// A release covers what others wrote before the barrier, too.
 extern "C" __global__ void release_of_another(int *data, int *flag, int *out) {
     if (writer()) *data = 42;
     __syncthreads();
