@@ -147,7 +147,10 @@ fn carries(ty: Type, a: Row, b: Row, c: Row, carry: Row) {
             result(digit(x[0]) + digit(x[1]) + incoming(x, 2))
         });
         check(&sub(ty, false, carry_in, carry_out), &with(&[ty, ty]), &sources(&[a, b]), |x| {
-            result(digit(x[0]) - digit(x[1]) - incoming(x, 2))
+            // As the hardware's adder has it: the flag is set where nothing was borrowed.
+            let borrowed = if carry_in { 1 - incoming(x, 2) } else { 0 };
+            let difference = digit(x[0]) - digit(x[1]) - borrowed;
+            (wrap(difference, ty), carry_out.then_some(u64::from(difference >= 0)))
         });
         for part in [Part::Lo, Part::Hi] {
             let op = mad(ty, part, false, carry_in, carry_out);
