@@ -19,6 +19,7 @@ mod heap;
 mod socket;
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use bugaroo_protocol::{ForkServer, FromServer, Message, ORDERS_VARIABLE, Orders, ToServer};
 
@@ -82,6 +83,12 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
     let mut polled: Vec<libc::pollfd> = Vec::with_capacity(CHILDREN + 1);
     // Never freed: a trial would use its pages, which it had to copy first.
     let message = Vec::leak(vec![0; bugaroo_protocol::LONGEST_MESSAGE]);
+    // Trials unload modules at their end. What the server made stays, as to free it they had to copy its pages first.
+    for module in driver.modules.find(|_| true) {
+        if let Ok(module) = driver.modules.get(module) {
+            std::mem::forget(Arc::clone(&module.program));
+        }
+    }
     heap::prepare();
     loop {
         polled.clear();
