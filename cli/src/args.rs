@@ -86,6 +86,9 @@ pub struct TrialArgs {
     /// Model ptx: probability with which a load reads an older value than it has to
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = one_probability)]
     pub pr: f64,
+    /// Model ptx: memory that a launch's histories may take, as 512M or 4G; what is forgotten beyond is told
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes::bytes)]
+    pub model_memory: u64,
     /// Entries of each thread's store buffers
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub buffer: u32,
@@ -477,5 +480,6 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+mod bytes;
 #[cfg(test)]
 mod tests;

@@ -56,6 +56,7 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
         model: args.model.into(),
         pw,
         pr: args.pr,
+        model_memory: args.model_memory,
         buffer: args.buffer,
         space: args.space.into(),
         scheduler: args.scheduler.into(),

@@ -11,8 +11,10 @@ use bugaroo_simulator::{DeviceAction, DeviceWork};
 
 use crate::error::{Outcome, Status};
 use crate::execute::{Request, Together};
+use crate::fill::Fill;
 use crate::queue::Ticket;
 use crate::state::Driver;
+use crate::transfer::{Place, Transfer};
 use crate::types::{CUcontext, CUfunction};
 use crate::work::Work;
 
@@ -99,14 +101,18 @@ impl Driver {
                 self.check_launch(&request)?;
                 Ok(self.numbered(Work::Kernel(Rc::new(request), 0)))
             }
-            DeviceAction::Copy { to, from, bytes } => Ok(Work::act(move |driver| {
-                let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| Status::InvalidValue)?];
-                driver.memory.read(from, &mut buffer).map_err(|_| Status::IllegalAddress)?;
-                driver.memory.write(to, &buffer).map_err(|_| Status::IllegalAddress)
-            })),
-            DeviceAction::Fill { to, value, bytes } => Ok(Work::act(move |driver| {
-                driver.memory.fill(to, bytes, &[value]).map_err(|_| Status::IllegalAddress)
-            })),
+            // What is wrong with an address shows when its turn comes, as with an access of a kernel's.
+            DeviceAction::Copy { to, from, bytes } => {
+                let bytes = usize::try_from(bytes).map_err(|_| Status::IllegalAddress)?;
+                let copy = Transfer::line(Place::Device(to), Place::Device(from), bytes);
+                // SAFETY: neither side is the host's.
+                Ok(Work::act(move |driver| unsafe { copy.execute(driver) }.map_err(|_| Status::IllegalAddress)))
+            }
+            DeviceAction::Fill { to, value, bytes } => {
+                let bytes = usize::try_from(bytes).map_err(|_| Status::IllegalAddress)?;
+                let fill = Fill::rows(to, [value], (bytes, 1, 0));
+                Ok(Work::act(move |driver| fill.execute(driver).map_err(|_| Status::IllegalAddress)))
+            }
             DeviceAction::Record(_) | DeviceAction::Wait(_) => Ok(Work::Nothing),
         }
     }

@@ -13,6 +13,8 @@ pub struct Delays {
     pub flush_lengths: FlushLengths,
     /// Memory that the buffers took: the device's, or, for a model, the host's.
     pub buffer_bytes: u64,
+    /// What a memory model forgot for lack of memory.
+    pub forgotten: u64,
 }
 
 impl Delays {
@@ -29,6 +31,7 @@ impl Delays {
                 shared: histogram(BufferSpace::Shared),
             },
             buffer_bytes: counts.bytes,
+            forgotten: counts.forgotten,
         }
     }
 
@@ -52,6 +55,7 @@ impl Delays {
                 shared: histogram(BufferSpace::Shared),
             },
             buffer_bytes: layout.buffer_bytes(),
+            forgotten: 0,
         }
     }
 }

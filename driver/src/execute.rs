@@ -244,6 +244,7 @@ impl Driver {
             global_stores: executed.global_stores,
             flush_lengths: delays.flush_lengths,
             buffer_bytes: delays.buffer_bytes,
+            forgotten: delays.forgotten,
         };
         self.report.send(&Message::Launch(Launch {
             ordinal,

@@ -64,8 +64,8 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static Slot)> {
 
 export! {
     advice {
-        cuMemAdvise cuMemAdvise_v2 cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync cuMemPrefetchAsync cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync
-        cuMemRangeGetAttribute cuMemRangeGetAttributes
+        cuMemAdvise cuMemAdvise_v2 cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync cuMemPrefetchAsync
+        cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuMemRangeGetAttribute cuMemRangeGetAttributes
     }
     per_thread {
         cuEventRecordWithFlags_ptsz cuEventRecord_ptsz cuGraphInstantiateWithParams_ptsz
@@ -160,7 +160,7 @@ export! {
         cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded cuFuncLoad
         cuFuncSetAttribute cuFuncSetCacheConfig cuFuncSetSharedMemConfig
     }
-condition {
+    condition {
         cuGraphConditionalHandleCreate
     }
     dot {
@@ -178,18 +178,16 @@ condition {
         cuUserObjectRetain
     }
     graph_edit {
-        cuGraphAddChildGraphNode cuGraphAddDependencies cuGraphAddDependencies_v2
-        cuGraphAddEmptyNode cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddHostNode
-        cuGraphAddKernelNode cuGraphAddKernelNode_v2 cuGraphAddMemAllocNode cuGraphAddMemFreeNode cuGraphAddMemcpyNode cuGraphAddMemsetNode
-        cuGraphAddNode cuGraphAddNode_v2 cuGraphClone cuGraphCreate cuGraphDestroy
+        cuGraphAddChildGraphNode cuGraphAddDependencies cuGraphAddDependencies_v2 cuGraphAddEmptyNode
+        cuGraphAddEventRecordNode cuGraphAddEventWaitNode cuGraphAddHostNode cuGraphAddKernelNode
+        cuGraphAddKernelNode_v2 cuGraphAddMemAllocNode cuGraphAddMemFreeNode cuGraphAddMemcpyNode
+        cuGraphAddMemsetNode cuGraphAddNode cuGraphAddNode_v2 cuGraphClone cuGraphCreate cuGraphDestroy
         cuGraphDestroyNode cuGraphRemoveDependencies cuGraphRemoveDependencies_v2
     }
     graph_exec {
-        cuGraphExecChildGraphNodeSetParams
-        cuGraphExecDestroy cuGraphExecGetFlags
-        cuGraphInstantiate cuGraphInstantiateWithFlags cuGraphInstantiateWithParams
-        cuGraphInstantiate_v2 cuGraphLaunch cuGraphNodeGetEnabled cuGraphNodeSetEnabled
-        cuGraphUpload
+        cuGraphExecChildGraphNodeSetParams cuGraphExecDestroy cuGraphExecGetFlags cuGraphInstantiate
+        cuGraphInstantiateWithFlags cuGraphInstantiateWithParams cuGraphInstantiate_v2 cuGraphLaunch
+        cuGraphNodeGetEnabled cuGraphNodeSetEnabled cuGraphUpload
     }
     graph_inspect {
         cuGraphChildGraphNodeGetGraph cuGraphGetEdges cuGraphGetEdges_v2 cuGraphGetNodes

@@ -56,7 +56,7 @@ impl Native {
                 return None;
             }
             let flags = Arc::clone(flags);
-            let settings = ptx::Settings { pw: [pw.0, pw.1], pr, seed: (orders.seed, ordinal), flags };
+            let settings = ptx::Settings { pw: [pw.0, pw.1], pr, seed: (orders.seed, ordinal), flags, memory: orders.model_memory };
             return Some(Box::new(Ptx::new(&settings, Arc::clone(&self.facts))));
         }
         if pw == (0.0, 0.0) && flags.is_empty() {

@@ -243,6 +243,14 @@ fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let forgetful: u64 = selected.iter().map(|cell| cell.forgotten.trials).sum();
+    if forgetful > 0 {
+        let trials: u64 = selected.iter().map(|cell| cell.trials).sum();
+        warnings.push(format!(
+            "in {forgetful} of {trials} trials the model's memory was full, and writes were forgotten: what others \
+             might have read in place of them did not show; --model-memory gives it more"
+        ));
+    }
     warnings
 }
 

@@ -144,10 +144,18 @@ pub struct TrialRecord {
     pub launches: u64,
     /// Stores that were delayed.
     pub delayed_stores: u64,
+    /// Writes that model `ptx` forgot for lack of memory: behaviours that might have come of them did not show.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
     /// Digest of device memory after its last launch.
     pub digest: Option<String>,
     /// What is known of its failure; None for a pass.
     pub failure: Option<Failure>,
+}
+
+/// Whether nothing was counted.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl TrialRecord {

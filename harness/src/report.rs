@@ -40,6 +40,7 @@ pub fn add_counts(sum: &mut LaunchCounts, more: &LaunchCounts) {
         global_stores,
         flush_lengths: FlushLengths { global, shared },
         buffer_bytes,
+        forgotten,
     } = more;
     sum.warp_instructions += warp_instructions;
     sum.thread_instructions += thread_instructions;
@@ -55,6 +56,7 @@ pub fn add_counts(sum: &mut LaunchCounts, more: &LaunchCounts) {
         }
     }
     sum.buffer_bytes = sum.buffer_bytes.max(*buffer_bytes);
+    sum.forgotten += forgotten;
 }
 
 /// A launch that did not complete.
@@ -87,6 +89,8 @@ pub struct Report {
     pub largest_launch: u64,
     /// Stores that were delayed, over all launches.
     pub delayed_stores: u64,
+    /// Writes that model `ptx` forgot for lack of memory, over all launches.
+    pub forgotten: u64,
     /// Digest of device memory after the last launch.
     pub digest: Option<String>,
     /// Loads that read older values than memory held, of the first launches that had such.
@@ -125,6 +129,7 @@ impl Report {
     fn take_launch(&mut self, launch: Launch) {
         self.largest_launch = self.largest_launch.max(launch.counts.warp_instructions);
         self.delayed_stores += launch.counts.delayed_stores;
+        self.forgotten += launch.counts.forgotten;
         if launch.digest.is_some() {
             self.digest = launch.digest;
         }

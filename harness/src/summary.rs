@@ -63,6 +63,25 @@ pub struct CellSummary {
     /// Stores that were delayed, over all trials.
     #[serde(skip)]
     pub delayed_stores: u64,
+    /// Trials in which model `ptx` forgot something for lack of memory, and how many writes it forgot in all of them.
+    #[serde(skip_serializing_if = "Forgotten::is_none")]
+    pub forgotten: Forgotten,
+}
+
+/// What was forgotten in a cell's trials: their passing says less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Forgotten {
+    /// Trials.
+    pub trials: u64,
+    /// Writes.
+    pub writes: u64,
+}
+
+impl Forgotten {
+    /// Nothing was.
+    pub fn is_none(&self) -> bool {
+        self.trials == 0
+    }
 }
 
 impl CellSummary {
@@ -71,9 +90,12 @@ impl CellSummary {
         let mut outcomes = Outcomes::default();
         let mut first: Option<&TrialRecord> = None;
         let mut delayed_stores = 0;
+        let mut forgotten = Forgotten::default();
         for record in records {
             outcomes.add(record.outcome);
             delayed_stores += record.delayed_stores;
+            forgotten.trials += u64::from(record.forgotten > 0);
+            forgotten.writes += record.forgotten;
             if record.outcome.is_failure() && first.is_none_or(|first| record.trial < first.trial) {
                 first = Some(record);
             }
@@ -91,6 +113,7 @@ impl CellSummary {
             first_failing_trial: first.map(|record| record.trial),
             first_failure: first.cloned(),
             delayed_stores,
+            forgotten,
         }
     }
 }

@@ -224,6 +224,7 @@ impl Ground {
             model: variation.map(|v| v.model),
             pw: variation.map_or(0.0, |v| v.pw),
             pr: variation.map_or(0.0, |v| v.pr),
+            model_memory: variation.map_or_else(crate::variation::model_memory, |v| v.model_memory),
             buffer: variation.map_or(1, |v| v.buffer),
             space: variation.map_or(Space::Both, |v| v.space),
             kernel: variation.and_then(|v| v.kernel.clone()),
@@ -267,6 +268,7 @@ impl Ran {
             exit: self.exit,
             launches: self.report.launches,
             delayed_stores: self.report.delayed_stores,
+            forgotten: self.report.forgotten,
             digest: self.report.digest.clone(),
             failure: self.outcome.is_failure().then(|| self.failure()),
         }

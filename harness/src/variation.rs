@@ -15,6 +15,9 @@ pub struct Variation {
     /// Model `ptx`: probability, 0 to 1, with which a load reads an older value than it has to.
     #[serde(default = "pr")]
     pub pr: f64,
+    /// Model `ptx`: bytes that a launch's histories may take.
+    #[serde(default = "model_memory")]
+    pub model_memory: u64,
     /// Entries of each per-thread store buffer, at least 1.
     pub buffer: u32,
     /// Which space's stores are delayed.
@@ -42,12 +45,18 @@ pub(crate) fn pr() -> f64 {
     0.5
 }
 
+/// What `--model-memory` is without being given: a gibibyte.
+pub(crate) fn model_memory() -> u64 {
+    1 << 30
+}
+
 impl Default for Variation {
     fn default() -> Self {
         Self {
             model: Model::StoreBuffer,
             pw: 0.75,
             pr: pr(),
+            model_memory: model_memory(),
             buffer: 256,
             space: Space::Both,
             scheduler: Scheduler::Random,

@@ -20,6 +20,9 @@ use crate::run::{Options, RunError};
 use crate::schedule::Copies;
 use crate::test::Test;
 
+/// Bytes that model `ptx` may take for a launch: litmus tests need little.
+const HISTORIES: u64 = 1 << 30;
+
 /// Copies of a test in a launch. Part of what a seed means.
 pub(crate) const COPIES: u64 = 32;
 
@@ -111,7 +114,7 @@ impl Native {
                 Some(Box::new(StoreBuffer::new(&settings, Arc::clone(sites))))
             }
             Native::Ptx(facts) => {
-                let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, flags };
+                let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, flags, memory: HISTORIES };
                 Some(Box::new(ptx::Ptx::new(&settings, Arc::clone(facts))))
             }
         }

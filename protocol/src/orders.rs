@@ -78,6 +78,8 @@ pub struct Orders {
     pub pw: f64,
     /// Model `ptx`: probability, 0 to 1, with which a load reads an older value than it has to.
     pub pr: f64,
+    /// Model `ptx`: bytes that a launch's histories may take.
+    pub model_memory: u64,
     /// Entries of each per-thread store buffer, at least 1.
     pub buffer: u32,
     /// Which space's stores are delayed.

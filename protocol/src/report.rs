@@ -126,6 +126,14 @@ pub struct LaunchCounts {
     pub flush_lengths: FlushLengths,
     /// Device memory that the store buffers took, bytes.
     pub buffer_bytes: u64,
+    /// Model `ptx`: writes that were forgotten to keep within its memory, though somebody might have read past them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
+}
+
+/// Whether nothing was counted.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Histogram of the number of entries that a thread's buffer held when all of it drained (the paper,

@@ -1,16 +1,16 @@
 //! What stands beside a store's bytes in their granule of four is not its own: there may be another allocation, or none.
 
-use bugaroo_simulator::model::ptx::{Chances, Machine, Plain, Span, Strength, ThreadKey};
+use bugaroo_simulator::model::ptx::{Chances, Location, Machine, Plain, Span, Strength, ThreadKey};
 
 /// A granule of which one byte is there.
 struct OneByte(u32);
 
 impl Plain for OneByte {
-    fn read(&mut self, _granule: u64) -> u32 {
+    fn read(&mut self, _: Location) -> u32 {
         self.0
     }
 
-    fn write(&mut self, _granule: u64, value: u32, mask: u32) {
+    fn write(&mut self, _: Location, value: u32, mask: u32) {
         assert_eq!(mask, 0xff, "bytes are written that nobody stored to");
         self.0 = value & mask;
     }
@@ -19,10 +19,10 @@ impl Plain for OneByte {
 #[test]
 fn a_store_that_comes_early_leaves_the_bytes_beside_it() {
     const THREADS: usize = 8;
-    let byte = Span::new(0, 1);
+    let byte = Span::new(Location::global(0), 0, 1);
     for seed in 0..200 {
         let chances = Chances::new(0.5, 1.0);
-        let mut machine = Machine::new(THREADS, chances, seed);
+        let mut machine = Machine::new(THREADS, chances, seed, 1 << 30);
         let mut memory = OneByte(0);
         for slot in 0..THREADS {
             machine.start(slot, ThreadKey::new(slot as u32, 0));

@@ -186,6 +186,7 @@ impl Forward {
             delayed_stores: delays.stores,
             flush_lengths: delays.flush_lengths,
             buffer_bytes: delays.buffer_bytes,
+            forgotten: delays.forgotten,
             ..LaunchCounts::default()
         };
         let Pending { ordinal, grid, block, .. } = *pending;

@@ -34,6 +34,9 @@ pub struct Configuration {
     /// Model `ptx`: the probability with which a load reads an older value than it has to.
     #[serde(default = "crate::variation::pr")]
     pub pr: f64,
+    /// Model `ptx`: bytes that a launch's histories may take.
+    #[serde(default = "crate::variation::model_memory")]
+    pub model_memory: u64,
     /// Entries of each per-thread store buffer.
     pub buffer: u32,
     /// Which space's stores are delayed.
@@ -91,6 +94,7 @@ impl Configuration {
             model: variation.model,
             pw,
             pr: variation.pr,
+            model_memory: variation.model_memory,
             buffer: variation.buffer,
             space: variation.space,
             scheduler: variation.scheduler,
@@ -114,6 +118,7 @@ impl Configuration {
                 model: self.model,
                 pw,
                 pr: self.pr,
+                model_memory: self.model_memory,
                 buffer: self.buffer,
                 space: self.space,
                 scheduler: self.scheduler,

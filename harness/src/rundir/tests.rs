@@ -24,6 +24,7 @@ fn run() -> RunFile {
             model: Model::StoreBuffer,
             pw: vec![0.1, 1.0],
             pr: 0.5,
+            model_memory: 1 << 30,
             buffer: 256,
             space: Space::Both,
             scheduler: Default::default(),

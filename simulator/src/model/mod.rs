@@ -141,6 +141,8 @@ pub struct ModelCounts {
     pub flushes: [Vec<u64>; 2],
     /// Bytes of host memory that the model took, at most.
     pub bytes: u64,
+    /// Writes that were forgotten to keep within a bound on memory, though somebody might have read past them.
+    pub forgotten: u64,
 }
 
 /// Which edge of happens-before was missing where a load did not have to see a write.
@@ -159,7 +161,7 @@ pub enum Missing {
 /// Loads by one instruction that read something older than what another instruction had written by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaleRead {
-    /// The last such reader: linear index of its block, and of the thread in it.
+    /// One such reader, among the last: linear index of its block, and of the thread in it.
     pub reader: (u64, u32),
     /// Number of the load.
     pub load: u32,
@@ -169,7 +171,7 @@ pub struct StaleRead {
     pub write: u32,
     /// Where.
     pub address: u64,
-    /// Which edge was missing, the first time.
+    /// Which edge was missing between these two.
     pub missing: Missing,
     /// Both are strong, each in the other's scope: what the one reads of the other is how they synchronise.
     pub synchronising: bool,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{
-    AtomicOrder, Chances, Loaded, Machine, Plain, Scope, Span, Strength, ThreadKey, Writers,
+    AtomicOrder, Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey, Writers,
 };
 
 /// What a thread does.
@@ -34,12 +34,12 @@ pub type Final = (Vec<[u32; 4]>, Vec<u32>);
 struct Words(Vec<u32>);
 
 impl Plain for Words {
-    fn read(&mut self, granule: u64) -> u32 {
-        self.0[granule as usize / 4]
+    fn read(&mut self, location: Location) -> u32 {
+        self.0[location.offset as usize / 4]
     }
 
-    fn write(&mut self, granule: u64, value: u32, mask: u32) {
-        let word = &mut self.0[granule as usize / 4];
+    fn write(&mut self, location: Location, value: u32, mask: u32) {
+        let word = &mut self.0[location.offset as usize / 4];
         *word = *word & !mask | value & mask;
     }
 }
@@ -47,7 +47,7 @@ impl Plain for Words {
 /// Runs a test once.
 pub fn run(test: &Test, chances: Chances, random: &mut Rng) -> Final {
     let threads = test.threads.len();
-    let mut machine = Machine::new(threads, chances, random.next());
+    let mut machine = Machine::new(threads, chances, random.next(), 1 << 30);
     let mut memory = Words(test.locations.iter().map(|location| location.1).collect());
     let mut places = BTreeMap::new();
     for (slot, (cta, _)) in test.threads.iter().enumerate() {
@@ -93,7 +93,7 @@ pub fn run(test: &Test, chances: Chances, random: &mut Rng) -> Final {
 }
 
 fn step(machine: &mut Machine, memory: &mut Words, slot: usize, op: Op, registers: &mut [u32; 4]) {
-    let span = |location: usize| Span::new(location as u64 * 4, 4);
+    let span = |location: usize| Span::new(Location::global(location as u64 * 4), 0, 4);
     match op {
         Op::Load { register, location, strength, acquire } => {
             machine.settle(memory, slot, register as u64);

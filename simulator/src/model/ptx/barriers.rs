@@ -2,15 +2,13 @@
 
 use std::rc::Rc;
 
-use super::view::View;
+use super::clocks::View;
 
 /// Lanes of a warp that arrived together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub warp: u32,
     pub lanes: u32,
-    /// These are all lanes of the warp that have not ended.
-    pub whole: bool,
 }
 
 /// One barrier: a phase ends when its first warp is let go, and the next begins with the next arrival.
@@ -18,6 +16,8 @@ pub(super) struct Arrival {
 struct Phase {
     arrivals: Vec<Arrival>,
     known: Option<Rc<View>>,
+    /// Threads that have been let go.
+    let_go: u32,
 }
 
 /// The barriers of a CTA, by number.
@@ -35,17 +35,25 @@ impl Barriers {
         &mut self.phases[index]
     }
 
-    pub fn arrive(&mut self, barrier: u32, warp: u32, lanes: u32, whole: bool) {
+    pub fn arrive(&mut self, barrier: u32, warp: u32, lanes: u32) {
         let phase = self.phase(barrier);
         if phase.known.take().is_some() {
             phase.arrivals.clear();
+            phase.let_go = 0;
         }
-        phase.arrivals.push(Arrival { warp, lanes, whole });
+        phase.arrivals.push(Arrival { warp, lanes });
     }
 
     /// What all who arrived in this phase have brought, as `gather` makes it of their arrivals.
     pub fn known(&mut self, barrier: u32, gather: impl FnOnce(&[Arrival]) -> Rc<View>) -> Rc<View> {
         let phase = self.phase(barrier);
         Rc::clone(phase.known.get_or_insert_with(|| gather(&phase.arrivals)))
+    }
+
+    /// More threads are let go; answers how many have been in this phase.
+    pub fn let_go(&mut self, barrier: u32, lanes: u32) -> u32 {
+        let phase = self.phase(barrier);
+        phase.let_go += lanes.count_ones();
+        phase.let_go
     }
 }

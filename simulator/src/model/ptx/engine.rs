@@ -1,9 +1,8 @@
 //! The machine behind the engine's hooks: model `ptx` on the virtual GPU (DESIGN part 4).
 //!
-//! Addresses become granules: a global one is its own, one in shared memory stands for that of its block. A vector of
-//! up to sixteen bytes is one access, as the hardware does it (the model would allow each element to be one of its
-//! own). Loads of granules that nobody has written lately are left to the engine; everything else goes through the
-//! machine, lane by lane.
+//! Addresses become locations. A vector of up to sixteen bytes is one access, as the hardware does it (the model
+//! would allow each element to be one of its own). Loads whose thread knows the last write there are left to the engine;
+//! everything else goes through the machine, lane by lane.
 //!
 //! What no hook tells of (asynchronous copies, `mbarrier`, matrices, `malloc`; memory of other blocks of a cluster)
 //! orders: what the thread holds back happens, and everything written so far becomes known to all. Where memory has
@@ -25,7 +24,7 @@ use crate::exec::lanes;
 use crate::load::Program;
 use crate::model::store_buffer::Sites;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
-use bytes::{Seen, WIDEST, Where, find, order, packed, parts, scope, unpacked};
+use bytes::{Seen, WIDEST, Where, address, find, order, packed, parts, scope, unpacked};
 use late::Pending;
 
 /// What a launch is to show.
@@ -39,6 +38,8 @@ pub struct Settings {
     pub seed: (u64, u64),
     /// Words of `bugaroo_device_handlers::flags`, by number of the site; empty when none is set.
     pub flags: Arc<[u32]>,
+    /// Bytes that may be kept of what was written, about.
+    pub memory: u64,
 }
 
 /// What the model has to know of a program.
@@ -73,11 +74,16 @@ pub struct Ptx {
     alive: Vec<u32>,
     /// By warp slot: lanes that have done the instruction at which they are, and stay for a late load.
     staying: Vec<u32>,
-    pending: Vec<Pending>,
+    /// By warp slot: loads that are late.
+    pending: Vec<Vec<Pending>>,
     /// Draws for whole warps.
     random: u64,
     tokens: u64,
     barriers: Vec<Barriers>,
+    /// What the machine may take.
+    memory: u64,
+    /// Blocks that have begun.
+    begun: u64,
     bytes: u64,
 }
 
@@ -93,7 +99,7 @@ impl Ptx {
             flags: Arc::clone(&settings.flags),
             facts,
             shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
-            machine: Machine::new(0, chances[0], 0),
+            machine: Machine::new(0, chances[0], 0, settings.memory),
             busy: Vec::new(),
             alive: Vec::new(),
             staying: Vec::new(),
@@ -101,6 +107,8 @@ impl Ptx {
             random: 0,
             tokens: 0,
             barriers: Vec::new(),
+            memory: settings.memory,
+            begun: 0,
             bytes: 0,
         }
     }
@@ -118,8 +126,8 @@ impl Ptx {
 
     /// Notes whether a lane holds something back.
     fn note(&mut self, at: &At, lane: usize) {
-        if !self.pending.is_empty() {
-            self.deliver(Self::slot(at, lane));
+        if !self.pending[at.warp as usize].is_empty() {
+            self.deliver(at, lane);
         }
         let busy = u32::from(self.machine.holds_back(Self::slot(at, lane))) << lane;
         let all = &mut self.busy[at.warp as usize];
@@ -130,7 +138,7 @@ impl Ptx {
     fn order(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
         for lane in lanes(self.busy[at.warp as usize] & among) {
             self.machine.order(memory, Self::slot(at, lane));
-            self.deliver(Self::slot(at, lane));
+            self.deliver(at, lane);
         }
         self.busy[at.warp as usize] &= !among;
     }
@@ -154,7 +162,7 @@ impl Ptx {
         world: &mut World<'_>,
         access: impl Fn(&mut Self, usize, &mut Seen<'_, '_>) -> bool,
     ) -> Step {
-        let memory = &mut Seen { cta: at.cta, world };
+        let memory = &mut Seen { world };
         let fresh = self.fresh(at);
         let mut taken = 0;
         for lane in lanes(fresh) {
@@ -197,42 +205,40 @@ impl Ptx {
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let (granule, space) = match find(at, access.address(lane)) {
+        let (first, byte) = match find(at, access.address(lane)) {
             Where::Private => return false,
             Where::Elsewhere => {
                 self.opaque(at, 1 << lane, memory);
                 return false;
             }
-            Where::Granule(granule, space) => (granule, space),
+            Where::Here(first, byte) => (first, byte),
         };
         let bytes = access.bytes();
         let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
-        if !busy && !late && !parts(granule, bytes).any(|(_, span)| self.machine.has_history(span)) {
-            return false;
-        }
         let (strength, acquire, _) = order(access.semantics);
         let slot = Self::slot(at, lane);
-        self.machine.set_chances(if late {
-            self.chances[space].certainly_late()
-        } else {
-            self.chances[space]
-        });
+        let weak = strength == Strength::Weak;
+        if !busy && !late && self.machine.is_plain(slot, first, byte, bytes, weak) {
+            return false;
+        }
+        let chances = self.chances[first.space as usize];
+        self.machine.set_chances(if late { chances.certainly_late() } else { chances });
         self.tokens += u64::from(late);
         let token = late.then_some(self.tokens);
         let mut values = [0; 2];
-        for ((_, span), value) in parts(granule, bytes).zip(&mut values) {
+        for ((_, span), value) in parts(first, byte, bytes).zip(&mut values) {
             self.machine.believe(memory, span);
             match self.machine.load(memory, slot, span, (strength, acquire), at.pc, token) {
                 Loaded::Now(loaded) => *value = packed(span, loaded),
                 Loaded::Late => {
                     let pending = Pending {
-                        slot,
+                        lane: lane as u32,
                         token: self.tokens,
                         registers: access.registers().expect("it is a load"),
                         until: self.facts.until[at.pc as usize],
                         stays: self.stays(),
                     };
-                    self.pending.push(pending);
+                    self.pending[at.warp as usize].push(pending);
                     self.note(at, lane);
                     return true;
                 }
@@ -249,20 +255,20 @@ impl Ptx {
 
     /// A lane's store; answers whether it has been done.
     fn store_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
-        let (granule, space) = match find(at, access.address(lane)) {
+        let (first, byte) = match find(at, access.address(lane)) {
             Where::Private => return false,
             Where::Elsewhere => {
                 self.opaque(at, 1 << lane, memory);
                 return false;
             }
-            Where::Granule(granule, space) => (granule, space),
+            Where::Here(first, byte) => (first, byte),
         };
         let (strength, _, release) = order(access.semantics);
-        self.machine.set_chances(self.chances[space]);
-        for (first, span) in parts(granule, access.bytes()) {
-            let elements = (first / access.size)..access.elements.min((first + WIDEST) / access.size);
+        self.machine.set_chances(self.chances[first.space as usize]);
+        for (done, span) in parts(first, byte, access.bytes()) {
+            let elements = (done / access.size)..access.elements.min((done + WIDEST) / access.size);
             let whole = elements.fold(0, |whole, element| {
-                whole | u128::from(access.value(lane, element)) << (8 * (element * access.size - first))
+                whole | u128::from(access.value(lane, element)) << (8 * (element * access.size - done))
             });
             self.machine.believe(memory, span);
             let slot = Self::slot(at, lane);
@@ -280,21 +286,21 @@ impl Ptx {
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let (granule, space) = match find(at, access.address(lane)) {
+        let (first, byte) = match find(at, access.address(lane)) {
             Where::Private => return false,
             Where::Elsewhere => {
                 self.opaque(at, 1 << lane, memory);
                 return false;
             }
-            Where::Granule(granule, space) => (granule, space),
+            Where::Here(first, byte) => (first, byte),
         };
-        let span = Span::new(granule, access.bytes());
+        let span = Span::new(first, byte, access.bytes());
         let (strength, acquire, release) = order(access.semantics);
         let Strength::Strong(scope) = strength else {
             self.opaque(at, 1 << lane, memory);
             return false;
         };
-        self.machine.set_chances(self.chances[space]);
+        self.machine.set_chances(self.chances[first.space as usize]);
         self.machine.believe(memory, span);
         let order = AtomicOrder { scope, acquire, release };
         let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {
@@ -312,10 +318,19 @@ impl Ptx {
     }
 }
 
+/// The lanes that a warp of a CTA has, by its number in there.
+fn lanes_of(shape: &Shape, warp: u32) -> u32 {
+    u32::MAX >> (32 - (shape.threads_per_cta - warp * 32).min(32))
+}
+
 impl MemoryModel for Ptx {
     fn begin(&mut self, shape: &Shape) {
         self.shape = *shape;
-        self.machine = Machine::new(shape.warps as usize * 32, self.chances[0], self.seed);
+        self.machine = Machine::new(shape.warps as usize * 32, self.chances[0], self.seed, self.memory);
+        self.machine.set_lonely(shape.threads_per_cta == 1);
+        self.machine.set_more_to_come(true);
+        self.begun = 0;
+        self.pending = (0..shape.warps).map(|_| Vec::new()).collect();
         self.busy = vec![0; shape.warps as usize];
         self.alive = vec![0; shape.warps as usize];
         self.staying = vec![0; shape.warps as usize];
@@ -325,12 +340,16 @@ impl MemoryModel for Ptx {
 
     fn start_block(&mut self, cta: u32, block: u64) {
         let shape = self.shape;
+        self.begun += 1;
+        self.machine.set_more_to_come(self.begun < shape.blocks);
+        self.machine.shared_is_known(cta);
         for warp in 0..shape.warps_per_cta {
-            let count = (shape.threads_per_cta - warp * 32).min(32);
+            let lanes = lanes_of(&shape, warp);
+            let count = lanes.count_ones();
             let slot = cta * shape.warps_per_cta + warp;
             self.busy[slot as usize] = 0;
             self.staying[slot as usize] = 0;
-            self.alive[slot as usize] = u32::MAX >> (32 - count);
+            self.alive[slot as usize] = lanes;
             for lane in 0..count {
                 let key = ThreadKey::new(block as u32, warp * 32 + lane);
                 self.machine.start((slot * 32 + lane) as usize, key);
@@ -342,8 +361,9 @@ impl MemoryModel for Ptx {
     fn end_block(&mut self, cta: u32, _world: &mut World<'_>) {
         let first = (cta * self.shape.warps_per_cta * 32) as usize;
         let key = self.machine.key(first);
-        self.machine.end_cta(key.cta());
         self.measure();
+        self.machine.end_cta(key.cta());
+        self.machine.shared_is_known(cta);
     }
 
     fn passes_load(&self, at: &At) -> bool {
@@ -373,7 +393,7 @@ impl MemoryModel for Ptx {
         if fence.candidate && flags & bugaroo_device_handlers::flags::INSERT == 0 {
             return Step::run(0);
         }
-        let memory = &mut Seen { cta: at.cta, world };
+        let memory = &mut Seen { world };
         let fresh = self.fresh(at);
         if fence.kind == FenceKind::Proxy {
             self.order(at, fresh, memory);
@@ -389,7 +409,7 @@ impl MemoryModel for Ptx {
     }
 
     fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
-        let memory = &mut Seen { cta: at.cta, world };
+        let memory = &mut Seen { world };
         match event {
             Event::Barrier | Event::WarpBarrier => {
                 self.order(at, at.lanes, memory);
@@ -404,6 +424,9 @@ impl MemoryModel for Ptx {
             Event::Opaque => self.opaque(at, at.lanes, memory),
             Event::Exit => {
                 self.order(at, at.lanes, memory);
+                for lane in lanes(at.lanes) {
+                    self.machine.exit(memory, Self::slot(at, lane));
+                }
                 self.alive[at.warp as usize] &= !at.lanes;
             }
         }
@@ -411,34 +434,38 @@ impl MemoryModel for Ptx {
     }
 
     fn arrived(&mut self, at: &At, barrier: u32) {
-        let whole = at.lanes == self.alive[at.warp as usize];
-        self.barriers[at.cta as usize].arrive(barrier, at.warp, at.lanes, whole);
+        self.barriers[at.cta as usize].arrive(barrier, at.warp, at.lanes);
     }
 
     fn released(&mut self, at: &At, barrier: Option<u32>) {
         let slots = |warp: u32, among: u32| lanes(among).map(move |lane| warp as usize * 32 + lane);
         let Some(barrier) = barrier else {
             let together: Vec<usize> = slots(at.warp, at.lanes).collect();
-            let whole = at.lanes == self.alive[at.warp as usize];
+            let whole = at.lanes == lanes_of(&self.shape, at.warp % self.shape.warps_per_cta);
             let writers = whole.then(|| Writers::warp(self.machine.key(together[0])));
             self.machine.barrier(&together, &together, writers);
             return;
         };
         let first = at.cta * self.shape.warps_per_cta;
-        let all = first as usize..(first + self.shape.warps_per_cta) as usize;
+        let warps = first..first + self.shape.warps_per_cta;
+        let shape = self.shape;
+        let all = |warp: u32| lanes_of(&shape, warp - first);
         let here = &mut self.barriers[at.cta as usize];
         let known = here.known(barrier, |arrivals| {
             let count: u32 = arrivals.iter().map(|arrival| arrival.lanes.count_ones()).sum();
-            let alive: u32 = self.alive[all].iter().map(|lanes| lanes.count_ones()).sum();
-            let arrived: Vec<usize> =
+            let alive: u32 = warps.clone().map(|warp| self.alive[warp as usize].count_ones()).sum();
+            let mut arrived: Vec<usize> =
                 arrivals.iter().flat_map(|arrival| slots(arrival.warp, arrival.lanes)).collect();
             let mut writers: Vec<Writers> = Vec::new();
             if count >= alive {
+                // Threads that have ended count as having come.
+                let ended = |warp: u32| slots(warp, all(warp) & !self.alive[warp as usize]);
+                arrived.extend(warps.clone().flat_map(ended));
                 writers.push(Writers::cta(self.machine.key(arrived[0]).cta()));
             } else {
                 for arrival in arrivals {
                     let mut each = slots(arrival.warp, arrival.lanes).map(|slot| self.machine.key(slot));
-                    match arrival.whole {
+                    match arrival.lanes == all(arrival.warp) {
                         true => writers.extend(each.next().map(Writers::warp)),
                         false => writers.extend(each.map(Writers::thread)),
                     }
@@ -449,16 +476,20 @@ impl MemoryModel for Ptx {
         for slot in slots(at.warp, at.lanes) {
             self.machine.knows_all(slot, &known);
         }
+        let alive: u32 = warps.map(|warp| self.alive[warp as usize].count_ones()).sum();
+        if self.barriers[at.cta as usize].let_go(barrier, at.lanes) >= alive {
+            self.machine.shared_is_known(at.cta);
+        }
     }
 
     fn stale_reads(&self) -> Vec<crate::model::StaleRead> {
         let thread = |key: ThreadKey| (u64::from(key.cta()), key.place());
-        let told = |read: super::StaleRead| crate::model::StaleRead {
+        let told = |read: super::stale::StaleRead| crate::model::StaleRead {
             reader: thread(read.reader),
             load: read.load,
             writer: thread(read.writer),
             write: read.write,
-            address: Seen::address(read.granule),
+            address: address(read.location),
             missing: read.missing,
             synchronising: read.synchronising,
             count: read.count,
@@ -470,6 +501,7 @@ impl MemoryModel for Ptx {
         ModelCounts {
             delayed: self.machine.waited(),
             bytes: self.bytes.max(self.machine.size().1 as u64),
+            forgotten: self.machine.forgotten(),
             ..ModelCounts::default()
         }
     }

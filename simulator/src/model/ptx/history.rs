@@ -1,236 +1,357 @@
-//! What was written to recently written locations, in coherence order.
+//! What was written to locations and is not known to all.
 //!
-//! A location is a granule of four bytes. Memory itself holds the last value of each; only a granule with
-//! messages that not every thread knows has a history here. Messages lie in one pool and are chained from the
-//! last in coherence order to the first; a chain ends in the base, what stood there before.
-//!
-//! What is forgotten: of more than [`MOST`] messages the first become part of the base. A thread that could
-//! still have read one of them reads a later one instead. Their release entries stay with the base.
+//! Memory itself holds the last value of each granule; only a granule with messages that somebody might not know has a
+//! history here. Granules lie in rows of 32, as a warp touches them. A granule that one plain store of all four
+//! bytes has touched takes 24 bytes, as most do; everything else is a chain of messages ([`super::chains`]).
+
+use std::cell::Cell;
+use std::num::NonZeroU64;
 
 use rustc_hash::FxHashMap;
 
-use super::entry::{self, Entries, Entry};
+use super::chains::{Chain, Chains, Message, NONE};
+use super::location::{Location, Space};
 use super::scope::{Strength, ThreadKey};
 
-/// Messages that a granule keeps.
-pub const MOST: u32 = 8;
-/// End of a chain.
-pub const NONE: u32 = u32::MAX;
+/// Bytes of memory that a row stands for, as a power of two.
+const ROW: u32 = 7;
 
-#[derive(Clone, Debug)]
-pub struct Message {
-    /// When it was made: no two accesses have the same, and what a release hands over is told by it. It
-    /// does not grow along a chain: a store may come early in coherence order.
-    pub time: u64,
-    pub thread: ThreadKey,
-    pub strength: Strength,
-    pub value: u32,
-    /// The bits that it wrote.
-    pub mask: u32,
-    /// The next one towards the base.
-    pub older: u32,
-    /// Nothing may come between it and the next one towards the base: an atomic has read that.
-    pub attached: bool,
-    /// What stood there first, or has been forgotten.
-    pub base: bool,
-    /// For the base: something has been forgotten, so that it must not be read where anything else can be.
-    pub forgotten: bool,
-    /// What the program calls the instruction that wrote it.
-    pub origin: u32,
-    pub entries: Entries,
-}
-
-/// The chain of one granule.
+/// The one message of a granule: a weak store of all four bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Chain {
-    /// The last message in coherence order.
-    pub last: u32,
-    /// Messages, without the base.
-    pub length: u32,
+pub struct Single {
+    /// When it was made.
+    pub time: NonZeroU64,
+    /// What stood there before.
+    pub base: u32,
+    /// What it wrote.
+    pub value: u32,
+    /// Who wrote it.
+    pub thread: ThreadKey,
+    /// What the program calls the instruction.
+    pub origin: u32,
 }
 
-#[derive(Default, Debug)]
+/// What is kept of a granule.
+#[derive(Clone, Copy, Debug)]
+pub enum Kept {
+    Single(Single),
+    Chain(Chain),
+}
+
+// What most granules cost.
+const _: () = assert!(size_of::<Kept>() == 24);
+
+/// 32 granules in a row.
+#[derive(Debug, Default)]
+struct Row {
+    /// Which of them have a history.
+    present: u32,
+    /// Their histories, in order of address.
+    kept: Vec<Kept>,
+}
+
+impl Row {
+    /// Where in the list a granule's history is, or would be.
+    #[inline]
+    fn rank(&self, bit: u32) -> usize {
+        (self.present & ((1 << bit) - 1)).count_ones() as usize
+    }
+}
+
+/// All histories of a launch.
+#[derive(Debug)]
 pub struct Histories {
-    chains: FxHashMap<u64, Chain>,
-    pool: Vec<Message>,
-    free: u32,
-    free_count: u32,
+    rows: Vec<Row>,
+    free_rows: Vec<u32>,
+    /// Rows of global memory, by address in rows.
+    global: FxHashMap<u64, u32>,
+    /// Rows of each CTA slot's shared memory, by offset in rows.
+    shared: Vec<Vec<u32>>,
+    /// The row that was looked up last.
+    last: Cell<(Location, u32)>,
+    granules: usize,
+    /// Bytes of the rows' lists.
+    listed: usize,
+    /// The messages of chains.
+    pub chains: Chains,
+}
+
+/// A location that is in no row.
+const NOWHERE: Location = Location { space: Space::Global, block: 0, offset: u64::MAX };
+
+fn row_of(location: Location) -> Location {
+    Location { offset: location.offset >> ROW, ..location }
+}
+
+fn bit_of(location: Location) -> u32 {
+    (location.offset >> 2) as u32 & 31
 }
 
 impl Histories {
+    /// No history at all.
     pub fn new() -> Histories {
-        Histories { free: NONE, ..Histories::default() }
-    }
-
-    #[inline]
-    pub fn chain(&self, granule: u64) -> Option<Chain> {
-        self.chains.get(&granule).copied()
-    }
-
-    #[inline]
-    pub fn message(&self, index: u32) -> &Message {
-        &self.pool[index as usize]
-    }
-
-    pub fn message_mut(&mut self, index: u32) -> &mut Message {
-        &mut self.pool[index as usize]
+        Histories {
+            rows: Vec::new(),
+            free_rows: Vec::new(),
+            global: FxHashMap::default(),
+            shared: Vec::new(),
+            last: Cell::new((NOWHERE, NONE)),
+            granules: 0,
+            listed: 0,
+            chains: Chains::default(),
+        }
     }
 
     /// Granules that have a history.
     pub fn len(&self) -> usize {
-        self.chains.len()
+        self.granules
     }
 
     /// Bytes that the histories hold, without the release entries.
     pub fn bytes(&self) -> usize {
-        self.pool.capacity() * size_of::<Message>()
-            + self.chains.capacity() * size_of::<(u64, Chain)>() * 8 / 7
+        let shared: usize = self.shared.iter().map(|rows| rows.capacity() * size_of::<u32>()).sum();
+        self.rows.capacity() * size_of::<Row>()
+            + self.listed
+            + self.global.capacity() * size_of::<(u64, u32)>() * 8 / 7
+            + shared
+            + self.chains.bytes()
     }
 
-    fn allocate(&mut self, message: Message) -> u32 {
-        if self.free == NONE {
-            self.pool.push(message);
-            return self.pool.len() as u32 - 1;
+    #[inline]
+    fn row(&self, row: Location) -> u32 {
+        let (last, index) = self.last.get();
+        if last == row {
+            return index;
         }
-        let index = self.free;
-        self.free = self.pool[index as usize].older;
-        self.free_count -= 1;
-        self.pool[index as usize] = message;
+        let index = match row.space {
+            Space::Global => self.global.get(&row.offset).copied().unwrap_or(NONE),
+            Space::Shared => {
+                let rows = self.shared.get(row.block as usize);
+                rows.and_then(|rows| rows.get(row.offset as usize)).copied().unwrap_or(NONE)
+            }
+        };
+        self.last.set((row, index));
         index
     }
 
-    fn release(&mut self, index: u32) {
-        let message = &mut self.pool[index as usize];
-        message.entries = None;
-        message.older = self.free;
-        self.free = index;
-        self.free_count += 1;
+    /// What is kept of a granule.
+    #[inline]
+    pub fn kept(&self, location: Location) -> Option<Kept> {
+        if self.granules == 0 {
+            return None;
+        }
+        let row = self.row(row_of(location));
+        if row == NONE {
+            return None;
+        }
+        let (row, bit) = (&self.rows[row as usize], bit_of(location));
+        (row.present >> bit & 1 != 0).then(|| row.kept[row.rank(bit)])
     }
 
-    /// A history for a granule that had none and holds `value`.
-    pub fn open(&mut self, granule: u64, value: u32) -> Chain {
-        let base = self.allocate(Message {
-            time: 0,
-            thread: ThreadKey::NOBODY,
-            strength: Strength::Weak,
-            value,
-            mask: u32::MAX,
-            older: NONE,
-            attached: false,
-            base: true,
-            forgotten: false,
-            origin: u32::MAX,
-            entries: None,
+    fn kept_mut(&mut self, location: Location) -> Option<&mut Kept> {
+        let row = self.row(row_of(location));
+        if row == NONE {
+            return None;
+        }
+        let (row, bit) = (&mut self.rows[row as usize], bit_of(location));
+        let rank = row.rank(bit);
+        (row.present >> bit & 1 != 0).then(|| &mut row.kept[rank])
+    }
+
+    /// Keeps something of a granule, in place of what was kept of it.
+    pub fn keep(&mut self, location: Location, kept: Kept) {
+        let place = row_of(location);
+        let mut row = self.row(place);
+        if row == NONE {
+            row = self.new_row(place);
+        }
+        self.last.set((place, row));
+        let (row, bit) = (&mut self.rows[row as usize], bit_of(location));
+        let rank = row.rank(bit);
+        if row.present >> bit & 1 != 0 {
+            row.kept[rank] = kept;
+            return;
+        }
+        let before = row.kept.capacity();
+        row.kept.insert(rank, kept);
+        row.present |= 1 << bit;
+        self.granules += 1;
+        self.listed += (row.kept.capacity() - before) * size_of::<Kept>();
+    }
+
+    fn new_row(&mut self, place: Location) -> u32 {
+        let row = self.free_rows.pop().unwrap_or_else(|| {
+            self.rows.push(Row::default());
+            self.rows.len() as u32 - 1
         });
-        let chain = Chain { last: base, length: 0 };
-        self.chains.insert(granule, chain);
-        chain
-    }
-
-    /// Puts a message after `before` in coherence order, `before` being the one that shall follow it, or
-    /// `NONE` for the end. Returns its place.
-    pub fn insert(&mut self, granule: u64, mut message: Message, before: u32) -> u32 {
-        let chain = self.chains[&granule];
-        message.older = if before == NONE { chain.last } else { self.message(before).older };
-        let index = self.allocate(message);
-        let chain = self.chains.get_mut(&granule).expect("it was read above");
-        chain.length += 1;
-        if before == NONE {
-            chain.last = index;
-        } else {
-            self.pool[before as usize].older = index;
-        }
-        if chain.length > MOST {
-            chain.length -= 1;
-            let last = chain.last;
-            self.forget_first(last);
-        }
-        index
-    }
-
-    /// The first message of a chain becomes part of the base.
-    fn forget_first(&mut self, last: u32) {
-        let (mut newer, mut first) = (NONE, last);
-        while !self.message(self.message(first).older).base {
-            newer = first;
-            first = self.message(first).older;
-        }
-        debug_assert!(newer != NONE, "a chain that is too long has more than one message");
-        let base = self.message(first).older;
-        let Message { value, mask, entries, .. } = self.message(first).clone();
-        let base_message = self.message_mut(base);
-        base_message.value = base_message.value & !mask | value & mask;
-        base_message.forgotten = true;
-        if let Some(entries) = entries {
-            let mut all: Vec<Entry> = base_message.entries.take().map_or_else(Vec::new, |list| list.to_vec());
-            for entry in entries.iter() {
-                entry::add(&mut all, entry.clone());
+        match place.space {
+            Space::Global => {
+                self.global.insert(place.offset, row);
             }
-            entry::bound(&mut all, |granule, a, b| self.later(granule, a, b));
-            self.message_mut(base).entries = Some(std::rc::Rc::new(all));
+            Space::Shared => {
+                let (block, offset) = (place.block as usize, place.offset as usize);
+                if self.shared.len() <= block {
+                    self.shared.resize_with(block + 1, Vec::new);
+                }
+                if self.shared[block].len() <= offset {
+                    self.shared[block].resize(offset + 1, NONE);
+                }
+                self.shared[block][offset] = row;
+            }
         }
-        self.message_mut(newer).older = base;
-        self.release(first);
+        row
     }
 
-    /// The bytes of `mask` as they are at a message: of each, the last at or before it.
-    pub fn value(&self, mut index: u32, mask: u32) -> u32 {
-        let (mut value, mut wanted) = (0, mask);
-        loop {
-            let message = self.message(index);
-            value |= message.value & message.mask & wanted;
-            wanted &= !message.mask;
-            if wanted == 0 {
-                return value;
+    /// The chain of a granule. One message that stood by itself becomes a chain.
+    pub fn chain(&mut self, location: Location) -> Option<Chain> {
+        match self.kept(location)? {
+            Kept::Chain(chain) => Some(chain),
+            Kept::Single(single) => {
+                let mut chain = self.chains.open(single.base);
+                let message = Message {
+                    time: single.time.get(),
+                    thread: single.thread,
+                    strength: Strength::Weak,
+                    value: single.value,
+                    mask: u32::MAX,
+                    older: NONE,
+                    attached: false,
+                    base: false,
+                    forgotten: false,
+                    origin: single.origin,
+                    entries: None,
+                    observers: None,
+                };
+                self.chains.insert(&mut chain, message, NONE);
+                self.keep(location, Kept::Chain(chain));
+                Some(chain)
             }
-            index = message.older;
         }
     }
 
-    /// Which of two messages of a granule is later in coherence order; one that is not kept any more is the
-    /// earlier.
-    pub fn later(&self, granule: u64, a: u64, b: u64) -> u64 {
-        let Some(chain) = self.chain(granule) else { return a.max(b) };
-        let mut index = chain.last;
-        while index != NONE {
-            let message = self.message(index);
-            if message.time == a || message.time == b {
-                return message.time;
-            }
-            index = message.older;
+    /// The chain of a granule as it is: none where one message stands by itself.
+    pub fn chain_as_is(&self, location: Location) -> Option<Chain> {
+        match self.kept(location)? {
+            Kept::Chain(chain) => Some(chain),
+            Kept::Single(_) => None,
         }
-        a.max(b)
+    }
+
+    /// The last value of a granule, if it has a history.
+    pub fn last_value(&self, location: Location) -> Option<u32> {
+        Some(match self.kept(location)? {
+            Kept::Single(single) => single.value,
+            Kept::Chain(chain) => self.chains.value(chain.last, u32::MAX),
+        })
+    }
+
+    /// Adds a message to a granule, which held `value` if it has no history: before another one, or last with `NONE`.
+    pub fn insert(&mut self, location: Location, value: impl FnOnce() -> u32, message: Message, before: u32) {
+        match self.chain(location) {
+            Some(mut chain) => {
+                self.chains.insert(&mut chain, message, before);
+                if let Some(kept) = self.kept_mut(location) {
+                    *kept = Kept::Chain(chain);
+                }
+            }
+            None => {
+                let base = value();
+                let plain = message.strength == Strength::Weak && message.mask == u32::MAX;
+                if plain && let Some(time) = NonZeroU64::new(message.time) {
+                    let Message { thread, origin, value, .. } = message;
+                    return self.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
+                }
+                let mut chain = self.chains.open(base);
+                self.chains.insert(&mut chain, message, NONE);
+                self.keep(location, Kept::Chain(chain));
+            }
+        }
     }
 
     /// Drops the history of a granule.
-    pub fn close(&mut self, granule: u64) {
-        let Some(chain) = self.chains.remove(&granule) else { return };
-        let mut index = chain.last;
-        while index != NONE {
-            let older = self.message(index).older;
-            self.release(index);
-            index = older;
+    pub fn close(&mut self, location: Location) {
+        let Some(kept) = self.kept(location) else { return };
+        if let Kept::Chain(chain) = kept {
+            self.chains.drop_chain(chain);
+        }
+        let (row, bit) = (self.row(row_of(location)), bit_of(location));
+        let row = &mut self.rows[row as usize];
+        let rank = row.rank(bit);
+        row.kept.remove(rank);
+        row.present &= !(1 << bit);
+        self.granules -= 1;
+    }
+
+    /// Drops what is kept of a slot's shared memory.
+    pub fn close_block(&mut self, block: u32) {
+        let Some(places) = self.shared.get_mut(block as usize) else { return };
+        let places = std::mem::take(places);
+        self.last.set((NOWHERE, NONE));
+        for row in places.into_iter().filter(|row| *row != NONE) {
+            self.close_row(row);
         }
     }
 
-    /// Drops the histories of which every thread knows everything, all messages up to `floor` being known.
-    pub fn sweep(&mut self, floor: u64) {
-        let mut chains = std::mem::take(&mut self.chains);
-        chains.retain(|_, chain| {
-            let last = self.message(chain.last);
-            let entries = last.entries.as_ref();
-            let keep =
-                last.time > floor || entries.is_some_and(|list| list.iter().any(|entry| entry.time > floor));
-            if !keep {
-                let mut index = chain.last;
-                while index != NONE {
-                    let older = self.message(index).older;
-                    self.release(index);
-                    index = older;
+    fn close_row(&mut self, index: u32) {
+        let row = std::mem::take(&mut self.rows[index as usize]);
+        self.granules -= row.kept.len();
+        self.listed -= row.kept.capacity() * size_of::<Kept>();
+        for kept in row.kept {
+            if let Kept::Chain(chain) = kept {
+                self.chains.drop_chain(chain);
+            }
+        }
+        self.free_rows.push(index);
+    }
+
+    /// Goes through all histories and drops those that `keep` doesn't want; `keep` may change them.
+    pub fn retain(&mut self, mut keep: impl FnMut(&mut Chains, &mut Kept) -> bool) {
+        self.last.set((NOWHERE, NONE));
+        for row in &mut self.rows {
+            if row.kept.is_empty() {
+                continue;
+            }
+            let (mut present, mut left) = (row.present, row.present);
+            row.kept.retain_mut(|kept| {
+                let bit = present & present.wrapping_neg();
+                present &= !bit;
+                let keeps = keep(&mut self.chains, kept);
+                if !keeps {
+                    left &= !bit;
+                    if let Kept::Chain(chain) = kept {
+                        self.chains.drop_chain(*chain);
+                    }
+                }
+                keeps
+            });
+            self.granules -= (row.present ^ left).count_ones() as usize;
+            row.present = left;
+            let before = row.kept.capacity();
+            row.kept.shrink_to_fit();
+            self.listed -= (before - row.kept.capacity()) * size_of::<Kept>();
+        }
+        let (rows, free) = (&self.rows, &mut self.free_rows);
+        let mut empty = |row: u32| {
+            let is_empty = row != NONE && rows[row as usize].kept.is_empty();
+            if is_empty {
+                free.push(row);
+            }
+            is_empty
+        };
+        for places in &mut self.shared {
+            for row in places {
+                if empty(*row) {
+                    *row = NONE;
                 }
             }
-            keep
-        });
-        self.chains = chains;
+        }
+        // The order in which rows are freed follows their numbers, not the table's.
+        let mut gone: Vec<(u64, u32)> =
+            self.global.iter().map(|(key, row)| (*key, *row)).filter(|(_, row)| rows[*row as usize].kept.is_empty()).collect();
+        gone.sort_unstable();
+        for (key, row) in gone {
+            self.global.remove(&key);
+            free.push(row);
+        }
     }
 }

@@ -2,18 +2,18 @@
 
 use std::rc::Rc;
 
-use super::entry::Entry;
-use super::history::{Chain, MOST, NONE};
-use super::scope::{Scope, Strength, morally_strong};
+use super::chains::{Chain, MOST, Message, NONE};
+use super::clocks::{View, joined};
+use super::entry::{self, Entries};
+use super::history::{Kept, Single};
+use super::location::{Location, Span, Value};
+use super::scope::{Scope, Strength, ThreadKey, morally_strong};
 use super::stale::Edge;
 use super::thread::{Banked, Late};
-use super::view::Seen;
-use super::{Machine, Plain, Span, Value};
+use super::{Machine, Plain};
 
 /// Stale reads in a row after which a thread reads the last value: whoever spins gets on.
 const LONGEST_STALE_RUN: u32 = 32;
-/// Entries that a thread keeps for a later fence.
-const MOST_BANKED: usize = 32;
 
 /// What a load gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ impl Machine {
         let last = waiting.iter().rposition(|store| store.span.overlaps(span))?;
         let store = &waiting[last];
         if store.span.covers(span) {
-            let first = ((span.granule - store.span.granule) / 4) as usize;
+            let first = ((span.first.offset - store.span.first.offset) / 4) as usize;
             let mut value = [0; 4];
             let count = usize::from(span.count);
             value[..count].copy_from_slice(&store.value[first..first + count]);
@@ -91,21 +91,64 @@ impl Machine {
             self.resolve_wide(memory, slot, span, order, origin, &mut value);
             return value;
         }
-        let Some(chain) = self.histories.chain(span.granule) else {
-            value[0] = memory.read(span.granule) & span.mask;
-            return value;
-        };
-        let readable = self.readable(slot, span.granule, span.mask, chain);
-        let choice = if readable.count > 1 { self.choose(slot, readable.count) } else { 0 };
-        let index = readable.at[choice];
-        value[0] = self.histories.value(index, span.mask);
-        if choice > 0 {
-            self.note_stale(slot, span.granule, index, order.0, origin);
+        let location = span.first;
+        match self.histories.kept(location) {
+            None => value[0] = memory.read(location) & span.mask,
+            Some(Kept::Single(single)) if self.knows_single(slot, &single) => {
+                value[0] = single.value & span.mask;
+            }
+            Some(_) => {
+                let Some(chain) = self.histories.chain(location) else { unreachable!("it is kept") };
+                value[0] = self.resolve_among(slot, (location, span.mask), chain, order, origin);
+            }
         }
-        if order.0 != Strength::Weak {
-            self.observe(slot, span.granule, span.mask, index, order);
+        if let (Strength::Strong(scope), true) = order {
+            self.acquire(slot, scope, location);
         }
         value
+    }
+
+    /// Draws what a load of the bits of a mask reads, of a chain.
+    fn resolve_among(
+        &mut self,
+        slot: usize,
+        (location, mask): (Location, u32),
+        chain: Chain,
+        order: (Strength, bool),
+        origin: u32,
+    ) -> u32 {
+        let readable = self.readable(slot, mask, chain);
+        let choice = if readable.count > 1 { self.choose(slot, readable.count) } else { 0 };
+        let index = readable.at[choice];
+        if choice > 0 {
+            self.note_stale(slot, location, index, order.0, origin);
+        }
+        self.observe(slot, location, mask, index, order.0);
+        self.histories.chains.value(index, mask)
+    }
+
+    /// Whether a thread knows the one message of a granule.
+    #[inline]
+    pub(super) fn knows_single(&self, slot: usize, single: &Single) -> bool {
+        let thread = &self.threads[slot];
+        let time = single.time.get();
+        single.thread == thread.key || time <= self.floor || thread.view.knows(single.thread, time)
+    }
+
+    /// Whether a load of so many bytes by a thread that holds nothing back reads what memory holds, and hands over
+    /// nothing.
+    #[inline]
+    pub(super) fn is_plain(&self, slot: usize, first: Location, byte: u32, bytes: u32, weak: bool) -> bool {
+        let granules = (u64::from(byte + bytes)).div_ceil(4);
+        (0..granules).all(|index| match self.histories.kept(first.plus(index)) {
+            None => true,
+            Some(Kept::Single(single)) => weak && self.knows_single(slot, &single),
+            // Beside the bytes of a narrow message there may be others that the thread doesn't know.
+            Some(Kept::Chain(chain)) => {
+                weak && self.histories.chains.message(chain.last).mask == u32::MAX
+                    && self.knows(slot, chain.last)
+            }
+        })
     }
 
     /// Which of `count` readable messages is read: mostly the last, or any.
@@ -121,18 +164,14 @@ impl Machine {
 
     /// Whether a thread knows a message.
     #[inline]
-    pub(super) fn knows(&self, slot: usize, granule: u64, index: u32) -> bool {
-        let (message, thread) = (self.histories.message(index), &self.threads[slot]);
-        message.base
-            || message.thread == thread.key
-            || message.time <= self.floor
-            || thread.view.knows(message.thread, message.time)
-            || thread.view.seen(granule) == Some(message.time)
+    pub(super) fn knows(&self, slot: usize, index: u32) -> bool {
+        let (message, thread) = (self.histories.chains.message(index), &self.threads[slot]);
+        message.thread == thread.key || message.time <= self.floor || knows(&thread.view, thread.key, message)
     }
 
     /// The messages of a granule that a thread may read for the bits of `mask`.
-    pub(super) fn readable(&self, slot: usize, granule: u64, mask: u32, chain: Chain) -> Readable {
-        self.readable_by(mask, chain, |index| self.knows(slot, granule, index))
+    pub(super) fn readable(&self, slot: usize, mask: u32, chain: Chain) -> Readable {
+        self.readable_by(mask, chain, |index| self.knows(slot, index))
     }
 
     /// As [`Self::readable`], `knows` telling what is known.
@@ -140,7 +179,7 @@ impl Machine {
         let mut readable = Readable { at: [0; MOST as usize + 2], count: 0 };
         let mut index = chain.last;
         while index != NONE {
-            let message = self.histories.message(index);
+            let message = self.histories.chains.message(index);
             if message.mask & mask != 0 {
                 if message.base && message.forgotten && readable.count > 0 {
                     break;
@@ -174,18 +213,18 @@ impl Machine {
         value: &mut Value,
     ) {
         let chosen = self.snapshot(slot, span, |_| true);
-        for ((granule, chosen), value) in span.granules().zip(chosen).zip(value.iter_mut()) {
+        for ((location, chosen), value) in span.granules().zip(chosen).zip(value.iter_mut()) {
             *value = match chosen {
-                NONE => memory.read(granule),
+                NONE => memory.read(location),
                 index => {
-                    let read = self.histories.value(index, span.mask);
-                    self.note_stale(slot, granule, index, order.0, origin);
-                    if order.0 != Strength::Weak {
-                        self.observe(slot, granule, span.mask, index, order);
-                    }
-                    read
+                    self.note_stale(slot, location, index, order.0, origin);
+                    self.observe(slot, location, span.mask, index, order.0);
+                    self.histories.chains.value(index, span.mask)
                 }
             };
+            if let (Strength::Strong(scope), true) = order {
+                self.acquire(slot, scope, location);
+            }
         }
     }
 
@@ -199,11 +238,11 @@ impl Machine {
     ) -> [u32; 4] {
         let mut moments = Vec::new();
         let mut lists = [const { None }; 4];
-        for (list, granule) in lists.iter_mut().zip(span.granules()) {
-            if let Some(chain) = self.histories.chain(granule) {
-                let readable = self.readable(slot, granule, span.mask, chain);
-                moments
-                    .extend(readable.at[..readable.count].iter().map(|at| self.histories.message(*at).time));
+        for (list, location) in lists.iter_mut().zip(span.granules()) {
+            if let Some(chain) = self.histories.chain(location) {
+                let readable = self.readable(slot, span.mask, chain);
+                let times = |at: &u32| self.histories.chains.message(*at).time;
+                moments.extend(readable.at[..readable.count].iter().map(times));
                 *list = Some(readable);
             }
         }
@@ -214,7 +253,7 @@ impl Machine {
             for (place, list) in all.iter_mut().zip(&lists) {
                 let Some(list) = list else { continue };
                 let mut upto =
-                    list.at[..list.count].iter().filter(|at| self.histories.message(**at).time <= moment);
+                    list.at[..list.count].iter().filter(|at| self.histories.chains.message(**at).time <= moment);
                 *place = *upto.next()?;
             }
             Some(all)
@@ -234,87 +273,105 @@ impl Machine {
     pub(super) fn observe(
         &mut self,
         slot: usize,
-        granule: u64,
+        location: Location,
         mask: u32,
         mut index: u32,
-        (strength, acquire): (Strength, bool),
+        strength: Strength,
     ) {
-        let Strength::Strong(scope) = strength else { return };
+        if strength == Strength::Weak {
+            return;
+        }
         let key = self.threads[slot].key;
-        let top = self.histories.message(index);
+        let strong = |message: &Message| {
+            message.base || morally_strong((message.thread, message.strength), (key, strength))
+        };
+        let top = self.histories.chains.message(index);
         if top.mask & mask != 0
-            && morally_strong((top.thread, top.strength), (key, strength))
-            && !self.knows(slot, granule, index)
+            && strong(top)
+            && !(top.base || top.thread == key || top.time <= self.floor || top.observed_by(key))
+            && !self.threads[slot].view.knows(top.thread, top.time)
         {
-            let seen = Seen { granule, time: top.time, writer: top.thread };
-            Rc::make_mut(&mut self.threads[slot].view).see(seen);
+            self.now += 1;
+            self.histories.chains.observe(index, key, self.now);
         }
         let mut wanted = mask;
         while wanted != 0 && index != NONE {
-            let message = self.histories.message(index);
+            let message = self.histories.chains.message(index);
             let next = message.older;
             if message.mask & wanted != 0 {
                 wanted &= !message.mask;
-                let strong =
-                    message.base || morally_strong((message.thread, message.strength), (key, strength));
-                if strong {
+                if message.entries.is_some() && strong(message) {
                     let entries = message.entries.clone();
-                    if let Some(entries) = entries {
-                        for entry in entries.iter().filter(|entry| entry.thread != key) {
-                            self.bank(slot, granule, entry);
-                        }
-                    }
+                    self.bank(slot, location, entries);
                 }
             }
             index = next;
         }
-        if acquire {
-            self.threads[slot].acquired = Edge { time: self.now, scope };
-        }
-        if acquire && !self.threads[slot].bank.is_empty() {
-            self.take_banked(slot, scope, Some(granule));
+    }
+
+    /// A thread acquires by an access of a location.
+    pub(super) fn acquire(&mut self, slot: usize, scope: Scope, location: Location) {
+        self.threads[slot].acquired = Edge { time: self.now, scope };
+        if !self.threads[slot].bank.is_empty() {
+            self.take_banked(slot, scope, Some(location));
         }
     }
 
-    /// Keeps an entry for an acquire to come.
-    fn bank(&mut self, slot: usize, granule: u64, entry: &Entry) {
-        let bank = &mut self.threads[slot].bank;
-        let known = |banked: &Banked| {
-            banked.granule == granule
-                && banked.entry.thread == entry.thread
-                && banked.entry.time >= entry.time
-                && banked.entry.scope >= entry.scope
-        };
-        if bank.iter().any(known) {
+    /// Keeps what a message hands over, for an acquire to come.
+    fn bank(&mut self, slot: usize, location: Location, entries: Entries) {
+        let time = self.now;
+        let thread = &mut self.threads[slot];
+        let Some(release) = &entries else { return };
+        let known = |view: Option<&Rc<View>>| view.is_none_or(|view| covers(&thread.view, thread.key, view));
+        if release.reaching(thread.key, Scope::Sys).into_iter().all(known) {
             return;
         }
-        bank.retain(|banked| {
-            banked.granule != granule
-                || banked.entry.thread != entry.thread
-                || banked.entry.time > entry.time
-                || banked.entry.scope > entry.scope
-        });
-        bank.push(Banked { granule, entry: entry.clone() });
-        if bank.len() > MOST_BANKED {
-            // Too many: the oldest is taken as if a fence had been there, which only forbids.
-            let oldest = bank.remove(0);
-            self.take(slot, &oldest.entry);
+        match thread.bank.get_mut(&location) {
+            Some(banked) => *banked = Banked { entries: entry::both(&banked.entries, &entries), time },
+            None => {
+                thread.bank.insert(location, Banked { entries, time });
+            }
         }
     }
 
-    /// An acquire of `scope` takes what is banked, of one granule or of all, and can be reached.
-    pub(super) fn take_banked(&mut self, slot: usize, scope: Scope, granule: Option<u64>) {
+    /// An acquire of `scope` takes what is banked, of one location or of all, and can be reached.
+    pub(super) fn take_banked(&mut self, slot: usize, scope: Scope, location: Option<Location>) {
+        let banked = match location {
+            Some(location) => self.threads[slot].bank.remove_entry(&location).into_iter().collect(),
+            None => std::mem::take(&mut self.threads[slot].bank),
+        };
         let key = self.threads[slot].key;
-        let bank = std::mem::take(&mut self.threads[slot].bank);
-        let mut kept = Vec::new();
-        for banked in bank {
-            let here = granule.is_none_or(|granule| granule == banked.granule);
-            if here && banked.entry.reaches(key, scope) {
-                self.take(slot, &banked.entry);
-            } else {
-                kept.push(banked);
+        for (location, banked) in banked {
+            let Some(release) = &banked.entries else { continue };
+            for view in release.reaching(key, scope).into_iter().flatten() {
+                self.take(slot, view);
+            }
+            // What only a wider acquire can take stays for one.
+            if scope == Scope::Cta {
+                self.bank(slot, location, banked.entries);
             }
         }
-        self.threads[slot].bank = kept;
     }
+
+    /// A thread takes what a release hands over.
+    pub(super) fn take(&mut self, slot: usize, view: &Rc<View>) {
+        let thread = &mut self.threads[slot];
+        if !covers(&thread.view, thread.key, view) {
+            thread.view = joined(&thread.view, view);
+        }
+    }
+}
+
+/// Whether a view, of a thread, covers another; its own earlier ones it does.
+fn covers(view: &Rc<View>, of: ThreadKey, other: &Rc<View>) -> bool {
+    Rc::ptr_eq(view, other) || other.owner() == Some(of) || view.covers(other)
+}
+
+/// Whether a message is known by a view of a thread.
+pub(super) fn knows(view: &View, of: ThreadKey, message: &Message) -> bool {
+    message.base
+        || view.knows(message.thread, message.time)
+        || message.observers.as_ref().is_some_and(|all| {
+            all.iter().any(|(observer, time)| *observer == of || view.knows(*observer, *time))
+        })
 }

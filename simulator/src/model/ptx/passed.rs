@@ -9,10 +9,11 @@
 
 use std::rc::Rc;
 
-use super::history::NONE;
+use super::chains::{Chain, MOST, NONE};
+use super::location::{Location, Span, Value};
 use super::scope::{Scope, Strength, morally_strong};
 use super::thread::{Late, Passed};
-use super::{Machine, Plain, Span, Value};
+use super::{Machine, Plain};
 
 /// Loads of all threads that may be pending so at once.
 const MOST_PASSED: usize = 64;
@@ -66,22 +67,37 @@ impl Machine {
     }
 
     /// The messages that a load which has passed may read, the last first; None if the granule has no history.
-    fn choices(&self, slot: usize, span: Span, strength: Strength, passed: &Passed) -> Option<Vec<u32>> {
+    fn choices(&mut self, slot: usize, span: Span, strength: Strength, passed: &Passed) -> Option<Vec<u32>> {
+        let chain = self.histories.chain(span.first)?;
+        Some(self.choices_of(chain, slot, span, strength, passed))
+    }
+
+    fn choices_of(
+        &self,
+        chain: Chain,
+        slot: usize,
+        span: Span,
+        strength: Strength,
+        passed: &Passed,
+    ) -> Vec<u32> {
         let key = self.threads[slot].key;
+        // What it has seen itself since is not known where it stands.
+        let seen = |(observer, time): &(_, u64)| {
+            *observer == key && *time <= passed.limit || passed.view.knows(*observer, *time)
+        };
         let knows = |index: u32| {
-            let message = self.histories.message(index);
+            let message = self.histories.chains.message(index);
             message.base
                 || message.thread == key
                 || message.time <= passed.floor
                 || passed.view.knows(message.thread, message.time)
-                || passed.view.seen(span.granule) == Some(message.time)
+                || message.observers.as_ref().is_some_and(|all| all.iter().any(seen))
         };
-        let chain = self.histories.chain(span.granule)?;
         let readable = self.readable_by(span.mask, chain, knows);
         let fits = |first: &u32| {
             let (mut index, mut wanted) = (*first, span.mask);
             while wanted != 0 {
-                let message = self.histories.message(index);
+                let message = self.histories.chains.message(index);
                 if message.mask & wanted != 0 {
                     wanted &= !message.mask;
                     let bare = message.entries.is_none() && knows(index);
@@ -95,7 +111,7 @@ impl Machine {
             true
         };
         let all = readable.at[..readable.count].iter();
-        Some(all.copied().filter(|first| strength == Strength::Weak || fits(first)).collect())
+        all.copied().filter(|first| strength == Strength::Weak || fits(first)).collect()
     }
 
     /// Draws what a load that has passed reads.
@@ -112,15 +128,15 @@ impl Machine {
         }
         let mut value = [0; 4];
         value[0] = match self.choices(slot, late.span, late.strength, passed) {
-            None => memory.read(late.span.granule) & late.span.mask,
+            None => memory.read(late.span.first) & late.span.mask,
             Some(choices) => {
                 let choice = if choices.len() > 1 { self.choose(slot, choices.len()) } else { 0 };
                 let index = choices.get(choice).copied().unwrap_or(NONE);
                 assert!(index != NONE, "what it could read when it passed is kept");
                 if choice > 0 {
-                    self.note_stale(slot, late.span.granule, index, late.strength, late.origin);
+                    self.note_stale(slot, late.span.first, index, late.strength, late.origin);
                 }
-                self.histories.value(index, late.span.mask)
+                self.histories.chains.value(index, late.span.mask)
             }
         };
         value
@@ -145,25 +161,24 @@ impl Machine {
     fn must_resolve(&self, writer: usize, slot: usize, span: Span) -> bool {
         let late = self.threads[slot].late.iter().find(|late| late.span == span);
         let Some(passed) = late.and_then(|late| late.passed.as_ref()) else { return true };
-        let full =
-            self.histories.chain(span.granule).is_some_and(|chain| chain.length >= super::history::MOST);
+        let full = self.histories.chain_as_is(span.first).is_some_and(|chain| chain.length >= MOST);
         let key = self.threads[slot].key;
         full || writer == slot
             || passed.limit <= self.floor
             || self.threads[writer].view.knows(key, passed.limit)
     }
 
-    /// Resolves every load that has passed, of one granule or of all: histories are about to be dropped.
-    pub(super) fn resolve_all_passed(&mut self, memory: &mut impl Plain, granule: Option<u64>) {
+    /// Resolves every load that has passed, of one location or of all: histories are about to be dropped.
+    pub(super) fn resolve_all_passed(&mut self, memory: &mut impl Plain, location: Option<Location>) {
         let concerned: Vec<usize> = self
             .passed
             .iter()
-            .filter(|(span, _)| granule.is_none_or(|granule| span.granule == granule))
+            .filter(|(span, _)| location.is_none_or(|location| span.first == location))
             .map(|(_, slot)| *slot)
             .collect();
         for slot in concerned {
             self.settle_where(memory, slot, |late| {
-                late.passed.is_some() && granule.is_none_or(|granule| late.span.granule == granule)
+                late.passed.is_some() && location.is_none_or(|location| late.span.first == location)
             });
         }
     }

@@ -1,6 +1,7 @@
 //! Loads that read something older than memory holds: which, what they passed over, and which edge was missing.
 //!
-//! Kept are kinds: a load and the write that it passed over, as instructions, with how often and the last example. What
+//! Kept are kinds: a load and the write that it passed over, as instructions, with how often and one example, not long
+//! before the last. What
 //! the program meant is not known: a spinning load that reads an old flag is among them, marked as one of two
 //! accesses that synchronise.
 //!
@@ -10,9 +11,29 @@
 
 use rustc_hash::FxHashMap;
 
-use super::history::NONE;
+use super::chains::NONE;
+use super::location::Location;
 use super::scope::{Scope, Strength, ThreadKey, morally_strong};
-use super::{Machine, Missing, StaleRead};
+use super::Machine;
+use crate::model::Missing;
+
+/// Loads that read something older than the last value of their location, all by one instruction, passing over writes
+/// by one instruction. What it says of threads, place and edge is of one of them, whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct StaleRead {
+    pub reader: ThreadKey,
+    pub load: u32,
+    pub location: Location,
+    /// Who wrote the value that was passed over, and by what.
+    pub writer: ThreadKey,
+    pub write: u32,
+    pub missing: Missing,
+    /// Load and write are morally strong: what one reads of the other is how they synchronise.
+    pub synchronising: bool,
+    pub count: u64,
+    /// Larger than that of earlier ones.
+    last: u64,
+}
 
 /// Kinds that are kept.
 const MOST_KINDS: usize = 128;
@@ -42,45 +63,44 @@ impl Machine {
     pub(super) fn note_stale(
         &mut self,
         slot: usize,
-        granule: u64,
+        location: Location,
         read: u32,
         strength: Strength,
         origin: u32,
     ) {
-        let Some(chain) = self.histories.chain(granule) else { return };
+        let Some(chain) = self.histories.chain_as_is(location) else { return };
         let (mut missed, mut index) = (NONE, chain.last);
         while index != read && index != NONE {
             missed = index;
-            index = self.histories.message(index).older;
+            index = self.histories.chains.message(index).older;
         }
         if missed == NONE || index == NONE {
             return;
         }
-        let (message, key) = (self.histories.message(missed), self.threads[slot].key);
+        let (message, key) = (self.histories.chains.message(missed), self.threads[slot].key);
         let (writer, written, by, time) = (message.thread, message.strength, message.origin, message.time);
         self.stale.serial += 1;
         let serial = self.stale.serial;
-        let room = self.stale.kinds.len() < MOST_KINDS;
-        if let Some(kind) = self.stale.kinds.get_mut(&(origin, by)) {
-            kind.count += 1;
-            kind.last = serial;
-            (kind.reader, kind.writer, kind.granule) = (key, writer, granule);
+        let count = 1 + self.stale.kinds.get(&(origin, by)).map_or(0, |kind| kind.count);
+        if count == 1 && self.stale.kinds.len() >= MOST_KINDS {
             return;
         }
-        if !room {
-            return;
-        }
-        let missing = self.missing(slot, writer, time);
-        let kind = StaleRead {
-            reader: key,
-            load: origin,
-            granule,
-            writer,
-            write: by,
-            missing,
-            synchronising: morally_strong((key, strength), (writer, written)),
-            count: 1,
-            last: serial,
+        // Which edge was missing takes a search: for some of the reads, later and later ones.
+        let kind = if count.is_power_of_two() {
+            StaleRead {
+                reader: key,
+                load: origin,
+                location,
+                writer,
+                write: by,
+                missing: self.missing(slot, writer, time),
+                synchronising: morally_strong((key, strength), (writer, written)),
+                count,
+                last: serial,
+            }
+        } else {
+            let kind = self.stale.kinds[&(origin, by)];
+            StaleRead { count, last: serial, ..kind }
         };
         self.stale.kinds.insert((origin, by), kind);
     }
@@ -95,13 +115,14 @@ impl Machine {
                 .filter(move |mate| mate.key.cta() == of.cta() && mate.key != ThreadKey::NOBODY)
         };
         let acquirers = || mates(reader.key).filter(|mate| mate.key == reader.key || mate.met > time);
-        let banked = acquirers().flat_map(|mate| mate.bank.iter().map(move |banked| (mate, &banked.entry)));
-        let mut reached = banked.filter(|(_, entry)| {
-            entry.thread == writer && entry.time >= time || entry.view.knows(writer, time)
+        let banked = acquirers().flat_map(|mate| mate.bank.values().map(move |banked| (mate, banked)));
+        let mut reached = banked.filter_map(|(mate, banked)| {
+            let (wide, any) = banked.entries.as_ref()?.knows(writer, time);
+            any.then_some((mate, banked.time, wide))
         });
-        if let Some((mate, entry)) = reached.next() {
-            let narrow = !entry.reaches(mate.key, Scope::Sys)
-                || mate.acquired.time >= entry.time && !mate.acquired.scope.includes(mate.key, entry.thread);
+        if let Some((mate, since, wide)) = reached.next() {
+            let other = mate.key.cta() != writer.cta();
+            let narrow = other && (!wide || mate.acquired.time >= since && mate.acquired.scope == Scope::Cta);
             return if narrow { Missing::Scope } else { Missing::Acquire };
         }
         let releasers = || mates(writer).filter(|mate| mate.key == writer || mate.met > time);
@@ -110,12 +131,15 @@ impl Machine {
             .filter(|edge| edge.time >= time)
             .max_by_key(|edge| edge.time);
         let Some(release) = release else { return Missing::Release };
+        if !release.scope.includes(writer, reader.key) {
+            return Missing::Scope;
+        }
         let acquire = acquirers()
             .map(|mate| mate.acquired)
             .filter(|edge| edge.time > time)
             .max_by_key(|edge| edge.time);
         let Some(acquire) = acquire else { return Missing::Acquire };
-        if !release.scope.includes(writer, reader.key) || !acquire.scope.includes(reader.key, writer) {
+        if !acquire.scope.includes(reader.key, writer) {
             return Missing::Scope;
         }
         Missing::Strong

@@ -1,13 +1,14 @@
 //! Stores and atomics: when they become messages, and where in coherence order.
 
-use std::rc::Rc;
+use std::num::NonZeroU64;
 
-use super::entry::{self, Entries, Entry};
-use super::history::{Message, NONE};
+use super::chains::{Message, NONE};
+use super::entry::{self, Entries};
+use super::history::{Kept, Single};
+use super::location::{Location, Span, Value};
 use super::scope::{Scope, Strength, morally_strong};
-use super::stale::Edge;
 use super::thread::Waiting;
-use super::{Machine, Plain, Span, Value};
+use super::{Machine, Plain};
 
 /// The order that an atomic gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,9 +46,8 @@ impl Machine {
         if release {
             self.order_for_release(memory, slot);
             let Strength::Strong(scope) = strength else { unreachable!("a release is strong") };
-            let entry = self.release_entry(slot, scope);
-            self.threads[slot].released = Edge { time: self.now + 1, scope };
-            self.commit(memory, slot, write, Some(entry));
+            let release = self.release(slot, scope);
+            self.commit(memory, slot, write, &release);
             return;
         }
         let thread = &mut self.threads[slot];
@@ -61,7 +61,7 @@ impl Machine {
         if !thread.waiting.is_empty() {
             self.drain_where(memory, slot, |store| store.meets(span));
         }
-        self.commit(memory, slot, write, None);
+        self.commit(memory, slot, write, &None);
     }
 
     /// Writes the waiting stores that `which` says, and those before them to the same granules.
@@ -71,7 +71,7 @@ impl Machine {
             if which(waiting[0].span) {
                 let Waiting { span, value, strength, origin, .. } = waiting[0];
                 waiting.clear();
-                self.commit(memory, slot, Write { span, value, strength, origin }, None);
+                self.commit(memory, slot, Write { span, value, strength, origin }, &None);
             }
             self.threads[slot].waiting = waiting;
             self.threads[slot].set_due();
@@ -87,7 +87,7 @@ impl Machine {
             index += 1;
             if out[index - 1] {
                 let Waiting { span, value, strength, origin, .. } = *store;
-                self.commit(memory, slot, Write { span, value, strength, origin }, None);
+                self.commit(memory, slot, Write { span, value, strength, origin }, &None);
             }
             !out[index - 1]
         });
@@ -95,44 +95,42 @@ impl Machine {
         self.threads[slot].set_due();
     }
 
-    /// What a strong store of a thread to a granule carries.
-    fn carried(&self, slot: usize, granule: u64, strength: Strength, release: Option<&Entry>) -> Entries {
+    /// What a strong store of a thread to a location carries.
+    fn carried(&mut self, slot: usize, location: Location, strength: Strength, release: &Entries) -> Entries {
         if strength == Strength::Weak {
             return None;
         }
-        let thread = &self.threads[slot];
+        let thread = &mut self.threads[slot];
         // A release operation on a location also heads the pattern of its thread's later stores there.
-        let mut earlier: Vec<Entry> = Vec::new();
-        let mut index = self.histories.chain(granule).map_or(NONE, |chain| chain.last);
-        while index != NONE {
-            let message = self.histories.message(index);
-            if (message.thread == thread.key || message.base)
-                && let Some(entries) = &message.entries
-            {
-                let own = entries.iter().filter(|entry| entry.thread == thread.key);
-                own.for_each(|own| entry::add(&mut earlier, own.clone()));
-            }
-            index = message.older;
+        if release.is_some() {
+            let earlier = thread.released_at.entry(location).or_default();
+            *earlier = entry::both(release, earlier);
         }
-        if release.is_none() && earlier.is_empty() {
-            return (!thread.fences.is_empty()).then(|| Rc::clone(&thread.fences));
+        match thread.released_at.get(&location) {
+            Some(own) => entry::both(own, &thread.fences),
+            None => thread.fences.clone(),
         }
-        thread.fences.iter().for_each(|fence| entry::add(&mut earlier, fence.clone()));
-        if let Some(release) = release {
-            entry::add(&mut earlier, release.clone());
-        }
-        (!earlier.is_empty()).then(|| Rc::new(earlier))
     }
 
     /// A store becomes a message.
-    fn commit(&mut self, memory: &mut impl Plain, slot: usize, write: Write, release: Option<Entry>) {
+    fn commit(&mut self, memory: &mut impl Plain, slot: usize, write: Write, release: &Entries) {
         self.before_write(memory, slot, write.span);
         self.now += 1;
         let Write { span, value, strength, origin } = write;
-        for (granule, value) in span.granules().zip(value) {
-            let entries = self.carried(slot, granule, strength, release.as_ref());
-            let before = if span.count == 1 { self.place(slot, granule) } else { NONE };
-            let thread = self.threads[slot].key;
+        let thread = self.threads[slot].key;
+        for (location, value) in span.granules().zip(value) {
+            if strength == Strength::Weak
+                && span.mask == u32::MAX
+                && self.histories.kept(location).is_none()
+                && let Some(time) = NonZeroU64::new(self.now)
+            {
+                let base = memory.read(location);
+                self.histories.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
+                memory.write(location, value, u32::MAX);
+                continue;
+            }
+            let entries = self.carried(slot, location, strength, release);
+            let before = if span.count == 1 { self.place(slot, location) } else { NONE };
             let message = Message {
                 time: self.now,
                 thread,
@@ -145,42 +143,45 @@ impl Machine {
                 forgotten: false,
                 origin,
                 entries,
+                observers: None,
             };
-            self.append(memory, granule, message, before);
+            self.append(memory, location, message, before);
         }
-        self.sweep(memory);
+        self.bound(memory);
     }
 
     /// Adds a message before another (or last, with `NONE`), and keeps memory at the last value.
-    fn append(&mut self, memory: &mut impl Plain, granule: u64, message: Message, before: u32) {
-        if self.histories.chain(granule).is_none() {
-            let value = memory.read(granule);
-            self.histories.open(granule, value);
-        }
+    fn append(&mut self, memory: &mut impl Plain, location: Location, message: Message, before: u32) {
         let (value, mask) = (message.value, message.mask);
-        self.histories.insert(granule, message, before);
+        self.histories.insert(location, || memory.read(location), message, before);
         if before == NONE {
-            memory.write(granule, value, mask);
-        } else if self.histories.message(before).mask != u32::MAX {
+            memory.write(location, value, mask);
+        } else if self.histories.chains.message(before).mask != u32::MAX
+            && let Some(chain) = self.histories.chain(location)
+        {
             // Its own bytes only: beside them there may be another allocation, or none.
-            let chain = self.histories.chain(granule).expect("a message was put there");
-            memory.write(granule, self.histories.value(chain.last, mask), mask);
+            memory.write(location, self.histories.chains.value(chain.last, mask), mask);
         }
     }
 
     /// Where in coherence order a store comes: before any message that its thread doesn't know, but not
     /// between an atomic and what that has read.
-    fn place(&mut self, slot: usize, granule: u64) -> u32 {
-        let Some(chain) = self.histories.chain(granule) else { return NONE };
-        if self.knows(slot, granule, chain.last) || !self.threads[slot].stores_early(&self.chances) {
+    fn place(&mut self, slot: usize, location: Location) -> u32 {
+        let known = match self.histories.kept(location) {
+            None => true,
+            Some(Kept::Single(single)) => self.knows_single(slot, &single),
+            Some(Kept::Chain(chain)) => self.knows(slot, chain.last),
+        };
+        if known || !self.threads[slot].stores_early(&self.chances) {
             return NONE;
         }
+        let Some(chain) = self.histories.chain(location) else { return NONE };
         let mut places = Vec::new();
         let mut index = chain.last;
-        while !self.knows(slot, granule, index) {
-            let message = self.histories.message(index);
+        while !self.knows(slot, index) {
+            let message = self.histories.chains.message(index);
             // Before the first that is kept there would be nothing left to be read.
-            if self.histories.message(message.older).forgotten {
+            if self.histories.chains.message(message.older).forgotten {
                 break;
             }
             if !message.attached {
@@ -214,82 +215,81 @@ impl Machine {
             self.drain_where(memory, slot, |store| store.meets(span));
         }
         self.before_write(memory, slot, span);
-        let read = self.atomic_read(memory, slot, span, strength);
+        let read = self.atomic_read(slot, span, strength);
         let mut old = [0; 4];
-        for ((granule, at), old) in span.granules().zip(read).zip(&mut old) {
-            let whole = if at == NONE { memory.read(granule) } else { self.histories.value(at, u32::MAX) };
+        for ((location, at), old) in span.granules().zip(read).zip(&mut old) {
+            let whole = match at {
+                NONE => memory.read(location),
+                at => self.histories.chains.value(at, u32::MAX),
+            };
             *old = whole & span.mask;
         }
         let new = change(old);
-        for (granule, at) in span.granules().zip(read) {
+        for (location, at) in span.granules().zip(read) {
             if at != NONE {
-                self.note_stale(slot, granule, at, strength, origin);
+                self.note_stale(slot, location, at, strength, origin);
+                self.observe(slot, location, span.mask, at, strength);
             }
-        }
-        if release {
-            self.threads[slot].released = Edge { time: self.now + 1, scope };
-        }
-        for (granule, at) in span.granules().zip(read) {
-            if at != NONE {
-                self.observe(slot, granule, span.mask, at, (strength, acquire));
+            if acquire {
+                self.acquire(slot, scope, location);
             }
         }
         // What the atomic acquires, it releases as well.
-        let entry = release.then(|| self.release_entry(slot, scope));
+        let released = if release { self.release(slot, scope) } else { None };
         self.now += 1;
-        for (index, (granule, at)) in span.granules().zip(read).enumerate() {
-            let entries = self.carried(slot, granule, strength, entry.as_ref());
-            let inherited = self.inherited(slot, at, strength);
+        for (index, (location, at)) in span.granules().zip(read).enumerate() {
+            let carried = self.carried(slot, location, strength, &released);
             match new {
                 Some(new) => {
-                    let entries = self.both(entries, inherited);
-                    self.write_after_read(
-                        memory,
-                        slot,
-                        (granule, span.mask),
-                        at,
-                        new[index],
+                    let entries = entry::both(&carried, &self.inherited(slot, at, strength));
+                    let message = Message {
+                        time: self.now,
+                        thread: self.threads[slot].key,
+                        strength,
+                        value: new[index] & span.mask,
+                        mask: span.mask,
+                        older: NONE,
+                        attached: true,
+                        base: false,
+                        forgotten: false,
                         origin,
-                        (scope, entries),
-                    );
+                        entries,
+                        observers: None,
+                    };
+                    self.write_after_read(memory, location, at, message);
                 }
-                None if at != NONE => {
-                    self.resolve_all_passed(memory, Some(granule));
-                    self.add_entries(at, entries);
+                None if at != NONE && carried.is_some() => {
+                    self.resolve_all_passed(memory, Some(location));
+                    // The next who reads the message may count on what its write would have carried.
+                    let message = self.histories.chains.message_mut(at);
+                    message.entries = entry::both(&message.entries, &carried);
                 }
                 None => {}
             }
         }
-        self.sweep(memory);
+        self.bound(memory);
         old
     }
 
     /// The messages that an atomic reads: none that a later, morally strong message has replaced.
-    fn atomic_read(
-        &mut self,
-        _memory: &mut impl Plain,
-        slot: usize,
-        span: Span,
-        strength: Strength,
-    ) -> [u32; 4] {
+    fn atomic_read(&mut self, slot: usize, span: Span, strength: Strength) -> [u32; 4] {
         let key = self.threads[slot].key;
         if span.count > 1 {
-            let histories = &self.histories;
             let lasts: Vec<u32> = span
                 .granules()
-                .map(|granule| histories.chain(granule).map_or(NONE, |chain| chain.last))
+                .map(|location| self.histories.chain(location).map_or(NONE, |chain| chain.last))
                 .collect();
             let mut replaced = Vec::new();
             for last in lasts {
                 let mut index = last;
                 while index != NONE {
-                    let message = self.histories.message(index);
+                    let message = self.histories.chains.message(index);
                     if morally_strong((message.thread, message.strength), (key, strength)) {
                         // Everything before this has been replaced.
                         let mut older = message.older;
                         while older != NONE {
                             replaced.push(older);
-                            older = self.histories.message(older).older;
+                            older = self.histories.chains.message(older).older;
                         }
                         break;
                     }
@@ -298,12 +298,16 @@ impl Machine {
             }
             return self.snapshot(slot, span, |choice| choice.iter().all(|at| !replaced.contains(at)));
         }
-        let Some(chain) = self.histories.chain(span.granule) else { return [NONE; 4] };
-        let readable = self.readable(slot, span.granule, span.mask, chain);
+        let Some(chain) = self.histories.chain(span.first) else { return [NONE; 4] };
+        let last = self.histories.chains.message(chain.last);
+        if last.mask & span.mask != 0 && morally_strong((last.thread, last.strength), (key, strength)) {
+            return [chain.last, NONE, NONE, NONE];
+        }
+        let readable = self.readable(slot, span.mask, chain);
         let mut count = 1;
         let mut index = chain.last;
         while count < readable.count && index != readable.at[count] {
-            let message = self.histories.message(index);
+            let message = self.histories.chains.message(index);
             if message.mask & span.mask != 0
                 && morally_strong((message.thread, message.strength), (key, strength))
             {
@@ -323,74 +327,20 @@ impl Machine {
         if at == NONE {
             return None;
         }
-        let message = self.histories.message(at);
+        let message = self.histories.chains.message(at);
         let strong = message.base
             || morally_strong((message.thread, message.strength), (self.threads[slot].key, strength));
         if strong { message.entries.clone() } else { None }
     }
 
-    fn both(&self, own: Entries, inherited: Entries) -> Entries {
-        match (own, inherited) {
-            (own, None) => own,
-            (None, inherited) => inherited,
-            (Some(own), Some(inherited)) => {
-                let mut all = inherited.to_vec();
-                own.iter().for_each(|entry| entry::add(&mut all, entry.clone()));
-                entry::bound(&mut all, |granule, a, b| self.histories.later(granule, a, b));
-                Some(Rc::new(all))
-            }
-        }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "an atomic's message has as many parts")]
-    fn write_after_read(
-        &mut self,
-        memory: &mut impl Plain,
-        slot: usize,
-        (granule, mask): (u64, u32),
-        at: u32,
-        value: u32,
-        origin: u32,
-        (scope, entries): (Scope, Entries),
-    ) {
+    fn write_after_read(&mut self, memory: &mut impl Plain, location: Location, at: u32, message: Message) {
         // What came between the message that was read and this one must stay the only things there.
-        let mut index = self.histories.chain(granule).map_or(NONE, |chain| chain.last);
+        let mut index = self.histories.chain(location).map_or(NONE, |chain| chain.last);
         while index != NONE && index != at {
-            let message = self.histories.message_mut(index);
-            message.attached = true;
-            index = message.older;
+            let between = self.histories.chains.message_mut(index);
+            between.attached = true;
+            index = between.older;
         }
-        let message = Message {
-            time: self.now,
-            thread: self.threads[slot].key,
-            strength: Strength::Strong(scope),
-            value: value & mask,
-            mask,
-            older: NONE,
-            attached: true,
-            base: false,
-            forgotten: false,
-            origin,
-            entries,
-        };
-        self.append(memory, granule, message, NONE);
-    }
-
-    /// An atomic that wrote nothing hands over what its write would have carried: whoever reads the message
-    /// next may count on it.
-    fn add_entries(&mut self, at: u32, new: Entries) {
-        let Some(new) = new else { return };
-        let old = self.histories.message(at).entries.clone();
-        let carried = |entry: &Entry| {
-            old.as_ref().is_some_and(|old| {
-                old.iter().any(|old| {
-                    old.thread == entry.thread && old.time >= entry.time && old.scope >= entry.scope
-                })
-            })
-        };
-        if !new.iter().all(carried) {
-            let both = self.both(Some(new), old);
-            self.histories.message_mut(at).entries = both;
-        }
+        self.append(memory, location, message, NONE);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use super::entry::{self, Entry};
-use super::scope::{Scope, Strength, ThreadKey};
+use super::clocks::{View, Writers, joined};
+use super::entry::{self, Entries, Release};
+use super::location::{Span, Value};
+use super::scope::{Scope, Strength};
 use super::stale::Edge;
 use super::thread::Late;
-use super::view::{View, Writers};
-use super::{Machine, Plain, Span, Value};
+use super::{Machine, Plain};
 
 impl Machine {
     /// An access of a thread begins: what is due happens, and late loads of the same bytes are resolved.
@@ -87,37 +88,22 @@ impl Machine {
         }
     }
 
-    /// The entry of a release that a thread performs now.
-    pub(super) fn release_entry(&self, slot: usize, scope: Scope) -> Entry {
+    /// What a thread knows now, its own writes included.
+    pub(super) fn own_view(&mut self, slot: usize) -> Rc<View> {
+        self.now += 1;
         let thread = &self.threads[slot];
-        Entry { thread: thread.key, scope, time: self.now, view: Rc::clone(&thread.view) }
+        let own = if self.lonely { Writers::cta(thread.key.cta()) } else { Writers::thread(thread.key) };
+        let mut view = View::clone(&thread.view);
+        view.advance(own, self.now);
+        view.belongs_to(thread.key, self.now);
+        Rc::new(view)
     }
 
-    /// A thread takes what a release hands over.
-    pub(super) fn take(&mut self, slot: usize, entry: &Entry) {
-        self.join(slot, &entry.view);
-        if entry.thread != ThreadKey::NOBODY {
-            let view = &mut self.threads[slot].view;
-            if !view.knows(entry.thread, entry.time) {
-                Rc::make_mut(view).advance(Writers::thread(entry.thread), entry.time);
-            }
-        }
-    }
-
-    /// A thread's view takes in another.
-    fn join(&mut self, slot: usize, other: &Rc<View>) {
-        let view = &self.threads[slot].view;
-        if Rc::ptr_eq(view, other) || view.covers(other) {
-            return;
-        }
-        if other.covers(view) {
-            self.threads[slot].view = Rc::clone(other);
-            return;
-        }
-        let mut view = Rc::clone(view);
-        let histories = &self.histories;
-        Rc::make_mut(&mut view).join(other, |granule, a, b| histories.later(granule, a, b));
-        self.threads[slot].view = view;
+    /// What a release that a thread performs now hands over.
+    pub(super) fn release(&mut self, slot: usize, scope: Scope) -> Entries {
+        let view = self.own_view(slot);
+        self.threads[slot].released = Edge { time: self.now, scope };
+        Some(Rc::new(Release::new(self.threads[slot].key, scope, &view)))
     }
 
     /// A fence of a thread: `fence.acq_rel`, or `fence.sc`.
@@ -128,49 +114,47 @@ impl Machine {
             self.take_banked(slot, scope, None);
         }
         if sc {
-            self.fence_sc(slot, scope);
+            self.join_sc(slot, scope);
+        }
+        let view = self.own_view(slot);
+        if sc {
+            self.add_sc(slot, scope, &view);
         }
         let edge = Edge { time: self.now, scope };
-        (self.threads[slot].released, self.threads[slot].acquired) = (edge, edge);
-        let entry = self.release_entry(slot, scope);
-        entry::add(Rc::make_mut(&mut self.threads[slot].fences), entry);
+        let thread = &mut self.threads[slot];
+        (thread.released, thread.acquired) = (edge, edge);
+        let new = Some(Rc::new(Release::new(thread.key, scope, &view)));
+        if scope == Scope::Cta {
+            thread.fences = entry::both(&new, &thread.fences);
+        } else {
+            // It says all that the thread has released before.
+            thread.fences = new;
+            thread.released_at.clear();
+        }
     }
 
     /// Fence-SC order is the order in which fences are executed. A pair is morally strong if both reach the
-    /// whole device, or both are of one CTA.
-    fn fence_sc(&mut self, slot: usize, scope: Scope) {
-        let key = self.threads[slot].key;
-        let wide = scope != Scope::Cta;
-        if wide {
+    /// whole device, or both are of one CTA. A thread takes what the fences before have known.
+    fn join_sc(&mut self, slot: usize, scope: Scope) {
+        if scope != Scope::Cta {
             let device = Rc::clone(&self.sc_device);
-            self.join(slot, &device);
+            self.take(slot, &device);
         }
-        let [of_wide, of_narrow] = self.sc_cta.entry(key.cta()).or_default().clone();
-        self.join(slot, &of_wide);
-        self.join(slot, &of_narrow);
-        let mut known = Rc::clone(&self.threads[slot].view);
-        if !known.knows(key, self.now) {
-            Rc::make_mut(&mut known).advance(Writers::thread(key), self.now);
+        if let Some(of_cta) = self.sc_cta.get(&self.threads[slot].key.cta()) {
+            let [of_wide, of_narrow] = of_cta.clone();
+            self.take(slot, &of_wide);
+            self.take(slot, &of_narrow);
         }
-        if wide {
-            self.sc_device = self.joined(&self.sc_device, &known);
-        }
-        let [of_wide, of_narrow] = &self.sc_cta[&key.cta()];
-        let both = if wide {
-            [self.joined(of_wide, &known), Rc::clone(of_narrow)]
-        } else {
-            [Rc::clone(of_wide), self.joined(of_narrow, &known)]
-        };
-        self.sc_cta.insert(key.cta(), both);
     }
 
-    fn joined(&self, one: &Rc<View>, other: &Rc<View>) -> Rc<View> {
-        if other.covers(one) {
-            return Rc::clone(other);
+    /// And the fences behind take what it has known.
+    fn add_sc(&mut self, slot: usize, scope: Scope, known: &Rc<View>) {
+        let wide = scope != Scope::Cta;
+        if wide {
+            self.sc_device = joined(known, &self.sc_device);
         }
-        let mut all = Rc::clone(one);
-        Rc::make_mut(&mut all).join(other, |granule, a, b| self.histories.later(granule, a, b));
-        all
+        let of_cta = &mut self.sc_cta.entry(self.threads[slot].key.cta()).or_default()[usize::from(!wide)];
+        *of_cta = joined(known, of_cta);
     }
 
     /// What a thread brings to a barrier: called when it arrives. What it holds back is written first.
@@ -191,16 +175,16 @@ impl Machine {
     }
 
     /// What threads know together that meet, all that they wrote included: `writers` stands for them.
-    pub(super) fn gathered(&self, arrived: &[usize], writers: &[Writers]) -> Rc<View> {
+    pub(super) fn gathered(&mut self, arrived: &[usize], writers: &[Writers]) -> Rc<View> {
+        self.now += 1;
         let mut all = arrived.first().map(|first| Rc::clone(&self.threads[*first].view)).unwrap_or_default();
         for slot in arrived {
-            let view = &self.threads[*slot].view;
-            if !Rc::ptr_eq(view, &all) && !all.covers(view) {
-                all = self.joined(&all, view);
-            }
+            all = joined(&all, &self.threads[*slot].view);
         }
         let view = Rc::make_mut(&mut all);
-        view.forget(self.floor);
+        if self.floor > 0 {
+            view.forget(self.floor);
+        }
         writers.iter().for_each(|writers| view.advance(*writers, self.now));
         all
     }
@@ -230,5 +214,6 @@ impl Machine {
     /// A thread ends.
     pub fn exit(&mut self, memory: &mut impl Plain, slot: usize) {
         self.order(memory, slot);
+        self.threads[slot].lives = false;
     }
 }

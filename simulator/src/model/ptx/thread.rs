@@ -1,12 +1,13 @@
 //! What the machine keeps for a thread.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::entry::Entry;
+use super::clocks::View;
+use super::entry::Entries;
+use super::location::{Location, Span, Value};
 use super::scope::{Strength, ThreadKey};
 use super::stale::Edge;
-use super::view::View;
-use super::{Span, Value};
 
 /// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
 #[derive(Clone, Debug)]
@@ -44,16 +45,19 @@ pub(super) struct Passed {
     pub limit: u64,
 }
 
-/// Strong reads' entries that a later fence may take.
+/// What strong reads of a location have come across, for a later fence or acquire there to take.
 #[derive(Clone, Debug)]
 pub(super) struct Banked {
-    pub granule: u64,
-    pub entry: Entry,
+    pub entries: Entries,
+    /// When.
+    pub time: u64,
 }
 
 #[derive(Clone, Debug)]
 pub struct ThreadState {
     pub(super) key: ThreadKey,
+    /// It has begun and not ended.
+    pub(super) lives: bool,
     pub(super) view: Rc<View>,
     /// Its own accesses so far: what waiting is counted in.
     pub(super) count: u64,
@@ -66,9 +70,11 @@ pub struct ThreadState {
     pub(super) late: Vec<Late>,
     /// Late loads that have been resolved and not been handed out.
     pub(super) settled: Vec<(Late, Value)>,
-    /// What its strong stores carry: one entry for every fence that no later one replaces.
-    pub(super) fences: Rc<Vec<Entry>>,
-    pub(super) bank: Vec<Banked>,
+    /// What its strong stores carry: what its fences have released.
+    pub(super) fences: Entries,
+    /// What its strong stores to a location carry besides, as it has released there.
+    pub(super) released_at: BTreeMap<Location, Entries>,
+    pub(super) bank: BTreeMap<Location, Banked>,
     /// For explanations: when it last released, and acquired.
     pub(super) released: Edge,
     pub(super) acquired: Edge,
@@ -80,6 +86,7 @@ impl Default for ThreadState {
     fn default() -> ThreadState {
         ThreadState {
             key: ThreadKey::NOBODY,
+            lives: false,
             view: Rc::default(),
             count: 0,
             random: 0,
@@ -88,8 +95,9 @@ impl Default for ThreadState {
             due: u64::MAX,
             late: Vec::new(),
             settled: Vec::new(),
-            fences: Rc::default(),
-            bank: Vec::new(),
+            fences: None,
+            released_at: BTreeMap::new(),
+            bank: BTreeMap::new(),
             released: Edge::default(),
             acquired: Edge::default(),
             met: 0,

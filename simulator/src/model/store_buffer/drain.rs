@@ -8,8 +8,7 @@ use super::*;
 pub(super) enum Towards {
     /// Everybody: nothing.
     Device,
-    /// The CTA, at a barrier: weak entries. Strong ones are often what others wait for while this thread goes on to do so
-    /// itself, and have waited their while.
+    /// The CTA: weak entries. Strong ones are often flags, which other CTAs wait for.
     Cta,
     /// The CTA, at a fence that is narrower than the program has it, or inserted so: strong ones, too, or it would never show
     /// behind volatile stores that the scope matters. (At the program's own, flags would be held beside what they

@@ -484,7 +484,7 @@ impl MemoryModel for StoreBuffer {
     fn counts(&self) -> ModelCounts {
         let threads = size_of_val(&self.threads[..]) + size_of_val(&self.ctas[..]);
         let bytes = threads as u64 + self.pool.bytes() + self.coins.bytes();
-        ModelCounts { delayed: self.delayed, flushes: self.flushes.clone(), bytes }
+        ModelCounts { delayed: self.delayed, flushes: self.flushes.clone(), bytes, forgotten: 0 }
     }
 }
 

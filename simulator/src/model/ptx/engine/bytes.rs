@@ -2,49 +2,46 @@
 
 use bugaroo_ptx::types::{Scope as IsaScope, Semantics};
 
-use super::super::{Plain, Scope, Span, Strength, Value};
+use super::super::{Location, Plain, Scope, Space, Span, Strength, Value};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::model::{At, World, is_elsewhere};
 
-/// Granules of shared memory: this bit, the block's number from bit 32, and the offset.
-const SHARED: u64 = 1 << 63;
-/// Bits of a block's number that tell granules apart.
-const BLOCKS: u64 = (1 << 30) - 1;
 /// Bytes that are accessed at once.
 pub(super) const WIDEST: u32 = 16;
 
-/// Memory, as a CTA sees it.
+/// Memory, as the machine asks for it.
 pub(super) struct Seen<'a, 'm> {
-    pub cta: u32,
     pub world: &'a mut World<'m>,
 }
 
-impl Seen<'_, '_> {
-    pub fn address(granule: u64) -> u64 {
-        if granule & SHARED != 0 { SHARED_WINDOW + (granule & 0xffff_ffff) } else { granule }
+/// The generic address of a location, for a thread of the block whose it is.
+pub(super) fn address(location: Location) -> u64 {
+    match location.space {
+        Space::Global => location.offset,
+        Space::Shared => SHARED_WINDOW + location.offset,
     }
 }
 
 impl Plain for Seen<'_, '_> {
-    fn read(&mut self, granule: u64) -> u32 {
-        let address = Self::address(granule);
-        match self.world.read(self.cta, address, 4) {
+    fn read(&mut self, location: Location) -> u32 {
+        let (block, address) = (location.block, address(location));
+        match self.world.read(block, address, 4) {
             Some(value) => value as u32,
             // At the end of an allocation there may be less.
             None => (0..4).fold(0, |value, byte| {
-                let read = self.world.read(self.cta, address + byte, 1).unwrap_or(0);
+                let read = self.world.read(block, address + byte, 1).unwrap_or(0);
                 value | (read as u32) << (8 * byte)
             }),
         }
     }
 
-    fn write(&mut self, granule: u64, value: u32, mask: u32) {
-        let address = Self::address(granule);
+    fn write(&mut self, location: Location, value: u32, mask: u32) {
+        let (block, address) = (location.block, address(location));
         match mask {
-            u32::MAX => self.world.write(self.cta, address, 4, value.into()),
+            u32::MAX => self.world.write(block, address, 4, value.into()),
             mask => {
                 for byte in (0..4).filter(|byte| mask >> (8 * byte) & 0xff != 0) {
-                    self.world.write(self.cta, address + byte, 1, (value >> (8 * byte) & 0xff).into());
+                    self.world.write(block, address + byte, 1, (value >> (8 * byte) & 0xff).into());
                 }
             }
         }
@@ -74,26 +71,26 @@ pub(super) fn order(semantics: Semantics) -> (Strength, bool, bool) {
 /// Where an address is: in no memory that others see, in memory of the machine, or elsewhere in the cluster.
 pub(super) enum Where {
     Private,
-    Granule(u64, usize),
+    /// The location of its first byte's granule, and which byte of it.
+    Here(Location, u32),
     Elsewhere,
 }
 
 pub(super) fn find(at: &At, address: u64) -> Where {
+    let byte = (address & 3) as u32;
     match window(address) {
-        Window::Global => Where::Granule(address, 0),
+        Window::Global => Where::Here(Location::global(address), byte),
         Window::Shared if is_elsewhere(address) => Where::Elsewhere,
-        Window::Shared => {
-            let offset = address - SHARED_WINDOW;
-            Where::Granule(SHARED | (at.block & BLOCKS) << 32 | offset, 1)
-        }
+        Window::Shared => Where::Here(Location::shared(at.cta, address - SHARED_WINDOW), byte),
         Window::Local | Window::Param => Where::Private,
     }
 }
 
 /// The parts of an access of so many bytes, each one access of the machine: offset and span.
-pub(super) fn parts(address: u64, bytes: u32) -> impl Iterator<Item = (u32, Span)> {
+pub(super) fn parts(first: Location, byte: u32, bytes: u32) -> impl Iterator<Item = (u32, Span)> {
     let size = bytes.min(WIDEST);
-    (0..bytes / size).map(move |part| (part * size, Span::new(address + u64::from(part * size), size)))
+    (0..bytes / size)
+        .map(move |part| (part * size, Span::new(first.plus(u64::from(part * size / 4)), byte, size)))
 }
 
 /// A span's bytes as a number, and back.

@@ -12,7 +12,7 @@ const LONGEST_STAY: u32 = 127;
 /// A late load: where its value goes, and how often its lane stays at the last instruction that it may wait for.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub slot: usize,
+    pub lane: u32,
     pub token: u64,
     pub registers: Registers,
     pub until: u32,
@@ -21,17 +21,17 @@ pub(super) struct Pending {
 
 impl Ptx {
     /// Gives a thread's loads that have been resolved their values.
-    pub(super) fn deliver(&mut self, slot: usize) {
-        for (late, value) in self.machine.take_settled(slot) {
-            let place = self.pending.iter().position(|pending| pending.token == late.token);
-            let pending =
-                self.pending.swap_remove(place.expect("each late load is pending until it is resolved"));
+    pub(super) fn deliver(&mut self, at: &At, lane: usize) {
+        for (late, value) in self.machine.take_settled(Self::slot(at, lane)) {
+            let all = &mut self.pending[at.warp as usize];
+            let place = all.iter().position(|pending| pending.token == late.token);
+            let pending = all.swap_remove(place.expect("each late load is pending until it is resolved"));
             let whole = packed(late.span, value);
             let (size, count) = pending.registers.elements();
             for element in 0..count {
                 let value = (whole >> (8 * size * element)) as u64;
                 // SAFETY: lanes leave their call only behind the instruction that it is pending until.
-                unsafe { pending.registers.supply(slot % 32, element, value) };
+                unsafe { pending.registers.supply(lane, element, value) };
             }
         }
     }
@@ -60,15 +60,15 @@ impl Ptx {
     /// After an instruction: whether lanes stay at it for loads that are still late.
     pub(super) fn stay(&mut self, at: &At, memory: &mut Seen<'_, '_>) -> bool {
         self.staying[at.warp as usize] &= !at.lanes;
-        if self.pending.is_empty() {
+        if self.pending[at.warp as usize].is_empty() {
             return false;
         }
         let (mut stays, mut over) = (false, Vec::new());
-        for pending in &mut self.pending {
-            let here = pending.slot / 32 == at.warp as usize && at.lanes >> (pending.slot % 32) & 1 != 0;
+        for pending in &mut self.pending[at.warp as usize] {
+            let here = at.lanes >> pending.lane & 1 != 0;
             if here && pending.until == at.pc {
                 match pending.stays {
-                    0 => over.push((pending.slot, pending.token)),
+                    0 => over.push((pending.lane as usize, pending.token)),
                     _ => {
                         pending.stays -= 1;
                         stays = true;
@@ -76,9 +76,9 @@ impl Ptx {
                 }
             }
         }
-        for (slot, token) in over {
-            self.machine.settle(memory, slot, token);
-            self.note(at, slot % 32);
+        for (lane, token) in over {
+            self.machine.settle(memory, Self::slot(at, lane), token);
+            self.note(at, lane);
         }
         if stays {
             self.staying[at.warp as usize] |= at.lanes;

@@ -1,0 +1,227 @@
+//! Messages of granules, in coherence order.
+//!
+//! A chain is what has been written to a granule and may still be read: from its last message in coherence order to
+//! the first, and behind that the base, what stood there before. All chains lie in one pool.
+//!
+//! What is forgotten: of more than [`MOST`] messages the first become part of the base. A thread that could
+//! still have read one of them reads a later one instead. Their release entries stay with the base.
+
+use super::entry::{self, Entries};
+use super::scope::{Strength, ThreadKey};
+
+/// Messages that a granule keeps.
+pub const MOST: u32 = 8;
+/// Messages of a block of the pool.
+const BLOCK: u32 = 1 << 10;
+/// End of a chain.
+pub const NONE: u32 = u32::MAX;
+
+/// One write.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// When it was made: no two accesses have the same, and what a release hands over is told by it. It
+    /// does not grow along a chain: a store may come early in coherence order.
+    pub time: u64,
+    pub thread: ThreadKey,
+    pub strength: Strength,
+    pub value: u32,
+    /// The bits that it wrote.
+    pub mask: u32,
+    /// The next one towards the base.
+    pub older: u32,
+    /// Nothing may come between it and the next one towards the base: an atomic has read that.
+    pub attached: bool,
+    /// What stood there first, or has been forgotten.
+    pub base: bool,
+    /// For the base: something has been forgotten, so that it must not be read where anything else can be.
+    pub forgotten: bool,
+    /// What the program calls the instruction that wrote it.
+    pub origin: u32,
+    pub entries: Entries,
+    /// Threads that strong reads have made know it, each with the time (observation order).
+    pub observers: Option<Box<Vec<(ThreadKey, u64)>>>,
+}
+
+impl Message {
+    /// What stood in a granule before anything that is kept.
+    fn base(value: u32) -> Message {
+        Message {
+            time: 0,
+            thread: ThreadKey::NOBODY,
+            strength: Strength::Weak,
+            value,
+            mask: u32::MAX,
+            older: NONE,
+            attached: false,
+            base: true,
+            forgotten: false,
+            origin: u32::MAX,
+            entries: None,
+            observers: None,
+        }
+    }
+
+    /// Whether a strong read of this thread has seen it.
+    #[inline]
+    pub fn observed_by(&self, thread: ThreadKey) -> bool {
+        self.observers.as_ref().is_some_and(|all| all.iter().any(|observer| observer.0 == thread))
+    }
+}
+
+/// The chain of one granule.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    /// The last message in coherence order.
+    pub last: u32,
+    /// Messages, without the base.
+    pub length: u32,
+}
+
+/// All chains' messages.
+#[derive(Debug)]
+pub struct Chains {
+    /// In blocks, so that growing moves nothing.
+    pool: Vec<Box<[Message]>>,
+    free: u32,
+    /// Messages in use.
+    used: usize,
+    observers: usize,
+}
+
+impl Default for Chains {
+    fn default() -> Chains {
+        Chains { pool: Vec::new(), free: NONE, used: 0, observers: 0 }
+    }
+}
+
+impl Chains {
+    #[inline]
+    pub fn message(&self, index: u32) -> &Message {
+        &self.pool[(index / BLOCK) as usize][(index % BLOCK) as usize]
+    }
+
+    pub fn message_mut(&mut self, index: u32) -> &mut Message {
+        &mut self.pool[(index / BLOCK) as usize][(index % BLOCK) as usize]
+    }
+
+    /// Bytes of all messages, without the release entries.
+    pub fn bytes(&self) -> usize {
+        self.used * size_of::<Message>() + self.observers * size_of::<(ThreadKey, u64)>()
+    }
+
+    fn allocate(&mut self, message: Message) -> u32 {
+        if self.free == NONE {
+            let first = self.pool.len() as u32 * BLOCK;
+            let linked = |index: u32| Message {
+                older: if index + 1 == BLOCK { NONE } else { first + index + 1 },
+                ..Message::base(0)
+            };
+            self.pool.push((0..BLOCK).map(linked).collect());
+            self.free = first;
+        }
+        let index = self.free;
+        let place = self.message_mut(index);
+        let next = place.older;
+        *place = message;
+        self.free = next;
+        self.used += 1;
+        index
+    }
+
+    fn release(&mut self, index: u32) {
+        let next = self.free;
+        let message = self.message_mut(index);
+        message.entries = None;
+        message.older = next;
+        let observers = message.observers.take().map_or(0, |all| all.len());
+        self.observers -= observers;
+        self.free = index;
+        self.used -= 1;
+    }
+
+    /// A chain of the base alone, for a granule that held `value`.
+    pub fn open(&mut self, value: u32) -> Chain {
+        Chain { last: self.allocate(Message::base(value)), length: 0 }
+    }
+
+    /// Puts a message after `before` in coherence order, `before` being the one that shall follow it, or
+    /// `NONE` for the end.
+    pub fn insert(&mut self, chain: &mut Chain, mut message: Message, before: u32) {
+        message.older = if before == NONE { chain.last } else { self.message(before).older };
+        let index = self.allocate(message);
+        chain.length += 1;
+        if before == NONE {
+            chain.last = index;
+        } else {
+            self.message_mut(before).older = index;
+        }
+        if chain.length > MOST {
+            chain.length -= 1;
+            self.forget_first(chain.last);
+        }
+    }
+
+    /// The first message of a chain becomes part of the base.
+    fn forget_first(&mut self, last: u32) {
+        let (mut newer, mut first) = (NONE, last);
+        while !self.message(self.message(first).older).base {
+            newer = first;
+            first = self.message(first).older;
+        }
+        debug_assert!(newer != NONE, "a chain that is too long has more than one message");
+        let base = self.message(first).older;
+        let Message { value, mask, ref entries, .. } = *self.message(first);
+        let entries = entry::both(&self.message(base).entries, entries);
+        let base_message = self.message_mut(base);
+        base_message.value = base_message.value & !mask | value & mask;
+        base_message.forgotten = true;
+        base_message.entries = entries;
+        self.message_mut(newer).older = base;
+        self.release(first);
+    }
+
+    /// All but the last value becomes part of the base: what came before cannot be read any more.
+    pub fn collapse(&mut self, chain: &mut Chain) {
+        let value = self.value(chain.last, u32::MAX);
+        let (mut entries, mut index) = (None, chain.last);
+        while index != NONE {
+            entries = entry::both(&self.message(index).entries, &entries);
+            index = self.message(index).older;
+        }
+        self.drop_chain(*chain);
+        *chain = self.open(value);
+        let base = self.message_mut(chain.last);
+        base.entries = entries;
+        base.forgotten = true;
+    }
+
+    /// The bytes of `mask` as they are at a message: of each, the last at or before it.
+    pub fn value(&self, mut index: u32, mask: u32) -> u32 {
+        let (mut value, mut wanted) = (0, mask);
+        loop {
+            let message = self.message(index);
+            value |= message.value & message.mask & wanted;
+            wanted &= !message.mask;
+            if wanted == 0 {
+                return value;
+            }
+            index = message.older;
+        }
+    }
+
+    /// A strong read of a thread has made it know a message.
+    pub fn observe(&mut self, index: u32, thread: ThreadKey, time: u64) {
+        self.message_mut(index).observers.get_or_insert_default().push((thread, time));
+        self.observers += 1;
+    }
+
+    /// Frees the messages of a chain.
+    pub fn drop_chain(&mut self, chain: Chain) {
+        let mut index = chain.last;
+        while index != NONE {
+            let older = self.message(index).older;
+            self.release(index);
+            index = older;
+        }
+    }
+}
