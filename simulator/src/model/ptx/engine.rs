@@ -25,7 +25,7 @@ use crate::load::Program;
 use crate::model::store_buffer::Sites;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
 use bytes::{Seen, WIDEST, Where, address, find, order, packed, parts, scope, unpacked};
-use late::Pending;
+use late::{Often, Pending};
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
@@ -76,6 +76,8 @@ pub struct Ptx {
     staying: Vec<u32>,
     /// By warp slot: loads that are late.
     pending: Vec<Vec<Pending>>,
+    /// By warp slot: how often loads have been late.
+    often: Vec<Often>,
     /// Draws for whole warps.
     random: u64,
     tokens: u64,
@@ -104,6 +106,7 @@ impl Ptx {
             alive: Vec::new(),
             staying: Vec::new(),
             pending: Vec::new(),
+            often: Vec::new(),
             random: 0,
             tokens: 0,
             barriers: Vec::new(),
@@ -196,12 +199,36 @@ impl Ptx {
         }
     }
 
-    /// A lane's load; answers whether it has been given its value.
+    /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
+    fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
+        let warp = at.warp as usize;
+        if (self.busy[warp] | self.staying[warp]) & at.lanes != 0
+            || !self.pending[warp].is_empty()
+            || !self.flags.is_empty()
+        {
+            return false;
+        }
+        let mut last = None;
+        lanes(at.lanes).all(|lane| match find(at, access.address(lane)) {
+            Where::Private => true,
+            Where::Elsewhere => false,
+            Where::Here(first, _) => {
+                let row = first.row();
+                // Lanes mostly touch the same row.
+                last == Some(row) || {
+                    last = Some(row);
+                    self.machine.knows_nothing_of(row)
+                }
+            }
+        })
+    }
+
+    /// A lane's load, late if a number says how often the lane stays for it; answers whether it has been given its value.
     fn load_lane(
         &mut self,
         at: &At,
         lane: usize,
-        late: bool,
+        late: Option<u32>,
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
@@ -218,17 +245,29 @@ impl Ptx {
         let (strength, acquire, _) = order(access.semantics);
         let slot = Self::slot(at, lane);
         let weak = strength == Strength::Weak;
-        if !busy && !late && self.machine.is_plain(slot, first, byte, bytes, weak) {
-            return false;
+        if late.is_none() {
+            let span = Span::new(first, byte, bytes);
+            if busy {
+                self.machine.step(memory, slot, Some(span));
+            }
+            if self.machine.is_plain(slot, span, weak) {
+                if busy {
+                    self.note(at, lane);
+                }
+                return false;
+            }
         }
         let chances = self.chances[first.space as usize];
-        self.machine.set_chances(if late { chances.certainly_late() } else { chances });
-        self.tokens += u64::from(late);
-        let token = late.then_some(self.tokens);
+        self.machine.set_chances(if late.is_some() { chances.certainly_late() } else { chances });
+        if late.is_some() {
+            self.machine.step(memory, slot, Some(Span::new(first, byte, bytes)));
+        }
+        self.tokens += u64::from(late.is_some());
+        let token = late.map(|_| self.tokens);
         let mut values = [0; 2];
         for ((_, span), value) in parts(first, byte, bytes).zip(&mut values) {
             self.machine.believe(memory, span);
-            match self.machine.load(memory, slot, span, (strength, acquire), at.pc, token) {
+            match self.machine.load_now(memory, slot, span, (strength, acquire), at.pc, token) {
                 Loaded::Now(loaded) => *value = packed(span, loaded),
                 Loaded::Late => {
                     let pending = Pending {
@@ -236,7 +275,7 @@ impl Ptx {
                         token: self.tokens,
                         registers: access.registers().expect("it is a load"),
                         until: self.facts.until[at.pc as usize],
-                        stays: self.stays(),
+                        stays: late.unwrap_or(0),
                     };
                     self.pending[at.warp as usize].push(pending);
                     self.note(at, lane);
@@ -331,6 +370,7 @@ impl MemoryModel for Ptx {
         self.machine.set_more_to_come(true);
         self.begun = 0;
         self.pending = (0..shape.warps).map(|_| Vec::new()).collect();
+        self.often = vec![Often::default(); shape.warps as usize];
         self.busy = vec![0; shape.warps as usize];
         self.alive = vec![0; shape.warps as usize];
         self.staying = vec![0; shape.warps as usize];
@@ -349,6 +389,7 @@ impl MemoryModel for Ptx {
             let slot = cta * shape.warps_per_cta + warp;
             self.busy[slot as usize] = 0;
             self.staying[slot as usize] = 0;
+            self.often[slot as usize].clear();
             self.alive[slot as usize] = lanes;
             for lane in 0..count {
                 let key = ThreadKey::new(block as u32, warp * 32 + lane);
@@ -375,8 +416,12 @@ impl MemoryModel for Ptx {
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
         let late = self.late_lanes(at, self.fresh(at));
+        if late == 0 && self.nothing_known(at, access) {
+            return Step::run(at.lanes);
+        }
+        let stays = if late == 0 { 0 } else { self.stays_at(at) };
         self.each_lane(at, world, |model, lane, memory| {
-            model.load_lane(at, lane, late >> lane & 1 != 0, access, memory)
+            model.load_lane(at, lane, (late >> lane & 1 != 0).then_some(stays), access, memory)
         })
     }
 

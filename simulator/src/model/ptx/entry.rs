@@ -74,6 +74,14 @@ fn same(one: Option<&Rc<View>>, other: Option<&Rc<View>>) -> bool {
     }
 }
 
+/// Whether two are one and the same.
+pub fn is_same(one: &Entries, other: &Entries) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 /// The releases of both.
 pub fn both(one: &Entries, other: &Entries) -> Entries {
     let (Some(a), Some(b)) = (one, other) else { return one.clone().or_else(|| other.clone()) };

@@ -13,9 +13,6 @@ use super::chains::{Chain, Chains, Message, NONE};
 use super::location::{Location, Space};
 use super::scope::{Strength, ThreadKey};
 
-/// Bytes of memory that a row stands for, as a power of two.
-const ROW: u32 = 7;
-
 /// The one message of a granule: a weak store of all four bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Single {
@@ -79,14 +76,6 @@ pub struct Histories {
 /// A location that is in no row.
 const NOWHERE: Location = Location { space: Space::Global, block: 0, offset: u64::MAX };
 
-fn row_of(location: Location) -> Location {
-    Location { offset: location.offset >> ROW, ..location }
-}
-
-fn bit_of(location: Location) -> u32 {
-    (location.offset >> 2) as u32 & 31
-}
-
 impl Histories {
     /// No history at all.
     pub fn new() -> Histories {
@@ -134,45 +123,56 @@ impl Histories {
         index
     }
 
+    /// Whether nothing is kept of a row.
+    #[inline]
+    pub fn is_empty_row(&self, row: Location) -> bool {
+        let row = self.row(row);
+        row == NONE || self.rows[row as usize].present == 0
+    }
+
     /// What is kept of a granule.
     #[inline]
     pub fn kept(&self, location: Location) -> Option<Kept> {
         if self.granules == 0 {
             return None;
         }
-        let row = self.row(row_of(location));
+        let row = self.row(location.row());
         if row == NONE {
             return None;
         }
-        let (row, bit) = (&self.rows[row as usize], bit_of(location));
+        let (row, bit) = (&self.rows[row as usize], location.place_in_row());
         (row.present >> bit & 1 != 0).then(|| row.kept[row.rank(bit)])
     }
 
     fn kept_mut(&mut self, location: Location) -> Option<&mut Kept> {
-        let row = self.row(row_of(location));
+        let row = self.row(location.row());
         if row == NONE {
             return None;
         }
-        let (row, bit) = (&mut self.rows[row as usize], bit_of(location));
+        let (row, bit) = (&mut self.rows[row as usize], location.place_in_row());
         let rank = row.rank(bit);
         (row.present >> bit & 1 != 0).then(|| &mut row.kept[rank])
     }
 
     /// Keeps something of a granule, in place of what was kept of it.
     pub fn keep(&mut self, location: Location, kept: Kept) {
-        let place = row_of(location);
+        let place = location.row();
         let mut row = self.row(place);
         if row == NONE {
             row = self.new_row(place);
         }
         self.last.set((place, row));
-        let (row, bit) = (&mut self.rows[row as usize], bit_of(location));
+        let (row, bit) = (&mut self.rows[row as usize], location.place_in_row());
         let rank = row.rank(bit);
         if row.present >> bit & 1 != 0 {
             row.kept[rank] = kept;
             return;
         }
         let before = row.kept.capacity();
+        // A few granules, or all: where a warp stores, it mostly stores to the whole row.
+        if row.kept.len() == before && before > 0 {
+            row.kept.reserve_exact(32 - before);
+        }
         row.kept.insert(rank, kept);
         row.present |= 1 << bit;
         self.granules += 1;
@@ -274,7 +274,7 @@ impl Histories {
         if let Kept::Chain(chain) = kept {
             self.chains.drop_chain(chain);
         }
-        let (row, bit) = (self.row(row_of(location)), bit_of(location));
+        let (row, bit) = (self.row(location.row()), location.place_in_row());
         let row = &mut self.rows[row as usize];
         let rank = row.rank(bit);
         row.kept.remove(rank);
@@ -285,18 +285,23 @@ impl Histories {
     /// Drops what is kept of a slot's shared memory.
     pub fn close_block(&mut self, block: u32) {
         let Some(places) = self.shared.get_mut(block as usize) else { return };
-        let places = std::mem::take(places);
+        let mut places = std::mem::take(places);
         self.last.set((NOWHERE, NONE));
-        for row in places.into_iter().filter(|row| *row != NONE) {
-            self.close_row(row);
+        for row in &mut places {
+            if *row != NONE {
+                self.close_row(*row);
+                *row = NONE;
+            }
         }
+        self.shared[block as usize] = places;
     }
 
     fn close_row(&mut self, index: u32) {
-        let row = std::mem::take(&mut self.rows[index as usize]);
+        // The list's memory serves the next row.
+        let row = &mut self.rows[index as usize];
         self.granules -= row.kept.len();
-        self.listed -= row.kept.capacity() * size_of::<Kept>();
-        for kept in row.kept {
+        row.present = 0;
+        for kept in row.kept.drain(..) {
             if let Kept::Chain(chain) = kept {
                 self.chains.drop_chain(chain);
             }

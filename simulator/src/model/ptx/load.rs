@@ -43,6 +43,19 @@ impl Machine {
         token: Option<u64>,
     ) -> Loaded {
         self.step(memory, slot, Some(span));
+        self.load_now(memory, slot, span, (strength, acquire), origin, token)
+    }
+
+    /// The same, behind its [`Self::step`].
+    pub(super) fn load_now(
+        &mut self,
+        memory: &mut impl Plain,
+        slot: usize,
+        span: Span,
+        (strength, acquire): (Strength, bool),
+        origin: u32,
+        token: Option<u64>,
+    ) -> Loaded {
         if let Some(value) = self.forwarded(memory, slot, span) {
             return Loaded::Now(value);
         }
@@ -135,12 +148,14 @@ impl Machine {
         single.thread == thread.key || time <= self.floor || thread.view.knows(single.thread, time)
     }
 
-    /// Whether a load of so many bytes by a thread that holds nothing back reads what memory holds, and hands over
-    /// nothing.
+    /// Whether a load by a thread reads what memory holds, and hands over nothing.
     #[inline]
-    pub(super) fn is_plain(&self, slot: usize, first: Location, byte: u32, bytes: u32, weak: bool) -> bool {
-        let granules = (u64::from(byte + bytes)).div_ceil(4);
-        (0..granules).all(|index| match self.histories.kept(first.plus(index)) {
+    pub(super) fn is_plain(&self, slot: usize, span: Span, weak: bool) -> bool {
+        let waiting = &self.threads[slot].waiting;
+        if waiting.iter().any(|store| store.span.overlaps(span)) {
+            return false;
+        }
+        span.granules().all(|location| match self.histories.kept(location) {
             None => true,
             Some(Kept::Single(single)) => weak && self.knows_single(slot, &single),
             // Beside the bytes of a narrow message there may be others that the thread doesn't know.
@@ -322,6 +337,12 @@ impl Machine {
         let time = self.now;
         let thread = &mut self.threads[slot];
         let Some(release) = &entries else { return };
+        // Whoever spins comes across the same again and again.
+        if let Some(Banked { entries: Some(banked), .. }) = thread.bank.get(&location)
+            && Rc::ptr_eq(banked, release)
+        {
+            return;
+        }
         let known = |view: Option<&Rc<View>>| view.is_none_or(|view| covers(&thread.view, thread.key, view));
         if release.reaching(thread.key, Scope::Sys).into_iter().all(known) {
             return;

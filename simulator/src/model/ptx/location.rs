@@ -4,6 +4,9 @@
 //! are told apart by the slot of their CTA, as one slot holds one block at a time; when its block ends, what
 //! was known of the slot's shared memory ends, too.
 
+/// Bytes of a row, as a power of two.
+const ROW: u32 = 7;
+
 /// Which memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Space {
@@ -37,6 +40,18 @@ impl Location {
         Location { space: Space::Shared, block, offset: offset & !3 }
     }
 
+    /// The row of 32 granules that it is in, as a place of its own: the offset counts rows.
+    #[inline]
+    pub(super) fn row(self) -> Location {
+        Location { offset: self.offset >> ROW, ..self }
+    }
+
+    /// Which granule of its row it is.
+    #[inline]
+    pub(super) fn place_in_row(self) -> u32 {
+        (self.offset >> 2) as u32 & 31
+    }
+
     /// The location `granules` further on.
     #[inline]
     pub(super) fn plus(self, granules: u64) -> Location {
@@ -56,7 +71,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of `size` bytes (1, 2, 4, 8 or 16) whose first one is byte `byte` (0 to 3) of a granule; naturally
+    /// The span of `size` bytes (1, 2, 4, 8, 16 or 32) whose first one is byte `byte` (0 to 3) of a granule; naturally
     /// aligned.
     #[inline]
     pub fn new(first: Location, byte: u32, size: u32) -> Span {

@@ -101,7 +101,7 @@ impl Machine {
             waited: 0,
             floor: 0,
             histories: Histories::new(),
-            threads: (0..threads).map(|_| ThreadState::default()).collect(),
+            threads: Vec::with_capacity(threads),
             sc_device: Rc::default(),
             stale: stale::StaleReads::default(),
             passed: Vec::new(),
@@ -125,7 +125,10 @@ impl Machine {
     /// Begins a thread in a slot: it knows what stood in memory before the launch, and no more.
     pub fn start(&mut self, slot: usize, key: ThreadKey) {
         let random = draw::mix(self.seed ^ draw::mix(u64::from(key.number())));
-        self.threads[slot] = ThreadState { key, random, lives: true, ..ThreadState::default() };
+        if self.threads.len() <= slot {
+            self.threads.resize_with(slot + 1, ThreadState::default);
+        }
+        self.threads[slot].begin(key, random);
     }
 
     /// Granules with a history, and the bytes that are kept.
@@ -182,6 +185,12 @@ impl Machine {
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.histories.len() == 0
+    }
+
+    /// Whether no granule of a row (see [`Location::row`]) has a history.
+    #[inline]
+    pub(super) fn knows_nothing_of(&self, row: Location) -> bool {
+        self.histories.is_empty_row(row)
     }
 
     /// All threads of a block know all that was written to its shared memory: its barrier has ended, or it has.

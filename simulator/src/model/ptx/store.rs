@@ -260,9 +260,7 @@ impl Machine {
                 }
                 None if at != NONE && carried.is_some() => {
                     self.resolve_all_passed(memory, Some(location));
-                    // The next who reads the message may count on what its write would have carried.
-                    let message = self.histories.chains.message_mut(at);
-                    message.entries = entry::both(&message.entries, &carried);
+                    self.hand_over(slot, at, &carried);
                 }
                 None => {}
             }
@@ -331,6 +329,21 @@ impl Machine {
         let strong = message.base
             || morally_strong((message.thread, message.strength), (self.threads[slot].key, strength));
         if strong { message.entries.clone() } else { None }
+    }
+
+    /// An atomic that wrote nothing hands over what its write would have carried: the next who reads the message may
+    /// count on it.
+    fn hand_over(&mut self, slot: usize, at: u32, carried: &Entries) {
+        let message = self.histories.chains.message_mut(at);
+        let last = &mut self.threads[slot].handed;
+        // Whoever spins does so again and again.
+        let again = |(given, got): &(Entries, Entries)| {
+            entry::is_same(given, carried) && entry::is_same(got, &message.entries)
+        };
+        if !last.as_deref().is_some_and(again) {
+            message.entries = entry::both(&message.entries, carried);
+            *last = Some(Box::new((carried.clone(), message.entries.clone())));
+        }
     }
 
     fn write_after_read(&mut self, memory: &mut impl Plain, location: Location, at: u32, message: Message) {

@@ -179,7 +179,10 @@ impl Machine {
         self.now += 1;
         let mut all = arrived.first().map(|first| Rc::clone(&self.threads[*first].view)).unwrap_or_default();
         for slot in arrived {
-            all = joined(&all, &self.threads[*slot].view);
+            let view = &self.threads[*slot].view;
+            if !Rc::ptr_eq(&all, view) {
+                all = joined(&all, view);
+            }
         }
         let view = Rc::make_mut(&mut all);
         if self.floor > 0 {
@@ -192,7 +195,9 @@ impl Machine {
     /// A thread goes on with what it and others have gathered.
     pub(super) fn knows_all(&mut self, slot: usize, view: &Rc<View>) {
         let thread = &mut self.threads[slot];
-        thread.view = Rc::clone(view);
+        if !Rc::ptr_eq(&thread.view, view) {
+            thread.view = Rc::clone(view);
+        }
         thread.met = self.now;
     }
 

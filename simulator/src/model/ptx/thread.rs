@@ -75,6 +75,8 @@ pub struct ThreadState {
     /// What its strong stores to a location carry besides, as it has released there.
     pub(super) released_at: BTreeMap<Location, Entries>,
     pub(super) bank: BTreeMap<Location, Banked>,
+    /// What it handed over last by an atomic that wrote nothing, and what the message then carried.
+    pub(super) handed: Option<Box<(Entries, Entries)>>,
     /// For explanations: when it last released, and acquired.
     pub(super) released: Edge,
     pub(super) acquired: Edge,
@@ -98,6 +100,7 @@ impl Default for ThreadState {
             fences: None,
             released_at: BTreeMap::new(),
             bank: BTreeMap::new(),
+            handed: None,
             released: Edge::default(),
             acquired: Edge::default(),
             met: 0,
@@ -106,6 +109,16 @@ impl Default for ThreadState {
 }
 
 impl ThreadState {
+    /// A thread begins in this slot, where another may have been.
+    pub(super) fn begin(&mut self, key: ThreadKey, random: u64) {
+        let lists = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.late));
+        *self = ThreadState { key, random, lives: true, ..ThreadState::default() };
+        // Their memory serves again.
+        (self.waiting, self.late) = lists;
+        self.waiting.clear();
+        self.late.clear();
+    }
+
     /// Recomputes when something is due next.
     pub(super) fn set_due(&mut self) {
         let stores = self.waiting.iter().map(|store| store.due);

@@ -8,6 +8,40 @@ use crate::model::ptx::until::NEVER;
 
 /// Times that a lane stays at an instruction for a late load, at most: others have to come by meanwhile.
 const LONGEST_STAY: u32 = 127;
+/// After so many late loads by one instruction of one warp the next are half as likely, and so on,
+const OFTEN: u8 = 4;
+/// down to this power of two,
+const SELDOM: u8 = 5;
+/// after so many of one warp, too,
+const MANY: u32 = 16;
+/// down to this one,
+const FEW: u32 = 3;
+/// and stay this often at most.
+const SHORT_STAY: u32 = 4;
+
+/// How often a warp's loads have been late.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Often {
+    /// By number of the instruction.
+    by_load: Vec<(u32, u8)>,
+    all: u32,
+}
+
+impl Often {
+    fn of(&mut self, pc: u32) -> &mut u8 {
+        let index = self.by_load.iter().position(|entry| entry.0 == pc).unwrap_or_else(|| {
+            self.by_load.push((pc, 0));
+            self.by_load.len() - 1
+        });
+        &mut self.by_load[index].1
+    }
+
+    /// Another warp begins.
+    pub fn clear(&mut self) {
+        self.by_load.clear();
+        self.all = 0;
+    }
+}
 
 /// A late load: where its value goes, and how often its lane stays at the last instruction that it may wait for.
 #[derive(Debug)]
@@ -42,7 +76,33 @@ impl Ptx {
             return 0;
         }
         let draw = self.draw();
-        if (draw >> 32) as u32 <= self.late { among & (draw as u32 | 1 << among.trailing_zeros()) } else { 0 }
+        if (draw >> 32) as u32 > self.late || !self.late_again(at) {
+            return 0;
+        }
+        among & (draw as u32 | 1 << among.trailing_zeros())
+    }
+
+    /// Whether a load of a warp may be late once more: one in a loop that has been often becomes so seldom.
+    fn late_again(&mut self, at: &At) -> bool {
+        let draw = self.draw();
+        let often = &mut self.often[at.warp as usize];
+        let times = often.of(at.pc);
+        let halvings = (*times / OFTEN).min(SELDOM);
+        let of_all = (often.all / MANY).min(FEW);
+        let again = draw >> 32 & ((1 << of_all.max(halvings.into())) - 1) == 0;
+        if again {
+            let times = often.of(at.pc);
+            *times = times.saturating_add(1);
+            often.all += 1;
+        }
+        again
+    }
+
+    /// How often the lanes stay that load late here: not for long where that has been often.
+    pub(super) fn stays_at(&mut self, at: &At) -> u32 {
+        let often = &mut self.often[at.warp as usize];
+        let short = *often.of(at.pc) > OFTEN || often.all > MANY / 2;
+        if short { self.stays().min(SHORT_STAY) } else { self.stays() }
     }
 
     pub(super) fn draw(&mut self) -> u64 {
@@ -51,7 +111,7 @@ impl Ptx {
     }
 
     /// How often a lane stays for a late load: mostly not long, one time in four for up to [`LONGEST_STAY`].
-    pub(super) fn stays(&mut self) -> u32 {
+    fn stays(&mut self) -> u32 {
         let draw = self.draw();
         let short = ((draw >> 8) as u32 | 1 << 6).trailing_zeros();
         if draw & 3 == 0 { (draw >> 32) as u32 & LONGEST_STAY } else { short }
