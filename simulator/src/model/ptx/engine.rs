@@ -141,7 +141,9 @@ impl Ptx {
     fn order(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
         for lane in lanes(self.busy[at.warp as usize] & among) {
             self.machine.order(memory, Self::slot(at, lane));
-            self.deliver(at, lane);
+            if !self.pending[at.warp as usize].is_empty() {
+                self.deliver(at, lane);
+            }
         }
         self.busy[at.warp as usize] &= !among;
     }

@@ -55,6 +55,10 @@ impl Machine {
             let due = thread.count + thread.patience();
             thread.due = thread.due.min(due);
             self.waited += 1;
+            // Most threads hold one or two back: a list's usual first size would cost more memory than that.
+            if thread.waiting.len() == thread.waiting.capacity() {
+                thread.waiting.reserve_exact(thread.waiting.len().max(1));
+            }
             thread.waiting.push(Waiting { span, value, strength, due, origin });
             return;
         }
