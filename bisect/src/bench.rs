@@ -14,6 +14,9 @@ use crate::rates::{Limits, Rate};
 use crate::report::Step;
 use crate::trials::Trials;
 
+/// Trials that say nothing (slow ones, killed ones) after which a search gives up.
+const MOST_UNTOLD: u64 = 20;
+
 /// What the trials of one variation showed.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -55,6 +58,7 @@ pub struct Bench<'a, T> {
     hot: RefCell<Vec<u64>>,
     steps: RefCell<Vec<Step>>,
     spent: Cell<u64>,
+    untold: Cell<u64>,
     concluded: RefCell<BTreeSet<String>>,
     short: RefCell<Vec<String>>,
 }
@@ -70,6 +74,7 @@ impl<'a, T: Trials> Bench<'a, T> {
             hot: RefCell::default(),
             steps: RefCell::default(),
             spent: Cell::new(0),
+            untold: Cell::new(0),
             concluded: RefCell::default(),
             short: RefCell::default(),
         }
@@ -78,6 +83,11 @@ impl<'a, T: Trials> Bench<'a, T> {
     /// Trials that the search has asked for so far.
     pub fn spent(&self) -> u64 {
         self.spent.get()
+    }
+
+    /// Trials that said nothing, in any question: conclusions from what others did not show do not hold then.
+    pub fn untold(&self) -> u64 {
+        self.untold.get()
     }
 
     /// How often "passes" was concluded with the error [`crate::rates::ALPHA`].
@@ -131,7 +141,15 @@ impl<'a, T: Trials> Bench<'a, T> {
         let tally = self.memo.run(variation, indices.clone(), true).await?;
         let mut asked = self.asked.borrow_mut();
         let evidence = asked.entry(name).or_default();
-        for index in indices.into_iter().take(tally.trials as usize) {
+        self.untold.set(self.untold.get() + tally.untold.len() as u64);
+        if self.untold.get() > MOST_UNTOLD {
+            return Err(Error::TooManyUntold { trials: self.untold.get() });
+        }
+        for index in indices.into_iter().take(tally.trials as usize + tally.untold.len()) {
+            if tally.untold.contains(&index) {
+                evidence.used.insert(index);
+                continue;
+            }
             let failed = u64::from(tally.failing.contains(&index));
             evidence.used.insert(index);
             evidence.failing.extend((failed > 0).then_some(index));
@@ -167,8 +185,12 @@ impl<'a, T: Trials> Bench<'a, T> {
     /// # Errors
     /// When trials cannot be run.
     pub async fn ask(&self, variation: &Variation, enough: u64) -> Result<Verdict, Error> {
-        let so_far = self.evidence(variation).all;
-        if so_far.failures == 0 && so_far.trials < enough {
+        // More than once only where trials say nothing.
+        loop {
+            let so_far = self.evidence(variation).all;
+            if so_far.failures > 0 || so_far.trials >= enough {
+                break;
+            }
             self.more(variation, enough - so_far.trials).await?;
         }
         Ok(if self.evidence(variation).fails() { Verdict::Fails } else { Verdict::Passes })

@@ -16,6 +16,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bugaroo_harness::rundir::files::{check_regular, read_limited};
 use bugaroo_harness::rundir::{Configuration, RunDirError};
 use bugaroo_harness::{Baseline, Outcome, Variation};
 use bugaroo_protocol::Site;
@@ -31,6 +32,10 @@ const SEARCH_NEW: &str = "search.json.new";
 const TRIALS: &str = "trials.jsonl";
 const REPORT: &str = "bisect.json";
 const LOCK: &str = "lock";
+
+/// Most MiB of `search.json`, and of `trials.jsonl`, that are read.
+const MOST_SEARCH: u64 = 1 << 10;
+const MOST_TRIALS: u64 = 16 << 10;
 
 /// `search.json`: all that a search starts from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,6 +91,7 @@ impl Journal {
     /// When it holds something else, when another process writes there, or when it cannot be used.
     pub fn open(path: &Path) -> Result<(Self, Recorded), RunDirError> {
         fs::create_dir_all(path).map_err(io_at(path))?;
+        check_regular(path, &[SEARCH, SEARCH_NEW, TRIALS, REPORT, LOCK])?;
         let search_path = path.join(SEARCH);
         let begun = search_path.exists();
         if !begun {
@@ -112,9 +118,9 @@ impl Journal {
         let mut numbers = HashMap::new();
         let mut whole = 0;
         if begun {
-            let text = fs::read(&search_path).map_err(io_at(&search_path))?;
+            let text = read_limited(&search_path, MOST_SEARCH).map_err(io_at(&search_path))?;
             recorded.search = Some(read_search(&text, &search_path)?);
-            let text = match fs::read(&trials_path) {
+            let text = match read_limited(&trials_path, MOST_TRIALS) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                 other => other.map_err(io_at(&trials_path))?,
             };

@@ -82,6 +82,10 @@ impl<'a, T: Trials> Memo<'a, T> {
         for index in indices {
             // A trial that did not run stands behind one that failed.
             let Some(outcome) = known.get(&index) else { break };
+            if !outcome.tells() {
+                tally.untold.push(index);
+                continue;
+            }
             tally.trials += 1;
             if outcome.is_failure() {
                 tally.failing.push(index);

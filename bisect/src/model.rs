@@ -52,6 +52,8 @@ pub struct Program {
     pub narrow_does: Vec<u32>,
     pub seed: u64,
     pub coins: Coins,
+    /// One in so many trials is slow.
+    pub slow: Option<u64>,
     /// Trials after which the program cannot be run any more.
     pub dies_after: u64,
     pub ran: Cell<u64>,
@@ -68,6 +70,7 @@ impl Program {
             narrow_does: Vec::new(),
             seed,
             coins,
+            slow: None,
             dies_after: u64::MAX,
             ran: Cell::new(0),
             rates: RefCell::default(),
@@ -127,7 +130,14 @@ impl Trials for Program {
             }
             self.ran.set(self.ran.get() + 1);
             let failed = self.fails(variation, index);
-            ended(index, if failed { Outcome::WrongResult } else { Outcome::Pass })?;
+            let slow = self.slow.is_some_and(|nth| self.ran.get() % nth == 0);
+            let outcome = match failed {
+                _ if slow => Outcome::Slow,
+                true => Outcome::WrongResult,
+                false => Outcome::Pass,
+            };
+            ended(index, outcome)?;
+            let failed = failed && !slow;
             if failed && until_failure {
                 break;
             }

@@ -33,6 +33,10 @@ pub struct Report {
     pub assurance: Assurance,
     /// Trials that the answer rests on.
     pub trials: u64,
+    /// Trials besides that were slow, or killed from outside. With any, nothing is concluded from what did not show: no fence is
+    /// called redundant or too wide, and `verified` is not.
+    #[serde(default)]
+    pub untold: u64,
     /// Why failures are left that no inserted fence cures; None when there are none.
     pub unresolved: Option<String>,
     /// What the model used cannot show, said in words.

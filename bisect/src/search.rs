@@ -26,7 +26,9 @@ use crate::places::{Place, reachable};
 use crate::polish::polish;
 use crate::rates::{ALPHA, CAP, FIRST_ALPHA, Limits, Rate, certain};
 use crate::redundant::{Ablation, FirstLook, ablate, first_look};
-use crate::report::{Assurance, Missing, OwnFence, Report, Step, Verified};
+use crate::report::{
+    Assurance, FenceNeed, Missing, Needed, OwnFence, Report, ScopeAdvice, Step, Verified,
+};
 use crate::round::{Fence, round};
 use crate::scope::{can_tell_scope, narrow_scopes};
 use crate::trials::Trials;
@@ -91,7 +93,18 @@ pub async fn search<T: Trials>(
             needs = needs_by_model(&bench, &known, needed, &found, redundant).await?;
         }
     }
-    let confidence = 1.0 - if unresolved.is_some() { 0.05 } else { ALPHA };
+    let untold = bench.untold();
+    if untold > 0 {
+        // What did not show may have been in those trials.
+        ablation = Ablation::default();
+        scopes.retain(|advice: &ScopeAdvice| advice.needed != "cta");
+        needs.retain(|need: &FenceNeed| need.needed == Needed::Both);
+    }
+    let confidence = match &unresolved {
+        _ if untold > 0 => 0.0,
+        Some(_) => 0.95,
+        None => 1.0 - ALPHA,
+    };
     let missing = answer
         .iter()
         .map(|fence| {
@@ -115,10 +128,11 @@ pub async fn search<T: Trials>(
         verified: Verified { trials: verified.trials, failures: verified.failures },
         assurance: Assurance {
             rate: limits.rare(),
-            error: (concluded as f64 * ALPHA).min(1.0),
+            error: if untold > 0 { 1.0 } else { (concluded as f64 * ALPHA).min(1.0) },
             cap: limits.cap(),
         },
         trials: spent,
+        untold,
         unresolved,
         caveats: Vec::new(),
     };
@@ -254,6 +268,13 @@ fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
              __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too"
                 .to_owned(),
         );
+    }
+    if report.untold > 0 {
+        caveats.push(format!(
+            "{} trials were still at work when their time was up, or were ended by a signal from outside: what failed \
+             did fail, but that something passes, or that a fence could go or be narrower, is not concluded",
+            report.untold
+        ));
     }
     if !report.redundant.is_empty() {
         caveats.push(

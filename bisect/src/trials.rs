@@ -7,8 +7,10 @@ use bugaroo_harness::{Error, Outcome, Variation};
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Trials that ended.
+    /// Trials that passed or failed.
     pub trials: u64,
+    /// Indices of those that say nothing: slow ones, and killed ones.
+    pub untold: Vec<u64>,
     /// Indices of those that failed, in the order in which they were asked for.
     pub failing: Vec<u64>,
 }

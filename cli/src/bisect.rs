@@ -20,13 +20,14 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
     if args.pw.len() != 1 {
         return Err(UsageError("bisect takes one --pw".to_owned()).into());
     }
-    let settings = setup::settings(&args.trial)?;
+    let mut settings = setup::settings(&args.trial)?;
     let variation = setup::variation(&args.trial, args.pw[0])?;
     if args.until_failure {
         return Err(UsageError("--until-failure is for run; bisect stops where it may".to_owned()).into());
     }
     let target = setup::target(&args.program)?;
     let library = DriverLibrary::find().map_err(Error::from)?;
+    settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
     let directory =
         args.out.clone().unwrap_or_else(|| campaign::fresh_path(&format!("{}-bisect", target.name())));
@@ -76,7 +77,9 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
     }
     let narrower = report.scope_advice.iter().any(|advice| advice.needed == "cta" && !advice.inserted);
     let clean = report.missing.is_empty() && report.redundant.is_empty() && report.unresolved.is_none();
-    Ok(if clean && !narrower { Exit::Clean } else { Exit::Findings(args.error_exitcode) })
+    Ok(if clean && !narrower && report.untold > 0 {
+        Exit::Internal
+    } else if clean && !narrower { Exit::Clean } else { Exit::Findings(args.error_exitcode) })
 }
 
 #[derive(Serialize)]

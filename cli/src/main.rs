@@ -6,6 +6,7 @@ mod bisect;
 mod exit;
 mod failure;
 mod histogram;
+mod input;
 mod instrument;
 mod later;
 mod litmus;
@@ -19,12 +20,14 @@ mod verify;
 
 use std::process::ExitCode;
 
+use bugaroo_harness::limits;
 use clap::Parser;
 
 use args::{Cli, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    limits::survive_file_size_limit();
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Bisect(args) => bisect::bisect(&args),
@@ -37,10 +40,8 @@ fn main() -> ExitCode {
         Command::Litmus(args) => litmus::litmus(&args),
     };
     let exit: Exit = result.unwrap_or_else(|error| {
-        output::note(format_args!(
-            "{}{error:#}",
-            if exit::of_error(&error) == Exit::Interrupted { "" } else { "error: " }
-        ));
+        let name = if exit::of_error(&error) == Exit::Interrupted { "" } else { "error: " };
+        output::note(format_args!("{name}{}", output::chain(&error)));
         exit::of_error(&error)
     });
     exit.into()

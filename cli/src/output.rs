@@ -26,6 +26,15 @@ pub fn note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "bugaroo: {text}");
 }
 
+/// An error with its causes, each told once: some errors name their cause in their own text.
+pub fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        _ if told.contains(&cause) => told,
+        _ => format!("{told}: {cause}"),
+    })
+}
+
 /// A plain table: no lines, no colours, one row a line. Columns of these numbers are flush right.
 pub fn table(header: &[&str], right: &[usize], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

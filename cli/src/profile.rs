@@ -21,6 +21,7 @@ pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     let target = setup::target(&args.program)?;
     let (seed, backend) = (settings.seed, settings.backend);
     let library = DriverLibrary::find().map_err(Error::from)?;
+    let settings = Settings { input: setup::input()?, ..settings };
     let reporter = progress::for_standard_error();
     let profile = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;

@@ -18,7 +18,7 @@ use crate::{failure, setup};
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let settings = setup::settings(&args.trial)?;
     let variation = setup::variation(&args.trial, args.pw[0])?;
-    let campaign = Campaign {
+    let mut campaign = Campaign {
         target: setup::target(&args.program)?,
         settings,
         seed: args.trial.seed,
@@ -29,6 +29,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         out: args.out.clone(),
     };
     let library = DriverLibrary::find().map_err(Error::from)?;
+    campaign.settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
     let summary = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
@@ -44,6 +45,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     }
     Ok(match summary.failures() {
         0 if summary.interrupted => Exit::Interrupted,
+        // Trials that say nothing leave the question open.
+        0 if summary.untold() > 0 => Exit::Internal,
         0 => Exit::Clean,
         _ => Exit::Findings(args.error_exitcode),
     })

@@ -1,11 +1,12 @@
 //! From options to what the harness wants: the same for all commands that run trials.
 
 use bugaroo_harness::gpu::real_driver;
-use bugaroo_harness::{Error, Settings, Target, Variation};
+use bugaroo_harness::{Error, Input, Settings, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
 use crate::args::{Backend, Model, Program, TrialArgs};
 use crate::exit::UsageError;
+use crate::output::note;
 
 /// Finds the program.
 pub fn target(program: &Program) -> Result<Target, Error> {
@@ -25,7 +26,14 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
         warp_synchronous: args.warp_synchronous,
         digest: true,
         fork_server: !args.no_fork_server,
+        // Read by [`input`], once all else is known to be well.
+        input: None,
     })
+}
+
+/// What the program finds on its standard input: what we find on ours.
+pub fn input() -> Result<Option<Input>, Error> {
+    Ok(Input::of_ours(|text| note(text))?)
 }
 
 /// Only on the virtual GPU can a trial be replayed, so a real one has to be asked for.

@@ -14,7 +14,7 @@ use crate::setup;
 pub fn sites(args: &SitesArgs) -> anyhow::Result<Exit> {
     let target = setup::target(&args.program)?;
     let library = DriverLibrary::find().map_err(Error::from)?;
-    let settings = Settings { timeout: args.timeout, ..Settings::default() };
+    let settings = Settings { timeout: args.timeout, input: setup::input()?, ..Settings::default() };
     let list = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(list_sites(target.clone(), settings, library, interrupt).await?)

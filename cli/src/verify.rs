@@ -3,7 +3,7 @@
 mod human;
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UnsupportedError, UsageError};
+use crate::input;
 use crate::output::{print, print_json};
 
 /// What is written as JSON: the fields of the first kernel (the only one, where one is named), and all kernels.
@@ -130,13 +131,7 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().read_to_end(&mut bytes)?;
-    } else {
-        bytes = fs::read(path)?;
-    }
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(input::read(path)?).map_err(|error| {
         let line =
             error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         io::Error::other(format!("line {}: not PTX: bytes that are no text", line + 1))

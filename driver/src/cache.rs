@@ -12,6 +12,7 @@ use std::path::Path;
 
 use bugaroo_injector::{InstrumentError, Instrumented, instrument as inject};
 
+use crate::blocked::Blocked;
 use crate::digest::Digest;
 use crate::module::Refusal;
 use crate::own_writes;
@@ -62,6 +63,8 @@ fn write(entry: &Path, instrumented: &Instrumented) -> io::Result<()> {
     let folder = entry.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     // The process id keeps trials that run at the same time apart.
+    // A limit of file sizes (`ulimit -f`) is the program's, and no reason to end it.
+    let _blocked = Blocked::new(libc::SIGXFSZ);
     let part = entry.with_extension(format!("{}.part", std::process::id()));
     let written = write_file(&part, &body).and_then(|()| fs::rename(&part, entry));
     if written.is_err() {

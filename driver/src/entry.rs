@@ -10,8 +10,9 @@
 //! Until then further work in that context is accepted and dropped, as it would queue behind the
 //! broken kernel. From the report on, every call through [`with_context`] gives the same error.
 //! Functions that only look up, set the current context or destroy things stay usable.
+//!
+//! **Panics** are internal errors. After one, all that takes the lock gives `CUDA_ERROR_UNKNOWN` ([`crate::panics`]).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
@@ -19,7 +20,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
 use crate::types::CUcontext;
-use crate::{current, polled, pump};
+use crate::{current, panics, polled, pump};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
@@ -68,17 +69,9 @@ pub fn adopt() {
     OWNER.store(process::id(), Ordering::Release);
 }
 
-/// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN` and a line on stderr.
+/// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN`, and is told ([`crate::panics`]).
 pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
-    // What a panic may leave half-done is behind the lock, whose poison says so; later calls go on
-    // with what there is rather than taking the program down.
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(outcome) => outcome.into(),
-        Err(_) => {
-            eprintln!("bugaroo: internal error in {name} (see above): please report it");
-            Status::Unknown
-        }
-    }
+    panics::caught(name, body).map_or(Status::Unknown, Status::from)
 }
 
 /// Runs a body that needs an initialised driver, under the lock.
@@ -90,6 +83,9 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
         if pump::in_call() {
             return Err(Status::NotPermitted);
         }
+        if panics::broken() {
+            return Err(Status::Unknown);
+        }
         polled::called();
         let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
         body(driver.as_mut().ok_or(Status::NotInitialized)?)
@@ -100,6 +96,9 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
 pub fn if_free(body: impl FnOnce(&mut Driver) -> Outcome) -> Outcome {
     if initialised() != Initialised::Here {
         return Err(Status::NotInitialized);
+    }
+    if panics::broken() {
+        return Err(Status::Unknown);
     }
     let mut driver = match DRIVER.try_lock() {
         Ok(driver) => driver,
@@ -214,3 +213,6 @@ pub unsafe fn text<'a>(text: *const std::ffi::c_char) -> Outcome<&'a str> {
     // SAFETY: not null, and the caller vouches for the rest.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_str().map_err(|_| Status::InvalidValue)
 }
+
+#[cfg(test)]
+mod tests;

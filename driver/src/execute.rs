@@ -59,6 +59,8 @@ pub struct Flight {
     ordinal: u64,
     armed: Option<Armed>,
     workspace: Option<u64>,
+    /// Work that it had done when that was last looked at.
+    pub(super) worked: u64,
 }
 
 impl Request {
@@ -139,6 +141,7 @@ impl Driver {
                 ordinal,
                 armed,
                 workspace,
+                worked: 0,
             }),
             Err(error) => {
                 if let Some(armed) = armed {
@@ -174,11 +177,15 @@ impl Driver {
                 self.entered = Some(ticket);
             }
         }
-        flight.grid.advance(&mut self.memory, turns)
+        let end = flight.grid.advance(&mut self.memory, turns);
+        if end.is_none() {
+            self.pulse(flight);
+        }
+        end
     }
 
     /// Takes back the launch state of the kernel that ran last, if it still runs.
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         if let Some(item) = self.entered.take().and_then(|ticket| self.queue.item(ticket))
             && let Progress::Flying(flight) = &item.progress
             && let Some(armed) = &flight.armed

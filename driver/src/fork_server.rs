@@ -178,14 +178,21 @@ fn become_trial(
             libc::_exit(0);
         }
     }
-    let put = examined.files.make_own(&outputs).and_then(|()| {
-        drop(outputs);
+    if let Err(error) = examined.files.make_own(&outputs) {
+        // The system's fault, or ours, and not the program's.
+        let what = format!("in the fork server: a trial could not be set up: {error}");
+        Report::new(Some(report.as_raw_fd())).send(&Message::Panicked { what });
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(1) };
+    }
+    drop(outputs);
+    let put = {
         match driver.report.descriptor() {
             Some(place) => files::put(report, place).map(|()| Some(place)),
             // The program closed its report's pipe: nobody is told anything.
             None => Ok(None),
         }
-    });
+    };
     let read = Orders::from_json(orders);
     let (Ok(place), Ok(orders)) = (&put, read) else {
         eprintln!("bugaroo: a trial could not be set up in the fork server: {put:?}");

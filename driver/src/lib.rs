@@ -7,7 +7,7 @@
 //!
 //! The functions bear the names of CUDA 13.0's `cuda.h` and do what its documentation says, errors
 //! included; each module's head tells where it departs. What is missing altogether is exported too
-//! ([`missing`]): it says its name and answers `CUDA_ERROR_NOT_SUPPORTED`. No panic crosses the C boundary.
+//! ([`missing`]): it says its name and answers `CUDA_ERROR_NOT_SUPPORTED`. No panic crosses the C boundary ([`panics`]).
 
 #![allow(non_snake_case, non_camel_case_types, reason = "cuda.h's own names")]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on it")]
@@ -15,6 +15,7 @@
 pub mod advice;
 pub mod array;
 mod attributes;
+mod blocked;
 mod cache;
 pub mod capture;
 mod children;
@@ -66,6 +67,7 @@ pub mod notices;
 mod nvjitlink;
 pub mod occupancy;
 mod own_writes;
+mod panics;
 pub mod peer;
 pub mod per_thread;
 pub mod pointer;
@@ -74,6 +76,7 @@ pub mod pool;
 pub mod primary;
 pub mod procaddr;
 pub mod profiler;
+mod progress;
 mod pump;
 mod queue;
 mod report;

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::entry::with_driver;
+use crate::panics;
 use crate::pump;
 use crate::queue::Ticket;
 
@@ -68,6 +69,9 @@ fn look_on() {
             thread::yield_now()
         } else {
             thread::sleep(SILENCE)
+        }
+        if panics::broken() {
+            return;
         }
         let calls = CALLS.load(Ordering::Relaxed);
         silent = calls == seen;

@@ -21,6 +21,7 @@ use crate::module::{Module, ModuleNumbers};
 use crate::notices::Listeners;
 use crate::pool::Pools;
 use crate::primary::Primary;
+use crate::progress::Pulse;
 use crate::queue::{Progress, Queue, Ticket};
 use crate::report::Report;
 use crate::stream::Stream;
@@ -97,6 +98,8 @@ pub struct Driver {
     pub entered: Option<Ticket>,
     /// Workspaces of cooperative launches that nobody uses.
     pub workspaces: Vec<CUdeviceptr>,
+    /// Whether device work goes on.
+    pub pulse: Pulse,
     /// Launches so far, over the whole process.
     pub launches: u64,
     /// Digest of device memory, chained over launches.
@@ -177,6 +180,7 @@ impl Driver {
             injection,
             report,
             clock: Clock::default(),
+            pulse: Pulse::default(),
             launches: 0,
             digest: 0,
             primary,

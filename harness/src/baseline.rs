@@ -169,6 +169,12 @@ fn kernels(report: &Report) -> BTreeSet<String> {
 
 async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
     let ran = ground.run(plan).await?;
+    let app = || ground.target.app.clone();
+    match ran.outcome {
+        Outcome::Slow => return Err(Error::BaselineSlow { app: app(), seconds: ran.duration_ms / 1e3 }),
+        Outcome::Killed => return Err(Error::BaselineKilled { app: app(), exit: ran.exit }),
+        _ => {}
+    }
     if ran.outcome.is_failure() {
         let passes_in_lockstep = passes_in_lockstep(ground, plan, &ran).await?;
         return Err(failure(ground, &ran, passes_in_lockstep));

@@ -9,13 +9,13 @@ use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::progress::{Event, Reporter};
-use crate::record::TrialRecord;
+use crate::record::{Outcome, TrialRecord};
 use crate::rundir::{Configuration, Recorded, RunDir, RunDirError, RunFile, SCHEMA};
 use crate::seeds::random_run_seed;
 use crate::session::{Session, Settings, Stop};
 use crate::summary::CellSummary;
 use crate::target::Target;
-use crate::trial::ForkServerUse;
+use crate::fork_server::ForkServerUse;
 use crate::variation::Variation;
 
 /// What to run.
@@ -69,6 +69,12 @@ impl RunSummary {
     /// Trials per second of wall-clock time; None where none ran.
     pub fn trials_per_second(&self) -> Option<f64> {
         (self.ran > 0).then(|| self.ran as f64 / self.elapsed.as_secs_f64())
+    }
+
+    /// Trials in all cells that say nothing of the program: slow ones, and killed ones.
+    pub fn untold(&self) -> u64 {
+        let of = |cell: &CellSummary| cell.outcomes.of(Outcome::Slow) + cell.outcomes.of(Outcome::Killed);
+        self.cells.iter().map(of).sum()
     }
 
     /// The cell with a failure that comes first, with that failure.
@@ -134,13 +140,16 @@ impl Campaign {
             trials: self.trials,
             baseline: session.baseline().clone(),
         };
+        if let Some(input) = &self.settings.input {
+            directory.keep_input(input)?;
+        }
         directory.state(&run)?;
         let nothing = Recorded { run, trials: Default::default(), torn: false };
         self.all_trials(directory, nothing, &session, reporter).await
     }
 
     async fn resume(
-        self,
+        mut self,
         mut directory: RunDir,
         mut recorded: Recorded,
         library: DriverLibrary,
@@ -148,6 +157,9 @@ impl Campaign {
         reporter: &dyn Reporter,
     ) -> Result<RunSummary, Error> {
         let there = &recorded.run.configuration;
+        if self.settings.input.is_none() {
+            self.settings.input = RunDir::kept_input(directory.path(), there)?;
+        }
         let configuration = self.configuration(self.seed.unwrap_or(there.seed));
         if let Some(differences) = configuration.differences(there) {
             return Err(RunDirError::Differs { path: directory.path().to_owned(), differences }.into());
@@ -250,6 +262,23 @@ fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
             "in {forgetful} of {trials} trials the model's memory was full, and writes were forgotten: what others \
              might have read in place of them did not show; --model-memory gives it more"
         ));
+    }
+    let all = |outcome| cells.iter().map(|cell| cell.outcomes.of(outcome)).sum::<u64>();
+    let trials = |count| if count == 1 { "1 trial was".to_owned() } else { format!("{count} trials were") };
+    for (outcome, what) in [
+        (Outcome::Slow, "still at work on the device when the time was up (--timeout gives more)"),
+        (Outcome::Killed, "ended twice by a signal that Bugaroo did not send (is there memory enough?)"),
+    ] {
+        match all(outcome) {
+            0 => {}
+            count => warnings.push(format!("{} {what}: that says nothing, and counts for no rate", trials(count))),
+        }
+    }
+    match session.repeated() {
+        0 => {}
+        count => {
+            warnings.push(format!("{} ended by a signal that Bugaroo did not send, and run again", trials(count)));
+        }
     }
     warnings
 }

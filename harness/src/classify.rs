@@ -2,7 +2,7 @@
 //!
 //! What the virtual GPU saw comes first: a deadlock is one whatever the program made of it, since on a
 //! GPU it would still stand there, and so is a launch that ran out of its step budget. Then the process's
-//! own end. The oracle is asked about what ended by itself. A fault of a kernel makes a crash of a failure
+//! own end. What was still at work when its time was up, and what a signal from outside has ended, says nothing. The oracle is asked about what ended by itself. A fault of a kernel makes a crash of a failure
 //! but not a failure of a pass: a program may provoke one on purpose.
 
 use std::time::Duration;
@@ -13,9 +13,11 @@ use crate::oracle::Verdict;
 use crate::record::{Exit, Outcome};
 use crate::report::FailedLaunch;
 
-/// The outcome, with its reason, where no oracle need be asked.
+/// The outcome, with its reason, where no oracle need be asked. `slow`: it was killed although device work went on;
+/// `timeout` is how long it ran then.
 pub fn without_oracle(
     exit: Exit,
+    slow: bool,
     launch: Option<&FailedLaunch>,
     timeout: Duration,
 ) -> Option<(Outcome, String)> {
@@ -31,12 +33,27 @@ pub fn without_oracle(
         (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => {
             Some((Outcome::Crash, format!("kernel {kernel}: {} ({exit})", fault.summary)))
         }
+        (_, Exit::Killed) if slow => {
+            let reason = format!("still at work on the device after {} s of wall-clock time", seconds(timeout));
+            Some((Outcome::Slow, reason))
+        }
         (_, Exit::Killed) => {
-            Some((Outcome::Timeout, format!("killed after {} s of wall-clock time", timeout.as_secs_f64())))
+            let reason = format!(
+                "killed after {} s of wall-clock time; no device work showed in the end",
+                seconds(timeout)
+            );
+            Some((Outcome::Timeout, reason))
+        }
+        (_, Exit::Signal(_)) if exit.is_from_outside() => {
+            Some((Outcome::Killed, format!("{exit}, which Bugaroo did not send")))
         }
         (_, Exit::Signal(_)) => Some((Outcome::Crash, exit.to_string())),
         (_, Exit::Code(_)) => None,
     }
+}
+
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e3).round() / 1e3
 }
 
 /// The outcome, with its reason, by what the oracle says; a pass has no reason.

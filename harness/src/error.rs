@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use bugaroo_protocol::{SiteId, SiteKind};
 
 use crate::baseline::BaselineFailure;
+use crate::input::InputError;
 use crate::library::LibraryError;
+use crate::limits::explanation;
 use crate::oracle::ParseOracleError;
+use crate::record::Exit;
 use crate::rundir::RunDirError;
 use crate::target::TargetError;
 
@@ -73,6 +76,53 @@ pub enum Error {
         /// What, and where.
         what: String,
     },
+    /// The driver panicked: an internal error.
+    #[error("internal error {what} (seed {seed}): this is Bugaroo's fault and not the program's; please report it")]
+    Panicked {
+        /// What it said, and where.
+        what: String,
+        /// The trial's seed.
+        seed: u64,
+    },
+    /// The program is slower than its time limit without injection.
+    #[error(
+        "{} was still at work on the device after {seconds:.0} s without injection: --timeout gives it more time", app.display()
+    )]
+    BaselineSlow {
+        /// The program.
+        app: PathBuf,
+        /// How long it ran.
+        seconds: f64,
+    },
+    /// Signals from outside have ended the program without injection.
+    #[error("without injection {} was ended twice by {exit}, which Bugaroo did not send (is there memory enough?)", app.display())]
+    BaselineKilled {
+        /// The program.
+        app: PathBuf,
+        /// How.
+        exit: Exit,
+    },
+    /// The driver could not report.
+    #[error(
+        "{} closes descriptors that it did not open (closefrom, close_range, or close in a loop), and Bugaroo's among them: its \
+         driver cannot report what the kernels do", app.display()
+    )]
+    ReportClosed {
+        /// The program.
+        app: PathBuf,
+    },
+    /// A search met too many trials that say nothing.
+    #[error(
+        "{trials} trials were slow (still at work on the device when their time was up) or ended by signals that Bugaroo \
+         did not send: nothing can be concluded from such; --timeout gives them more time, --jobs 1 more memory"
+    )]
+    TooManyUntold {
+        /// How many.
+        trials: u64,
+    },
+    /// Standard input cannot be given to the program.
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// A recorded oracle that is none: the file was written by another hand.
     #[error("the run's oracle: {0}")]
     Oracle(#[from] ParseOracleError),
@@ -107,7 +157,7 @@ pub enum Error {
         kernels: Vec<String>,
     },
     /// A process could not be started, or not be watched.
-    #[error("cannot run {what}: {source}")]
+    #[error("cannot run {what}: {source}{}", explanation(source))]
     Process {
         /// The program.
         what: String,
@@ -125,18 +175,26 @@ impl Error {
         match self {
             Error::Target(_)
             | Error::Oracle(_)
+            | Error::Input(InputError::TooLong)
             | Error::UnknownSite { .. }
             | Error::NotAFence { .. }
             | Error::TakesNoFence { .. }
             | Error::UnknownKernel { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
             Error::Baseline(_) => Class::Baseline,
-            Error::DriverUnused { .. } | Error::Unsupported { .. } | Error::NoRealDriver(_) => {
-                Class::Unsupported
-            }
-            Error::Library(_) | Error::RunDir(_) | Error::DriverVersion { .. } | Error::Process { .. } => {
-                Class::Internal
-            }
+            Error::DriverUnused { .. }
+            | Error::Unsupported { .. }
+            | Error::NoRealDriver(_)
+            | Error::ReportClosed { .. } => Class::Unsupported,
+            Error::Library(_)
+            | Error::RunDir(_)
+            | Error::DriverVersion { .. }
+            | Error::Panicked { .. }
+            | Error::TooManyUntold { .. }
+            | Error::BaselineSlow { .. }
+            | Error::BaselineKilled { .. }
+            | Error::Input(InputError::Io(_))
+            | Error::Process { .. } => Class::Internal,
             Error::Interrupted => Class::Interrupted,
         }
     }

@@ -7,6 +7,7 @@
 //!
 //! Where the program must not be forked, it goes on to its end as the process that it is, which is no trial.
 
+mod keeper;
 mod served;
 mod socket;
 mod start;
@@ -14,7 +15,7 @@ mod start;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bugaroo_protocol::{LONGEST_MESSAGE, Orders, ToServer};
@@ -22,9 +23,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::capture::Keep;
-use crate::process::{Ended, Ending, Group, Life, Pipe, Running};
+use crate::process::{Ended, Ending, Group, Life, Patience, Pipe, Running};
 use crate::report::{Reader, Report};
 
+pub use keeper::ForkServerUse;
+pub(crate) use keeper::Keeper;
 use served::{Command, Served};
 use socket::Socket;
 pub(crate) use start::{Start, start, wanted, wrote_elsewhere};
@@ -48,8 +51,15 @@ pub(crate) struct ForkServer {
     attending: AbortHandle,
     group: Group,
     next: AtomicU64,
-    /// Why some trials could not be forked.
-    trouble: Mutex<Option<String>>,
+}
+
+/// Why a trial was not done by a server.
+#[derive(Debug)]
+pub(crate) enum NotDone {
+    /// It has died, and the trial with it, if that had begun.
+    Died,
+    /// The trial has to be run as a process of its own; why, in one line.
+    Refused(String),
 }
 
 impl std::fmt::Debug for ForkServer {
@@ -59,24 +69,28 @@ impl std::fmt::Debug for ForkServer {
 }
 
 impl ForkServer {
-    /// Runs a trial. None: it has to be run as a process of its own; why is kept.
+    /// Runs a trial.
+    ///
+    /// # Errors
+    /// When it was not done.
     pub(crate) async fn trial(
         &self,
         orders: &Orders,
         keep: Keep,
-        timeout: Duration,
-    ) -> Option<(Ended, Report)> {
-        match self.try_trial(orders, keep, timeout).await {
-            Ok(done) => Some(done),
-            Err(error) => {
-                let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-                trouble.get_or_insert_with(|| error.to_string());
-                None
-            }
-        }
+        patience: Patience,
+    ) -> Result<(Ended, Report), NotDone> {
+        self.try_trial(orders, keep, patience).await.map_err(|error| {
+            // Whoever speaks with it has heard of its death before any of its trials.
+            if self.commands.is_closed() { NotDone::Died } else { NotDone::Refused(error.to_string()) }
+        })
     }
 
-    async fn try_trial(&self, orders: &Orders, keep: Keep, timeout: Duration) -> io::Result<(Ended, Report)> {
+    async fn try_trial(
+        &self,
+        orders: &Orders,
+        keep: Keep,
+        patience: Patience,
+    ) -> io::Result<(Ended, Report)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let message = ToServer::Trial { id, orders: &orders.to_json() }.to_bytes();
         if message.len() > LONGEST_MESSAGE {
@@ -91,7 +105,7 @@ impl ForkServer {
         let running = Running {
             life: Served::new(id, self.commands.clone(), end),
             started,
-            timeout,
+            patience,
             stdout: Pipe::open(stdout.0)?,
             stderr: Pipe::open(stderr.0)?,
             report: Pipe::open(report.0)?,
@@ -101,11 +115,6 @@ impl ForkServer {
         let before = Ending { stdout: &self.said.stdout, stderr: &self.said.stderr };
         let ended = running.finish_after(before, |bytes| reader.push(bytes)).await?;
         Ok((ended, reader.finish()))
-    }
-
-    /// Why some trials had to be processes of their own.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -2,6 +2,8 @@
 //! CUDA runtime over it, with a `libcudart.so` for each version of the API; and the library that is preloaded
 //! to redirect a runtime that was linked into the program.
 
+mod folder;
+
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,9 @@ use std::{env, fs, io};
 
 use bugaroo_protocol::Backend;
 use bugaroo_shims::{IMPLEMENTATION, SHIMS};
-use tempfile::TempDir;
+
+use crate::limits::explanation;
+use folder::Folder;
 
 /// Names the driver library, or the folder that holds it, where it does not stand beside us.
 pub const DRIVER_VARIABLE: &str = "BUGAROO_DRIVER";
@@ -46,8 +50,12 @@ pub enum LibraryError {
         driver: PathBuf,
     },
     /// The folder for it cannot be made.
-    #[error("cannot make a folder for the driver library: {0}")]
-    Folder(#[from] io::Error),
+    #[error("cannot make a folder for the driver library: {source}{}", explanation(source))]
+    Folder {
+        /// Why not.
+        #[from]
+        source: io::Error,
+    },
 }
 
 /// Paths in a row.
@@ -58,7 +66,7 @@ pub(crate) fn paths(paths: &[PathBuf]) -> String {
 /// A folder that shows the libraries under the names that programs load, for as long as this lives.
 #[derive(Debug)]
 pub struct DriverLibrary {
-    folder: TempDir,
+    folder: Folder,
     /// Whether the runtime is there, too.
     runtime: bool,
 }
@@ -99,7 +107,7 @@ impl DriverLibrary {
     /// When the folder cannot be made.
     pub fn at(driver: &Path) -> Result<Self, LibraryError> {
         let driver = driver.canonicalize()?;
-        let folder = tempfile::Builder::new().prefix("bugaroo-").tempdir()?;
+        let folder = Folder::new()?;
         for name in NAMES {
             symlink(&driver, folder.path().join(name))?;
         }

@@ -20,7 +20,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::{Keep, Output};
-use crate::process::Program;
+use crate::process::{Patience, Program};
 use crate::record::Exit;
 
 /// The variable in which a command finds the trial's exit code.
@@ -168,7 +168,7 @@ async fn ask(
         arguments: &arguments,
         directory: directory.to_owned(),
         input: Some(input),
-        timeout,
+        patience: Patience::exactly(timeout),
         keep: Keep::default(),
     };
     let ended = program.run(&[(EXIT_CODE_VARIABLE, code.into())]).await?;

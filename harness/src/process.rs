@@ -43,10 +43,40 @@ pub struct Program<'a> {
     pub directory: PathBuf,
     /// Its standard input; None: empty.
     pub input: Option<File>,
-    /// Wall-clock time after which its group is killed.
-    pub timeout: Duration,
+    /// How long it may run.
+    pub patience: Patience,
     /// What to keep of its standard output besides the tail.
     pub keep: Keep,
+}
+
+/// How long a program may run, in wall-clock time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// After this long it is killed, unless its report has told of device work lately.
+    pub limit: Duration,
+    /// After this long it is killed in any case.
+    pub most: Duration,
+}
+
+/// Least time in which device work has to show.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(200);
+
+impl Patience {
+    /// So long, and no longer.
+    pub fn exactly(limit: Duration) -> Self {
+        Patience { limit, most: limit }
+    }
+
+    /// What cannot be told as a point in time is for ever.
+    pub(crate) fn bounded(self) -> Self {
+        let far = Duration::from_secs(u64::from(u32::MAX));
+        Patience { limit: self.limit.min(far), most: self.most.min(far) }
+    }
+
+    /// Device work is going on where it has shown in a time so long.
+    pub fn window(self) -> Duration {
+        (self.limit / 4).max(SHORTEST_WINDOW)
+    }
 }
 
 /// The program's ends of its pipes.
@@ -65,6 +95,8 @@ pub struct Ends<'e> {
 pub struct Ended {
     /// How.
     pub exit: Exit,
+    /// It was killed although device work went on.
+    pub slow: bool,
     /// Standard output.
     pub stdout: Output,
     /// Standard error.
@@ -84,18 +116,18 @@ impl Program<'_> {
         let (stdout, stderr) = (io::pipe()?, io::pipe()?);
         let mut command = self.command();
         command.envs(environment.iter().map(|(name, value)| (name, value)));
-        self.start(command, stdout, stderr, None, None)?.finish(|_| ()).await
+        self.start(command, stdout, stderr, None, None)?.finish(|_| false).await
     }
 
     /// Runs it with a pipe for a report: `environment` is told its pipes, and `on_report` gets what
-    /// comes out, piece by piece.
+    /// comes out, piece by piece, and answers whether it told of device work.
     ///
     /// # Errors
     /// When it cannot be started.
     pub async fn run_with_report(
         self,
         environment: impl FnOnce(Ends<'_>) -> Vec<(&'static str, OsString)>,
-        on_report: impl FnMut(&[u8]),
+        on_report: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<Ended> {
         self.start_with_report(environment, None)?.finish(on_report).await
     }
@@ -151,7 +183,7 @@ impl Program<'_> {
         Ok(Running {
             life: Group::new(child, exits),
             started,
-            timeout: self.timeout,
+            patience: self.patience,
             stdout: Pipe::open(stdout)?,
             stderr: Pipe::open(stderr)?,
             report: report.map_or(Ok(Pipe::ended()), Pipe::open)?,

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::progress::{Event, Reporter};
+use crate::record::Outcome;
 use crate::report::{KernelUse, add_counts};
 use crate::session::{Session, Stop};
 use crate::variation::Variation;
@@ -24,7 +25,7 @@ use crate::variation::Variation;
 pub struct Profile {
     /// Injected trials that the flush lengths are of.
     pub trials: u64,
-    /// How many of these failed. Theirs count as far as they got.
+    /// How many of these did not pass. Theirs count as far as they got.
     pub failed_trials: u64,
     /// Whether the user stopped it before all trials were done.
     pub interrupted: bool,
@@ -84,7 +85,7 @@ impl Profile {
             let what = format!("p_w {}", variation.pw);
             reporter.report(Event::BatchStarted { what: &what, trials });
             let on_end = |full: &crate::FullTrial| {
-                sums.add(full.record.outcome.is_failure(), &full.kernels);
+                sums.add(full.record.outcome != Outcome::Pass, &full.kernels);
                 Ok(())
             };
             let done = session.full_trials_with(variation, 0..trials, Stop::Never, reporter, on_end).await;

@@ -19,18 +19,35 @@ pub enum Outcome {
     Crash,
     /// Threads of a kernel wait for each other for ever.
     Deadlock,
-    /// The program, or a kernel, ran for longer than it may.
+    /// The program, or a kernel, ran for longer than it may, and nothing went on on the device any more.
     Timeout,
+    /// Its time was up while device work went on: it says nothing, neither good nor bad.
+    Slow,
+    /// A signal that neither we nor, as far as can be told, the program itself sent has ended it, twice: it says
+    /// nothing either.
+    Killed,
 }
 
 impl Outcome {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Outcome; 5] =
-        [Outcome::Pass, Outcome::WrongResult, Outcome::Crash, Outcome::Deadlock, Outcome::Timeout];
+    pub const ALL: [Outcome; 7] = [
+        Outcome::Pass,
+        Outcome::WrongResult,
+        Outcome::Crash,
+        Outcome::Deadlock,
+        Outcome::Timeout,
+        Outcome::Slow,
+        Outcome::Killed,
+    ];
 
-    /// Anything but a pass.
+    /// Whether it shows a bug.
     pub fn is_failure(self) -> bool {
-        self != Outcome::Pass
+        self.tells() && self != Outcome::Pass
+    }
+
+    /// Whether it says anything of the program: such trials are those that rates and conclusions rest on.
+    pub fn tells(self) -> bool {
+        !matches!(self, Outcome::Slow | Outcome::Killed)
     }
 
     /// As it is written.
@@ -41,6 +58,8 @@ impl Outcome {
             Outcome::Crash => "crash",
             Outcome::Deadlock => "deadlock",
             Outcome::Timeout => "timeout",
+            Outcome::Slow => "slow",
+            Outcome::Killed => "killed",
         }
     }
 }
@@ -89,12 +108,23 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         libc::SIGTERM => "SIGTERM",
         libc::SIGINT => "SIGINT",
         libc::SIGHUP => "SIGHUP",
+        libc::SIGQUIT => "SIGQUIT",
         libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ: more than a file may hold by this shell's limit, ulimit -f",
         _ => return None,
     })
 }
 
-/// What is known of a failure.
+impl Exit {
+    /// Whether it was ended by a signal of the kind that comes from outside: of the out-of-memory killer, of a person, of a
+    /// shell's limit. That we did not send it goes without saying: what we kill is [`Exit::Killed`].
+    pub fn is_from_outside(self) -> bool {
+        use libc::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGXCPU};
+        matches!(self, Exit::Signal(SIGHUP | SIGINT | SIGKILL | SIGQUIT | SIGTERM | SIGXCPU))
+    }
+}
+
+/// What is known of a failure, or of why a trial says nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// One line for a person.
@@ -149,7 +179,7 @@ pub struct TrialRecord {
     pub forgotten: u64,
     /// Digest of device memory after its last launch.
     pub digest: Option<String>,
-    /// What is known of its failure; None for a pass.
+    /// What is known of its failure, or of why it says nothing; None for a pass.
     pub failure: Option<Failure>,
 }
 

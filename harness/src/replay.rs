@@ -1,20 +1,22 @@
 //! A recorded trial, run again exactly: same program and arguments, same working directory, same seed,
-//! same settings. What the program reads from its environment and from files is as it is now.
+//! same settings, same standard input. What the program reads from its environment and from files is as it is now.
 
 use std::path::Path;
 
 use crate::digest;
 use crate::error::Error;
+use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::record::TrialRecord;
-use crate::rundir::{Recorded, RunDirError, RunFile};
-use crate::session::{FullTrial, Session};
+use crate::rundir::{Recorded, RunDir, RunDirError, RunFile};
+use crate::session::{FullTrial, Session, Settings};
 
 /// A trial to be run again.
 #[derive(Debug)]
 pub struct Replay {
     run: RunFile,
+    input: Option<Input>,
     cell: usize,
     record: TrialRecord,
 }
@@ -34,7 +36,8 @@ impl Replay {
             return Err(RunDirError::NoTrial { path, cell, trial }.into());
         };
         recorded.run.configuration.target.check()?;
-        Ok(Self { run: recorded.run, cell, record })
+        let input = RunDir::kept_input(directory, &recorded.run.configuration)?;
+        Ok(Self { run: recorded.run, input, cell, record })
     }
 
     /// What was recorded.
@@ -58,9 +61,9 @@ impl Replay {
     /// # Errors
     /// When it cannot be run at all.
     pub async fn run(self, library: DriverLibrary, interrupt: Interrupt) -> Result<FullTrial, Error> {
-        let Self { run, cell, record } = self;
+        let Self { run, input, cell, record } = self;
         let configuration = run.configuration;
-        let settings = configuration.settings(Some(1))?;
+        let settings = Settings { input, ..configuration.settings(Some(1))? };
         let variation = configuration.cells().swap_remove(cell);
         let session = Session::resume(configuration.target, settings, library, interrupt, run.baseline);
         session.full_trial(&variation, record.trial).await

@@ -79,7 +79,7 @@ const MOST_STALE: usize = 64;
 pub struct Report {
     /// Version of the driver that spoke; None: the program never initialised it.
     pub driver: Option<u32>,
-    /// Modules, as they were loaded.
+    /// Modules, as they were first loaded: one for each number.
     pub modules: Vec<ModuleReport>,
     /// Kernels that were launched.
     pub kernels: BTreeMap<String, KernelUse>,
@@ -99,6 +99,8 @@ pub struct Report {
     pub failed_launch: Option<FailedLaunch>,
     /// The first thing that the driver cannot do.
     pub unsupported: Option<String>,
+    /// The first panic in the driver.
+    pub panicked: Option<String>,
     /// What the driver said at the first launch, where it was asked: what forbids to fork the program there,
     /// if anything, and how many bytes it had written.
     pub first_launch: Option<(Option<String>, u64)>,
@@ -107,7 +109,9 @@ pub struct Report {
 }
 
 impl Report {
-    fn take(&mut self, message: Message) {
+    /// Takes a message; answers whether it tells of device work.
+    fn take(&mut self, message: Message) -> bool {
+        let works = matches!(message, Message::Launch(_) | Message::Progress);
         match message {
             Message::Hello { version, .. } => {
                 // One of another version decides: its other messages cannot be trusted.
@@ -115,7 +119,15 @@ impl Report {
                     self.driver = Some(version);
                 }
             }
-            Message::Module(module) => self.modules.push(module),
+            // A program may load the same text over and over.
+            Message::Module(module) => match self.modules.iter_mut().find(|seen| seen.module == module.module) {
+                Some(seen) => seen.sites = seen.sites.take().or(module.sites),
+                None => self.modules.push(module),
+            },
+            Message::Progress => {}
+            Message::Panicked { what } => {
+                self.panicked.get_or_insert(what);
+            }
             Message::FirstLaunch { cannot_fork, wrote } => {
                 self.first_launch.get_or_insert((cannot_fork, wrote));
             }
@@ -124,6 +136,7 @@ impl Report {
                 self.unsupported.get_or_insert(what);
             }
         }
+        works
     }
 
     fn take_launch(&mut self, launch: Launch) {
@@ -160,14 +173,16 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Takes what came next.
-    pub fn push(&mut self, mut bytes: &[u8]) {
+    /// Takes what came next; answers whether any of it tells of device work.
+    pub fn push(&mut self, mut bytes: &[u8]) -> bool {
+        let mut works = false;
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             self.extend(&bytes[..end]);
-            self.end_line();
+            works |= self.end_line();
             bytes = &bytes[end + 1..];
         }
         self.extend(bytes);
+        works
     }
 
     /// No more will come.
@@ -187,13 +202,17 @@ impl Reader {
         }
     }
 
-    fn end_line(&mut self) {
-        match serde_json::from_slice(&self.line) {
+    fn end_line(&mut self) -> bool {
+        let works = match serde_json::from_slice(&self.line) {
             Ok(message) if !self.too_long => self.report.take(message),
-            _ => self.report.unreadable_lines += 1,
-        }
+            _ => {
+                self.report.unreadable_lines += 1;
+                false
+            }
+        };
         self.line.clear();
         self.too_long = false;
+        works
     }
 }
 

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `run.json` | schema version, configuration, baseline; written once, before the first trial |
 //! | `trials.jsonl` | a line for each finished trial, appended by a single write as it ends |
+//! | `stdin` | what the program found on its standard input, if there was any |
 //! | `lock` | nothing; locked while a run writes here |
 //!
 //! Killed at any moment, it is readable. A line that a kill or a full disk cut off is dropped, and cut
 //! off the file when the run goes on; its trial runs again.
 
 mod config;
+pub mod files;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -20,6 +22,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+use crate::input::{Input, InputError};
+use crate::limits::explanation;
 use crate::record::TrialRecord;
 
 pub use config::{Configuration, RunFile};
@@ -31,6 +36,12 @@ const RUN: &str = "run.json";
 const RUN_NEW: &str = "run.json.new";
 const TRIALS: &str = "trials.jsonl";
 const LOCK: &str = "lock";
+const STDIN: &str = "stdin";
+
+/// Most MiB of `run.json` that are read.
+const MOST_RUN: u64 = 256;
+/// Most MiB of `trials.jsonl` that are read: ten million trials have some 3 GiB.
+const MOST_TRIALS: u64 = 16 << 10;
 
 /// Why a run directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +62,14 @@ pub enum RunDirError {
         path: PathBuf,
         /// What differs, both values each.
         differences: String,
+    },
+    /// Something else stands where a file should.
+    #[error("{} is {what}, and no regular file", path.display())]
+    NotRegular {
+        /// The place.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// A file is not what it should be.
     #[error("{}: {what}", path.display())]
@@ -89,7 +108,7 @@ pub enum RunDirError {
         trial: u64,
     },
     /// The directory cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), explanation(source))]
     Io {
         /// What was touched.
         path: PathBuf,
@@ -147,11 +166,12 @@ impl RunDir {
         };
         let created = !path.exists();
         fs::create_dir_all(path).map_err(at(path))?;
+        files::check_regular(path, &[RUN, RUN_NEW, TRIALS, LOCK, STDIN])?;
         let has_run = path.join(RUN).exists();
         if !has_run {
             for entry in fs::read_dir(path).map_err(at(path))? {
                 let name = entry.map_err(at(path))?.file_name();
-                if ![LOCK, TRIALS, RUN_NEW].iter().any(|ours| name == *ours) {
+                if ![LOCK, TRIALS, RUN_NEW, STDIN].iter().any(|ours| name == *ours) {
                     return Err(RunDirError::NotARun(path.to_owned()));
                 }
             }
@@ -185,7 +205,8 @@ impl RunDir {
     /// When there is none, or it cannot be read.
     pub fn read(path: &Path) -> Result<Recorded, RunDirError> {
         let run_path = path.join(RUN);
-        let text = match fs::read(&run_path) {
+        files::check_regular(path, &[RUN, TRIALS, STDIN])?;
+        let text = match files::read_limited(&run_path, MOST_RUN) {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Err(RunDirError::Missing(path.to_owned()));
             }
@@ -193,7 +214,7 @@ impl RunDir {
         };
         let run: RunFile = read_versioned(&text).map_err(|wrong| wrong.at(&run_path, None))?;
         let trials_path = path.join(TRIALS);
-        let text = match fs::read(&trials_path) {
+        let text = match files::read_limited(&trials_path, MOST_TRIALS) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             other => other.map_err(|source| RunDirError::Io { path: trials_path.clone(), source })?,
         };
@@ -248,10 +269,37 @@ impl RunDir {
         write().map_err(|source| RunDirError::Io { path: self.path.join(TRIALS), source })
     }
 
+    /// Keeps what the program finds on its standard input.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep_input(&self, input: &Input) -> Result<(), RunDirError> {
+        let path = self.path.join(STDIN);
+        input.keep(&path).map_err(|source| RunDirError::Io { path, source })
+    }
+
+    /// The standard input that a run was made with; None where it had none.
+    ///
+    /// # Errors
+    /// When it is not there any more, or is another.
+    pub fn kept_input(path: &Path, configuration: &Configuration) -> Result<Option<Input>, Error> {
+        let Some(facts) = &configuration.stdin else { return Ok(None) };
+        files::check_regular(path, &[STDIN])?;
+        let path = path.join(STDIN);
+        match Input::kept(&path, facts) {
+            Ok(None) => {
+                let what = "it is not the standard input that the run was made with".to_owned();
+                Err(RunDirError::Damaged { path, what }.into())
+            }
+            Err(InputError::Io(source)) => Err(RunDirError::Io { path, source }.into()),
+            other => Ok(other?),
+        }
+    }
+
     /// Clears up after a run that came to nothing before its first trial.
     pub fn discard(self) {
         // What cannot be removed is merely left behind.
-        for name in [TRIALS, RUN_NEW, LOCK] {
+        for name in [TRIALS, RUN_NEW, STDIN, LOCK] {
             let _ = fs::remove_file(self.path.join(name));
         }
         if self.created {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bugaroo_protocol::{Backend, Site, SiteKind};
@@ -15,13 +16,16 @@ use crate::capture::Output;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
+use crate::limits;
 use crate::oracle::Oracle;
 use crate::progress::{Event, Reporter};
 use crate::record::{Exit, TrialRecord};
 use crate::report::KernelUse;
 use crate::seeds::Seeds;
 use crate::target::Target;
-use crate::trial::{ForkServerUse, Ground, Plan};
+use crate::fork_server::ForkServerUse;
+use crate::input::Input;
+use crate::trial::{Ground, Plan};
 use crate::variation::Variation;
 
 /// A program is short that takes less without injection, from its start to its end.
@@ -35,8 +39,8 @@ pub struct Settings {
     /// Trials that run at the same time, at least 1; None: as many as there are processors, and where they are forked and short
     /// three times as many, as a processor would else wait for the next one a sixth of its time.
     pub jobs: Option<usize>,
-    /// Wall-clock time that a trial may take; None: a minute, or far longer than without injection, whichever is
-    /// more.
+    /// Wall-clock time that a trial may take; None: a minute, or far longer than without injection, or than others under the
+    /// same model, whichever is most; and more for one that is at work on the device then.
     pub timeout: Option<Duration>,
     /// What says whether a trial did right.
     pub oracle: Oracle,
@@ -52,6 +56,8 @@ pub struct Settings {
     /// Whether trials are forks of one process, where the program allows it; otherwise each is a process
     /// of its own. Nothing but their speed depends on it.
     pub fork_server: bool,
+    /// What the program finds on its standard input; None: nothing.
+    pub input: Option<Input>,
 }
 
 impl Default for Settings {
@@ -66,19 +72,21 @@ impl Default for Settings {
             warp_synchronous: false,
             digest: true,
             fork_server: true,
+            input: None,
         }
     }
 }
 
 impl Settings {
     /// Trials that run at the same time: as long as each is a process, and when they are forked.
-    fn jobs(&self, baseline: &Baseline) -> [usize; 2] {
+    fn jobs(&self, baseline: &Baseline, most: usize) -> [usize; 2] {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        match self.jobs {
+        let wanted = match self.jobs {
             Some(jobs) => [jobs.max(1); 2],
             None if baseline.duration() < SHORT => [processors(), 3 * processors()],
             None => [processors(); 2],
-        }
+        };
+        wanted.map(|jobs| jobs.min(most))
     }
 
     /// Warp instructions that one launch of a trial may execute.
@@ -165,6 +173,7 @@ pub struct Session {
     shared: Arc<Shared>,
     sites: OnceCell<Vec<Site>>,
     interrupt: Interrupt,
+    told_of_limit: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -194,7 +203,8 @@ impl Session {
             () = stop.wait() => return Err(Error::Interrupted),
         };
         let shared = Arc::new(Shared { ground, seeds, baseline });
-        Ok(Self { shared, sites: OnceCell::new_with(Some(sites)), interrupt })
+        let sites = OnceCell::new_with(Some(sites));
+        Ok(Self { shared, sites, interrupt, told_of_limit: AtomicBool::new(false) })
     }
 
     /// Is ready for trials with a baseline that was run before.
@@ -207,7 +217,7 @@ impl Session {
     ) -> Self {
         let seeds = Seeds::new(settings.seed);
         let shared = Arc::new(Shared { ground: Ground::new(target, settings, library), seeds, baseline });
-        Self { shared, sites: OnceCell::new(), interrupt }
+        Self { shared, sites: OnceCell::new(), interrupt, told_of_limit: AtomicBool::new(false) }
     }
 
     /// The program.
@@ -228,6 +238,30 @@ impl Session {
     /// Whether trials were forks of one process so far, and if not, why.
     pub fn fork_server(&self) -> ForkServerUse {
         self.shared.ground.fork_server()
+    }
+
+    /// Runs that were repeated because a signal from outside had ended them.
+    pub fn repeated(&self) -> u64 {
+        self.shared.ground.repeated()
+    }
+
+    /// Trials that run at the same time, as [`Settings::jobs`] gives them; fewer where the limit of open files is low, which is
+    /// told once.
+    fn jobs(&self, reporter: &dyn Reporter) -> [usize; 2] {
+        let Some((most, limit)) = limits::trials_at_a_time() else {
+            return self.settings().jobs(self.baseline(), usize::MAX);
+        };
+        let jobs = self.settings().jobs(self.baseline(), most);
+        let wanted = self.settings().jobs(self.baseline(), usize::MAX);
+        if jobs != wanted && !self.told_of_limit.swap(true, Ordering::Relaxed) {
+            let note = format!(
+                "{most} trials run at the same time, and not {}: this shell's limit of {limit} open files (ulimit -n) \
+                 allows no more",
+                wanted[1]
+            );
+            reporter.report(Event::Note(&note));
+        }
+        jobs
     }
 
     /// Seed of the trial with this index.
@@ -353,7 +387,7 @@ impl Session {
         let mut indices = indices.into_iter().enumerate();
         let mut interrupt = self.interrupt.clone();
         let mut records = BTreeMap::new();
-        let jobs = self.settings().jobs(self.baseline());
+        let jobs = self.jobs(reporter);
         // No trial at a later place than this is of interest.
         let mut last = usize::MAX;
         let mut running: BTreeMap<usize, AbortHandle> = BTreeMap::new();

@@ -47,9 +47,9 @@ pub struct CellSummary {
     pub pw: f64,
     /// Trials that have ended.
     pub trials: u64,
-    /// Those that did not pass.
+    /// Those that failed. Slow and killed ones say nothing: they did neither pass nor fail.
     pub failures: u64,
-    /// Their share; None without trials.
+    /// Their share of those that passed or failed; None where there are none.
     pub rate: Option<f64>,
     /// The 95 % Clopper–Pearson interval of the rate.
     pub ci95: [f64; 2],
@@ -101,14 +101,16 @@ impl CellSummary {
             }
         }
         let trials = outcomes.total();
-        let failures = trials - outcomes.of(Outcome::Pass);
+        let told: u64 =
+            Outcome::ALL.into_iter().filter(|outcome| outcome.tells()).map(|outcome| outcomes.of(outcome)).sum();
+        let failures = told - outcomes.of(Outcome::Pass);
         Self {
             model,
             pw,
             trials,
             failures,
-            rate: (trials > 0).then(|| failures as f64 / trials as f64),
-            ci95: clopper_pearson(failures, trials),
+            rate: (told > 0).then(|| failures as f64 / told as f64),
+            ci95: clopper_pearson(failures, told),
             outcomes,
             first_failing_trial: first.map(|record| record.trial),
             first_failure: first.cloned(),

@@ -1,21 +1,30 @@
 //! One trial: orders out, one process, its report and outcome back.
+//!
+//! **Time.** Unless the user sets a limit, it is a minute, or fifty times what the program takes without injection, or
+//! ten times the longest trial of the same model and scheduler that has ended by itself, whichever is most. A trial that
+//! is at work on the device then gets more, up to ten times the limit; if it is still at work when that is up, it is slow,
+//! which is no failure. One that is not at work is killed at the limit: its host waits or computes for ever, which
+//! injection slows down no more than it does a kernel that spins.
+//!
+//! **Signals from outside.** A trial that such a signal has ended is run again, once.
 
 use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION};
-use serde::Serialize;
-use tokio::sync::OnceCell;
+use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION, notice};
 
 use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
-use crate::fork_server::{self, ForkServer, Start};
+use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, NotDone, Start};
 use crate::gpu;
 use crate::library::DriverLibrary;
 use crate::oracle::Reference;
-use crate::process::{Ended, Ends, Program};
+use crate::process::{Ended, Ends, Patience, Program};
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
 use crate::report::{Reader, Report};
 use crate::session::Settings;
@@ -34,17 +43,12 @@ pub(crate) struct Ground {
     pub(crate) target: Target,
     pub(crate) settings: Settings,
     pub(crate) library: DriverLibrary,
-    /// The fork server, once a trial has asked for it; or why there is none.
-    server: OnceCell<Result<Box<ForkServer>, String>>,
-}
-
-/// Whether trials are forks of one process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ForkServerUse {
-    /// Whether any is.
-    pub used: bool,
-    /// Why not, or why not all of them, in one line; None also where no trial has run.
-    pub why_not: Option<String>,
+    /// The fork server, once a trial has asked for it.
+    server: Keeper,
+    /// The longest runs that ended by themselves, by what slows a run down.
+    longest: Mutex<BTreeMap<String, Duration>>,
+    /// Runs that were repeated because a signal from outside had ended them.
+    repeated: AtomicU64,
 }
 
 /// One run of the program to be made.
@@ -73,6 +77,7 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Ran {
     pub(crate) exit: Exit,
     pub(crate) outcome: Outcome,
+    /// Why, where it did not pass.
     pub(crate) reason: Option<String>,
     pub(crate) report: Report,
     pub(crate) stdout: Output,
@@ -84,60 +89,104 @@ pub(crate) struct Ran {
 const MINUTE: Duration = Duration::from_secs(60);
 /// How many times slower than without injection it may be all the same.
 const SLOWER: u32 = 50;
+/// How many times slower than the longest of its kind so far it may be.
+const SLOWER_THAN_OTHERS: u32 = 10;
+/// How many times longer one may take that is at work.
+const AT_WORK: u32 = 10;
 
 impl Ground {
     /// A place without a fork server yet.
     pub(crate) fn new(target: Target, settings: Settings, library: DriverLibrary) -> Self {
-        Self { target, settings, library, server: OnceCell::new() }
+        Self {
+            target,
+            settings,
+            library,
+            server: Keeper::default(),
+            longest: Mutex::default(),
+            repeated: AtomicU64::new(0),
+        }
     }
 
     /// Whether trials were forks of one process.
     pub(crate) fn fork_server(&self) -> ForkServerUse {
-        match self.server.get() {
-            None => ForkServerUse::default(),
-            Some(Ok(server)) => ForkServerUse { used: true, why_not: server.trouble() },
-            Some(Err(why)) => ForkServerUse { used: false, why_not: Some(why.clone()) },
+        self.server.used()
+    }
+
+    /// Runs that were repeated because a signal from outside had ended them.
+    pub(crate) fn repeated(&self) -> u64 {
+        self.repeated.load(Ordering::Relaxed)
+    }
+
+    /// How long a run may take: see the head of this file.
+    fn patience(&self, plan: Plan<'_>) -> Patience {
+        if let Some(limit) = self.settings.timeout {
+            return Patience::exactly(limit);
         }
+        let baseline = plan.passed_in.and_then(|passed| passed.checked_mul(SLOWER)).unwrap_or_default();
+        let longest = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = longest.get(&plan.pace()).and_then(|longest| longest.checked_mul(SLOWER_THAN_OTHERS));
+        let limit = MINUTE.max(baseline).max(others.unwrap_or_default());
+        Patience { limit, most: limit.saturating_mul(AT_WORK) }
     }
 
-    /// How long a run may take: what the user says, else a minute, or far longer than without injection,
-    /// whichever is more. Injection is some ten times slower, and a program is not at fault for that.
-    fn timeout(&self, plan: Plan<'_>) -> Duration {
-        self.settings.timeout.unwrap_or_else(|| {
-            let slow = plan.passed_in.and_then(|passed| passed.checked_mul(SLOWER)).unwrap_or_default();
-            MINUTE.max(slow)
-        })
-    }
-
-    /// Runs the program once.
+    /// Runs the program once; again, if a signal from outside ends it.
     pub(crate) async fn run(&self, plan: Plan<'_>) -> Result<Ran, Error> {
+        let ran = self.run_once(plan).await?;
+        if ran.outcome != Outcome::Killed {
+            return Ok(ran);
+        }
+        self.repeated.fetch_add(1, Ordering::Relaxed);
+        let mut again = self.run_once(plan).await?;
+        if again.outcome == Outcome::Killed
+            && let Some(reason) = &mut again.reason
+        {
+            reason.push_str(", for the second time");
+        }
+        Ok(again)
+    }
+
+    async fn run_once(&self, plan: Plan<'_>) -> Result<Ran, Error> {
         let oracle = &self.settings.oracle;
-        let timeout = self.timeout(plan);
-        let served = match self.server(plan).await? {
-            Some(server) => server.trial(&self.orders(plan, -1), oracle.keep(), timeout).await,
-            None => None,
-        };
-        let (ended, report) = match served {
+        let patience = self.patience(plan);
+        let (ended, report) = match self.served(plan, patience).await? {
             Some(done) => done,
-            None => self.process(plan).await?,
+            None => self.process(plan, patience).await?,
         };
         if let Some(theirs) = report.driver.filter(|&version| version != VERSION) {
             return Err(Error::DriverVersion { ours: VERSION, theirs });
         }
+        if let Some(what) = report.panicked {
+            return Err(Error::Panicked { what, seed: plan.seed });
+        }
         if let Some(what) = report.unsupported {
             return Err(Error::Unsupported { what });
         }
+        if has_closed_report(&report, &ended.stderr) {
+            return Err(Error::ReportClosed { app: self.target.app.clone() });
+        }
         let launch = report.failed_launch.as_ref();
-        let (outcome, reason) = match without_oracle(ended.exit, launch, timeout) {
+        let took = if ended.slow { ended.duration } else { patience.limit };
+        let (outcome, reason) = match without_oracle(ended.exit, ended.slow, launch, took) {
             Some((outcome, reason)) => (outcome, Some(reason)),
             None => {
                 let verdict = oracle
-                    .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, timeout)
+                    .judge(
+                        ended.exit,
+                        &ended.stdout,
+                        plan.reference,
+                        &self.target.directory,
+                        patience.limit,
+                    )
                     .await
                     .map_err(|source| Error::Process { what: "the oracle's command".into(), source })?;
                 by_oracle(verdict, launch)
             }
         };
+        if matches!(ended.exit, Exit::Code(_)) {
+            let mut longest = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
+            let longest = longest.entry(plan.pace()).or_default();
+            *longest = ended.duration.max(*longest);
+        }
         Ok(Ran {
             exit: ended.exit,
             outcome,
@@ -149,8 +198,26 @@ impl Ground {
         })
     }
 
+    /// Has the fork server run it, if that may and can; another one, where one dies.
+    async fn served(&self, plan: Plan<'_>, patience: Patience) -> Result<Option<(Ended, Report)>, Error> {
+        while let Some(server) = self.server(plan, patience).await? {
+            match server.trial(&self.orders(plan, -1), self.settings.oracle.keep(), patience).await {
+                Ok(done) => {
+                    self.server.done();
+                    return Ok(Some(done));
+                }
+                Err(NotDone::Died) => self.server.died(&server).await,
+                Err(NotDone::Refused(why)) => {
+                    self.server.trouble(why);
+                    break;
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Runs the program as a process of its own.
-    async fn process(&self, plan: Plan<'_>) -> Result<(Ended, Report), Error> {
+    async fn process(&self, plan: Plan<'_>, patience: Patience) -> Result<(Ended, Report), Error> {
         let arguments = self.arguments();
         let mut reader = Reader::default();
         let environment = |ends: Ends<'_>| {
@@ -162,7 +229,7 @@ impl Ground {
             self.environment(&orders)
         };
         let ended = self
-            .program(&arguments, plan)
+            .program(&arguments, patience)?
             .run_with_report(environment, |bytes| reader.push(bytes))
             .await
             .map_err(|source| self.cannot_start(source))?;
@@ -170,15 +237,20 @@ impl Ground {
     }
 
     /// The fork server, if this run may be a fork; started by the first that asks.
-    async fn server(&self, plan: Plan<'_>) -> Result<Option<&ForkServer>, Error> {
+    async fn server(&self, plan: Plan<'_>, patience: Patience) -> Result<Option<Arc<ForkServer>>, Error> {
         // A GPU's state is not copied by a fork.
         let simulated = self.settings.backend == Backend::Sim;
         if plan.variation.is_none() || !self.settings.fork_server || !simulated {
             return Ok(None);
         }
-        let server = self.server.get_or_try_init(|| async {
+        let mut place = self.server.place().await;
+        loop {
+            if let Some(known) = place.known() {
+                return Ok(known);
+            }
             if let Some(why) = plan.cannot_fork {
-                return Ok::<_, Error>(Err(why.to_owned()));
+                place.put(Start::Cannot(why.to_owned()));
+                continue;
             }
             let arguments = self.arguments();
             let environment = |ends: Ends<'_>, wanted| {
@@ -186,28 +258,26 @@ impl Ground {
                 let orders = self.orders(plan, ends.report);
                 self.environment(&Orders { fork_server: Some(wanted), pw: 0.0, ..orders })
             };
-            let started = fork_server::start(self.program(&arguments, plan), environment).await;
-            Ok(match started.map_err(|source| self.cannot_start(source))? {
-                Start::Serves(server) => Ok(server),
-                Start::Cannot(why) => Err(why),
-            })
-        });
-        Ok(server.await?.as_deref().ok())
+            let started = fork_server::start(self.program(&arguments, patience)?, environment).await;
+            place.put(started.map_err(|source| self.cannot_start(source))?);
+        }
     }
 
     fn arguments(&self) -> Vec<OsString> {
         self.target.args.iter().map(Into::into).collect()
     }
 
-    fn program<'a>(&self, arguments: &'a [OsString], plan: Plan<'_>) -> Program<'a> {
-        Program {
+    fn program<'a>(&self, arguments: &'a [OsString], patience: Patience) -> Result<Program<'a>, Error> {
+        let input = self.settings.input.as_ref().map(|input| input.open()).transpose();
+        let input = input.map_err(|source| Error::Process { what: "standard input".into(), source })?;
+        Ok(Program {
             path: self.target.app.clone(),
             arguments,
             directory: self.target.directory.clone(),
-            input: None,
-            timeout: self.timeout(plan),
+            input,
+            patience,
             keep: self.settings.oracle.keep(),
-        }
+        })
     }
 
     fn environment(&self, orders: &Orders) -> Vec<(&'static str, OsString)> {
@@ -257,6 +327,20 @@ impl Ground {
     }
 }
 
+impl Plan<'_> {
+    /// What slows a run down: equal for runs that take about as long.
+    fn pace(&self) -> String {
+        self.variation.map_or_else(String::new, |v| format!("{:?} {} {:?}", v.model, v.handlers, v.scheduler))
+    }
+}
+
+/// Whether the program has closed the pipe that the driver reports to: then nothing is known of what it did.
+fn has_closed_report(report: &Report, stderr: &Output) -> bool {
+    // What it executes never has the pipe, and may say so.
+    let says = |text: &str| stderr.last_lines(usize::MAX, usize::MAX).lines().any(|line| line.ends_with(text));
+    says(notice::CLOSED) || report.driver.is_none() && says(notice::CLOSED_BEFORE)
+}
+
 impl Ran {
     /// What is kept of it in a run's records.
     pub(crate) fn record(&self, trial: u64, seed: u64) -> TrialRecord {
@@ -270,7 +354,7 @@ impl Ran {
             delayed_stores: self.report.delayed_stores,
             forgotten: self.report.forgotten,
             digest: self.report.digest.clone(),
-            failure: self.outcome.is_failure().then(|| self.failure()),
+            failure: (self.outcome != Outcome::Pass).then(|| self.failure()),
         }
     }
 

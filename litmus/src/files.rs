@@ -1,6 +1,7 @@
 //! Tests and tables on disk.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Name of a table's file.
@@ -41,6 +42,22 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, FileError> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Most MiB of a test or a table that are read.
+const MOST: u64 = 256;
+
+/// Reads a test or a table.
+///
+/// # Errors
+/// When it cannot be read, or is too large.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take((MOST << 20) + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST << 20 {
+        return Err(io::Error::other(format!("it has more than {MOST} MiB, the most that is read")));
+    }
+    Ok(bytes)
 }
 
 /// The table for a test: `outcomes.json` in its folder or the one above.

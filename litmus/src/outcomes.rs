@@ -71,8 +71,9 @@ impl Outcomes {
     /// # Errors
     /// When it cannot be read, or is none.
     pub fn read(path: &Path) -> Result<Outcomes, String> {
-        std::fs::read_to_string(path)
+        crate::files::read(path)
             .map_err(|error| error.to_string())
+            .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned()))
             .and_then(|text| Outcomes::parse(&text))
             .map_err(|error| format!("{}: {error}", path.display()))
     }

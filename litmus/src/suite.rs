@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::error::Fault;
-use crate::files::{find, table_for};
+use crate::files::{find, read, table_for};
 use crate::keys::Key;
 use crate::outcomes::{Known, Outcomes};
 use crate::parse::parse;
@@ -112,7 +112,7 @@ impl Case {
     fn read(path: &Path, table: Option<&Outcomes>) -> Result<Case, Skipped> {
         let skipped = |unsupported, error: String| Skipped { path: path.to_owned(), unsupported, error };
         let name = path.display();
-        let bytes = std::fs::read(path).map_err(|error| skipped(false, format!("{name}: {error}")))?;
+        let bytes = read(path).map_err(|error| skipped(false, format!("{name}: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| skipped(false, format!("{name}: it is no text")))?;
         // `PATH:LINE:COLUMN: …`, which editors find.
         let test = parse(&text)

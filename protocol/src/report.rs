@@ -30,6 +30,14 @@ pub enum Message {
     },
     /// A launch ended, well or not.
     Launch(Launch),
+    /// Device work has gone on since the last such message: a block or a launch has ended, something was stored, or memory
+    /// has changed. Said a few times a second at most, and only where a launch takes long; a kernel that spins says nothing.
+    Progress,
+    /// Something in the driver went wrong that must not: an internal error, and no fault of the program's (exit code 5).
+    Panicked {
+        /// What the panic said, and where.
+        what: String,
+    },
     /// The driver cannot do what the program or the orders ask for (exit code 4).
     Unsupported {
         /// What, and where.

@@ -34,7 +34,7 @@ fn fault() -> FailedLaunch {
 }
 
 fn first(exit: Exit, launch: Option<&FailedLaunch>) -> Option<Outcome> {
-    without_oracle(exit, launch, Duration::from_secs(60)).map(|(outcome, reason)| {
+    without_oracle(exit, false, launch, Duration::from_secs(60)).map(|(outcome, reason)| {
         assert!(!reason.is_empty());
         outcome
     })
@@ -67,4 +67,19 @@ fn by_the_oracle() {
     let (outcome, reason) = by_oracle(discontent(), Some(&fault()));
     assert_eq!(outcome, Outcome::Crash);
     assert_eq!(reason.unwrap(), "kernel k: illegal address 0x10 (sum is off)");
+}
+
+/// What says nothing of the program is told apart, but what the virtual GPU saw comes first.
+#[test]
+fn what_says_nothing() {
+    let outcome = |exit, slow, launch: Option<&FailedLaunch>| {
+        without_oracle(exit, slow, launch, Duration::from_secs(60)).map(|(outcome, _)| outcome)
+    };
+    assert_eq!(outcome(Exit::Killed, true, None), Some(Outcome::Slow));
+    assert_eq!(outcome(Exit::Killed, true, Some(&deadlock())), Some(Outcome::Deadlock));
+    for signal in [libc::SIGKILL, libc::SIGTERM, libc::SIGXCPU] {
+        assert_eq!(outcome(Exit::Signal(signal), false, None), Some(Outcome::Killed));
+        assert_eq!(outcome(Exit::Signal(signal), false, Some(&deadlock())), Some(Outcome::Deadlock));
+    }
+    assert_eq!(outcome(Exit::Signal(libc::SIGABRT), false, None), Some(Outcome::Crash));
 }

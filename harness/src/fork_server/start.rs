@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bugaroo_protocol::{FileId, ForkServer as Wanted, FromServer, ToServer};
 use tokio::sync::mpsc;
@@ -15,6 +16,7 @@ use super::served::attend;
 use super::socket::Socket;
 use super::{ForkServer, Said};
 use crate::process::{Ends, Group, Life, Program, Running};
+use crate::record::Exit;
 
 /// Most bytes that a program may print before its first launch: every trial begins with them.
 const MOST_PRINTED: usize = 1 << 20;
@@ -25,6 +27,8 @@ pub(crate) enum Start {
     Serves(Box<ForkServer>),
     /// The program must not be forked, and has ended; why, in one line.
     Cannot(String),
+    /// Somebody has killed it on its way.
+    Died,
 }
 
 /// Starts a program as a server; the environment is asked for with its pipes and the orders' part.
@@ -53,20 +57,24 @@ pub(crate) async fn start(
 async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io::Result<Start> {
     let mut said = Said::default();
     let mut buffer = vec![0; 64 << 10];
-    let expiry = tokio::time::sleep(running.timeout.min(std::time::Duration::from_secs(u64::from(u32::MAX))));
+    let expiry = tokio::time::sleep(running.patience.bounded().limit);
     tokio::pin!(expiry);
     let mut speaks = true;
     let why = loop {
         tokio::select! {
             () = running.stdout.readable() => said.stdout.extend(running.stdout.read(&mut buffer)),
             () = running.stderr.readable() => said.stderr.extend(running.stderr.read(&mut buffer)),
-            () = running.report.readable() => said.report.push(running.report.read(&mut buffer)),
+            () = running.report.readable() => {
+                said.report.push(running.report.read(&mut buffer));
+            }
             message = socket.receive(), if speaks => match message? {
                 Some(FromServer::Ready { pid, wrote }) => {
                     // All that it has written is in the pipes by now.
                     running.stdout.take(&mut buffer, |bytes| said.stdout.extend(bytes));
                     running.stderr.take(&mut buffer, |bytes| said.stderr.extend(bytes));
-                    running.report.take(&mut buffer, |bytes| said.report.push(bytes));
+                    running.report.take(&mut buffer, |bytes| {
+                        said.report.push(bytes);
+                    });
                     let printed = said.stdout.len() + said.stderr.len();
                     if running.life.id() != i32::try_from(pid).ok() {
                         break "it is not the program itself that launches, but a process that it started".to_owned();
@@ -80,7 +88,10 @@ async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io
             },
             ended = running.life.ended() => {
                 ended?;
-                running.life.reap()?;
+                let status = running.life.reap()?;
+                if status.signal().is_some_and(|signal| Exit::Signal(signal).is_from_outside()) {
+                    return Ok(Start::Died);
+                }
                 return Ok(Start::Cannot("the program ended without a launch".to_owned()));
             }
             () = &mut expiry => {
@@ -96,7 +107,7 @@ async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io
     // It goes on as a process like any other; one that was no server takes no notice.
     let _ = socket.send(&ToServer::GoOn.to_bytes(), &[]).await;
     drop(socket);
-    running.finish(|_| ()).await?;
+    running.finish(|_| false).await?;
     Ok(Start::Cannot(why))
 }
 
@@ -121,7 +132,6 @@ fn serve(running: Running<Group>, socket: Socket, said: Said) -> ForkServer {
         attending,
         group: running.life,
         next: AtomicU64::new(0),
-        trouble: Mutex::new(None),
     }
 }
 

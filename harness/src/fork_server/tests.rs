@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::start::{Start, start};
 use crate::capture::Keep;
-use crate::process::Program;
+use crate::process::{Patience, Program};
 use std::time::Duration;
 
 /// Starts a shell script as a server.
@@ -13,12 +13,13 @@ async fn shell(script: &str) -> String {
         arguments: &arguments,
         directory: Path::new("/").to_owned(),
         input: None,
-        timeout: Duration::from_secs(600),
+        patience: Patience::exactly(Duration::from_secs(600)),
         keep: Keep::default(),
     };
     match start(program, |_, _| Vec::new()).await.unwrap() {
         Start::Serves(server) => panic!("{server:?}"),
         Start::Cannot(why) => why,
+        Start::Died => "it died".to_owned(),
     }
 }
 
@@ -26,6 +27,7 @@ async fn shell(script: &str) -> String {
 async fn programs_that_never_launch_are_no_servers() {
     assert!(shell("exit 0").await.contains("ended without a launch"));
     assert!(shell("kill -SEGV $$").await.contains("ended without a launch"));
+    assert_eq!(shell("kill -KILL $$").await, "it died");
 }
 
 /// It goes on to its end, which it would not if nobody read what it prints.

@@ -6,12 +6,12 @@ use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::net::unix::pipe::Receiver;
 use tokio::signal::unix::Signal;
 
-use super::Ended;
+use super::{Ended, Patience};
 use crate::capture::{Capture, Keep};
 use crate::record::Exit;
 
@@ -22,7 +22,7 @@ const CHUNK: usize = 64 << 10;
 pub(crate) struct Running<L> {
     pub(crate) life: L,
     pub(crate) started: Instant,
-    pub(crate) timeout: Duration,
+    pub(crate) patience: Patience,
     pub(crate) stdout: Pipe,
     pub(crate) stderr: Pipe,
     pub(crate) report: Pipe,
@@ -47,8 +47,8 @@ pub(crate) struct Ending<'a> {
 }
 
 impl<L: Life> Running<L> {
-    /// Watches it to its end.
-    pub(crate) async fn finish(self, on_report: impl FnMut(&[u8])) -> io::Result<Ended> {
+    /// Watches it to its end. What is done with its report answers whether that told of device work.
+    pub(crate) async fn finish(self, on_report: impl FnMut(&[u8]) -> bool) -> io::Result<Ended> {
         self.finish_after(Ending::default(), on_report).await
     }
 
@@ -56,7 +56,7 @@ impl<L: Life> Running<L> {
     pub(crate) async fn finish_after(
         mut self,
         before: Ending<'_>,
-        mut on_report: impl FnMut(&[u8]),
+        mut on_report: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<Ended> {
         let mut stdout = Capture::new(self.keep);
         let mut stderr = Capture::new(Keep::default());
@@ -64,19 +64,29 @@ impl<L: Life> Running<L> {
         stderr.push(before.stderr);
         let mut buffer = vec![0; CHUNK];
         let mut timed_out = false;
-        // A timeout too far away to be told as a point in time is none.
-        let far = Duration::from_secs(u64::from(u32::MAX));
-        let expiry = tokio::time::sleep(self.timeout.min(far));
+        let mut slow = false;
+        let mut worked: Option<Instant> = None;
+        let patience = self.patience.bounded();
+        let expiry = tokio::time::sleep(patience.limit);
         tokio::pin!(expiry);
         loop {
             tokio::select! {
                 () = self.stdout.readable() => stdout.push(self.stdout.read(&mut buffer)),
                 () = self.stderr.readable() => stderr.push(self.stderr.read(&mut buffer)),
-                () = self.report.readable() => on_report(self.report.read(&mut buffer)),
+                () = self.report.readable() => if on_report(self.report.read(&mut buffer)) {
+                    worked = Some(Instant::now());
+                },
                 ended = self.life.ended() => { ended?; break }
                 () = &mut expiry, if !timed_out => {
-                    timed_out = true;
-                    self.life.kill();
+                    slow = worked.is_some_and(|at| at.elapsed() <= patience.window());
+                    let left = patience.most.saturating_sub(self.started.elapsed());
+                    if slow && !left.is_zero() {
+                        let more = tokio::time::Instant::now() + left.min(patience.window());
+                        expiry.as_mut().reset(more);
+                    } else {
+                        timed_out = true;
+                        self.life.kill();
+                    }
                 }
             }
         }
@@ -84,13 +94,16 @@ impl<L: Life> Running<L> {
         let status = self.life.reap()?;
         self.stdout.drain(&mut buffer, |bytes| stdout.push(bytes));
         self.stderr.drain(&mut buffer, |bytes| stderr.push(bytes));
-        self.report.drain(&mut buffer, on_report);
+        self.report.drain(&mut buffer, |bytes| {
+            on_report(bytes);
+        });
         let exit = match (timed_out, status.code(), status.signal()) {
             (true, _, _) => Exit::Killed,
             (false, Some(code), _) => Exit::Code(code),
             (false, None, signal) => Exit::Signal(signal.unwrap_or(0)),
         };
-        Ok(Ended { exit, stdout: stdout.finish(), stderr: stderr.finish(), duration })
+        let slow = slow && timed_out;
+        Ok(Ended { exit, slow, stdout: stdout.finish(), stderr: stderr.finish(), duration })
     }
 }
 

@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{Ended, Ends, Exit, Keep, Program};
+use super::{Ended, Ends, Exit, Keep, Patience, Program};
 
 /// Runs a shell script.
 async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {
@@ -10,7 +10,8 @@ async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {
 }
 
 fn program(arguments: &[OsString], timeout: Duration, keep: Keep) -> Program<'_> {
-    Program { path: "/bin/sh".into(), arguments, directory: "/".into(), input: None, timeout, keep }
+    let patience = Patience::exactly(timeout);
+    Program { path: "/bin/sh".into(), arguments, directory: "/".into(), input: None, patience, keep }
 }
 
 const LONG: Duration = Duration::from_secs(600);
@@ -118,7 +119,10 @@ async fn a_report_comes_through_also_after_the_end() {
     let ended = program(&arguments, LONG, Keep::default())
         .run_with_report(
             |ends| vec![("FD", ends.report.to_string().into())],
-            |bytes| report.extend_from_slice(bytes),
+            |bytes| {
+                report.extend_from_slice(bytes);
+                false
+            },
         )
         .await
         .unwrap();
@@ -138,7 +142,7 @@ async fn report_pipes_do_not_leak() {
             own = ends.report;
             vec![]
         };
-        let ended = program(&arguments, LONG, keep).run_with_report(environment, |_| ()).await.unwrap();
+        let ended = program(&arguments, LONG, keep).run_with_report(environment, |_| false).await.unwrap();
         let text = String::from_utf8(ended.stdout.head).unwrap();
         let prefix = format!(" {own} -> ");
         let pipe =
@@ -159,4 +163,25 @@ async fn what_cannot_start_is_an_error() {
     let program = Program { path: "/nonexistent".into(), ..program(&[], LONG, Keep::default()) };
     let error = program.run(&[]).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+}
+
+/// One that works gets more time, and is told apart when that is up, too; one that does not is killed at the first limit.
+#[tokio::test]
+async fn one_that_is_at_work_when_its_time_is_up() {
+    let run = async |script: &str, patience| {
+        let arguments = [OsString::from("-c"), script.into()];
+        let program = Program { patience, ..program(&arguments, LONG, Keep::default()) };
+        let environment = |ends: Ends<'_>| vec![("FD", ends.report.to_string().into())];
+        program.run_with_report(environment, |bytes| !bytes.is_empty()).await.unwrap()
+    };
+    let works = "for turn in 1 2 3 4 5 6 7 8 9 10 11 12; do echo work > /dev/fd/$FD; sleep 0.05; done";
+    let patience = Patience { limit: SHORT, most: LONG };
+    let ended = run(works, patience).await;
+    assert_eq!((ended.exit, ended.slow), (Exit::Code(0), false));
+    let for_ever = "while :; do echo work > /dev/fd/$FD; sleep 0.05; done";
+    let ended = run(for_ever, Patience { most: 3 * SHORT, ..patience }).await;
+    assert_eq!((ended.exit, ended.slow), (Exit::Killed, true));
+    assert!(ended.duration >= 3 * SHORT);
+    let ended = run(&format!("{works}; sleep 100000"), patience).await;
+    assert_eq!((ended.exit, ended.slow), (Exit::Killed, false));
 }

@@ -26,7 +26,9 @@ fn text(messages: &[Message]) -> Vec<u8> {
 
 fn read(text: &[u8], piece: usize) -> Report {
     let mut reader = Reader::default();
-    text.chunks(piece).for_each(|bytes| reader.push(bytes));
+    text.chunks(piece).for_each(|bytes| {
+        reader.push(bytes);
+    });
     reader.finish()
 }
 

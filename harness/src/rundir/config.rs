@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use bugaroo_protocol::{Backend, Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::baseline::Baseline;
 use crate::digest;
+use crate::input::InputFacts;
 use crate::oracle::ParseOracleError;
 use crate::session::Settings;
 use crate::target::Target;
@@ -23,6 +24,9 @@ pub struct Configuration {
     pub target: Target,
     /// SHA-256 of its file; None where it cannot be read.
     pub app_sha256: Option<String>,
+    /// What it finds on its standard input; None: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdin: Option<InputFacts>,
     /// The run's seed.
     pub seed: u64,
     /// What executes the kernels.
@@ -89,6 +93,7 @@ impl Configuration {
         Self {
             target: target.clone(),
             app_sha256: digest::of_file(&target.app).ok(),
+            stdin: settings.input.as_ref().map(|input| input.facts.clone()),
             seed: settings.seed,
             backend: settings.backend,
             model: variation.model,
@@ -147,6 +152,8 @@ impl Configuration {
             digest: true,
             // For a replay, which is one trial.
             fork_server: false,
+            // In the directory, if there is one.
+            input: None,
         })
     }
 
@@ -157,12 +164,13 @@ impl Configuration {
         else {
             unreachable!("a configuration is a JSON object");
         };
-        let differences: Vec<String> = here
-            .iter()
-            .filter_map(|(name, here)| {
-                let there = there.get(name).unwrap_or(&Value::Null);
-                (here != there).then(|| format!("{name} is {there} there, {here} here"))
-            })
+        let names: BTreeSet<&String> = here.keys().chain(there.keys()).collect();
+        let of = |all: &Map<String, Value>, name: &str| all.get(name).cloned().unwrap_or(Value::Null);
+        let differences: Vec<String> = names
+            .into_iter()
+            .map(|name| (name, of(&here, name), of(&there, name)))
+            .filter(|(_, here, there)| here != there)
+            .map(|(name, here, there)| format!("{name} is {there} there, {here} here"))
             .collect();
         (!differences.is_empty()).then(|| differences.join("; "))
     }

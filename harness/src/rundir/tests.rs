@@ -17,6 +17,7 @@ fn run() -> RunFile {
         schema: SCHEMA,
         bugaroo: "0.1.0".into(),
         configuration: Configuration {
+            stdin: None,
             target,
             app_sha256: Some("00".into()),
             seed: u64::MAX,

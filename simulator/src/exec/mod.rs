@@ -398,6 +398,7 @@ impl<'a> Machine<'a> {
         let cta = &mut self.ctas[slot as usize];
         cta.warps -= 1;
         if cta.warps == 0 {
+            self.counts.blocks += 1;
             self.model_block_ends(slot);
             self.end_block(slot);
             self.next_cluster(slot);

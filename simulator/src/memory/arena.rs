@@ -1,5 +1,6 @@
 //! A reserved range of host memory that backs global memory.
 
+use std::ops::Range;
 use std::ptr;
 
 /// A private anonymous mapping: reserved at once, committed page by page when touched, zero at first.
@@ -111,13 +112,20 @@ impl Arena {
 
     /// Zeroes a range and gives its whole pages back to the host.
     pub fn clear(&mut self, offset: u64, bytes: u64) {
-        let (start, end) = (offset.next_multiple_of(PAGE), (offset + bytes) / PAGE * PAGE);
+        self.clear_within(offset, bytes, offset..offset + bytes);
+    }
+
+    /// Zeroes a range and gives all its pages back to the host that lie in `dead`, a larger range of which nobody uses the rest.
+    pub fn clear_within(&mut self, offset: u64, bytes: u64, dead: Range<u64>) {
+        let stop = offset + bytes;
+        let start = (offset / PAGE * PAGE).max(dead.start.next_multiple_of(PAGE));
+        let end = stop.next_multiple_of(PAGE).min(dead.end / PAGE * PAGE);
         if start >= end {
             self.zero(offset, bytes);
             return;
         }
-        self.zero(offset, start - offset);
-        self.zero(end, offset + bytes - end);
+        self.zero(offset, start.saturating_sub(offset));
+        self.zero(end.min(stop), stop.saturating_sub(end));
         let pages = self.at(start, end - start);
         // SAFETY: whole pages of our own mapping; afterwards they read as zero.
         let failed = unsafe { libc::madvise(pages.cast(), (end - start) as usize, libc::MADV_DONTNEED) };

@@ -9,8 +9,8 @@
 //! host. Chunks of device memory may also be mapped into a window of reserved addresses ([`Access`]).
 //!
 //! Pages are committed by the host as they are touched. Between two allocations lies a gap that belongs to
-//! nobody; a range that was freed is not handed out again before the end of its range has been reached once,
-//! so a stale pointer faults. What it misses: an overrun that jumps over the gap into another live
+//! nobody; a range that was freed is not handed out again before 64 MiB of others were freed after it, or, if it is
+//! large, before the end of its range has been reached once, so a stale pointer faults. What it misses: an overrun that jumps over the gap into another live
 //! allocation, and what the host does to its own memory (a registered range that it unmaps takes the process
 //! down when it is touched).
 

@@ -2,7 +2,7 @@
 
 use super::AllocationKind;
 use super::arena::Arena;
-use super::table::{Allocation, Table};
+use super::table::{ALIGNMENT, Allocation, Table};
 use crate::address::{GLOBAL_BASE, HOST_VISIBLE_BASE};
 use crate::fault::Near;
 
@@ -64,7 +64,7 @@ impl Segment {
 
     /// Cuts out an allocation; its address.
     pub fn alloc(&mut self, bytes: u64, align: u64, kind: AllocationKind) -> Option<u64> {
-        let offset = self.table.insert(bytes, align.max(256).next_power_of_two(), kind)?;
+        let offset = self.table.insert(bytes, align.max(ALIGNMENT).next_power_of_two(), kind)?;
         // The tool's arrays are large and touched here and there.
         if bytes >= HUGE && kind != AllocationKind::Tool {
             self.arena.prefer_huge_pages(offset, bytes);
@@ -82,8 +82,8 @@ impl Segment {
     /// Frees the allocation that starts at `address`; its size.
     pub fn free(&mut self, address: u64) -> Option<u64> {
         let offset = self.offset(address)?;
-        let bytes = self.table.remove(offset)?;
-        self.arena.clear(offset, bytes);
+        let (bytes, dead) = self.table.remove(offset)?;
+        self.arena.clear_within(offset, bytes, dead);
         Some(bytes)
     }
 

@@ -194,3 +194,74 @@ fn clearing_much_needs_little() {
     memory.read(large + 1, &mut got).unwrap();
     assert_eq!(got, [0; 8]);
 }
+
+/// Bytes of this process that the host has in memory.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    4096 * text.split(' ').nth(1).unwrap().parse::<u64>().unwrap()
+}
+
+/// What is allocated and freed in turn takes no more and no more of the host's memory, and addresses come back late.
+#[test]
+fn memory_that_is_used_in_turn_does_not_grow() {
+    let mut memory = Memory::new(16 << 30).unwrap();
+    let before = resident();
+    let first = memory.alloc(2500, 1, Program).unwrap();
+    memory.free(first).unwrap();
+    let mut highest = 0;
+    for round in 0..1_000_000_u64 {
+        let address = memory.alloc(2500, 1, Program).unwrap();
+        memory.fill(address, 2500, &[1]).unwrap();
+        // A stale pointer faults until 64 MiB were freed after it.
+        assert!(round > 20_000 || memory.was_freed(first + 2499), "{round}");
+        highest = highest.max(address);
+        memory.free(address).unwrap();
+        assert!(memory.was_freed(address));
+    }
+    assert!(highest - first < 66 << 20, "{highest:x}");
+    assert!(resident() < before + (100 << 20), "{} MiB", (resident() - before) >> 20);
+    let again = memory.alloc(2500, 1, Program).unwrap();
+    let mut got = vec![1; 2500];
+    memory.read(again, &mut got).unwrap();
+    assert!(got.iter().all(|byte| *byte == 0));
+}
+
+/// Small and large ranges of all sizes and alignments, freed in any order: none overlap, all are zero at first.
+#[test]
+fn ranges_that_are_handed_out_again_are_apart() {
+    let mut memory = Memory::new(1 << 30).unwrap();
+    let mut live: Vec<(u64, u64)> = Vec::new();
+    let mut random = 1_u64;
+    let mut draw = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut reused = 0;
+    let mut highest = 0;
+    for _ in 0..40_000 {
+        if live.len() < 40 || draw(2) == 0 {
+            let most = if draw(20) == 0 { 3 << 20 } else { 60_000 };
+            let bytes = 1 + draw(most);
+            let align = 1 << draw(17);
+            let address = memory.alloc(bytes, align, Program).unwrap();
+            assert_eq!(address % align, 0);
+            for &(other, len) in &live {
+                assert!(address + bytes + 512 <= other || other + len + 512 <= address);
+            }
+            let mut ends = [1; 2];
+            memory.read(address, &mut ends[..1]).unwrap();
+            memory.read(address + bytes - 1, &mut ends[1..]).unwrap();
+            assert_eq!(ends, [0, 0]);
+            memory.fill(address, bytes, &[7]).unwrap();
+            reused += u64::from(address < highest);
+            highest = highest.max(address);
+            live.push((address, bytes));
+        } else {
+            let at = draw(live.len() as u64) as usize;
+            let (address, bytes) = live.swap_remove(at);
+            memory.free(address).unwrap();
+            assert!(memory.was_freed(address + bytes - 1));
+        }
+    }
+    assert!(reused > 1000, "{reused}");
+}

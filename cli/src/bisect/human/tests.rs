@@ -56,6 +56,7 @@ fn advice(at: u32, needed: &str) -> ScopeAdvice {
 
 fn report() -> Report {
     Report {
+        untold: 0,
         missing: vec![],
         redundant: vec![],
         redundant_together: None,
