@@ -13,7 +13,9 @@ fn outcomes(options: &[&str], behaviour: &[&str]) -> (Option<i32>, Value) {
 }
 
 fn all(outcome: &str) -> Value {
-    let mut all = json!({"pass": 0, "wrong-result": 0, "crash": 0, "deadlock": 0, "timeout": 0});
+    let mut all = json!({
+        "pass": 0, "wrong-result": 0, "crash": 0, "deadlock": 0, "timeout": 0, "slow": 0, "killed": 0,
+    });
     all[outcome] = json!(8);
     all
 }

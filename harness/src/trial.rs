@@ -384,3 +384,6 @@ impl From<&Ran> for Reference {
         Self { exit: ran.exit, stdout_sha256: ran.stdout.digest.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio, abort};
 use std::thread;
@@ -51,6 +52,10 @@ enum Habit {
     Crashes,
     /// Never ends where the sum is wrong
     Hangs,
+    /// Launches the kernel over and over where the sum is wrong
+    Works,
+    /// Reads half of a line of standard input before the launch, and the rest after it, and prints that
+    Asks,
     /// Leaves a process behind, whose number it writes to its file
     Leaves,
 }
@@ -87,7 +92,13 @@ fn run(options: &Options) -> anyhow::Result<Verdict> {
         Habit::KeepsOpen => opened = Some(OpenOptions::new().append(true).create(true).open(file)?),
         Habit::Threads => drop(thread::spawn(|| thread::sleep(Duration::from_secs(1000)))),
         Habit::Processes => drop(asleep()?),
-        Habit::None | Habit::Crashes | Habit::Hangs | Habit::Leaves => {}
+        Habit::Asks => {
+            let mut half = [0; 4];
+            // Past the buffer of the standard library, which would read all of it.
+            File::from(std::io::stdin().as_fd().try_clone_to_owned()?).read_exact(&mut half)?;
+            print!("{}", String::from_utf8_lossy(&half));
+        }
+        Habit::None | Habit::Works | Habit::Crashes | Habit::Hangs | Habit::Leaves => {}
     }
 
     let mut launch = stream.launch_builder(&kernel);
@@ -108,6 +119,20 @@ fn run(options: &Options) -> anyhow::Result<Verdict> {
         Habit::Hangs if sum != expected => loop {
             thread::sleep(Duration::from_secs(1));
         },
+        Habit::Works if sum != expected => loop {
+            let zero = stream.clone_htod(&[0_i32])?;
+            let mut sum = stream.alloc_zeros::<f32>(1)?;
+            let mut launch = stream.launch_builder(&kernel);
+            launch.arg(&a).arg(&a).arg(&mut sum).arg(&zero).arg(&size);
+            // SAFETY: as above.
+            unsafe { launch.launch(shape(BLOCKS, THREADS_PER_BLOCK)) }.context("the launch failed")?;
+            stream.synchronize().context("the kernel failed")?;
+        },
+        Habit::Asks => {
+            let mut rest = String::new();
+            File::from(std::io::stdin().as_fd().try_clone_to_owned()?).read_to_string(&mut rest)?;
+            println!("{rest}");
+        }
         Habit::Leaves => fs::write(file.with_extension(std::process::id().to_string()), asleep()?)?,
         _ => {}
     }

@@ -65,6 +65,15 @@ case $behaviour in
   sleeps) complete; : > "$3"; sleep "$2" ;;
   gigabyte) complete; injected && head -c 1073741824 /dev/zero; echo "sum 42" ;;
   forks) complete; (sleep 100000; echo late) & echo "sum 42" ;;
+  # Says in stdin what it finds there.
+  asks) complete; tr a-z A-Z ;;
+  # Kills itself: in every trial, or only in those that do not find the file.
+  killed) if injected; then kill -KILL $$; fi; complete ;;
+  killed-once) if injected && ! [ -e "$2.$seed" ]; then : > "$2.$seed"; kill -KILL $$; fi; complete ;;
+  # For ever, and says that it is at work; where the seed is odd, it ends.
+  works) if injected; then case $seed in *[13579]) ;; *) while :; do say '{"message":"progress"}'; sleep 0.02; done ;; esac; fi; complete ;;
+  panics) if injected; then say '{"message":"panicked","what":"in cuLaunchKernel: index out of bounds (pump.rs:7)"}'; exit 1; fi; complete ;;
+  file-limit) if injected; then kill -XFSZ $$; fi; complete ;;
   # Ends at odds with itself: passes and fails in turn, whatever the seed.
   fickle) complete; if injected; then if [ -e "$2" ]; then rm "$2"; else : > "$2"; exit 1; fi; fi ;;
   echo) complete; shift; printf '%s\n' "$@" ;;

@@ -42,7 +42,9 @@ fn counts() {
         value,
         json!({
             "pw": 0.5, "trials": 4, "failures": 2, "rate": 0.5, "ci95": cell.ci95,
-            "outcomes": {"pass": 2, "wrong-result": 1, "crash": 1, "deadlock": 0, "timeout": 0},
+            "outcomes": {
+                "pass": 2, "wrong-result": 1, "crash": 1, "deadlock": 0, "timeout": 0, "slow": 0, "killed": 0,
+            },
             "first_failing_trial": 1,
         })
     );
