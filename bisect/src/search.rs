@@ -26,9 +26,7 @@ use crate::places::{Place, reachable};
 use crate::polish::polish;
 use crate::rates::{ALPHA, CAP, FIRST_ALPHA, Limits, Rate, certain};
 use crate::redundant::{Ablation, FirstLook, ablate, first_look};
-use crate::report::{
-    Assurance, FenceNeed, Missing, Needed, OwnFence, Report, ScopeAdvice, Step, Verified,
-};
+use crate::report::{Assurance, FenceNeed, Missing, Needed, OwnFence, Report, ScopeAdvice, Step, Verified};
 use crate::round::{Fence, round};
 use crate::scope::{can_tell_scope, narrow_scopes};
 use crate::trials::Trials;

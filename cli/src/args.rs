@@ -22,7 +22,8 @@ Exit codes:
   2    usage
   3    the program fails without injection
   4    not supported, or not verifiable
-  5    internal error; of replay: the trial did not go as recorded
+  5    internal error, or trials that say nothing (slow, killed) and no findings; of replay: the trial did not go
+       as recorded
   130  interrupted before anything was found";
 
 /// What to do.
@@ -76,7 +77,8 @@ pub struct TrialArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// Wall-clock time that a trial may take, as 60s, 500ms, 2m [default: a minute, or 50 times what the program
-    /// takes without injection]
+    /// takes without injection, or 10 times the longest trial of its model, whichever is most; ten times that while its
+    /// kernels get somewhere]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// Warp instructions that one launch may execute [default: 1000 times the largest launch without

@@ -79,7 +79,11 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
     let clean = report.missing.is_empty() && report.redundant.is_empty() && report.unresolved.is_none();
     Ok(if clean && !narrower && report.untold > 0 {
         Exit::Internal
-    } else if clean && !narrower { Exit::Clean } else { Exit::Findings(args.error_exitcode) })
+    } else if clean && !narrower {
+        Exit::Clean
+    } else {
+        Exit::Findings(args.error_exitcode)
+    })
 }
 
 #[derive(Serialize)]

@@ -16,7 +16,7 @@ pub enum Exit {
     BaselineFails,
     /// 4: this version cannot do it, or the program cannot be verified.
     Unsupported,
-    /// 5: the machine or Bugaroo itself is at fault. Of `replay`: the trial did not go as recorded.
+    /// 5: the machine or Bugaroo itself is at fault, or nothing was found but trials were slow or killed. Of `replay`: the trial did not go as recorded.
     Internal,
     /// 130: stopped by a signal before anything was found.
     Interrupted,

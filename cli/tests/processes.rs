@@ -24,8 +24,7 @@ fn host_habits() -> PathBuf {
 fn habit(place: &Place, options: &[&str], habit: &str, file: &str) -> Command {
     let program = host_habits();
     let always = ["run", "--seed", "5", "--out", "run", "--format", "json"];
-    let mut command =
-        place.command(&[&always, options, &[program.to_str().unwrap(), habit, file]].concat());
+    let mut command = place.command(&[&always, options, &[program.to_str().unwrap(), habit, file]].concat());
     command.env_remove("BUGAROO_DRIVER");
     command
 }
@@ -57,7 +56,8 @@ fn killed_from_outside(options: &[&str], kills: usize) {
     let place = Place::new();
     let file = place.path("file");
     let trials = 20 * kills;
-    let options = [&["--pw", "0", "--trials", &trials.to_string()], options].concat();
+    let count = trials.to_string();
+    let options = [&["--pw", "0", "--trials", count.as_str()], options].concat();
     let mut command = habit(&place, &options, "none", file.to_str().unwrap());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until(|| place.trials().len() > 2);
@@ -122,7 +122,8 @@ fn a_trial_that_is_always_killed_says_nothing() {
 
     let mark = place.path("mark");
     let ended = place.run(&["--trials", "4", "--format", "json"], &["killed-once", mark.to_str().unwrap()]);
-    let ended = ended.exits(0).says("4 trials were ended by a signal that Bugaroo did not send, and run again");
+    let ended =
+        ended.exits(0).says("4 trials were ended by a signal that Bugaroo did not send, and run again");
     assert_eq!(outcome(&ended.json()["cells"][0], "pass"), 4);
 }
 
@@ -160,7 +161,7 @@ fn a_program_that_launches_on_is_slow_and_one_that_waits_is_not() {
 fn a_panic_of_ours_is_told_once_and_is_no_finding() {
     let place = Place::new();
     for command in ["run", "bisect"] {
-        let ended = place.bugaroo(&[command, "--trials", "20", &app(), "panics"]).exits(5);
+        let ended = place.bugaroo(&[command, "--trials", "20", app().as_str(), "panics"]).exits(5);
         let told = "error: internal error in cuLaunchKernel: index out of bounds (pump.rs:7)";
         assert_eq!(ended.stderr.matches(told).count(), 1, "{ended:#?}");
         assert_eq!(ended.stderr.matches("index out of bounds").count(), 1, "{ended:#?}");
@@ -172,20 +173,20 @@ fn a_panic_of_ours_is_told_once_and_is_no_finding() {
 fn every_trial_gets_the_standard_input() {
     let place = Place::new();
     for options in [&[][..], &["--no-fork-server"]] {
-        let options = [&["--trials", "6", "--pw", "0", "--oracle", "stdout:^half and the rest$"], options].concat();
+        let options =
+            [&["--trials", "6", "--pw", "0", "--oracle", "stdout:^half and the rest$"], options].concat();
         let mut command = habit(&place, &options, "asks", "none");
         let ended = with_input(&mut command, b"half and the rest").exits(0);
         assert_eq!(ended.json()["fork_server"]["used"], options.len() == 6);
         place.clear();
     }
-    let mut command = place.run_command(
-        &["--trials", "6", "--out", "run", "--oracle", "stdout:^LINE$"],
-        &["asks"],
-    );
+    let mut command =
+        place.run_command(&["--trials", "6", "--out", "run", "--oracle", "stdout:^LINE$"], &["asks"]);
     with_input(&mut command, b"line\n").exits(0);
     // A replay reads it from the run's directory, and a run that goes on takes it from there.
     place.bugaroo(&["replay", "run", "2"]).exits(0).prints("  | LINE");
-    let more = ["run", "--out", "run", "--trials", "9", "--oracle", "stdout:^LINE$", &app(), "asks"];
+    let app = app();
+    let more = ["run", "--out", "run", "--trials", "9", "--oracle", "stdout:^LINE$", app.as_str(), "asks"];
     place.bugaroo(&more).exits(0).prints("3 trials in");
     let ended = with_input(&mut place.command(&more), b"other\n").exits(2);
     ended.says("stdin is {").says("here");
@@ -228,16 +229,22 @@ fn limited(place: &Place, limit: &str, arguments: &[&str]) -> Ended {
 #[test]
 fn a_low_limit_of_open_files_lowers_the_jobs() {
     let place = Place::new();
-    let run = ["run", "--seed", "1", "--trials", "60", "--jobs", "200", "--format", "json", &app(), "pass"];
+    let app = app();
+    let run = ["run", "--trials", "60", "--jobs", "200", "--format", "json", app.as_str(), "pass"];
     let ended = limited(&place, "ulimit -n 64", &run).exits(0);
     assert_eq!(ended.json()["cells"][0]["outcomes"]["pass"], 60);
-    assert_eq!(ended.stderr.matches("this shell's limit of 64 open files (ulimit -n)").count(), 1, "{ended:#?}");
+    assert_eq!(
+        ended.stderr.matches("this shell's limit of 64 open files (ulimit -n)").count(),
+        1,
+        "{ended:#?}"
+    );
 }
 
 #[test]
 fn a_limit_of_file_sizes_is_named() {
     let place = Place::new();
-    let run = ["run", "--trials", "2000", "--out", "run", &app(), "pass"];
+    let app = app();
+    let run = ["run", "--trials", "2000", "--out", "run", app.as_str(), "pass"];
     limited(&place, "ulimit -f 16", &run).exits(5).says("run/trials.jsonl: ").says("(ulimit -f)");
     place.run(&["--trials", "2"], &["file-limit"]).exits(1).prints("this shell's limit, ulimit -f");
 }
@@ -247,7 +254,8 @@ fn a_limit_of_file_sizes_is_named() {
 fn a_program_that_closes_our_descriptors_is_named() {
     let place = Place::new();
     let program = host_habits();
-    let script = "for fd in /proc/$$/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done; exec \"$@\"";
+    let script =
+        "for fd in /proc/$$/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done; exec \"$@\"";
     let program = program.to_str().unwrap();
     let mut command =
         place.command(&["run", "--trials", "2", "bash", "-c", script, "bash", program, "none", "none"]);
@@ -259,7 +267,8 @@ fn folders_of_killed_runs_are_swept() {
     let place = Place::new();
     let temporary = place.path("tmp");
     fs::create_dir(&temporary).unwrap();
-    let ours = || fs::read_dir(&temporary).unwrap().flatten().map(|entry| entry.path()).collect::<BTreeSet<_>>();
+    let ours =
+        || fs::read_dir(&temporary).unwrap().flatten().map(|entry| entry.path()).collect::<BTreeSet<_>>();
     let start = || {
         let mut command = place.run_command(&["--timeout", "10h"], &["loop"]);
         command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
@@ -296,16 +305,18 @@ fn odd_things_in_a_run_directory_are_refused_by_name() {
         for (what, make) in make {
             let path = place.path("run").join(name);
             make(&path);
-            let commands: &[&[&str]] = match name {
-                "search.json" => &[&["bisect"]],
-                "stdin" => &[&["run"]],
-                "run.json" => &[&["run"], &["replay"]],
-                _ => &[&["run"], &["bisect"]],
+            let commands: &[&str] = match name {
+                "search.json" => &["bisect"],
+                "stdin" => &["run"],
+                "run.json" => &["run", "replay"],
+                _ => &["run", "bisect"],
             };
             for command in commands {
-                let ended = match command[0] {
+                let ended = match *command {
                     "replay" => place.bugaroo(&["replay", "run", "0"]),
-                    command => place.bugaroo(&[command, "--out", "run", "--trials", "2", &app(), "pass"]),
+                    command => {
+                        place.bugaroo(&[command, "--out", "run", "--trials", "2", app().as_str(), "pass"])
+                    }
                 };
                 ended.exits(2).says(&format!("run/{name} is {what}, and no regular file"));
             }
@@ -322,7 +333,7 @@ fn an_error_of_the_system_is_told_once() {
         (&["run", "--out", "file", "--trials", "2"][..], "File exists"),
         (&["bisect", "--out", "file/further"], "Not a directory"),
     ] {
-        let ended = place.bugaroo(&[arguments, &[&app(), "pass"]].concat());
+        let ended = place.bugaroo(&[arguments, &[app().as_str(), "pass"]].concat());
         assert_eq!(ended.stderr.matches(told).count(), 1, "{ended:#?}");
     }
     for arguments in [&["verify", "none.ptx"][..], &["instrument", "none.ptx"], &["litmus", "none"]] {
@@ -338,7 +349,8 @@ fn files_have_a_limit_that_is_named() {
     for name in ["large.ptx", "large.litmus"] {
         File::create(place.path(name)).unwrap().set_len((256 << 20) + 1).unwrap();
     }
-    for arguments in [&["verify", "large.ptx"][..], &["instrument", "large.ptx"], &["litmus", "large.litmus"]] {
+    for arguments in [&["verify", "large.ptx"][..], &["instrument", "large.ptx"], &["litmus", "large.litmus"]]
+    {
         place.bugaroo(arguments).exits(2).says("more than 256 MiB");
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
+use crate::fork_server::ForkServerUse;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::progress::{Event, Reporter};
@@ -15,7 +16,6 @@ use crate::seeds::random_run_seed;
 use crate::session::{Session, Settings, Stop};
 use crate::summary::CellSummary;
 use crate::target::Target;
-use crate::fork_server::ForkServerUse;
 use crate::variation::Variation;
 
 /// What to run.
@@ -271,13 +271,18 @@ fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
     ] {
         match all(outcome) {
             0 => {}
-            count => warnings.push(format!("{} {what}: that says nothing, and counts for no rate", trials(count))),
+            count => {
+                warnings.push(format!("{} {what}: that says nothing, and counts for no rate", trials(count)))
+            }
         }
     }
     match session.repeated() {
         0 => {}
         count => {
-            warnings.push(format!("{} ended by a signal that Bugaroo did not send, and run again", trials(count)));
+            warnings.push(format!(
+                "{} ended by a signal that Bugaroo did not send, and run again",
+                trials(count)
+            ));
         }
     }
     warnings

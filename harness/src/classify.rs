@@ -34,7 +34,8 @@ pub fn without_oracle(
             Some((Outcome::Crash, format!("kernel {kernel}: {} ({exit})", fault.summary)))
         }
         (_, Exit::Killed) if slow => {
-            let reason = format!("still at work on the device after {} s of wall-clock time", seconds(timeout));
+            let reason =
+                format!("still at work on the device after {} s of wall-clock time", seconds(timeout));
             Some((Outcome::Slow, reason))
         }
         (_, Exit::Killed) => {

@@ -77,7 +77,9 @@ pub enum Error {
         what: String,
     },
     /// The driver panicked: an internal error.
-    #[error("internal error {what} (seed {seed}): this is Bugaroo's fault and not the program's; please report it")]
+    #[error(
+        "internal error {what} (seed {seed}): this is Bugaroo's fault and not the program's; please report it"
+    )]
     Panicked {
         /// What it said, and where.
         what: String,

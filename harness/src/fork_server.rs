@@ -14,8 +14,8 @@ mod start;
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bugaroo_protocol::{LONGEST_MESSAGE, Orders, ToServer};

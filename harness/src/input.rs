@@ -66,7 +66,9 @@ impl Input {
         if status.st_mode & libc::S_IFMT == libc::S_IFCHR {
             // SAFETY: the call touches no memory.
             if unsafe { libc::isatty(libc::STDIN_FILENO) } == 1 {
-                note("standard input is a terminal: the program gets an empty one (a file or a pipe would be given to every trial)");
+                note(
+                    "standard input is a terminal: the program gets an empty one (a file or a pipe would be given to every trial)",
+                );
                 return Ok(None);
             }
             if (libc::major(status.st_rdev), libc::minor(status.st_rdev)) == NULL {

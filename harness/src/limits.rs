@@ -43,7 +43,9 @@ pub fn survive_file_size_limit() {
 pub fn explanation(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EFBIG) => ": more than a file may hold by this shell's limit (ulimit -f)",
-        Some(libc::EMFILE) => ": more than this shell's limit of open files (ulimit -n); fewer --jobs need fewer",
+        Some(libc::EMFILE) => {
+            ": more than this shell's limit of open files (ulimit -n); fewer --jobs need fewer"
+        }
         Some(libc::EAGAIN) => ": perhaps this shell's limit of processes (ulimit -u) is reached",
         _ => "",
     }

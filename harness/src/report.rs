@@ -120,10 +120,12 @@ impl Report {
                 }
             }
             // A program may load the same text over and over.
-            Message::Module(module) => match self.modules.iter_mut().find(|seen| seen.module == module.module) {
-                Some(seen) => seen.sites = seen.sites.take().or(module.sites),
-                None => self.modules.push(module),
-            },
+            Message::Module(module) => {
+                match self.modules.iter_mut().find(|seen| seen.module == module.module) {
+                    Some(seen) => seen.sites = seen.sites.take().or(module.sites),
+                    None => self.modules.push(module),
+                }
+            }
             Message::Progress => {}
             Message::Panicked { what } => {
                 self.panicked.get_or_insert(what);

@@ -14,6 +14,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::baseline::{self, BUDGET_FACTOR, BUDGET_FLOOR, Baseline};
 use crate::capture::Output;
 use crate::error::Error;
+use crate::fork_server::ForkServerUse;
+use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::limits;
@@ -23,8 +25,6 @@ use crate::record::{Exit, TrialRecord};
 use crate::report::KernelUse;
 use crate::seeds::Seeds;
 use crate::target::Target;
-use crate::fork_server::ForkServerUse;
-use crate::input::Input;
 use crate::trial::{Ground, Plan};
 use crate::variation::Variation;
 

@@ -101,8 +101,11 @@ impl CellSummary {
             }
         }
         let trials = outcomes.total();
-        let told: u64 =
-            Outcome::ALL.into_iter().filter(|outcome| outcome.tells()).map(|outcome| outcomes.of(outcome)).sum();
+        let told: u64 = Outcome::ALL
+            .into_iter()
+            .filter(|outcome| outcome.tells())
+            .map(|outcome| outcomes.of(outcome))
+            .sum();
         let failures = told - outcomes.of(Outcome::Pass);
         Self {
             model,

@@ -8,8 +8,8 @@
 //!
 //! **Signals from outside.** A trial that such a signal has ended is run again, once.
 
-use std::ffi::OsString;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -170,13 +170,7 @@ impl Ground {
             Some((outcome, reason)) => (outcome, Some(reason)),
             None => {
                 let verdict = oracle
-                    .judge(
-                        ended.exit,
-                        &ended.stdout,
-                        plan.reference,
-                        &self.target.directory,
-                        patience.limit,
-                    )
+                    .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, patience.limit)
                     .await
                     .map_err(|source| Error::Process { what: "the oracle's command".into(), source })?;
                 by_oracle(verdict, launch)
@@ -337,7 +331,8 @@ impl Plan<'_> {
 /// Whether the program has closed the pipe that the driver reports to: then nothing is known of what it did.
 fn has_closed_report(report: &Report, stderr: &Output) -> bool {
     // What it executes never has the pipe, and may say so.
-    let says = |text: &str| stderr.last_lines(usize::MAX, usize::MAX).lines().any(|line| line.ends_with(text));
+    let says =
+        |text: &str| stderr.last_lines(usize::MAX, usize::MAX).lines().any(|line| line.ends_with(text));
     says(notice::CLOSED) || report.driver.is_none() && says(notice::CLOSED_BEFORE)
 }
 

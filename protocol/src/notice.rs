@@ -13,7 +13,8 @@ use crate::{Message, Orders};
 pub const CLOSED_BEFORE: &str = "the pipe to Bugaroo is not open: nothing that is done here can be reported";
 
 /// What it says there where the program closed the pipe later.
-pub const CLOSED: &str = "the program has closed the pipe to Bugaroo: what it does from now on cannot be reported";
+pub const CLOSED: &str =
+    "the program has closed the pipe to Bugaroo: what it does from now on cannot be reported";
 
 /// Says on stderr, and to the harness where there is one, what cannot be done. `orders` is what
 /// [`crate::ORDERS_VARIABLE`] holds.

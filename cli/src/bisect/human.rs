@@ -38,7 +38,11 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     let _ = match (report.missing.len(), verified.failures) {
         (_, 0) if report.untold > 0 => {
             let Report { untold, .. } = report;
-            writeln!(text, "not verified: {} trials passed, but {untold} were slow or killed", verified.trials)
+            writeln!(
+                text,
+                "not verified: {} trials passed, but {untold} were slow or killed",
+                verified.trials
+            )
         }
         (0, 0) => {
             writeln!(text, "no failure in {} trials: no fence is missing that this shows", verified.trials)

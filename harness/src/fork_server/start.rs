@@ -6,8 +6,8 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use bugaroo_protocol::{FileId, ForkServer as Wanted, FromServer, ToServer};
 use tokio::sync::mpsc;
@@ -125,14 +125,7 @@ fn serve(running: Running<Group>, socket: Socket, said: Said) -> ForkServer {
     let socket = Arc::new(socket);
     let (commands, asked) = mpsc::unbounded_channel();
     let attending = tokio::spawn(attend(Arc::clone(&socket), asked)).abort_handle();
-    ForkServer {
-        said,
-        commands,
-        socket,
-        attending,
-        group: running.life,
-        next: AtomicU64::new(0),
-    }
+    ForkServer { said, commands, socket, attending, group: running.life, next: AtomicU64::new(0) }
 }
 
 /// What a driver has to know of a program with these pipes; without a control socket it only tells whether

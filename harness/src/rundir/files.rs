@@ -53,4 +53,3 @@ pub fn read_limited(path: &Path, mebibytes: u64) -> io::Result<Vec<u8>> {
     }
     Ok(bytes)
 }
-

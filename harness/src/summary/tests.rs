@@ -61,7 +61,8 @@ fn nothing_yet() {
 #[test]
 fn what_says_nothing_counts_for_no_rate() {
     let outcomes = [Outcome::Pass, Outcome::Slow, Outcome::Timeout, Outcome::Killed, Outcome::Pass];
-    let records: Vec<TrialRecord> = (0..).zip(outcomes).map(|(trial, outcome)| record(trial, outcome)).collect();
+    let records: Vec<TrialRecord> =
+        (0..).zip(outcomes).map(|(trial, outcome)| record(trial, outcome)).collect();
     let summary = CellSummary::new(Model::StoreBuffer, 0.5, &records);
     assert_eq!((summary.trials, summary.failures, summary.rate), (5, 1, Some(1.0 / 3.0)));
     assert_eq!(summary.first_failing_trial, Some(2));

@@ -92,8 +92,7 @@ impl Table {
         };
         if bytes < SMALL {
             let mut large_enough = self.holes_by_size.range((bytes + GAP, 0)..).take(TRIES);
-            let found =
-                large_enough.find_map(|&(len, start)| Some((fits(start, start + len)?, start, len)));
+            let found = large_enough.find_map(|&(len, start)| Some((fits(start, start + len)?, start, len)));
             if let Some((offset, start, len)) = found {
                 self.forget_hole(start, len);
                 self.add_hole(start, offset);
