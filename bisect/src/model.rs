@@ -130,7 +130,7 @@ impl Trials for Program {
             }
             self.ran.set(self.ran.get() + 1);
             let failed = self.fails(variation, index);
-            let slow = self.slow.is_some_and(|nth| self.ran.get() % nth == 0);
+            let slow = self.slow.is_some_and(|nth| self.ran.get().is_multiple_of(nth));
             let outcome = match failed {
                 _ if slow => Outcome::Slow,
                 true => Outcome::WrongResult,

@@ -153,7 +153,9 @@ fn what_is_not_supported() {
         .run(&["--backend", "cuda"], &["pass"])
         .exits(4)
         .says("--backend cuda: no driver of a GPU was found");
-    end(place.run_command(&[], &["pass"]).env("VERSION", "9999")).exits(5).says("its libcuda.so.1 version 9999");
+    end(place.run_command(&[], &["pass"]).env("VERSION", "9999"))
+        .exits(5)
+        .says("its libcuda.so.1 version 9999");
 }
 
 #[test]

@@ -52,7 +52,10 @@ fn tell(info: &PanicHookInfo<'_>) {
         return;
     }
     let call = CALL.get().unwrap_or("the driver");
-    let said = info.payload_as_str().unwrap_or("a panic without a message");
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let said = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let said = said.unwrap_or("a panic without a message");
     let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
     let what = format!("in {call}: {said}{place}");
     report::say(&Message::Panicked { what: what.clone() });

@@ -43,6 +43,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 model,
                 pw,
                 pr: 0.5,
+                model_memory: 1 << 30,
                 buffer,
                 space,
                 kernel,

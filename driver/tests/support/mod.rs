@@ -110,6 +110,7 @@ pub fn baseline() -> Orders {
         model: None,
         pw: 0.0,
         pr: 0.5,
+        model_memory: 1 << 30,
         buffer: 256,
         space: Space::Both,
         kernel: None,

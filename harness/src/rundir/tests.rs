@@ -61,6 +61,7 @@ fn record(trial: u64) -> TrialRecord {
         exit: Exit::Signal(9),
         launches: 2,
         delayed_stores: 3,
+        forgotten: 0,
         digest: Some("ab".into()),
         failure: Some(Failure {
             reason: "stuck".into(),

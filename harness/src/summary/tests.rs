@@ -20,6 +20,7 @@ fn record(trial: u64, outcome: Outcome) -> TrialRecord {
         exit: Exit::Code(0),
         launches: 1,
         delayed_stores: 5,
+        forgotten: 0,
         digest: None,
         failure: outcome.is_failure().then_some(failure),
     }
