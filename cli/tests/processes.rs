@@ -295,7 +295,8 @@ fn folders_of_killed_runs_are_swept() {
 fn odd_things_in_a_run_directory_are_refused_by_name() {
     let place = Place::new();
     fs::create_dir(place.path("run")).unwrap();
-    let make: [(&str, fn(&Path)); 4] = [
+    type Make = fn(&Path);
+    let make: [(&str, Make); 4] = [
         ("a FIFO", |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success())),
         ("a directory", |path| fs::create_dir(path).unwrap()),
         ("a symbolic link that leads nowhere", |path| std::os::unix::fs::symlink("nowhere", path).unwrap()),
