@@ -230,6 +230,11 @@ pub fn check(
     plan(program, config, spec, cooperative.then_some(0)).map(|_| ())
 }
 
+/// Threads of a block, blocks of a cluster: where 64 bits do not hold the number, the largest that they do.
+fn product(extent: [u32; 3]) -> u64 {
+    extent.iter().fold(1, |product: u64, along| product.saturating_mul(u64::from(*along)))
+}
+
 /// Checks a launch; a cooperative one comes with the address of its workspace.
 pub(crate) fn plan<'a>(
     program: &'a Program,
@@ -246,11 +251,13 @@ pub(crate) fn plan<'a>(
         return Err(LaunchError::Grid(spec.grid));
     }
     let limit = config.threads_per_block.min(kernel.max_threads).min(config.threads_per_sm).min(1024);
-    let threads = spec.block.iter().map(|n| u64::from(*n)).product::<u64>();
+    let threads = product(spec.block);
     if !inside(spec.block, config.max_block) || threads > u64::from(limit) {
         return Err(LaunchError::Block { block: spec.block, limit });
     }
-    let dynamic_base = kernel.static_shared.next_multiple_of(kernel.dynamic_align);
+    let dynamic_base = kernel.static_shared.checked_next_multiple_of(kernel.dynamic_align.max(1));
+    // One that 32 bits do not hold is beyond every limit.
+    let dynamic_base = dynamic_base.unwrap_or(u32::MAX);
     let shared = u64::from(dynamic_base) + u64::from(spec.dynamic_shared);
     let shared = if spec.dynamic_shared == 0 { u64::from(kernel.static_shared) } else { shared };
     let limit = config.shared_per_block_optin.min(config.shared_per_sm);
@@ -281,7 +288,7 @@ pub(crate) fn plan<'a>(
     let resident = blocks.min(u64::from(per_sm) * u64::from(config.sm_count.max(1))) as u32;
     let stated = kernel.explicit_cluster.then_some(kernel.cluster);
     let cluster = spec.cluster.unwrap_or(kernel.cluster);
-    let size = cluster.iter().map(|n| u64::from(*n)).product::<u64>();
+    let size = product(cluster);
     let limit = CLUSTER_LIMIT.min(per_sm.saturating_mul(config.sm_count.max(1)));
     let other = stated.is_some_and(|stated| stated != cluster);
     let even = (0..3).all(|d| cluster[d] > 0 && spec.grid[d].is_multiple_of(cluster[d]));

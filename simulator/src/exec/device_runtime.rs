@@ -243,7 +243,8 @@ impl Machine<'_> {
             Err(_) => return Err(INVALID_CONFIGURATION),
         }
         let bytes = u64::from(kernel.param_bytes.max(16));
-        let buffer = self.memory.alloc(bytes, 256, AllocationKind::Heap).map_err(|_| MEMORY_ALLOCATION)?;
+        // None of the heap's: device code has no business to free it.
+        let buffer = self.memory.alloc(bytes, 256, AllocationKind::Module).map_err(|_| MEMORY_ALLOCATION)?;
         let kernel = kernel.name.clone();
         let action = DeviceAction::Launch { kernel, grid, block, dynamic_shared, params };
         self.device_runtime.prepared.insert(buffer, action);
@@ -254,7 +255,7 @@ impl Machine<'_> {
     fn error_text(&mut self) -> Option<u64> {
         const TEXT: &[u8] = b"an error of the device-side runtime\0";
         if self.device_runtime.text.is_none() {
-            let address = self.memory.alloc(TEXT.len() as u64, 16, AllocationKind::Heap).ok()?;
+            let address = self.memory.alloc(TEXT.len() as u64, 16, AllocationKind::Module).ok()?;
             self.memory.write(address, TEXT).ok()?;
             self.device_runtime.text = Some(address);
         }

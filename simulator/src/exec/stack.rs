@@ -43,7 +43,7 @@ impl Machine<'_> {
                 let own = head.local_base + self.program.functions[head.function as usize].local_bytes;
                 let align = u64::from(inst.extra >> 1).max(16);
                 let start = u64::from(own + head.grown).next_multiple_of(align);
-                let end = start.checked_add(most).map(|end| end.next_multiple_of(16));
+                let end = start.checked_add(most).and_then(|end| end.checked_next_multiple_of(16));
                 let Some(end) = end.filter(|end| *end <= u64::from(self.plan.local_bytes)) else {
                     let overflow = FaultKind::StackOverflow { depth: head.depth };
                     return Err(Box::new((overflow, active.trailing_zeros())));

@@ -48,13 +48,18 @@ impl<'m> Builder<'m> {
                 }
                 let base = match ty.bytes() {
                     8 => Base::Row64(at.row(number, Width::W64) as i32),
-                    4 => Base::Row32(at.row(number, Width::W32) as i32),
+                    // Sums come round at 32 bits: a larger offset would be another one.
+                    4 if (-(1 << 31)..1 << 32).contains(offset) => {
+                        Base::Row32(at.row(number, Width::W32) as i32)
+                    }
+                    4 => return Err(self.refuse(at, "an offset of more bits than the register has")),
                     _ => return Err(self.refuse(at, "an address in a register of this width")),
                 };
                 memory(base, *offset as u64, space)
             }
             AddressBase::Symbol(name) => {
                 let found = self.find(at, name);
+                // Where an offset leaves the variable, the access faults when it is executed.
                 let add = |base: u64| base.wrapping_add_signed(*offset);
                 match (found, space) {
                     (Some(Name::Words { offset: row, bytes }), Space::Param) => {
@@ -180,8 +185,9 @@ impl<'m> Builder<'m> {
                 if store { Kind::Store } else { Kind::Load }
             }
             Place::Words(row, bytes, offset) => {
-                let end = offset + i64::from(size) * i64::from(vec);
-                if offset < 0 || end > i64::from(bytes) || offset % i64::from(size) != 0 {
+                let end = offset.checked_add(i64::from(size) * i64::from(vec));
+                let inside = offset >= 0 && end.is_some_and(|end| end <= i64::from(bytes));
+                if !inside || offset % i64::from(size) != 0 {
                     return Err(self.refuse(at, "bytes that the parameter does not have, or misaligned ones"));
                 }
                 // The byte within the word goes along in the address.
@@ -251,7 +257,9 @@ impl<'m> Builder<'m> {
             if i > 0 && dst[..i.min(dst.len())].contains(value) {
                 return Err(self.refuse(at, "a result that a later element of the vector needs"));
             }
-            let offset = offset + i as i64 * i64::from(ty.bytes());
+            let Some(offset) = offset.checked_add(i as i64 * i64::from(ty.bytes())) else {
+                return Err(self.refuse(at, "an offset that no address can have"));
+            };
             let address = Operand::Address { base: base.clone(), offset };
             let what = (op, ty, space, sem);
             self.atomic_element(at, what, dst.get(i), &address, std::slice::from_ref(value))?;

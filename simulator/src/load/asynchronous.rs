@@ -16,7 +16,10 @@ impl<'m> Builder<'m> {
         let found = match (&inst.op, operands) {
             (Op::Mbarrier { op, space, .. }, _) => self.mbarrier(at, *op, *space, operands)?,
             (Op::CpAsync { policy }, [dst, src, bytes, rest @ ..]) => {
-                let rest = &rest[..rest.len() - usize::from(*policy)];
+                let Some(left) = rest.len().checked_sub(usize::from(*policy)) else {
+                    return Err(self.refuse(at, "no cache policy"));
+                };
+                let rest = &rest[..left];
                 self.copy(at, dst, src, bytes, rest.first())?
             }
             (Op::CpAsyncCommit { bulk }, _) => Asynchronous::Commit { bulk: *bulk },

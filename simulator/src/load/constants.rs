@@ -16,7 +16,11 @@ pub struct Constants {
     chunks: Vec<Chunk>,
     known: FxHashMap<(Width, u64), u32>,
     launch: Vec<(LaunchValue, Width, u32)>,
+    full: bool,
 }
+
+/// Chunks of which every byte's offset has a slot: a program of a million distinct constants takes 8 million of them.
+const MOST: usize = 1 << 25;
 
 impl Constants {
     /// The slot of a row whose lanes all hold `bits` (for a predicate: bit 0), cut to `width`.
@@ -65,16 +69,26 @@ impl Constants {
         unsafe { std::slice::from_raw_parts(self.base(), self.chunks.len() * size_of::<Chunk>()) }
     }
 
+    /// There are more constants than slots can tell apart: no function that uses these may run.
+    pub fn full(&self) -> bool {
+        self.full
+    }
+
     fn grow(&mut self, width: Width) -> u32 {
-        let offset = self.chunks.len() as u32 * 32;
-        self.chunks.resize(self.chunks.len() + width.bytes().div_ceil(32) as usize, Chunk([0; 32]));
-        offset
+        let start = self.chunks.len();
+        let end = start + width.bytes().div_ceil(32) as usize;
+        if end > MOST {
+            self.full = true;
+            return 0;
+        }
+        self.chunks.resize(end, Chunk([0; 32]));
+        start as u32 * 32
     }
 
     fn set(&mut self, offset: u32, width: Width, bits: u64) {
         let size = (width.bytes() / 32) as usize;
         let first = offset as usize / 32;
-        for chunk in &mut self.chunks[first..first + width.bytes().div_ceil(32) as usize] {
+        for chunk in self.chunks.iter_mut().skip(first).take(width.bytes().div_ceil(32) as usize) {
             if width == Width::Pred {
                 let lanes = if bits & 1 == 0 { 0u32 } else { !0 };
                 chunk.0[..4].copy_from_slice(&lanes.to_le_bytes());
@@ -87,7 +101,7 @@ impl Constants {
     }
 }
 
-/// Offsets stay far below 2 GiB: a program of a million distinct constants takes 256 MB.
+/// Offsets stay below 1 GiB, see [`MOST`].
 fn slot(offset: u32) -> i32 {
     !(offset as i32)
 }

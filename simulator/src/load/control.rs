@@ -139,6 +139,10 @@ impl<'m> Builder<'m> {
                 .collect::<Result<Vec<_>, _>>()
         };
         let call = Call { callee, args: place(args, &params)?, rets: place(rets, &results)? };
+        // A row of constants is none of the frame's, into which results are written.
+        if call.rets.iter().any(|result| result.slot < 0) {
+            return Err(self.refuse(at, "a result that goes to no register and no parameter"));
+        }
         if let Callee::Function(_) = callee
             && !(agrees(&call.args, &params) && agrees(&call.rets, &results))
         {

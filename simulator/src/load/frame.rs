@@ -17,10 +17,15 @@ pub(super) fn register_width(ty: Type) -> Option<Width> {
     })
 }
 
+/// Bytes that a frame may have: offsets in it stay far from what 32 bits hold, with the sign that slots need.
+const LARGEST: u32 = 1 << 28;
+
 /// A frame as it grows.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     bytes: u32,
+    /// More was asked for than a frame may have; the rows that did not fit have no place, and the function is refused.
+    full: bool,
     /// Predicate rows that still fit into the chunk begun last.
     spare_preds: (u32, u32),
     scratch: Option<u32>,
@@ -46,7 +51,8 @@ impl Frame {
 
     /// Word rows for a variable of so many bytes.
     pub fn words(&mut self, bytes: u64) -> u32 {
-        let rows = u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX / WORD_ROW);
+        // More than fit into any frame, where they are no number of 32 bits.
+        let rows = u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX);
         match self.spare_words.iter().rposition(|(spare, _)| *spare == rows) {
             Some(at) => self.spare_words.swap_remove(at).1,
             None => self.take(rows.saturating_mul(WORD_ROW)),
@@ -72,15 +78,20 @@ impl Frame {
         }
     }
 
-    /// Bytes so far, rounded up to a cache line.
-    pub fn bytes(&self) -> u32 {
-        self.bytes.saturating_add(63) & !63
+    /// Bytes, rounded up to a cache line; None when they are more than a frame may have.
+    pub fn bytes(&self) -> Option<u32> {
+        (!self.full).then_some(self.bytes.next_multiple_of(64))
     }
 
     fn take(&mut self, bytes: u32) -> u32 {
-        let offset = self.bytes;
-        self.bytes = self.bytes.saturating_add((bytes + 31) & !31);
-        offset
+        let end = bytes.checked_next_multiple_of(32).and_then(|bytes| self.bytes.checked_add(bytes));
+        match end.filter(|end| *end <= LARGEST) {
+            Some(end) => std::mem::replace(&mut self.bytes, end),
+            None => {
+                self.full = true;
+                0
+            }
+        }
     }
 }
 

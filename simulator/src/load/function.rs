@@ -168,26 +168,23 @@ impl<'m> Builder<'m> {
         count_runs(&mut self.program.code[entry as usize..]);
         let loaded = &mut self.program.functions[index as usize];
         loaded.entry = entry;
-        loaded.frame_bytes = at.frame.bytes().max(64);
+        loaded.frame_bytes = frame_bytes(&at)?;
         loaded.local_bytes = at.local.next_multiple_of(16);
         loaded.grows = at.grows;
         loaded.defined = true;
-        if at.frame.bytes() > 1 << 28 {
-            return Err(LoadError::Declaration {
-                name: at.function.name.clone(),
-                reason: "more registers than the simulator's frame holds".to_string(),
-            });
-        }
         Ok(())
     }
 
     fn parameters(&mut self, at: &mut Current<'m>) -> Result<(), LoadError> {
         let function = at.function;
         if function.kind == FunctionKind::Entry {
-            param_offsets(function, |name, info| {
+            let declared = param_offsets(function, |name, info| {
                 at.scopes.declare(name, Name::KernelParam { offset: info.offset });
             });
-            return Ok(());
+            return declared.map(|_| ()).map_err(|name| LoadError::Declaration {
+                name: name.to_string(),
+                reason: "more bytes of parameters than 32 bits count".to_string(),
+            });
         }
         let formals = signature(function, &mut at.frame).ok_or_else(|| LoadError::Declaration {
             name: function.name.clone(),
@@ -197,10 +194,13 @@ impl<'m> Builder<'m> {
         for (param, formal) in declared.zip(formals.0.iter().chain(&formals.1)) {
             let name = param.variable.name.as_str();
             if param.in_register {
-                let number = at.scopes.register(name, param.variable.ty);
+                let number = at.scopes.register(name, param.variable.ty).ok_or_else(|| too_many(name))?;
                 at.rows.insert(number, formal.offset);
             } else {
-                let bytes = param.variable.size() as u32;
+                let bytes = u32::try_from(param.variable.size()).map_err(|_| LoadError::Declaration {
+                    name: name.to_string(),
+                    reason: "a parameter of more bytes than a frame has".to_string(),
+                })?;
                 at.scopes.declare(name, Name::Words { offset: formal.offset, bytes });
             }
         }
@@ -208,6 +208,7 @@ impl<'m> Builder<'m> {
     }
 
     fn block(&mut self, at: &mut Current<'m>, statements: &'m [Statement]) -> Result<(), LoadError> {
+        let mut next_label = at.labels.len();
         for statement in statements {
             if let StatementKind::Label(name) = &statement.kind {
                 let number = at.labels.len() as u32;
@@ -217,10 +218,10 @@ impl<'m> Builder<'m> {
         }
         for statement in statements {
             match &statement.kind {
-                StatementKind::Label(name) => {
-                    if let Some(Name::Label(number)) = at.scopes.find(name) {
-                        at.labels[number as usize] = Some(self.program.code.len() as u32);
-                    }
+                StatementKind::Label(_) => {
+                    // By number: what else is declared under the name may hide it by now.
+                    at.labels[next_label] = Some(self.program.code.len() as u32);
+                    next_label += 1;
                 }
                 StatementKind::Instruction(instruction) => self.instruction(at, instruction)?,
                 StatementKind::Registers(decls) => {
@@ -231,7 +232,7 @@ impl<'m> Builder<'m> {
                                 reason: "a register vector".to_string(),
                             });
                         }
-                        at.scopes.registers(decl);
+                        at.scopes.registers(decl).ok_or_else(|| too_many(&decl.name))?;
                     }
                 }
                 StatementKind::Variable(variable) => self.variable(at, variable)?,
@@ -381,6 +382,20 @@ impl<'m> Builder<'m> {
         let source = at.instruction.map_or(&[][..], |instruction| &instruction.source);
         source.iter().map(|line| source_position(self.files, line)).collect()
     }
+}
+
+/// Bytes of a function's frame.
+pub(super) fn frame_bytes(at: &Current<'_>) -> Result<u32, LoadError> {
+    let bytes = at.frame.bytes().ok_or_else(|| LoadError::Declaration {
+        name: at.function.name.clone(),
+        reason: "more registers and parameters than the simulator's frame holds".to_string(),
+    })?;
+    Ok(bytes.max(64))
+}
+
+/// Registers beyond those that have a number.
+fn too_many(name: &str) -> LoadError {
+    LoadError::Declaration { name: name.to_string(), reason: "more registers than 32 bits count".to_string() }
 }
 
 /// Tells each arithmetic instruction how many of its kind, without guards, are behind it.

@@ -45,7 +45,7 @@ const WRITES_FIRST: [&str; 41] = [
 /// Rows for the registers that a function names, by number as [`Scopes`] gives them; they are taken from
 /// `frame`. Those that are missing have to get their own.
 pub(super) fn shared_rows(function: &Function, frame: &mut Frame) -> FxHashMap<u32, u32> {
-    let mut walk = Walk::new(function);
+    let Some(mut walk) = Walk::new(function) else { return FxHashMap::default() };
     let body = function.body.as_ref();
     let understood = body.is_some_and(|body| walk.block(&body.statements).is_some());
     let intervals = if understood { walk.intervals() } else { None };
@@ -91,24 +91,26 @@ struct Walk<'f> {
 }
 
 impl<'f> Walk<'f> {
-    fn new(function: &'f Function) -> Walk<'f> {
+    /// None when there are more registers than have numbers.
+    fn new(function: &'f Function) -> Option<Walk<'f>> {
         let mut scopes = Scopes::default();
         scopes.push();
         let mut parameters = 0;
         for param in function.returns.iter().chain(&function.params) {
             let variable: &Variable = &param.variable;
             if param.in_register && function.kind == FunctionKind::Func {
-                parameters = scopes.register(&variable.name, variable.ty) + 1;
+                parameters = scopes.register(&variable.name, variable.ty)?.checked_add(1)?;
             } else {
                 scopes.declare(&variable.name, Name::KernelParam { offset: 0 });
             }
         }
         let (known, registers) = (FxHashMap::default(), Vec::new());
-        Walk { scopes, parameters, known, registers, steps: Vec::new(), labels: Vec::new() }
+        Some(Walk { scopes, parameters, known, registers, steps: Vec::new(), labels: Vec::new() })
     }
 
     /// None when there is something that is not understood.
     fn block(&mut self, statements: &'f [Statement]) -> Option<()> {
+        let mut next_label = self.labels.len();
         for statement in statements {
             if let StatementKind::Label(name) = &statement.kind {
                 self.scopes.declare(name, Name::Label(self.labels.len() as u32));
@@ -117,17 +119,18 @@ impl<'f> Walk<'f> {
         }
         for statement in statements {
             match &statement.kind {
-                StatementKind::Label(name) => {
-                    if let Some(Name::Label(number)) = self.scopes.find(name) {
-                        self.labels[number as usize] = self.steps.len();
-                    }
+                StatementKind::Label(_) => {
+                    self.labels[next_label] = self.steps.len();
+                    next_label += 1;
                 }
                 StatementKind::Instruction(instruction) => {
                     let step = self.step(instruction)?;
                     self.steps.push(step);
                 }
                 StatementKind::Registers(decls) => {
-                    decls.iter().for_each(|decl| self.scopes.registers(decl));
+                    for decl in decls {
+                        self.scopes.registers(decl)?;
+                    }
                 }
                 // What matters is that it is no register.
                 StatementKind::Variable(v) => self.scopes.declare(&v.name, Name::DynamicShared),

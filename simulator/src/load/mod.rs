@@ -250,6 +250,10 @@ fn build(
     for (index, refused) in refused.iter_mut().enumerate().filter(|(index, _)| reached.any(*index as u32)) {
         *refused = builder.function(index as u32).err();
     }
+    if builder.program.constants.full() {
+        let reason = "more constants than the simulator's instructions can name".to_string();
+        return Err(LoadError::Declaration { name: "the module".to_string(), reason });
+    }
     // A function that nobody defines is told where it is called; where only its address is taken, here.
     for (index, function) in functions.iter().enumerate().filter(|(_, f)| f.body.is_none()) {
         let taken = reached.is_taken(index as u32) && function.name != PURE_VIRTUAL;
@@ -293,12 +297,13 @@ fn kernel_info(
     config: &DeviceConfig,
 ) -> KernelInfo {
     let mut params = Vec::new();
-    let param_bytes = param_offsets(function, |_, info| params.push(info));
+    // One with more parameters than fit has been refused.
+    let param_bytes = param_offsets(function, |_, info| params.push(info)).unwrap_or(0);
     let limit = function
         .directives
         .iter()
         .filter(|(name, _)| name == "maxntid" || name == "reqntid")
-        .map(|(_, extent)| extent.iter().product::<u64>())
+        .map(|(_, extent)| extent.iter().fold(1, |threads: u64, along| threads.saturating_mul(*along)))
         .min();
     let (local_bytes, open_stack) = reached.local_bytes(index, &program.functions);
     KernelInfo {
@@ -320,16 +325,23 @@ fn kernel_info(
 }
 
 /// Calls `each` with every kernel parameter's name and place, and answers the size of the buffer.
-fn param_offsets<'f>(function: &'f ast::Function, mut each: impl FnMut(&'f str, ParamInfo)) -> u32 {
+///
+/// # Errors
+/// The name of the first parameter that 32 bits do not suffice for.
+fn param_offsets<'f>(
+    function: &'f ast::Function,
+    mut each: impl FnMut(&'f str, ParamInfo),
+) -> Result<u32, &'f str> {
     let mut end = 0u32;
     for param in &function.params {
+        let name = param.variable.name.as_str();
         let align = param.variable.align.max(1);
-        let size = u32::try_from(param.variable.size()).unwrap_or(u32::MAX);
-        let offset = end.next_multiple_of(align);
-        each(&param.variable.name, ParamInfo { offset, size, align });
-        end = offset.saturating_add(size);
+        let size = u32::try_from(param.variable.size()).map_err(|_| name)?;
+        let offset = end.checked_next_multiple_of(align).ok_or(name)?;
+        end = offset.checked_add(size).ok_or(name)?;
+        each(name, ParamInfo { offset, size, align });
     }
-    end
+    Ok(end)
 }
 
 impl Program {

@@ -216,7 +216,7 @@ impl<'m> Builder<'m> {
             Some(Name::Local { offset: variable }) => {
                 let dst = at.frame.row(width);
                 let guard = at.unguarded();
-                self.local_address(at, i64::from(variable) + offset, dst, width, generic);
+                self.local_address(at, variable, offset, dst, width, generic)?;
                 at.guarded(guard);
                 return Ok(dst as i32);
             }
@@ -229,12 +229,26 @@ impl<'m> Builder<'m> {
         Ok(self.program.constants.slot(width, address.wrapping_add_signed(offset)))
     }
 
-    /// The address of a local variable into a row.
-    pub fn local_address(&mut self, at: &Current<'m>, offset: i64, dst: u32, width: Width, generic: bool) {
+    /// The address of a local variable, plus an offset, into a row.
+    pub fn local_address(
+        &mut self,
+        at: &Current<'m>,
+        variable: u32,
+        offset: i64,
+        dst: u32,
+        width: Width,
+        generic: bool,
+    ) -> Result<(), LoadError> {
+        // In 32 bits, where a negative one comes round as it does in the instruction.
+        let sum = i64::from(variable).checked_add(offset);
+        let Some(sum) = sum.filter(|sum| sum.unsigned_abs() <= u64::from(u32::MAX)) else {
+            return Err(self.refuse(at, "an offset of more than a thread's local memory can have"));
+        };
         let mut ops = no_operands();
         ops.dst = dst;
         ops.src = [i32::from(width == Width::W64), i32::from(generic), 0, 0];
-        self.emit(at, Kind::LocalAddress, ops, offset as u32);
+        self.emit(at, Kind::LocalAddress, ops, sum as u32);
+        Ok(())
     }
 
     /// A destination: its row and width. A sink's row is scratch, of the width that `ty` asks for.

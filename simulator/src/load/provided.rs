@@ -5,7 +5,7 @@
 
 use super::error::LoadError;
 use super::frame::signature;
-use super::function::{Builder, no_operands};
+use super::function::{Builder, frame_bytes, no_operands};
 use crate::decoded::{CopyWidth, Formal, Kind, Provided};
 
 impl Builder<'_> {
@@ -15,7 +15,8 @@ impl Builder<'_> {
         let Some(provided) = Provided::named(&loaded.name) else { return Ok(()) };
         let words = |formals: &[Formal]| {
             let bytes = formals.iter().map(|formal| match formal.width {
-                CopyWidth::Words(words) => words * 4,
+                // A size that comes round to a small one is none of theirs.
+                CopyWidth::Words(words) => words.saturating_mul(4),
                 CopyWidth::Row(_) => 0,
             });
             bytes.collect::<Vec<_>>()
@@ -35,7 +36,7 @@ impl Builder<'_> {
         self.emit(&at, Kind::Ret, no_operands(), 0);
         let loaded = &mut self.program.functions[index as usize];
         loaded.entry = entry;
-        loaded.frame_bytes = at.frame.bytes().max(64);
+        loaded.frame_bytes = frame_bytes(&at)?;
         loaded.defined = true;
         Ok(())
     }

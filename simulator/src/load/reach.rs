@@ -275,23 +275,48 @@ struct Depth<'a> {
     open: bool,
 }
 
+/// A function on the path that is being walked.
+struct Visit {
+    function: u32,
+    /// Calls of it that have been looked at.
+    seen: usize,
+    /// Bytes below it, as far as is known.
+    below: u32,
+}
+
 impl Depth<'_> {
+    /// Bytes from a function downwards. The path lies on the heap: chains of calls are as long as a module likes.
     fn from(&mut self, function: u32) -> u32 {
-        match self.known[function as usize] {
-            Some(Some(bytes)) => return bytes,
-            Some(None) => {
-                self.open = true;
-                return 0;
+        let (calls, functions) = (self.calls, self.functions);
+        let mut path = Vec::new();
+        let mut answer = self.enter(function, &mut path);
+        loop {
+            let Some(top) = path.last_mut() else { return answer.unwrap_or(0) };
+            top.below = top.below.max(answer.take().unwrap_or(0));
+            if let Some(callee) = calls[top.function as usize].get(top.seen) {
+                top.seen += 1;
+                answer = self.enter(*callee, &mut path);
+                continue;
             }
-            None => self.known[function as usize] = Some(None),
+            let own = &functions[top.function as usize];
+            let bytes = own.local_bytes.saturating_add(top.below);
+            self.open |= own.grows;
+            self.known[top.function as usize] = Some(Some(bytes));
+            answer = Some(bytes);
+            path.pop();
         }
-        let calls = self.calls;
-        let below = calls[function as usize].iter().map(|callee| self.from(*callee)).max();
-        let own = &self.functions[function as usize];
-        self.open |= own.grows;
-        let bytes = own.local_bytes.saturating_add(below.unwrap_or(0));
-        self.known[function as usize] = Some(Some(bytes));
-        bytes
+    }
+
+    /// What is known of a function, or None when it has just been put on the path.
+    fn enter(&mut self, function: u32, path: &mut Vec<Visit>) -> Option<u32> {
+        let known = &mut self.known[function as usize];
+        if let Some(known) = known {
+            self.open |= known.is_none();
+            return Some(known.unwrap_or(0));
+        }
+        *known = Some(None);
+        path.push(Visit { function, seen: 0, below: 0 });
+        None
     }
 }
 

@@ -68,25 +68,26 @@ impl<'f> Scopes<'f> {
         self.innermost().names.insert(name, meaning);
     }
 
-    /// Declares registers in the innermost scope.
-    pub fn registers(&mut self, decl: &'f RegisterDecl) {
+    /// Declares registers in the innermost scope; None when there are more than have a number of their own.
+    pub fn registers(&mut self, decl: &'f RegisterDecl) -> Option<()> {
         let first = self.registers;
         let count = decl.count.unwrap_or(1);
-        self.registers = first.saturating_add(count);
+        self.registers = first.checked_add(count)?;
         match decl.count {
             Some(_) => {
                 self.innermost().ranges.insert(&decl.name, (first, count, decl.ty));
             }
             None => self.declare(&decl.name, Name::Register(first, decl.ty)),
         }
+        Some(())
     }
 
-    /// Declares one register and answers its number.
-    pub fn register(&mut self, name: &'f str, ty: Type) -> u32 {
+    /// Declares one register and answers its number; None as for [`Scopes::registers`].
+    pub fn register(&mut self, name: &'f str, ty: Type) -> Option<u32> {
         let number = self.registers;
-        self.registers += 1;
+        self.registers = number.checked_add(1)?;
         self.declare(name, Name::Register(number, ty));
-        number
+        Some(number)
     }
 
     /// What `name` means here.

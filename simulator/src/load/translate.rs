@@ -123,8 +123,10 @@ impl<'m> Builder<'m> {
             | Op::WmmaLoad { .. }
             | Op::WmmaStore { .. } => self.matrix(at, inst),
             Op::Createpolicy => {
-                let zero = [inst.operands[0].clone(), Operand::Integer(0)];
-                self.arithmetic(at, &Op::Mov { ty: Type::B64 }, &zero)
+                let Some(policy) = inst.operands.first() else {
+                    return Err(self.refuse(at, "no operands"));
+                };
+                self.arithmetic(at, &Op::Mov { ty: Type::B64 }, &[policy.clone(), Operand::Integer(0)])
             }
             Op::Other => Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers))),
             op => self.arithmetic(at, op, &inst.operands),
@@ -191,8 +193,7 @@ impl<'m> Builder<'m> {
             (_, Operand::Symbol { name, offset }) => {
                 if let Some(Name::Local { offset: variable }) = self.find(at, name) {
                     let (row, width) = self.destination(at, dst, ty)?;
-                    self.local_address(at, i64::from(variable) + offset, row, width, false);
-                    return Ok(());
+                    return self.local_address(at, variable, *offset, row, width, false);
                 }
                 self.arithmetic(at, &inst.op, &inst.operands)
             }

@@ -13,7 +13,7 @@ fn rows(declared: &str, body: &str) -> (FxHashMap<u32, u32>, u32) {
     });
     let mut frame = Frame::default();
     let rows = shared_rows(function.expect("there is one"), &mut frame);
-    (rows, frame.bytes())
+    (rows, frame.bytes().expect("it fits"))
 }
 
 #[test]
