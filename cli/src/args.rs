@@ -106,8 +106,8 @@ pub struct TrialArgs {
     /// Who runs next on the virtual GPU
     #[arg(long, value_enum, default_value_t = Scheduler::Random)]
     pub scheduler: Scheduler,
-    /// Have warps run in lockstep, as before Volta: for programs that count on it, without __syncwarp(); with model
-    /// store-buffer, on the virtual GPU
+    /// Have warps run in lockstep, as before Volta: for programs that count on it, without __syncwarp(); on the
+    /// virtual GPU
     #[arg(long, conflicts_with = "handlers")]
     pub warp_synchronous: bool,
     /// What executes the kernels

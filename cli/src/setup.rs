@@ -56,8 +56,9 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
         return Err(UsageError("--model ptx has no handlers: it is simulated".into()));
     }
     // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
-    if args.warp_synchronous && (args.model != Model::StoreBuffer || args.backend == Backend::Cuda) {
-        let only = "--warp-synchronous needs model store-buffer and the virtual GPU (--backend sim)";
+    let simulated = matches!(args.model, Model::StoreBuffer | Model::Ptx);
+    if args.warp_synchronous && (!simulated || args.backend == Backend::Cuda) {
+        let only = "--warp-synchronous needs model store-buffer or ptx, and the virtual GPU (--backend sim)";
         return Err(UsageError(only.into()));
     }
     Ok(Variation {

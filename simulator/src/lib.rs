@@ -21,6 +21,7 @@ mod launch;
 mod load;
 mod memory;
 pub mod model;
+mod poison;
 mod schedule;
 mod tensor_map;
 

@@ -99,7 +99,7 @@ impl Machine<'_> {
             if is_map {
                 let rank = registers.read(rank, Width::W32, lane);
                 let plain = at & !(0xff << 24);
-                let mapped = if rank == u64::from(own) { plain } else { plain | ((rank + 1) & 0xff) << 24 };
+                let mapped = if rank == u64::from(own) { plain } else { plain | (rank + 1).min(0xff) << 24 };
                 registers.write(inst.ops.dst, width, lane, mapped);
             } else {
                 let of = match at >> 24 & 0xff {

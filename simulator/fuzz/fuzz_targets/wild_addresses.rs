@@ -13,5 +13,5 @@ fuzz_target!(|bytes: &[u8]| {
     let mut bytes = bytes.iter();
     // What the input lacks is zero.
     let mut next = || bytes.next().copied().unwrap_or(0);
-    try_kernel(&mut Choices(&mut next));
+    try_kernel(&mut Choices::new(&mut next));
 });

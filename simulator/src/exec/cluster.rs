@@ -2,10 +2,11 @@
 //! memory (PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "mapa").
 //!
 //! Blocks of a cluster lie in consecutive slots, in order of rank. An address in another block's shared memory
-//! is the address there with the rank plus one in the bits from 24 on; those of a block's own memory have
-//! zeros there. So every byte has one address for a block, which the store buffers rely on. It also makes an
-//! address that `mapa` gave to one block for the memory of a second one no address for that second one:
-//! using it there ends the launch with a fault.
+//! is the address there with the rank plus one in the bits from 24 on; a block's own variables have zeros there. What
+//! `mapa` gives is good for every block of the cluster, the owner of the memory and whoever it is handed on to
+//! included. Memory models and store buffers count on one address for every byte that a block can reach: they are told the one
+//! with zeros ([`crate::model::Accessed::address`]). Code that the injector has put in cannot be told: there `mapa` of a block's own
+//! rank gives the address with zeros, and the other one, which a neighbour may have handed over, ends the launch with a fault.
 
 use bugaroo_ptx::types::Space;
 
@@ -16,7 +17,9 @@ use crate::address::{SHARED_WINDOW, Window, window};
 use crate::fault::{AccessKind, Activity, FaultKind};
 
 /// The bits of a shared address that tell blocks of a cluster apart.
-const RANK_SHIFT: u32 = 24;
+pub(crate) const RANK_SHIFT: u32 = 24;
+/// What they are for a rank that no block has: all of them, as a cluster has 16 blocks at most.
+const NO_RANK: u64 = 0xff;
 
 impl Machine<'_> {
     /// Blocks of a cluster.
@@ -128,14 +131,33 @@ impl Machine<'_> {
         Activity::ClusterBarrier { arrived, expected }
     }
 
-    /// `mapa`: the same place in the block of this rank. An address outside shared memory stays as it is.
+    /// `mapa`: the same place in the block of this rank. An address outside shared memory stays as it is. A rank that no
+    /// block has gives an address that no access may use.
     pub(super) fn map_address(&self, w: usize, address: u64, rank: u32) -> u64 {
-        let plain = address & !(0xff << RANK_SHIFT);
-        if rank == self.rank(self.warps[w].cta) {
-            plain
-        } else {
-            plain | u64::from((rank + 1) & 0xff) << RANK_SHIFT
+        if address >> 32 > 1 {
+            return address;
         }
+        let plain = address & !(NO_RANK << RANK_SHIFT);
+        let alone = self.injected || self.cluster_size() == 1;
+        if alone && rank == self.rank(self.warps[w].cta) {
+            return plain;
+        }
+        plain | u64::from(rank).saturating_add(1).min(NO_RANK) << RANK_SHIFT
+    }
+
+    /// The bits from 24 on of a generic address of a block's own shared memory that has the rank in it; 0 when there
+    /// are none.
+    pub(super) fn own_window(&self, w: usize) -> u64 {
+        if self.cluster_size() == 1 {
+            return 0;
+        }
+        SHARED_WINDOW >> RANK_SHIFT | u64::from(self.rank(self.warps[w].cta) + 1)
+    }
+
+    /// Is a generic address one of the block's own shared memory?
+    pub(super) fn is_own_shared(&self, w: usize, address: u64) -> bool {
+        let tag = address >> RANK_SHIFT;
+        tag == SHARED_WINDOW >> RANK_SHIFT || tag == self.own_window(w)
     }
 
     /// `getctarank`
@@ -161,7 +183,7 @@ impl Machine<'_> {
         };
         let rank = offset >> RANK_SHIFT;
         let size = self.cluster_size();
-        if rank == 0 || rank > 0xff || size == 1 {
+        if rank == 0 || rank > NO_RANK || size == 1 {
             return Ok(None);
         }
         let bad = |problem| Err(FaultKind::BadClusterAddress { address, problem });
@@ -169,9 +191,9 @@ impl Machine<'_> {
         if rank > u64::from(size) {
             return bad("the cluster has no block of this rank");
         }
-        if rank as u32 - 1 == self.rank(slot) {
+        if self.injected && rank as u32 - 1 == self.rank(slot) {
             return bad(
-                "another block's address of this block's own memory, which the simulator does not have",
+                "another block's address of this block's own memory, which injected code does not know",
             );
         }
         let there = &self.ctas[(slot - slot % size + rank as u32 - 1) as usize];
@@ -179,7 +201,7 @@ impl Machine<'_> {
             return bad("the block has ended");
         }
         let within = offset & ((1 << RANK_SHIFT) - 1);
-        if within + bytes > u64::from(self.plan.shared_bytes) {
+        if bytes > u64::from(self.plan.shared_bytes) || within > u64::from(self.plan.shared_bytes) - bytes {
             let (size, access) = (bytes as u32, AccessKind::Read);
             return Err(FaultKind::OutOfBounds { address, size, access, near: None });
         }

@@ -105,7 +105,7 @@ impl Machine<'_> {
                         let address = read_lane(source, Width::W64, lane);
                         let is = match inst.extra {
                             // Shared memory of this CTA; 1 is that of the whole cluster.
-                            5 => Machine::window_number(address) == 1 && address & 0xff00_0000 == 0,
+                            5 => self.is_own_shared(w, address),
                             window => Machine::window_number(address) == window,
                         };
                         write_lane(dst, Width::Pred, lane, u64::from(is));

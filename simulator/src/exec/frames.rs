@@ -7,6 +7,8 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
+use crate::poison::unpoison;
+
 /// No parent: the kernel's own frame.
 pub(super) const ROOT: u32 = u32::MAX;
 
@@ -102,6 +104,7 @@ impl Drop for Block {
             if self.allocated {
                 dealloc(self.base, Layout::from_size_align_unchecked(self.bytes, ALIGN));
             } else {
+                unpoison(self.base, self.bytes);
                 libc::munmap(self.base.cast(), self.bytes);
             }
         };
@@ -178,9 +181,12 @@ impl Frames {
 
     fn take(&mut self, bytes: usize) -> *mut u8 {
         let room = self.blocks.last().map_or(0, |b| b.bytes() - self.taken);
-        if room < bytes {
-            let size = bytes.max(self.next_bytes);
+        // The sanitizer sees where a frame ends if each is an allocation of its own.
+        let alone = cfg!(feature = "asan");
+        if room < bytes || alone {
+            let size = if alone { bytes } else { bytes.max(self.next_bytes) };
             let block = match size {
+                _ if alone => Block::allocated(size),
                 HUGE_PAGE.. => Block::dense(size),
                 // The first one, which was asked for.
                 _ if size > SMALL_BLOCK && self.blocks.is_empty() => Block::allocated(size),

@@ -28,6 +28,7 @@ mod warp;
 
 use asynchronous::Asynchrony;
 pub(crate) use atomic::{combine, combine_wide, give_wide, read_memory, write_memory};
+pub(crate) use cluster::RANK_SHIFT;
 pub use collective::{reduce, shuffle_source};
 pub(crate) use data::{lanes, read_lane, row, write_lane};
 use device_runtime::DeviceRuntime;
@@ -35,6 +36,8 @@ pub use device_runtime::{DeviceAction, DeviceWork};
 use frames::{Block, Frame, Frames, ROOT};
 pub(crate) use resolve::{Resolved, sum32};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
+
+use bugaroo_device_handlers::LAUNCH_VARIABLE;
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -45,6 +48,7 @@ use crate::load::{Constants, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
 use crate::model::lockstep::Lockstep;
+use crate::poison::poison;
 use crate::schedule::{Candidate, Scheduler};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
@@ -116,14 +120,25 @@ pub(crate) struct Machine<'a> {
     device_runtime: DeviceRuntime,
     /// What decides what accesses see and when stores are seen; None for sequentially consistent memory.
     model: Option<Box<dyn MemoryModel + 'a>>,
+    /// Code that the injector has put in delays stores.
+    injected: bool,
     /// Bytes between the shared memories of two CTA slots.
     shared_stride: usize,
     /// Keep the memory behind `shared` and `local` pointers.
     _blocks: [Block; 2],
 }
 
-fn in_lockstep<'a>(model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
-    Box::new(Lockstep::new(model))
+fn in_lockstep<'a>(mut model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
+    if model.in_lockstep() { model } else { Box::new(Lockstep::new(model)) }
+}
+
+/// Tells the sanitizer that of every `stride` bytes only the first `used` belong to somebody.
+fn part(block: &Block, used: usize, stride: usize) {
+    if cfg!(feature = "asan") && stride > 0 {
+        for number in 0..block.bytes() / stride {
+            poison(block.base().wrapping_add(number * stride + used), stride - used);
+        }
+    }
 }
 
 impl<'a> Machine<'a> {
@@ -139,11 +154,14 @@ impl<'a> Machine<'a> {
         let warps = u64::from(resident) * u64::from(plan.warps_per_block);
         let host = LaunchError::Host(warps);
         let shared_stride = plan.shared_bytes.next_multiple_of(64) as usize;
+        let shared_stride = if cfg!(feature = "asan") { shared_stride + 64 } else { shared_stride };
         // An odd number of cache lines between lanes, so that equal offsets do not fall into one cache set.
         let local_stride = plan.local_bytes.next_multiple_of(64) as usize + 64;
         let local_stride = if plan.local_bytes == 0 { 0 } else { local_stride };
         let shared = Block::new(shared_stride * resident as usize).ok_or_else(|| host.clone())?;
         let local = Block::new(local_stride * 32 * warps as usize).ok_or(host)?;
+        part(&shared, plan.shared_bytes as usize, shared_stride);
+        part(&local, plan.local_bytes as usize, local_stride);
 
         let mut params = vec![0u64; plan.spec.params.len().div_ceil(8) + 1];
         for (word, bytes) in params.iter_mut().zip(plan.spec.params.chunks(8)) {
@@ -175,6 +193,7 @@ impl<'a> Machine<'a> {
             cluster_arrived: vec![0; warps as usize],
             device_runtime: DeviceRuntime::default(),
             model,
+            injected: program.variable(LAUNCH_VARIABLE).is_some(),
             shared_stride,
             _blocks: [shared, local],
             memory: Shared::none(),

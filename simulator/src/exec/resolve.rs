@@ -45,6 +45,8 @@ pub(crate) enum Pattern {
 pub(crate) struct Resolved {
     pub pattern: Pattern,
     pub visible: bool,
+    /// Where it is not 0: generic addresses with these bits from 24 on are those of the block's own shared memory, too.
+    pub own_window: u64,
 }
 
 impl Resolved {
@@ -247,11 +249,11 @@ impl Machine<'_> {
                 let visible = !region.tool;
                 let host = |address: u64| address.wrapping_add(region.bias) as *mut u8;
                 if shape == Shape::Same {
-                    return Ok(Resolved { pattern: Pattern::Same(host(start)), visible });
+                    return Ok(Resolved { pattern: Pattern::Same(host(start)), visible, own_window: 0 });
                 }
                 let lane0 = start.wrapping_sub(steps[first]);
                 self.anticipate(w, request.site, lane0, region.bias);
-                return Ok(Resolved { pattern: Pattern::Consecutive(host(lane0)), visible });
+                return Ok(Resolved { pattern: Pattern::Consecutive(host(lane0)), visible, own_window: 0 });
             }
         }
         // SAFETY: the caller's promise.
@@ -278,7 +280,7 @@ impl Machine<'_> {
                 for address in &mut self.pointers {
                     *address = address.wrapping_add(region.bias);
                 }
-                return Ok(Resolved { pattern: Pattern::Each, visible: !region.tool });
+                return Ok(Resolved { pattern: Pattern::Each, visible: !region.tool, own_window: 0 });
             }
         }
         self.resolve_each(w, request, mask)
@@ -318,7 +320,7 @@ impl Machine<'_> {
                 Err(kind) => return Err(Box::new((kind, lane as u32))),
             }
         }
-        Ok(Resolved { pattern: Pattern::Each, visible })
+        Ok(Resolved { pattern: Pattern::Each, visible, own_window: self.own_window(w) })
     }
 
     pub(super) fn resolve_lane(

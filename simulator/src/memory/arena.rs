@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::ptr;
 
+use crate::poison::{LIMIT, poison, unpoison};
+
 /// A private anonymous mapping: reserved at once, committed page by page when touched, zero at first.
 #[derive(Debug)]
 pub(super) struct Arena {
@@ -43,7 +45,9 @@ impl Arena {
                 0,
             )
         };
-        (base != libc::MAP_FAILED).then_some(Arena { base: base.cast(), len })
+        let arena = (base != libc::MAP_FAILED).then_some(Arena { base: base.cast(), len })?;
+        poison(arena.base, size.min(LIMIT));
+        Some(arena)
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -110,6 +114,16 @@ impl Arena {
         }
     }
 
+    /// A range belongs to an allocation now.
+    pub fn opened(&self, offset: u64, bytes: u64) {
+        unpoison(self.at(offset, bytes), bytes as usize);
+    }
+
+    /// It does no longer.
+    pub fn closed(&self, offset: u64, bytes: u64) {
+        poison(self.at(offset, bytes), bytes as usize);
+    }
+
     /// Zeroes a range and gives its whole pages back to the host.
     pub fn clear(&mut self, offset: u64, bytes: u64) {
         self.clear_within(offset, bytes, offset..offset + bytes);
@@ -137,6 +151,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
+        unpoison(self.base, self.len as usize);
         // SAFETY: the mapping is ours, and nothing refers into it once the arena is dropped.
         unsafe { libc::munmap(self.base.cast(), self.len as usize) };
     }

@@ -65,6 +65,7 @@ impl Segment {
     /// Cuts out an allocation; its address.
     pub fn alloc(&mut self, bytes: u64, align: u64, kind: AllocationKind) -> Option<u64> {
         let offset = self.table.insert(bytes, align.max(ALIGNMENT).next_power_of_two(), kind)?;
+        self.arena.opened(offset, bytes);
         // The tool's arrays are large and touched here and there.
         if bytes >= HUGE && kind != AllocationKind::Tool {
             self.arena.prefer_huge_pages(offset, bytes);
@@ -84,6 +85,7 @@ impl Segment {
         let offset = self.offset(address)?;
         let (bytes, dead) = self.table.remove(offset)?;
         self.arena.clear_within(offset, bytes, dead);
+        self.arena.closed(offset, bytes);
         Some(bytes)
     }
 

@@ -6,7 +6,9 @@ use bugaroo_ptx::types::{Semantics, Space};
 use crate::address::SHARED_WINDOW;
 use crate::alu::Width;
 use crate::decoded::{Access, Address, Atomic, Base};
-use crate::exec::{Resolved, combine, combine_wide, give_wide, read_lane, row, sum32, write_lane};
+use crate::exec::{
+    RANK_SHIFT, Resolved, combine, combine_wide, give_wide, read_lane, row, sum32, write_lane,
+};
 
 /// Registers that an access moves.
 #[derive(Clone, Copy)]
@@ -120,7 +122,13 @@ impl Accessed<'_> {
             Base::Row32(_) => sum32(base as u32, self.address.offset),
             _ => base.wrapping_add(self.address.offset),
         };
-        if self.address.space == Space::Shared { address.wrapping_add(SHARED_WINDOW) } else { address }
+        let address =
+            if self.address.space == Space::Shared { address.wrapping_add(SHARED_WINDOW) } else { address };
+        // One address for each byte, whatever way the block has got it.
+        if self.found.own_window != 0 && address >> RANK_SHIFT == self.found.own_window {
+            return SHARED_WINDOW | address & ((1 << RANK_SHIFT) - 1);
+        }
+        address
     }
 
     /// What memory holds there now: the bytes of an element, low ones first.

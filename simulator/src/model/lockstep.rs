@@ -3,7 +3,9 @@
 //!
 //! Programs of that time leave out `__syncwarp()` where lanes of one warp talk to each other. So here it is put in: before
 //! whatever reads, writes or orders memory, and after something of its warp has, the model under this one is told of a
-//! warp barrier of all lanes that have not ended. What other warps see is that model's own business, as before.
+//! warp barrier of all lanes that have not ended. That is right for models whose warp barrier orders for the lanes alone that meet
+//! at it ([`super::ptx`]). One whose barrier shows stores to others, too ([`super::store_buffer`]), would hide what
+//! they may still miss, and sees to lockstep itself ([`MemoryModel::in_lockstep`]).
 
 use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
 

@@ -181,6 +181,13 @@ pub struct StaleRead {
 
 /// A memory model. See the [module](self) for what its hooks promise and may rely on.
 pub trait MemoryModel {
+    /// Warps of this launch run in lockstep; comes before everything else. A model that answers `true` sees to it that
+    /// what lanes of a warp have stored is seen by the others in the next instruction; before one that does not, a barrier of the
+    /// warp is put between its instructions.
+    fn in_lockstep(&mut self) -> bool {
+        false
+    }
+
     /// The launch begins; comes first, and once.
     fn begin(&mut self, shape: &Shape);
 

@@ -6,6 +6,8 @@
 //! bytes. Everything that a kernel loads goes to its results. A result with an outside byte was read where nothing
 //! may be read; a changed byte next door was written there; and what is called a fault has to be one.
 
+mod edges;
+
 use std::sync::Arc;
 
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model};
@@ -41,16 +43,40 @@ enum Form {
     Ptx,
 }
 
-/// Random choices, made of bytes.
-pub struct Choices<'a>(pub &'a mut dyn FnMut() -> u8);
+/// How a kernel is run.
+#[derive(Clone, Copy, Debug)]
+struct Launch {
+    form: Form,
+    lockstep: bool,
+    late_copies: bool,
+    /// Blocks, which are one cluster.
+    cluster: u32,
+}
 
-impl Choices<'_> {
+/// Random choices, made of bytes.
+pub struct Choices<'a> {
+    next: &'a mut dyn FnMut() -> u8,
+    names: u32,
+}
+
+impl<'a> Choices<'a> {
+    /// From a stream of bytes.
+    pub fn new(next: &'a mut dyn FnMut() -> u8) -> Choices<'a> {
+        Choices { next, names: 0 }
+    }
+
+    /// A number for a name that nobody has yet.
+    fn fresh(&mut self) -> u32 {
+        self.names += 1;
+        self.names
+    }
+
     fn word(&mut self) -> u64 {
-        (0..8).fold(0, |word, _| word << 8 | u64::from((self.0)()))
+        (0..8).fold(0, |word, _| word << 8 | u64::from((self.next)()))
     }
 
     fn below(&mut self, limit: u64) -> u64 {
-        u64::from((self.0)()) % limit
+        u64::from((self.next)()) % limit
     }
 
     fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
@@ -73,8 +99,20 @@ pub enum Ended {
 pub fn try_kernel(choices: &mut Choices<'_>) -> Ended {
     let next_door = vec![OUTSIDE; 1 << 16];
     let text = kernel(choices, next_door.as_ptr() as u64);
-    let form = choices.one_of(&[Form::Handlers, Form::StoreBuffer, Form::Ptx, Form::Nothing]);
-    let ended = run(&text, form);
+    let launch = Launch {
+        form: choices.one_of(&[
+            Form::Handlers,
+            Form::StoreBuffer,
+            Form::StoreBuffer,
+            Form::Ptx,
+            Form::Ptx,
+            Form::Nothing,
+        ]),
+        lockstep: choices.below(4) == 0,
+        late_copies: choices.below(2) == 0,
+        cluster: choices.one_of(&[1, 1, 2]),
+    };
+    let ended = run(&text, launch);
     assert!(next_door.iter().all(|byte| *byte == OUTSIDE), "host memory was written by\n{text}");
     ended
 }
@@ -87,15 +125,18 @@ fn kernel(choices: &mut Choices<'_>, next_door: u64) -> String {
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n\
          .extern .func (.param .b32 got) vprintf (.param .b64 format, .param .b64 values);\n\
-         .extern .func free (.param .b64 block);\n\
+         .extern .func free (.param .b64 block);\n{}\
          .global .align 8 .b8 variable[64];\n.const .align 8 .b8 bank[32];\n\
          .visible .entry k(.param .u64 results, .param .u64 first, .param .u64 second, .param .u64 freed)\n{{\n\
          .reg .b64 %rd<32>;\n.reg .b32 %r<32>;\n.reg .b16 %h<8>;\n\
          .shared .align 8 .b8 tile[48];\n.local .align 8 .b8 own[24];\n\
          mov.u32 %r0, %tid.x;\ncvt.u64.u32 %rd0, %r0;\n\
          mul.lo.u64 %rd1, %rd0, {};\nld.param.u64 %rd2, [results];\nadd.u64 %rd1, %rd1, %rd2;\n\
-         mov.b64 %rd3, 0x5a5a5a5a5a5a5a5a;\nmov.b32 %r3, 0x5a5a5a5a;\nmov.b16 %h3, 0x5a5a;\n{body}ret;\n}}\n",
+         mov.b64 %rd3, 0x5a5a5a5a5a5a5a5a;\nmov.b32 %r3, 0x5a5a5a5a;\nmov.b16 %h3, 0x5a5a;\n\
+         .reg .b128 %w<2>;\nmov.b128 %w0, {{%rd3, %rd3}};\n{}{body}ret;\n}}\n",
+        edges::ITEMS,
         RESULTS * 8,
+        edges::DECLARATIONS,
     )
 }
 
@@ -146,8 +187,9 @@ fn access(choices: &mut Choices<'_>, next_door: u64, results: &mut u64) -> Strin
     // Constants and parameters are only read; what is volatile or relaxed is not for them.
     let load_only = matches!(space, ".const" | ".param");
     let order = if load_only || space == ".local" { "" } else { volatile };
-    if choices.below(8) == 0 {
-        let (written, rows) = special(choices, &place);
+    let kind = choices.below(8);
+    if kind < 3 {
+        let (written, rows) = if kind == 0 { special(choices, &place) } else { edges::instruction(choices) };
         text += &written;
         keep(&mut text, rows);
         return text;
@@ -271,7 +313,8 @@ fn base(choices: &mut Choices<'_>, next_door: u64, tame: bool) -> (&'static str,
     }
 }
 
-fn run(text: &str, form: Form) -> Ended {
+fn run(text: &str, how: Launch) -> Ended {
+    let form = how.form;
     let instrumented = (form == Form::Handlers).then(|| match bugaroo_injector::instrument(text) {
         Ok(instrumented) => instrumented,
         Err(error) => panic!("{error}\n{text}"),
@@ -280,8 +323,9 @@ fn run(text: &str, form: Form) -> Ended {
         Ok(module) => module,
         Err(error) => panic!("{error}\n{text}"),
     };
-    let config = DeviceConfig::default();
-    let mut memory = Memory::new(1 << 28).expect("a host gives a test some addresses");
+    let config =
+        DeviceConfig { lockstep: how.lockstep, late_copies: how.late_copies, ..DeviceConfig::default() };
+    let mut memory = Memory::new(1 << 24).expect("a host gives a test some addresses");
     let Ok(program) = Program::load(&module, &mut memory, &config) else { return Ended::Refused };
     let (variable, size) = program.variable("variable").expect("the module has it");
     memory.fill(variable, size, &[INSIDE]).expect("it is there");
@@ -298,19 +342,19 @@ fn run(text: &str, form: Form) -> Ended {
     }
     memory.free(buffers[FREED]).expect("it is allocated");
     if let Some(done) = &instrumented {
-        arrange(&program, &mut memory, done.store_sites);
+        arrange(&program, &mut memory, done.store_sites, how.cluster);
     }
     let params: Vec<u8> =
         [&[results], &buffers[..]].concat().iter().flat_map(|p: &u64| p.to_le_bytes()).collect();
     assert!(!params.contains(&OUTSIDE), "an address looks like what lies outside");
     let spec = LaunchSpec {
         kernel: "k",
-        grid: [1, 1, 1],
+        grid: [how.cluster, 1, 1],
         block: [THREADS, 1, 1],
         dynamic_shared: 0,
         params: &params,
-        cluster: None,
-        step_budget: Some(5_000_000),
+        cluster: (how.cluster > 1).then_some([how.cluster, 1, 1]),
+        step_budget: Some(if form == Form::Handlers { 2_000_000 } else { 100_000 }),
     };
     let model = model(form, &program, &module);
     let mut scheduler = RandomScheduler::new(7);
@@ -332,11 +376,20 @@ fn run(text: &str, form: Form) -> Ended {
                     | FaultKind::BadFree { .. }
                     | FaultKind::BadMbarrier { .. }
                     | FaultKind::BadTensorMap { .. }
+                    | FaultKind::BadClusterAddress { .. }
+                    | FaultKind::BadBarrier { .. }
+                    | FaultKind::BarrierDivergence { .. }
+                    | FaultKind::BadMemberMask { .. }
+                    | FaultKind::BadCall { .. }
+                    | FaultKind::BadBranch { .. }
+                    | FaultKind::StackOverflow { .. }
             );
             assert!(known, "{fault}\n{text}");
             Ended::Stopped
         }
-        other => panic!("{other:?}\n{text}"),
+        // Barriers with wild counts and masks wait for ever, loops of pollers there are none.
+        End::Deadlock(_) => Ended::Stopped,
+        other @ End::StepBudget(_) => panic!("{other:?}\n{text}"),
     }
 }
 
@@ -359,8 +412,8 @@ fn model(form: Form, program: &Program, module: &Module) -> Option<Box<dyn Memor
 }
 
 /// A launch state that delays three stores in four.
-fn arrange(program: &Program, memory: &mut Memory, sites: u32) {
-    let layout = Layout::new((1, u64::from(THREADS)), sites, 8, 16 << 20);
+fn arrange(program: &Program, memory: &mut Memory, sites: u32, blocks: u32) {
+    let layout = Layout::new((u64::from(blocks), u64::from(THREADS)), sites, 8, 8 << 20);
     let base =
         memory.alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool).expect("room for buffers");
     let state = LaunchState::new(Model::StoreBuffer, (0.75, 0.75), (3, 0), &layout, base, None);

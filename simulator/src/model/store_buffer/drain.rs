@@ -20,7 +20,8 @@ impl StoreBuffer {
     /// After entries of a lane went.
     pub(super) fn went(&mut self, at: &At, lane: usize) {
         if self.thread(at, lane).entries == [0; 2] {
-            self.busy(at).loaded &= !(1 << lane);
+            let sharing = self.sharing(lane);
+            self.busy(at).loaded &= !sharing;
         }
     }
 
@@ -40,7 +41,7 @@ impl StoreBuffer {
         towards: Towards,
         world: &mut World<'_>,
     ) -> bool {
-        let index = at.warp as usize * 32 + lane;
+        let index = self.index(at, lane);
         let thread = &mut self.threads[index];
         let entries = thread.entries[space as usize];
         if entries == 0 {
@@ -106,7 +107,7 @@ impl StoreBuffer {
         self.busy(at).draining |= among;
         let mut leaving = 0;
         for lane in lanes(among) {
-            let thread = self.thread(at, lane);
+            let thread = self.progress(at, lane);
             if thread.phase == Phase::Idle {
                 (thread.phase, thread.leaving) = (Phase::Leaving, held);
             }
@@ -118,13 +119,13 @@ impl StoreBuffer {
             return true;
         }
         for lane in lanes(among) {
-            self.thread(at, lane).phase = Phase::Emptying;
+            self.progress(at, lane).phase = Phase::Emptying;
         }
         if self.empty_both(at, among, Towards::Device, world) {
             return true;
         }
         for lane in lanes(among) {
-            self.thread(at, lane).phase = Phase::Idle;
+            self.progress(at, lane).phase = Phase::Idle;
         }
         self.busy(at).draining &= !among;
         false
@@ -132,7 +133,8 @@ impl StoreBuffer {
 
     /// One step of letting out strong entries, of both spaces, oldest first.
     pub(super) fn drain_strong(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
-        let thread = &mut self.threads[at.warp as usize * 32 + lane];
+        let index = self.index(at, lane);
+        let thread = &mut self.threads[index];
         if thread.strong == 0 {
             return false;
         }
@@ -160,7 +162,8 @@ impl StoreBuffer {
         (space, address, bytes): (Space, u64, u32),
         world: &mut World<'_>,
     ) -> bool {
-        let thread = &mut self.threads[at.warp as usize * 32 + lane];
+        let index = self.index(at, lane);
+        let thread = &mut self.threads[index];
         let Some(entry) = self.pool.take_overlapping(thread, space, address, bytes) else { return false };
         Self::write(at, entry, world);
         self.went(at, lane);
@@ -184,7 +187,9 @@ impl StoreBuffer {
 
     /// A hook has been called for these lanes and is done: strong stores have grown older.
     pub(super) fn count_calls(&mut self, at: &At, among: u32) {
-        for lane in lanes(self.busy(at).loaded & among) {
+        // In lockstep, a hook of the warp.
+        let one = if self.lockstep { 1 } else { 32 };
+        for lane in lanes(self.busy(at).loaded & among).take(one) {
             let thread = self.thread(at, lane);
             if thread.strong != 0 {
                 thread.calls = thread.calls.saturating_add(1);

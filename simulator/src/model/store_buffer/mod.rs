@@ -13,6 +13,12 @@
 //! Draining is done entry by entry, an entry of each lane at a time, each time as a visible operation: other warps see
 //! the stores come one by one.
 //!
+//! # Lockstep
+//! Where warps run in lockstep, a warp is to the model what a thread is else: its lanes share one buffer of global stores and one
+//! of shared stores. So each lane sees in an instruction what any of them has stored in an earlier one, what one
+//! releases or fences drains what all have stored, as if the warp met at a barrier between its instructions, and other warps
+//! still miss what is delayed.
+//!
 //! # Where it differs from the device code
 //! - A vector store is one entry, at most sixteen bytes, with the coin of its first element, and is never torn. So
 //!   strong vectors (a status beside its value, in CUB) are delayed, too. The device code delays weak vectors element by
@@ -30,6 +36,7 @@
 mod buffers;
 mod coins;
 mod drain;
+mod forward;
 mod sites;
 mod slots;
 #[cfg(test)]
@@ -96,6 +103,8 @@ pub struct StoreBuffer {
     capacity: u16,
     flags: Arc<[u32]>,
     sites: Arc<Sites>,
+    /// Lanes of a warp share the buffers of its first one.
+    lockstep: bool,
     coins: Coins,
     shape: Shape,
     /// By warp slot and lane.
@@ -131,6 +140,7 @@ impl StoreBuffer {
             flags: Arc::clone(&settings.flags),
             coins: Coins::new(launch_key(seed, launch), sites.store_sites),
             sites,
+            lockstep: false,
             shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
             threads: Vec::new(),
             busy: Vec::new(),
@@ -148,8 +158,24 @@ impl StoreBuffer {
         self.flags.get(self.sites.at(pc).number as usize).copied().unwrap_or(0)
     }
 
+    /// Whose buffers a lane uses: its own, or, in lockstep, those of its warp.
+    fn index(&self, at: &At, lane: usize) -> usize {
+        at.warp as usize * 32 + if self.lockstep { 0 } else { lane }
+    }
+
     fn thread(&mut self, at: &At, lane: usize) -> &mut Thread {
+        let index = self.index(at, lane);
+        &mut self.threads[index]
+    }
+
+    /// What a lane has of its own even in lockstep: how far it is in draining.
+    fn progress(&mut self, at: &At, lane: usize) -> &mut Thread {
         &mut self.threads[at.warp as usize * 32 + lane]
+    }
+
+    /// Lanes that the entries of one concern.
+    fn sharing(&self, lane: usize) -> u32 {
+        if self.lockstep { !0 } else { 1 << lane }
     }
 
     fn busy(&mut self, at: &At) -> &mut Busy {
@@ -216,7 +242,7 @@ impl StoreBuffer {
         if self.tick(at, lane, world) {
             return true;
         }
-        let index = at.warp as usize * 32 + lane;
+        let index = self.index(at, lane);
         let thread = &self.threads[index];
         if coin && self.pool.exact(thread, space, address, bytes).is_some() {
             return false;
@@ -234,7 +260,8 @@ impl StoreBuffer {
     #[inline(always)]
     fn delay(&mut self, at: &At, lane: usize, space: Space, entry: Entry) {
         let loaded = self.busy(at).loaded >> lane & 1 != 0;
-        let thread = &mut self.threads[at.warp as usize * 32 + lane];
+        let index = self.index(at, lane);
+        let thread = &mut self.threads[index];
         let older = match loaded {
             true => self.pool.exact(thread, space, entry.address, entry.bytes.into()),
             false => None,
@@ -248,72 +275,20 @@ impl StoreBuffer {
             }
             None => self.pool.push(thread, space, entry),
         }
-        self.busy(at).loaded |= 1 << lane;
+        let sharing = self.sharing(lane);
+        self.busy(at).loaded |= sharing;
         self.delayed += 1;
-    }
-
-    /// One step of what has to be done before a load that a lane cannot take from where it is: entries, its own
-    /// or its CTA's, that have only some of an element's bytes. Whether the load has anything to do with entries
-    /// comes as a second answer.
-    fn before_load(
-        &mut self,
-        at: &At,
-        lane: usize,
-        access: &Accessed<'_>,
-        world: &mut World<'_>,
-    ) -> (bool, bool) {
-        let first = access.address(lane);
-        let Some(space) = space_of(first) else { return (false, false) };
-        let forward = !drains(access.semantics);
-        let mut concerned = false;
-        for element in 0..access.elements {
-            let (address, bytes) = (first + u64::from(element * access.size), access.size);
-            let thread = &self.threads[at.warp as usize * 32 + lane];
-            let own = self.pool.overlapping(thread, space, address, bytes);
-            let covered = own.map(|entry| entry.part(address, bytes).is_some());
-            if let Some(covered) = covered {
-                if forward && covered {
-                    concerned = true;
-                    continue;
-                }
-                // What the CTA holds of the other bytes is older: it goes first.
-                let held = self.held(at, space, address, bytes);
-                let stepped = held != 0 && self.leave(at, held, world)
-                    || self.drain_overlapping(at, lane, (space, address, bytes), world);
-                return (stepped, true);
-            }
-            let held = self.held(at, space, address, bytes);
-            if held != 0 {
-                if forward && self.ctas[at.cta as usize].part(address, bytes).is_some() {
-                    concerned = true;
-                    continue;
-                }
-                return (self.leave(at, held, world), true);
-            }
-        }
-        (false, concerned)
-    }
-
-    /// Gives a lane its load, every element from where it is.
-    fn forward(&self, at: &At, lane: usize, access: &Accessed<'_>) {
-        let first = access.address(lane);
-        let Some(space) = space_of(first) else { return };
-        let thread = &self.threads[at.warp as usize * 32 + lane];
-        for element in 0..access.elements {
-            let (address, bytes) = (first + u64::from(element * access.size), access.size);
-            let own =
-                self.pool.overlapping(thread, space, address, bytes).and_then(|e| e.part(address, bytes));
-            let held = || match space {
-                Space::Global => self.ctas[at.cta as usize].part(address, bytes),
-                Space::Shared => None,
-            };
-            let value = own.or_else(held).unwrap_or_else(|| access.read(lane, element));
-            access.supply(lane, element, value);
-        }
     }
 }
 
 impl MemoryModel for StoreBuffer {
+    fn in_lockstep(&mut self) -> bool {
+        self.lockstep = true;
+        // A warp's buffers take what those of its lanes would.
+        self.capacity = self.capacity.saturating_mul(32);
+        true
+    }
+
     fn begin(&mut self, shape: &Shape) {
         self.shape = *shape;
         self.threads = (0..shape.warps * 32).map(Thread::new).collect();
