@@ -9,7 +9,7 @@
 //! calls and code without instrumentation touch.
 
 /// Bytes of a mapping that are poisoned from its start: marking terabytes of addresses would take long.
-pub(crate) const LIMIT: usize = 1 << 26;
+pub(crate) const LIMIT: usize = 1 << 22;
 
 /// From now on nobody may touch these bytes.
 #[inline(always)]

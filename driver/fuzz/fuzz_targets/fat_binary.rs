@@ -1,27 +1,11 @@
-//! Any bytes: an error, or entries that lie within them and unpack to the size that they state.
+//! See `../body.rs`.
 //! Run from the crate's folder, with nightly and cargo-fuzz: `cargo +nightly fuzz run fat_binary`.
 
 #![no_main]
 
-use cuda::fatbin::{FatBinary, HEADER, HEADER_MAGIC, choose};
+#[path = "../body.rs"]
+mod body;
+
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    check(bytes);
-    // The fuzzer need not find the header by itself: the same bytes as its entries.
-    let mut whole = HEADER_MAGIC.to_le_bytes().to_vec();
-    whole.extend([1, 0, HEADER as u8, 0]);
-    whole.extend((bytes.len() as u64).to_le_bytes());
-    whole.extend(bytes);
-    check(&whole);
-});
-
-fn check(bytes: &[u8]) {
-    let Ok(binary) = FatBinary::parse(bytes) else { return };
-    for entry in &binary.entries {
-        if let Ok(unpacked) = entry.unpack() {
-            assert_eq!(unpacked.len() as u64, entry.unpacked_size);
-        }
-    }
-    let _ = choose(&binary, (9, 0));
-}
+fuzz_target!(|bytes: &[u8]| body::check(bytes));
