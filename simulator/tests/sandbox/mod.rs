@@ -9,6 +9,7 @@
 mod edges;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model};
 use bugaroo_injector::collect_sites::collect_sites;
@@ -98,8 +99,8 @@ pub enum Ended {
 /// Makes a kernel, runs it, mostly under some memory model, and checks that it stayed inside.
 pub fn try_kernel(choices: &mut Choices<'_>) -> Ended {
     // The same for all kernels: whoever changes it is told at once.
-    static NEXT_DOOR: [u8; 1 << 16] = [OUTSIDE; 1 << 16];
-    let next_door = std::hint::black_box(&NEXT_DOOR);
+    static NEXT_DOOR: [AtomicU8; 1 << 16] = [const { AtomicU8::new(OUTSIDE) }; 1 << 16];
+    let next_door = &NEXT_DOOR;
     let text = kernel(choices, next_door.as_ptr() as u64);
     // Handlers take as long as all the others together.
     let form = match choices.below(16) {
@@ -115,7 +116,10 @@ pub fn try_kernel(choices: &mut Choices<'_>) -> Ended {
         cluster: choices.one_of(&[1, 1, 2]),
     };
     let ended = run(&text, launch);
-    assert!(next_door.iter().all(|byte| *byte == OUTSIDE), "host memory was written by\n{text}");
+    assert!(
+        next_door.iter().all(|byte| byte.load(Ordering::Relaxed) == OUTSIDE),
+        "host memory was written by\n{text}"
+    );
     ended
 }
 
