@@ -207,8 +207,13 @@ fn native_model(
     let sites = Arc::new(Sites::new(program, &prepared.table));
     let pw = [injection.pw_global, injection.pw_shared];
     if PTX.get() {
-        let settings =
-            ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), flags: flags.into() };
+        let settings = ptx::Settings {
+            pw,
+            pr: pw.map(|pw| pw.min(0.5)),
+            seed: (seed, 0),
+            flags: flags.into(),
+            memory: 1 << 30,
+        };
         return Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program, &prepared.table))));
     }
     let settings = Settings { pw, seed: (seed, 0), capacity: injection.capacity, flags: flags.into() };

@@ -414,7 +414,7 @@ fn model(form: Form, program: &Program, module: &Module) -> Option<Box<dyn Memor
             Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
         }
         Form::Ptx => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags: Arc::default() };
+            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags: Arc::default(), memory: 1 << 16 };
             Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program, &table)))))
         }
     }
