@@ -85,7 +85,7 @@ __device__ __noinline__ ulonglong2 __bugaroo_store(u32 thread, u64 address, u64 
     if (coin) {
         bool full = entries_of(pending, space) >= launch.capacity;
         if (full || !take_room(thread, space, entries_of(pending, space))) {
-            __bugaroo_empty(thread, space, 0);
+            __bugaroo_empty(thread, space, 0, BUGAROO_EVENT_EXIT);
             pending = launch.pending[thread];
         }
         // A dry pool may leave a thread without any room: then its stores are not delayed.
@@ -202,12 +202,11 @@ __device__ __noinline__ void __bugaroo_drain(u32 thread, u32 event) {
     case BUGAROO_EVENT_CTA_FENCE:
     case BUGAROO_EVENT_BARRIER:
     case BUGAROO_EVENT_WARP_BARRIER:
-        age(own_cta());
-        __bugaroo_drain_for_cta(thread);
+        __bugaroo_drain_for_cta(thread, event);
         break;
     case BUGAROO_EVENT_EXIT:
         // Slots are not worth it any more. The last thread of the CTA leaves nothing behind in them.
-        empty_both(thread, 0);
+        empty_both(thread, 0, event);
         if (atomicAdd(&own_cta()->exited, 1u) + 1 == block_threads()) __bugaroo_leave_all(own_cta());
         break;
     default: __bugaroo_drain_for_device(thread); break;
@@ -230,7 +229,7 @@ __device__ __noinline__ void __bugaroo_inserted_fence(u32 thread, u32 site) {
     if (launch.model == BUGAROO_MODEL_BUGAROO) {
         __bugaroo_flush_both(thread, ALL);
     } else if (flags & BUGAROO_FLAG_NARROW) {
-        __bugaroo_drain_for_cta(thread);
+        __bugaroo_drain_for_cta(thread, BUGAROO_EVENT_CTA_FENCE);
         block_fence();
         return;
     } else {

@@ -22,6 +22,7 @@ struct Cta {
     u32 clock;
     u32 turn;
     u32 unused[3];
+    u64 marks[BUGAROO_CTA_SLOTS / 8];
     Entry slots[BUGAROO_CTA_SLOTS];
 };
 static_assert(sizeof(Cta) == BUGAROO_CTA_BYTES, "size");

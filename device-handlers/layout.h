@@ -51,8 +51,8 @@
 #define BUGAROO_COUNTS_MASK 0xffffffffffffull
 #define BUGAROO_STRONG_CALLS 0x20u
 #define BUGAROO_CHUNK 0x10u
-#define BUGAROO_CTA_BYTES 0xa0u
-#define BUGAROO_CTA_SLOTS 0x8u
+#define BUGAROO_CTA_BYTES 0x240u
+#define BUGAROO_CTA_SLOTS 0x20u
 #define BUGAROO_CTA_HOLDS 0x2u
 #define BUGAROO_CTA_CALLS 0x1000u
 #define BUGAROO_ADDRESS_MASK 0x1fffffffffffffffull

@@ -59,13 +59,13 @@ pub const ENTRY_BYTES: u64 = 16;
 /// What a CTA holds back from the rest of the device.
 pub mod cta {
     /// Stores that it holds at most.
-    pub const SLOTS: u32 = 8;
-    /// Entries that a thread moves into slots at a time, at most.
+    pub const SLOTS: u32 = 32;
+    /// Entries that a thread moves into slots at a barrier, at most.
     pub const HOLDS: u32 = 2;
     /// Slots drain after so many handler calls of the CTA's threads while one is held.
     pub const CALLS: u32 = 4096;
-    /// Bytes of its state: a word about the slots, counts, then the slots.
-    pub const BYTES: u64 = 32 + SLOTS as u64 * super::ENTRY_BYTES;
+    /// Bytes of its state: counts, a mark for each slot, then the slots.
+    pub const BYTES: u64 = 32 + SLOTS as u64 * (1 + super::ENTRY_BYTES);
 }
 
 /// Bits of an entry's address word. Device addresses have at most 57 bits.

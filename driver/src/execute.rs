@@ -121,11 +121,11 @@ impl Driver {
             shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
         };
         let shape = (product(request.grid), product(request.block));
-        let Arms { armed, model } = match &module.injected {
+        let Arms { armed, model, program } = match &module.injected {
             Some(injected) => self.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?,
             None => Arms::default(),
         };
-        let program = Arc::clone(&module.program);
+        let program = program.unwrap_or_else(|| Arc::clone(&module.program));
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
         let scheduler = self.injection.schedule(ordinal);
         let spec = request.spec(&name, self.injection.step_budget());
@@ -217,7 +217,7 @@ impl Driver {
         let module = self.function(function).ok().map(|(_, module)| module);
         let lines = Lines::of(module.and_then(|module| module.injected.as_ref()));
         let stale_reads =
-            module.map(|module| diagnosis::stale(&stale, &module.program, (grid, block), &lines));
+            module.map(|module| diagnosis::stale(&stale, module.running(), (grid, block), &lines));
         let stale_reads = stale_reads.unwrap_or_default();
         let (end, status) = match end {
             End::Complete => (LaunchEnd::Complete, None),

@@ -14,6 +14,7 @@
 //! ones before it ran.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use bugaroo_device_handlers::constants::CHUNK;
 use bugaroo_device_handlers::{
@@ -96,6 +97,8 @@ pub struct Arms {
     pub armed: Option<Armed>,
     /// The model.
     pub model: Option<Box<dyn MemoryModel>>,
+    /// The program to run, where it is not the one that was loaded.
+    pub program: Option<Arc<Program>>,
 }
 
 /// A launch that may delay stores.
@@ -191,9 +194,9 @@ impl Injection {
     pub fn install(
         &self,
         prepared: Prepared,
-        table: Option<&SiteTable>,
+        table: Option<SiteTable>,
         module: u32,
-        program: &Program,
+        program: &Arc<Program>,
     ) -> Option<Injected> {
         let form = match (prepared.instrumented, table) {
             (Some(instrumented), _) => {
@@ -243,8 +246,9 @@ impl Injection {
         let handlers = match &injected.form {
             Form::Handlers(handlers) => handlers,
             Form::Native(native) => {
-                let model = native.model(orders, injected.module, (selected, probabilities), ordinal);
-                return Ok(Arms { armed: None, model });
+                let (program, model) =
+                    native.model(orders, injected.module, (selected, probabilities), ordinal);
+                return Ok(Arms { armed: None, model, program: Some(program) });
             }
         };
         let flags = match handlers.flags.get() {
@@ -266,7 +270,8 @@ impl Injection {
         let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, flags);
         let state = Some(state.to_bytes());
         let buffers = (!idle).then_some((layout, base));
-        Ok(Arms { armed: Some(Armed { variable: handlers.variable, state, buffers }), model: None })
+        let armed = Armed { variable: handlers.variable, state, buffers };
+        Ok(Arms { armed: Some(armed), model: None, program: None })
     }
 
     /// Buffers for a launch, zero where they have to be.
@@ -384,6 +389,14 @@ impl Injected {
         {
             // It was allocated in `write_flags` and nowhere freed.
             let _ = memory.free(flags);
+        }
+    }
+
+    /// The program that its launches run, where it is not the one that was loaded.
+    pub fn program(&self) -> Option<&Arc<Program>> {
+        match &self.form {
+            Form::Handlers(_) => None,
+            Form::Native(native) => Some(native.program()),
         }
     }
 

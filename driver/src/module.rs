@@ -36,6 +36,13 @@ pub struct Module {
     pub functions: Vec<CUfunction>,
 }
 
+impl Module {
+    /// The code that launches run: with the fences that the orders want.
+    pub fn running(&self) -> &Program {
+        self.injected.as_ref().and_then(Injected::program).unwrap_or(&self.program)
+    }
+}
+
 /// Numbers of modules: each distinct text gets the next one, in order of first loading, so that sites
 /// keep their names in every run.
 #[derive(Debug, Default)]
@@ -147,14 +154,10 @@ impl Driver {
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         let table = self.injection.wants_table().then(|| collect_sites(&ast));
         let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
-        let injected = self.injection.install(prepared, table.as_ref(), number, &program);
+        let program = Arc::new(program);
+        let injected = self.injection.install(prepared, table, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
-        let module = self.modules.insert(Module {
-            context,
-            program: Arc::new(program),
-            injected,
-            functions: Vec::new(),
-        });
+        let module = self.modules.insert(Module { context, program, injected, functions: Vec::new() });
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.

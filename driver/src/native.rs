@@ -1,4 +1,5 @@
-//! Memory models that the virtual GPU simulates itself: nothing is injected, the program's own text runs.
+//! Memory models that the virtual GPU simulates itself: nothing is injected, the program's own text runs. Where the orders
+//! want fences inserted, left out or narrowed, it is the text with these fences.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -14,37 +15,76 @@ use crate::injection::site_flags;
 /// What launches have to know of a module.
 #[derive(Debug)]
 pub struct Native {
-    /// For both models: which one it is, a trial's orders say, and trials are forked from one process.
-    sites: Arc<Sites>,
-    facts: Arc<ptx::Facts>,
-    /// Numbered sites.
-    count: usize,
-    /// The words of the sites, empty where none is set; known from the first launch on, as before it nothing
-    /// may depend on the orders (see [`crate::fork_server`]).
-    flags: OnceCell<Arc<[u32]>>,
+    /// The program as it was loaded.
+    loaded: Text,
+    table: SiteTable,
+    /// The program with the fences that the orders want, where they want any; known from the first launch on, as before
+    /// it nothing may depend on the orders (see [`crate::fork_server`]).
+    asked: OnceCell<Option<Text>>,
+}
+
+/// A program and what each model has to know of it. Which model it is, a trial's orders say, and trials are forked from one
+/// process.
+#[derive(Debug)]
+struct Text {
+    program: Arc<Program>,
+    sites: OnceCell<Arc<Sites>>,
+    facts: OnceCell<Arc<ptx::Facts>>,
+}
+
+impl Text {
+    fn new(program: Arc<Program>) -> Text {
+        Text { program, sites: OnceCell::new(), facts: OnceCell::new() }
+    }
+
+    fn sites(&self, table: &SiteTable) -> Arc<Sites> {
+        Arc::clone(self.sites.get_or_init(|| Arc::new(Sites::new(&self.program, table))))
+    }
+
+    fn facts(&self) -> Arc<ptx::Facts> {
+        Arc::clone(self.facts.get_or_init(|| Arc::new(ptx::Facts::new(&self.program))))
+    }
 }
 
 impl Native {
     /// For a program that was loaded from the text that the table is of.
-    pub fn new(program: &Program, table: &SiteTable) -> Native {
-        let sites = Arc::new(Sites::new(program, table));
-        let facts = Arc::new(ptx::Facts::new(program, table));
-        Native { sites, facts, count: table.sites.len(), flags: OnceCell::new() }
+    pub fn new(program: &Arc<Program>, table: SiteTable) -> Native {
+        let loaded = Text::new(Arc::clone(program));
+        // Both before the first launch: what is known then is known to all trials that are forked.
+        loaded.sites(&table);
+        loaded.facts();
+        Native { loaded, table, asked: OnceCell::new() }
     }
 
-    /// The model of a launch; None where it would change nothing. The kernel is one that the orders name, or not; `pw` is by space.
+    /// The program that launches run.
+    fn text(&self, orders: &Orders, module: u32) -> &Text {
+        let asked = self.asked.get_or_init(|| {
+            let words = site_flags(orders, module, self.table.sites.len());
+            let program = self.loaded.program.with_fences(&self.table, &words)?;
+            Some(Text::new(Arc::new(program)))
+        });
+        asked.as_ref().unwrap_or(&self.loaded)
+    }
+
+    /// The program that launches run, once there was one.
+    pub fn program(&self) -> &Arc<Program> {
+        let asked = self.asked.get().and_then(Option::as_ref);
+        &asked.unwrap_or(&self.loaded).program
+    }
+
+    /// The program of a launch and its model; None where that would change nothing. The kernel is one that the orders
+    /// name, or not; `pw` is by space.
     pub fn model(
         &self,
         orders: &Orders,
         module: u32,
         (selected, pw): (bool, (f64, f64)),
         ordinal: u64,
-    ) -> Option<Box<dyn MemoryModel>> {
-        let flags = self.flags.get_or_init(|| {
-            let table = site_flags(orders, module, self.count);
-            if table.iter().all(|word| *word == 0) { Arc::default() } else { table.into() }
-        });
-        if orders.model == Some(Model::Ptx) {
+    ) -> (Arc<Program>, Option<Box<dyn MemoryModel>>) {
+        let text = self.text(orders, module);
+        let seed = (orders.seed, ordinal);
+        let pw = [pw.0, pw.1];
+        let model: Option<Box<dyn MemoryModel>> = if orders.model == Some(Model::Ptx) {
             let pr = match (selected, orders.space) {
                 (false, _) => [0.0, 0.0],
                 (true, Space::Both) => [orders.pr, orders.pr],
@@ -52,22 +92,14 @@ impl Native {
                 (true, Space::Shared) => [0.0, orders.pr],
             };
             // Without anything to draw, memory is sequentially consistent, whatever fences there are.
-            if pw == (0.0, 0.0) && pr == [0.0, 0.0] {
-                return None;
-            }
-            let flags = Arc::clone(flags);
-            let settings = ptx::Settings { pw: [pw.0, pw.1], pr, seed: (orders.seed, ordinal), flags, memory: orders.model_memory };
-            return Some(Box::new(Ptx::new(&settings, Arc::clone(&self.facts))));
-        }
-        if pw == (0.0, 0.0) && flags.is_empty() {
-            return None;
-        }
-        let settings = Settings {
-            pw: [pw.0, pw.1],
-            seed: (orders.seed, ordinal),
-            capacity: orders.buffer,
-            flags: Arc::clone(flags),
+            (pw != [0.0; 2] || pr != [0.0; 2]).then(|| {
+                let settings = ptx::Settings { pw, pr, seed, memory: orders.model_memory };
+                Box::new(Ptx::new(&settings, text.facts())) as _
+            })
+        } else {
+            let settings = Settings { pw, seed, capacity: orders.buffer };
+            (pw != [0.0; 2]).then(|| Box::new(StoreBuffer::new(&settings, text.sites(&self.table))) as _)
         };
-        Some(Box::new(StoreBuffer::new(&settings, Arc::clone(&self.sites))))
+        (Arc::clone(&text.program), model)
     }
 }

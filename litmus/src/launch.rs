@@ -100,21 +100,20 @@ impl Native {
         match model {
             Model::Sc | Model::Bugaroo | Model::StoreBufferHandlers => Native::None,
             Model::StoreBuffer => Native::StoreBuffer(Arc::new(Sites::new(program, &collect_sites(module)))),
-            Model::Ptx => Native::Ptx(Arc::new(ptx::Facts::new(program, &collect_sites(module)))),
+            Model::Ptx => Native::Ptx(Arc::new(ptx::Facts::new(program))),
         }
     }
 
     /// The model of one launch.
     fn model(&self, pw: f64, pr: f64, seed: (u64, u64)) -> Option<Box<dyn MemoryModel>> {
-        let flags: Arc<[u32]> = [].into();
         match self {
             Native::None => None,
             Native::StoreBuffer(sites) => {
-                let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY, flags };
+                let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY };
                 Some(Box::new(StoreBuffer::new(&settings, Arc::clone(sites))))
             }
             Native::Ptx(facts) => {
-                let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, flags, memory: HISTORIES };
+                let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, memory: HISTORIES };
                 Some(Box::new(ptx::Ptx::new(&settings, Arc::clone(facts))))
             }
         }

@@ -46,8 +46,6 @@ pub enum Kind {
     /// A visible operation without effect. The lowest bit is set for a fence of the program's, which is counted;
     /// the others are an index into `fences`, or, for `nanosleep`, the length of that table or more.
     Fence,
-    /// None of the program's: a fence behind a barrier, which a model is asked about and nobody counts. As `Fence`.
-    Candidate,
     /// Nothing.
     Nop,
     /// Index into `accesses`; the address's offset is that of the first word row in the frame, the byte

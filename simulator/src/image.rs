@@ -10,6 +10,7 @@ use crate::decoded::{
 use crate::exec::launch_constants;
 use crate::launch::{LaunchError, LaunchSpec, plan};
 use crate::load::{Constants, Program};
+use crate::model::Fence;
 
 /// What a program consists of. Instructions of a kind say by `extra` which entry of its table is theirs.
 #[derive(Clone, Copy)]
@@ -20,6 +21,7 @@ pub struct Image<'p> {
     pub origins: &'p [Origin],
     pub accesses: &'p [Access],
     pub atomics: &'p [Atomic],
+    pub fences: &'p [Fence],
     pub specials: &'p [Special],
     pub packs: &'p [Pack],
     pub calls: &'p [Call],
@@ -65,6 +67,7 @@ impl Program {
             origins: &self.origins,
             accesses: &self.accesses,
             atomics: &self.atomics,
+            fences: &self.fences,
             specials: &self.specials,
             packs: &self.packs,
             calls: &self.calls,

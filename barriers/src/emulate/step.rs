@@ -74,7 +74,7 @@ impl Machine<'_> {
                         warp.fragments[taken].pc = inst.extra;
                         continue 'select;
                     }
-                    Kind::Nop | Kind::Candidate => pc += 1,
+                    Kind::Nop => pc += 1,
                     Kind::Fence => {
                         if self.set.extras[pc as usize].proxy_fence {
                             self.certain(w, frame, pc, inst, doubtful, "a fence of the asynchronous proxy")?;

@@ -151,8 +151,7 @@ impl Machine<'_> {
                             continue 'select;
                         }
                     }
-                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence | Kind::Candidate if MODEL => {
-                        count -= u64::from(inst.kind == Kind::Candidate);
+                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence if MODEL => {
                         if active == 0 {
                             pc += 1;
                             continue;
@@ -210,10 +209,6 @@ impl Machine<'_> {
                         visible!();
                     }
                     Kind::Nop => pc += 1,
-                    Kind::Candidate => {
-                        count -= 1;
-                        pc += 1;
-                    }
                     Kind::ParamLoad => {
                         // SAFETY: word rows of this frame.
                         unsafe { self.param_load(frame, inst.extra, active) };

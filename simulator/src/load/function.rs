@@ -17,7 +17,7 @@ use crate::decoded::{Inst, Kind, LoadedFunction, NO_GUARD, Origin, Provided};
 use crate::fault::SourcePosition;
 
 /// What an instruction that is not the ALU's has for a row function; nobody calls it.
-unsafe fn nothing(_: *mut u8, _: *const u8, _: &Operands, _: u32) {}
+pub(super) unsafe fn nothing(_: *mut u8, _: *const u8, _: &Operands, _: u32) {}
 
 /// Operands that are all offset 0.
 pub(super) fn no_operands() -> Operands {
@@ -399,7 +399,7 @@ fn too_many(name: &str) -> LoadError {
 }
 
 /// Tells each arithmetic instruction how many of its kind, without guards, are behind it.
-fn count_runs(code: &mut [Inst]) {
+pub(super) fn count_runs(code: &mut [Inst]) {
     let mut run = 0;
     for inst in code.iter_mut().rev() {
         if inst.kind != Kind::Alu {

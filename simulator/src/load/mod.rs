@@ -11,6 +11,7 @@ mod cluster;
 mod constants;
 mod control;
 mod error;
+mod fences;
 mod frame;
 mod function;
 mod lanewise;
@@ -88,6 +89,7 @@ pub struct KernelInfo {
 }
 
 /// A loaded module.
+#[derive(Clone)]
 pub struct Program {
     pub(crate) code: Vec<Inst>,
     pub(crate) constants: Constants,

@@ -2,7 +2,7 @@
 //! made of them where possible; memory and control have files of their own.
 
 use bugaroo_ptx::ast::{Instruction, Operand};
-use bugaroo_ptx::op::{BarrierKind, FenceKind, Op};
+use bugaroo_ptx::op::{FenceKind, Op};
 use bugaroo_ptx::types::{Rounding, Space, Type};
 
 use super::error::LoadError;
@@ -67,7 +67,7 @@ impl<'m> Builder<'m> {
                 // A proxy fence is no fence between threads.
                 let counted = *kind != FenceKind::Proxy && !is_ours(&at.function.name);
                 let index = self.program.fences.len() as u32;
-                self.program.fences.push(Fence { kind: *kind, scope: *scope, candidate: false });
+                self.program.fences.push(Fence { kind: *kind, scope: *scope });
                 self.emit(at, Kind::Fence, no_operands(), index << 1 | u32::from(counted));
                 Ok(())
             }
@@ -88,21 +88,9 @@ impl<'m> Builder<'m> {
             | Op::Match { .. }
             | Op::Redux { .. }
             | Op::Elect
-            | Op::Activemask => self.control(at, inst),
-            Op::Barrier { .. } | Op::WarpSync => {
-                self.control(at, inst)?;
-                // Its guard, which is read once more, may lie where a result goes.
-                if !matches!(inst.op, Op::Barrier { kind: BarrierKind::Red(_), .. })
-                    && !is_ours(&at.function.name)
-                {
-                    let fence =
-                        Fence { kind: FenceKind::Sc, scope: bugaroo_ptx::types::Scope::Gpu, candidate: true };
-                    let index = self.program.fences.len() as u32;
-                    self.program.fences.push(fence);
-                    self.emit(at, Kind::Candidate, no_operands(), index << 1);
-                }
-                Ok(())
-            }
+            | Op::Activemask
+            | Op::Barrier { .. }
+            | Op::WarpSync => self.control(at, inst),
             Op::Rare(rare) => self.rare(at, inst, rare),
             Op::Set { .. } | Op::Setp { .. } if self.packed_comparison(at, inst)? => Ok(()),
             Op::Alloca { .. } | Op::Stack { .. } => self.stack(at, inst),

@@ -110,9 +110,6 @@ pub struct Fence {
     pub kind: FenceKind,
     /// Among whom.
     pub scope: Scope,
-    /// None of the program's: one that would stand behind a barrier, and is there only where the orders of a trial insert
-    /// it. Its instruction has the barrier's place in the text.
-    pub candidate: bool,
 }
 
 /// An instruction, other than an access or a fence, that a model has to know of before it is done.

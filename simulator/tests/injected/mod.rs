@@ -192,6 +192,13 @@ enum Form<'a> {
     Native(&'a Injection, &'a Prepared),
 }
 
+/// The words of a module's sites.
+fn words_of(injection: &Injection, sites: usize) -> Vec<u32> {
+    let mut words = vec![0; sites];
+    injection.flags.iter().for_each(|(site, flag)| words[*site as usize] |= flag);
+    words
+}
+
 /// The simulator's model, as the device code would be told by its launch state.
 fn native_model(
     program: &Program,
@@ -199,24 +206,13 @@ fn native_model(
     prepared: &Prepared,
     seed: u64,
 ) -> Box<dyn MemoryModel> {
-    let mut flags = vec![0; prepared.table.sites.len()];
-    injection.flags.iter().for_each(|(site, flag)| flags[*site as usize] |= flag);
-    if injection.flags.is_empty() {
-        flags.clear();
-    }
     let sites = Arc::new(Sites::new(program, &prepared.table));
     let pw = [injection.pw_global, injection.pw_shared];
     if PTX.get() {
-        let settings = ptx::Settings {
-            pw,
-            pr: pw.map(|pw| pw.min(0.5)),
-            seed: (seed, 0),
-            flags: flags.into(),
-            memory: 1 << 30,
-        };
-        return Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program, &prepared.table))));
+        let settings = ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), memory: 1 << 30 };
+        return Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program))));
     }
-    let settings = Settings { pw, seed: (seed, 0), capacity: injection.capacity, flags: flags.into() };
+    let settings = Settings { pw, seed: (seed, 0), capacity: injection.capacity };
     Box::new(StoreBuffer::new(&settings, sites))
 }
 
@@ -226,6 +222,14 @@ fn run_module(module: &Module, form: Form<'_>, work: &Work<'_>, seed: u64) -> Ou
     let program = match Program::load(module, &mut memory, &config) {
         Ok(program) => program,
         Err(error) => panic!("{error}"),
+    };
+    // The simulator's own models find the fences that are asked for in the program itself.
+    let program = match form {
+        Form::Native(injection, prepared) => {
+            let words = words_of(injection, prepared.table.sites.len());
+            program.with_fences(&prepared.table, &words).unwrap_or(program)
+        }
+        _ => program,
     };
     let mut parameters = Vec::new();
     let mut buffers = Vec::new();
@@ -296,8 +300,7 @@ fn arrange(
     let base =
         memory.alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool).expect("room for buffers");
     let flags = (!injection.flags.is_empty()).then(|| {
-        let mut table = vec![0u32; info.sites.len()];
-        injection.flags.iter().for_each(|(site, flag)| table[*site as usize] |= flag);
+        let table = words_of(injection, info.sites.len());
         let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
         let at = memory.alloc(bytes.len() as u64, 256, AllocationKind::Tool).expect("room for a flags table");
         memory.write(at, &bytes).expect("it was just allocated");

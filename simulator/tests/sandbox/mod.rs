@@ -409,13 +409,13 @@ fn model(form: Form, program: &Program, module: &Module) -> Option<Box<dyn Memor
     match form {
         Form::Nothing | Form::Handlers => None,
         Form::StoreBuffer => {
-            let settings = store_buffer::Settings { pw, seed, capacity: 8, flags: Arc::default() };
+            let settings = store_buffer::Settings { pw, seed, capacity: 8 };
             let sites = Arc::new(store_buffer::Sites::new(program, &table));
             Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
         }
         Form::Ptx => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags: Arc::default(), memory: 1 << 16 };
-            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program, &table)))))
+            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, memory: 1 << 16 };
+            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program)))))
         }
     }
 }

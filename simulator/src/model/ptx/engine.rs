@@ -14,7 +14,6 @@ mod late;
 
 use std::sync::Arc;
 
-use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_ptx::op::FenceKind;
 
 use super::barriers::Barriers;
@@ -22,7 +21,6 @@ use super::until::{NEVER, until};
 use super::{AtomicOrder, Chances, Loaded, Machine, Scope, Span, Strength, ThreadKey, Writers};
 use crate::exec::lanes;
 use crate::load::Program;
-use crate::model::store_buffer::Sites;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
 use bytes::{Seen, WIDEST, Where, address, find, order, packed, parts, scope, unpacked};
 use late::{Often, Pending};
@@ -36,8 +34,6 @@ pub struct Settings {
     pub pr: [f64; 2],
     /// The trial's seed, and the launch's number.
     pub seed: (u64, u64),
-    /// Words of `bugaroo_device_handlers::flags`, by number of the site; empty when none is set.
-    pub flags: Arc<[u32]>,
     /// Bytes that may be kept of what was written, about.
     pub memory: u64,
 }
@@ -45,15 +41,14 @@ pub struct Settings {
 /// What the model has to know of a program.
 #[derive(Debug)]
 pub struct Facts {
-    sites: Sites,
     /// For loads that may be late: the instruction at which they have to be resolved.
     until: Vec<u32>,
 }
 
 impl Facts {
-    /// Finds them: the table is that of the text which the program was loaded from.
-    pub fn new(program: &Program, table: &SiteTable) -> Facts {
-        Facts { sites: Sites::new(program, table), until: until(program) }
+    /// Finds them.
+    pub fn new(program: &Program) -> Facts {
+        Facts { until: until(program) }
     }
 }
 
@@ -61,10 +56,9 @@ impl Facts {
 #[derive(Debug)]
 pub struct Ptx {
     chances: [Chances; 2],
-    /// That some lanes of a warp load late, in units of 2^-32.
-    late: u32,
+    /// That some lanes of a warp load late from global and from shared memory, in units of 2^-32.
+    late: [u32; 2],
     seed: u64,
-    flags: Arc<[u32]>,
     facts: Arc<Facts>,
     shape: Shape,
     machine: Machine,
@@ -96,9 +90,8 @@ impl Ptx {
         let chances = [0, 1].map(|space| Chances::new(settings.pw[space], settings.pr[space]));
         Ptx {
             chances,
-            late: (settings.pr[0].max(settings.pr[1]) * 0.25 * f64::from(u32::MAX)) as u32,
+            late: settings.pr.map(|pr| (pr * 0.25 * f64::from(u32::MAX)) as u32),
             seed: bugaroo_device_handlers::launch_key(seed, launch),
-            flags: Arc::clone(&settings.flags),
             facts,
             shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
             machine: Machine::new(0, chances[0], 0, settings.memory),
@@ -114,13 +107,6 @@ impl Ptx {
             begun: 0,
             bytes: 0,
         }
-    }
-
-    fn flags_at(&self, pc: u32) -> u32 {
-        if self.flags.is_empty() {
-            return 0;
-        }
-        self.flags.get(self.facts.sites.number(pc) as usize).copied().unwrap_or(0)
     }
 
     fn slot(at: &At, lane: usize) -> usize {
@@ -159,8 +145,8 @@ impl Ptx {
         at.lanes & !self.staying[at.warp as usize]
     }
 
-    /// An access by the lanes that have not done it yet, one after another, and the fence behind it. `access` answers
-    /// whether it has done the lane's.
+    /// An access by the lanes that have not done it yet, one after another. `access` answers whether it has done the
+    /// lane's.
     fn each_lane(
         &mut self,
         at: &At,
@@ -173,7 +159,6 @@ impl Ptx {
         for lane in lanes(fresh) {
             taken |= u32::from(access(self, lane, memory)) << lane;
         }
-        self.inserted(at, fresh, memory);
         self.done(at, fresh, taken, memory)
     }
 
@@ -181,17 +166,6 @@ impl Ptx {
     fn opaque(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
         self.order(at, among, memory);
         self.machine.all_known();
-    }
-
-    /// The fence that is inserted behind an access, if one is.
-    fn inserted(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
-        let flags = self.flags_at(at.pc);
-        if flags & bugaroo_device_handlers::flags::INSERT == 0 {
-            return;
-        }
-        let narrow = flags & bugaroo_device_handlers::flags::NARROW != 0;
-        let reach = if narrow { Scope::Cta } else { Scope::Gpu };
-        self.fence_all(at, among, reach, true, memory);
     }
 
     fn fence_all(&mut self, at: &At, among: u32, reach: Scope, sc: bool, memory: &mut Seen<'_, '_>) {
@@ -206,7 +180,6 @@ impl Ptx {
         let warp = at.warp as usize;
         if (self.busy[warp] | self.staying[warp]) & at.lanes != 0
             || !self.pending[warp].is_empty()
-            || !self.flags.is_empty()
         {
             return false;
         }
@@ -225,12 +198,13 @@ impl Ptx {
         })
     }
 
-    /// A lane's load, late if a number says how often the lane stays for it; answers whether it has been given its value.
+    /// A lane's load. It is late where the number of its space says how often the lane stays for it; answers whether it has
+    /// been given its value.
     fn load_lane(
         &mut self,
         at: &At,
         lane: usize,
-        late: Option<u32>,
+        late: [Option<u32>; 2],
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
@@ -242,7 +216,7 @@ impl Ptx {
             }
             Where::Here(first, byte) => (first, byte),
         };
-        let bytes = access.bytes();
+        let (late, bytes) = (late[first.space as usize], access.bytes());
         let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
         let (strength, acquire, _) = order(access.semantics);
         let slot = Self::slot(at, lane);
@@ -412,18 +386,18 @@ impl MemoryModel for Ptx {
     fn passes_load(&self, at: &At) -> bool {
         (self.busy[at.warp as usize] | self.staying[at.warp as usize]) & at.lanes == 0
             && self.machine.is_quiet()
-            && self.flags.is_empty()
-            && (self.late == 0 || self.facts.until[at.pc as usize] == NEVER)
+            && (self.late == [0; 2] || self.facts.until[at.pc as usize] == NEVER)
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
         let late = self.late_lanes(at, self.fresh(at));
-        if late == 0 && self.nothing_known(at, access) {
+        if late == [0; 2] && self.nothing_known(at, access) {
             return Step::run(at.lanes);
         }
-        let stays = if late == 0 { 0 } else { self.stays_at(at) };
+        let stays = if late == [0; 2] { 0 } else { self.stays_at(at) };
         self.each_lane(at, world, |model, lane, memory| {
-            model.load_lane(at, lane, (late >> lane & 1 != 0).then_some(stays), access, memory)
+            let late = late.map(|late| (late >> lane & 1 != 0).then_some(stays));
+            model.load_lane(at, lane, late, access, memory)
         })
     }
 
@@ -436,22 +410,13 @@ impl MemoryModel for Ptx {
     }
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
-        let flags = self.flags_at(at.pc);
-        if fence.candidate && flags & bugaroo_device_handlers::flags::INSERT == 0 {
-            return Step::run(0);
-        }
         let memory = &mut Seen { world };
         let fresh = self.fresh(at);
         if fence.kind == FenceKind::Proxy {
             self.order(at, fresh, memory);
             return self.done(at, fresh, 0, memory);
         }
-        if flags & bugaroo_device_handlers::flags::OMIT != 0 {
-            return self.done(at, 0, 0, memory);
-        }
-        let narrow = flags & bugaroo_device_handlers::flags::NARROW != 0;
-        let reach = if narrow { Scope::Cta } else { scope(fence.scope) };
-        self.fence_all(at, fresh, reach, fence.kind == FenceKind::Sc, memory);
+        self.fence_all(at, fresh, scope(fence.scope), fence.kind == FenceKind::Sc, memory);
         self.done(at, fresh, 0, memory)
     }
 

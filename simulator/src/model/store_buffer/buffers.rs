@@ -11,7 +11,7 @@ use super::Space;
 const LONG: u16 = 12;
 /// Bytes, as a power of two, for which there is one list in the table. Stores are aligned to their size and have at most
 /// sixteen bytes, so no entry has bytes of two.
-const LINE: u32 = 4;
+pub(super) const LINE: u32 = 4;
 /// Owner of an entry that is not in the table.
 const NOBODY: u32 = u32::MAX;
 
@@ -71,7 +71,7 @@ pub(super) enum Phase {
 }
 
 /// A line's mark in the filter of a thread.
-fn mark(line: u64) -> u64 {
+pub(super) fn mark(line: u64) -> u64 {
     1 << (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Thread {
     pub calls: u8,
     pub phase: Phase,
     /// Slots of its CTA that leave before its own entries do, in the phase of that name.
-    pub leaving: u8,
+    pub leaving: u32,
     /// Entries of the buffer that is being emptied which are out already.
     pub out: u8,
 }

@@ -10,10 +10,11 @@ pub(super) enum Towards {
     Device,
     /// The CTA: weak entries. Strong ones are often flags, which other CTAs wait for.
     Cta,
-    /// The CTA, at a fence that is narrower than the program has it, or inserted so: strong ones, too, or it would never show
-    /// behind volatile stores that the scope matters. (At the program's own, flags would be held beside what they
-    /// announce, and a missing fence between the two would show less.)
-    Narrowed,
+    /// The CTA, at a fence: what the slots can hold of weak entries, whatever their age, or it would hardly show where many
+    /// stores stand before it that its scope is too narrow. Of strong ones half, by coin: all of them, and flags
+    /// would be held beside what they announce, so that a missing fence between the two would show less; none, and the
+    /// scope would not show behind volatile stores.
+    Fence,
 }
 
 impl StoreBuffer {
@@ -32,7 +33,7 @@ impl StoreBuffer {
 
     /// One step of taking all of a lane's entries out, newest first: they are to different bytes and nothing
     /// orders them yet, so any order is allowed, and the newest is the likeliest to be a flag for the others. For
-    /// the CTA, the newest weak global ones go into its slots. Answers false when there was none.
+    /// the CTA, some of the global ones go into its slots. Answers false when there was none.
     pub(super) fn empty(
         &mut self,
         at: &At,
@@ -56,16 +57,17 @@ impl StoreBuffer {
             flushes[length] += 1;
         }
         let Some(newest) = self.pool.take_newest(thread, space) else { return false };
-        let may_be_held = match towards {
-            Towards::Device => false,
-            Towards::Cta => !newest.strong,
-            Towards::Narrowed => true,
-        };
-        let held = may_be_held && space == Space::Global && u32::from(thread.out) < HOLDS;
+        let out = u32::from(thread.out);
         thread.out = if entries == 1 { 0 } else { thread.out.saturating_add(1) };
+        let held = space == Space::Global
+            && match towards {
+                Towards::Device => false,
+                Towards::Cta => !newest.strong && out < HOLDS,
+                Towards::Fence => !newest.strong || self.draws.next() & 1 != 0,
+            };
         if !held {
             Self::write(at, newest, world);
-        } else if let Some(other) = self.ctas[at.cta as usize].hold(*newest) {
+        } else if let Some(other) = self.ctas[at.cta as usize].hold(*newest, out, self.draws.next()) {
             Self::write(at, &other, world);
         }
         self.went(at, lane);
@@ -83,12 +85,18 @@ impl StoreBuffer {
         let loaded = self.busy(at).loaded & among;
         for lane in lanes(loaded) {
             let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, towards, world));
+            // What moves to a slot is no step to anybody outside the CTA; mostly several go at once.
+            while towards == Towards::Fence
+                && self.ctas[at.cta as usize].held != u32::MAX
+                && self.draws.next() & 7 != 0
+                && self.empty(at, lane, Space::Global, towards, world)
+            {}
         }
         loaded != 0
     }
 
     /// Takes the first of these slots of the CTA to memory; answers false when none is held.
-    pub(super) fn leave(&mut self, at: &At, among: u8, world: &mut World<'_>) -> bool {
+    pub(super) fn leave(&mut self, at: &At, among: u32, world: &mut World<'_>) -> bool {
         let left = self.ctas[at.cta as usize].leave(among);
         if let Some(entry) = left {
             Self::write(at, &entry, world);
@@ -178,7 +186,7 @@ impl StoreBuffer {
         }
         let slots = &self.ctas[at.cta as usize];
         let last = slots.exited + at.lanes.count_ones() == self.shape.threads_per_cta;
-        if last && self.leave(at, u8::MAX, world) {
+        if last && self.leave(at, u32::MAX, world) {
             return true;
         }
         self.ctas[at.cta as usize].exited += at.lanes.count_ones();

@@ -7,8 +7,8 @@
 //! memory before it drains. A thread reads its own delayed stores; where a load or an atomic needs some of an
 //! entry's bytes and others, or changes them, the entry drains first. Everything drains, newest first, before a
 //! release, before a fence and before what the model does not look into ([`super::Event::Opaque`]); before what
-//! orders memory for a CTA alone, the two newest weak global stores (at narrowed fences also strong ones) move into slots of
-//! the CTA ([`slots`]) and the rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
+//! orders memory for a CTA alone, weak global stores move into slots of the CTA ([`slots`]): at barriers the two newest, at
+//! fences what the slots can hold, and every other strong one; the rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
 //!
 //! Draining is done entry by entry, an entry of each lane at a time, each time as a visible operation: other warps see
 //! the stores come one by one.
@@ -23,7 +23,7 @@
 //! - A vector store is one entry, at most sixteen bytes, with the coin of its first element, and is never torn. So
 //!   strong vectors (a status beside its value, in CUB) are delayed, too. The device code delays weak vectors element by
 //!   element and strong ones not at all. Vectors of 32 bytes are not delayed here.
-//! - Behind a fence that was narrowed, strong stores move into slots, too; the device code drains them.
+//! - Behind a fence of the CTA's scope, strong stores move into slots, too; the device code drains them.
 //! - It has room for every entry, in host memory; device memory is not touched.
 //! - Instructions take no time of their own for being looked at, so a thread's turns are shorter in instructions,
 //!   though not in visible operations.
@@ -45,13 +45,14 @@ mod tests;
 use std::sync::Arc;
 
 use bugaroo_device_handlers::constants::{STRONG_CALLS, cta::HOLDS};
-use bugaroo_device_handlers::{flags, launch_key, threshold};
+use bugaroo_device_handlers::{launch_key, threshold};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
 
 use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
 use crate::address::{Window, window};
 use crate::exec::lanes;
+use crate::schedule::Rng;
 use buffers::{Entry, Phase, Pool, Thread};
 use coins::Coins;
 use drain::Towards;
@@ -81,8 +82,6 @@ pub struct Settings {
     pub seed: (u64, u64),
     /// Entries of each buffer, 1 to 65,535; more or less is taken to the nearer end.
     pub capacity: u32,
-    /// Words of [`bugaroo_device_handlers::flags`], by number of the site; empty when none is set.
-    pub flags: Arc<[u32]>,
 }
 
 /// Lanes of a warp slot, by state of their threads.
@@ -92,8 +91,6 @@ struct Busy {
     loaded: u32,
     /// Those that have a phase, or have begun to empty a buffer.
     draining: u32,
-    /// Those whose access is done and whose inserted fence is not.
-    accessed: u32,
 }
 
 /// The model of one launch.
@@ -101,7 +98,6 @@ struct Busy {
 pub struct StoreBuffer {
     thresholds: [u64; 2],
     capacity: u16,
-    flags: Arc<[u32]>,
     sites: Arc<Sites>,
     /// Lanes of a warp share the buffers of its first one.
     lockstep: bool,
@@ -112,6 +108,8 @@ pub struct StoreBuffer {
     busy: Vec<Busy>,
     ctas: Vec<Slots>,
     pool: Pool,
+    /// What slots hold.
+    draws: Rng,
     delayed: u64,
     flushes: [Vec<u64>; 2],
 }
@@ -137,7 +135,6 @@ impl StoreBuffer {
         StoreBuffer {
             thresholds: settings.pw.map(threshold),
             capacity: settings.capacity.clamp(1, u16::MAX.into()) as u16,
-            flags: Arc::clone(&settings.flags),
             coins: Coins::new(launch_key(seed, launch), sites.store_sites),
             sites,
             lockstep: false,
@@ -146,16 +143,10 @@ impl StoreBuffer {
             busy: Vec::new(),
             ctas: Vec::new(),
             pool: Pool::default(),
+            draws: Rng::new(launch_key(seed, launch)),
             delayed: 0,
             flushes: [Vec::new(), Vec::new()],
         }
-    }
-
-    fn flags_at(&self, pc: u32) -> u32 {
-        if self.flags.is_empty() {
-            return 0;
-        }
-        self.flags.get(self.sites.at(pc).number as usize).copied().unwrap_or(0)
     }
 
     /// Whose buffers a lane uses: its own, or, in lockstep, those of its warp.
@@ -183,43 +174,15 @@ impl StoreBuffer {
     }
 
     /// Slots of the CTA that have some of these bytes.
-    fn held(&self, at: &At, space: Space, address: u64, bytes: u32) -> u8 {
+    fn held(&self, at: &At, space: Space, address: u64, bytes: u32) -> u32 {
         let slots = &self.ctas[at.cta as usize];
         if space == Space::Shared || slots.held == 0 { 0 } else { slots.overlapping(address, bytes) }
     }
 
-    /// What comes before an access whatever it is: a step for lanes that are at the fence inserted behind it, and
-    /// slots whose while is over. Answers the lanes whose access is still to be done, or None for coming again.
-    fn begin_access(&mut self, at: &At, world: &mut World<'_>) -> Option<u32> {
-        let accessed = self.busy(at).accessed & at.lanes;
-        if accessed != 0 {
-            let narrow = self.flags_at(at.pc) & flags::NARROW != 0;
-            let stepped = if narrow {
-                self.empty_both(at, accessed, Towards::Narrowed, world)
-            } else {
-                self.drain_for_device(at, accessed, world)
-            };
-            if stepped {
-                return None;
-            }
-        }
+    /// What comes before an access whatever it is: a step for slots whose while is over. Answers whether there was one.
+    fn begin_access(&mut self, at: &At, world: &mut World<'_>) -> bool {
         let expired = self.ctas[at.cta as usize].expired;
-        if expired != 0 && self.leave(at, expired, world) {
-            return None;
-        }
-        Some(at.lanes & !accessed)
-    }
-
-    /// The answer for an access: lanes at a site with an inserted fence come again for that.
-    fn end_access(&mut self, at: &At, fresh: u32, run: u32) -> Step {
-        let taken = fresh & !run;
-        let inserted = self.flags_at(at.pc) & flags::INSERT != 0;
-        if inserted && fresh != 0 {
-            self.busy(at).accessed |= fresh;
-            return Step::Do { run, taken, again: true };
-        }
-        self.busy(at).accessed &= !at.lanes;
-        Step::Do { run, taken, again: false }
+        expired != 0 && self.leave(at, expired, world)
     }
 
     /// What has to be done before a lane's store, a step of it; None when nothing. `coin`: it is to be delayed.
@@ -306,20 +269,20 @@ impl MemoryModel for StoreBuffer {
 
     fn end_block(&mut self, cta: u32, world: &mut World<'_>) {
         let at = At { warp: 0, cta, block: 0, first_thread: 0, lanes: 0, pc: 0 };
-        while self.leave(&at, u8::MAX, world) {}
+        while self.leave(&at, u32::MAX, world) {}
     }
 
     fn passes_load(&self, at: &At) -> bool {
-        self.busy[at.warp as usize].loaded & at.lanes == 0
-            && self.ctas[at.cta as usize].held == 0
-            && self.flags.is_empty()
+        self.busy[at.warp as usize].loaded & at.lanes == 0 && self.ctas[at.cta as usize].held == 0
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let Some(fresh) = self.begin_access(at, world) else { return Step::Again };
-        let concerned = match (self.ctas[at.cta as usize].held, self.busy(at).loaded & fresh) {
+        if self.begin_access(at, world) {
+            return Step::Again;
+        }
+        let concerned = match (self.ctas[at.cta as usize].held, self.busy(at).loaded & at.lanes) {
             (0, loaded) => loaded,
-            _ => fresh,
+            _ => at.lanes,
         };
         let (mut stepped, mut taken) = (false, 0);
         for lane in lanes(concerned) {
@@ -337,28 +300,30 @@ impl MemoryModel for StoreBuffer {
         for lane in lanes(taken) {
             self.forward(at, lane, access);
         }
-        self.count_calls(at, fresh);
+        self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        self.end_access(at, fresh, fresh & !taken)
+        Step::Do { run: at.lanes & !taken, taken, again: false }
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let Some(fresh) = self.begin_access(at, world) else { return Step::Again };
+        if self.begin_access(at, world) {
+            return Step::Again;
+        }
         let site = self.sites.at(at.pc);
         let bytes = access.bytes();
         if drains(access.semantics) {
-            if fresh != 0 && self.drain_for_device(at, fresh, world) {
+            if self.drain_for_device(at, at.lanes, world) {
                 return Step::Again;
             }
-            self.count_executions(at, site.slot, fresh);
-            return self.end_access(at, fresh, fresh);
+            self.count_executions(at, site.slot);
+            return Step::run(at.lanes);
         }
         let mut addresses = [0; 32];
-        lanes(fresh).for_each(|lane| addresses[lane] = access.address(lane));
+        lanes(at.lanes).for_each(|lane| addresses[lane] = access.address(lane));
         let mut coins = 0;
-        if site.slot != NONE && bytes <= WIDEST && fresh != 0 {
+        if site.slot != NONE && bytes <= WIDEST {
             let counts = *self.coins.row(at.warp, site.slot);
-            for lane in lanes(fresh) {
+            for lane in lanes(at.lanes) {
                 let Some(space) = space_of(addresses[lane]) else { continue };
                 let threshold = self.thresholds[space as usize];
                 let thread = (at.first_thread + lane as u64) as u32;
@@ -370,8 +335,8 @@ impl MemoryModel for StoreBuffer {
         let mut stepped = false;
         // Those whose store can have to do with an entry.
         let concerned = match self.ctas[at.cta as usize].held {
-            0 => self.busy(at).loaded & fresh,
-            _ => fresh,
+            0 => self.busy(at).loaded & at.lanes,
+            _ => at.lanes,
         };
         for lane in lanes(concerned) {
             let address = addresses[lane];
@@ -381,24 +346,26 @@ impl MemoryModel for StoreBuffer {
         if stepped {
             return Step::Again;
         }
-        self.count_executions(at, site.slot, fresh);
-        self.count_calls(at, fresh);
+        self.count_executions(at, site.slot);
+        self.count_calls(at, at.lanes);
         let strong = access.semantics != Semantics::Weak;
         for lane in lanes(coins) {
             let address = addresses[lane];
             let Some(space) = space_of(address) else { continue };
             self.delay(at, lane, space, Entry::new(address, bytes, access.whole_value(lane), strong));
         }
-        self.end_access(at, fresh, fresh & !coins)
+        Step::Do { run: at.lanes & !coins, taken: coins, again: false }
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let Some(fresh) = self.begin_access(at, world) else { return Step::Again };
+        if self.begin_access(at, world) {
+            return Step::Again;
+        }
         let mut stepped = false;
         if drains(access.semantics) {
-            stepped = fresh != 0 && self.drain_for_device(at, fresh, world);
+            stepped = self.drain_for_device(at, at.lanes, world);
         } else {
-            for lane in lanes(fresh) {
+            for lane in lanes(at.lanes) {
                 let (address, bytes) = (access.address(lane), access.bytes());
                 let Some(space) = space_of(address) else { continue };
                 let held = self.held(at, space, address, bytes);
@@ -410,25 +377,15 @@ impl MemoryModel for StoreBuffer {
         if stepped {
             return Step::Again;
         }
-        self.count_calls(at, fresh);
-        self.ctas[at.cta as usize].age(fresh.count_ones());
-        self.end_access(at, fresh, fresh)
+        self.count_calls(at, at.lanes);
+        self.ctas[at.cta as usize].age(at.lanes.count_ones());
+        Step::run(at.lanes)
     }
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
-        let flags = self.flags_at(at.pc);
-        let there = match fence.candidate {
-            true => flags & flags::INSERT != 0,
-            false => fence.kind == FenceKind::Proxy || flags & flags::OMIT == 0,
-        };
-        if !there {
-            return Step::run(0);
-        }
-        let narrow = fence.scope == Scope::Cta || flags & flags::NARROW != 0;
-        let towards = if fence.scope == Scope::Cta { Towards::Cta } else { Towards::Narrowed };
-        let stepped = if narrow && fence.kind != FenceKind::Proxy {
+        let stepped = if fence.scope == Scope::Cta && fence.kind != FenceKind::Proxy {
             self.ctas[at.cta as usize].age(at.lanes.count_ones());
-            self.empty_both(at, at.lanes, towards, world)
+            self.empty_both(at, at.lanes, Towards::Fence, world)
         } else {
             self.drain_for_device(at, at.lanes, world)
         };
@@ -465,10 +422,10 @@ impl MemoryModel for StoreBuffer {
 
 impl StoreBuffer {
     /// The lanes have come by a store site once more.
-    fn count_executions(&mut self, at: &At, slot: u32, fresh: u32) {
-        if slot != NONE && fresh != 0 {
+    fn count_executions(&mut self, at: &At, slot: u32) {
+        if slot != NONE {
             let counts = self.coins.row(at.warp, slot);
-            lanes(fresh).for_each(|lane| counts[lane] = counts[lane].wrapping_add(1));
+            lanes(at.lanes).for_each(|lane| counts[lane] = counts[lane].wrapping_add(1));
         }
     }
 }

@@ -40,11 +40,6 @@ impl Sites {
         Sites { by_pc, store_sites: table.store_sites }
     }
 
-    /// The number of an instruction's site; `u32::MAX` without one.
-    pub(in crate::model) fn number(&self, pc: u32) -> u32 {
-        self.at(pc).number
-    }
-
     pub(super) fn at(&self, pc: u32) -> Site {
         self.by_pc[pc as usize]
     }

@@ -70,16 +70,19 @@ impl Ptx {
         }
     }
 
-    /// The lanes whose load at this instruction is to be late: now and then some of the warp's.
-    pub(super) fn late_lanes(&mut self, at: &At, among: u32) -> u32 {
-        if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == 0 {
-            return 0;
+    /// The lanes whose load at this instruction is to be late, if it is from global memory and if it is from shared
+    /// memory: now and then some of the warp's.
+    pub(super) fn late_lanes(&mut self, at: &At, among: u32) -> [u32; 2] {
+        if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == [0; 2] {
+            return [0; 2];
         }
         let draw = self.draw();
-        if (draw >> 32) as u32 > self.late || !self.late_again(at) {
-            return 0;
+        let among_spaces = self.late.map(|late| late != 0 && (draw >> 32) as u32 <= late);
+        if among_spaces == [false; 2] || !self.late_again(at) {
+            return [0; 2];
         }
-        among & (draw as u32 | 1 << among.trailing_zeros())
+        let some = among & (draw as u32 | 1 << among.trailing_zeros());
+        among_spaces.map(|late| if late { some } else { 0 })
     }
 
     /// Whether a load of a warp may be late once more: one in a loop that has been often becomes so seldom.
