@@ -50,6 +50,8 @@ pub struct Program {
     pub load_side: Vec<u32>,
     /// Fences that do at CTA scope; others are as good as none there.
     pub narrow_does: Vec<u32>,
+    /// Those of them that do not under model `ptx`.
+    pub wide_under_ptx: Vec<u32>,
     pub seed: u64,
     pub coins: Coins,
     /// One in so many trials is slow.
@@ -68,6 +70,7 @@ impl Program {
             own: Vec::new(),
             load_side: Vec::new(),
             narrow_does: Vec::new(),
+            wide_under_ptx: Vec::new(),
             seed,
             coins,
             slow: None,
@@ -79,8 +82,11 @@ impl Program {
 
     /// The rates of what is wrong in a variation.
     fn rates(&self, variation: &Variation) -> Vec<f64> {
-        let wide =
-            |fence: &u32| !variation.narrow_fence.contains(&id(*fence)) || self.narrow_does.contains(fence);
+        let narrow_does = |fence: &u32| {
+            let under_ptx = variation.model != Model::Ptx || !self.wide_under_ptx.contains(fence);
+            self.narrow_does.contains(fence) && under_ptx
+        };
+        let wide = |fence: &u32| !variation.narrow_fence.contains(&id(*fence)) || narrow_does(fence);
         let has = |fence: &u32| variation.with_fence.contains(&id(*fence)) && wide(fence);
         let stays = |fence: &u32| !variation.without_fence.contains(&id(*fence)) && wide(fence);
         let shows = |alternatives: &[Vec<u32>]| {
@@ -182,6 +188,7 @@ pub fn subject() -> Subject {
         kernels: vec!["alpha".to_owned(), "beta".to_owned()],
         trials: 1000,
         whole: Variation::default(),
+        ptx_runs: true,
     }
 }
 

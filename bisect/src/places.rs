@@ -6,10 +6,13 @@
 //! a line make one [`Place`], and the search asks about places. Sites without a source line (PTX
 //! without `-lineinfo`) stand alone.
 //!
-//! Where a fence goes after a line: after each of its stores and atomics; after its loads only where it
-//! has nothing else (of loads in a row after the last). A fence between the load and the store of `*p += 1` is none
-//! that the user could write. After barriers, too, where reads of old values count: what a flag releases
-//! is what its own thread's fence comes behind, and other threads' writes do so at the barrier before it.
+//! Where a fence may be missing, places are accesses. The stores, atomics and barriers of a line make one place: a fence
+//! written after the line goes after each of them. Each of its loads is a place of its own, with its copies, told apart
+//! by how many loads of the line follow it directly (0 for the last of a row): also where the line stores, too, or loads
+//! something else behind it. A fence between two accesses of one line takes rewriting the line, but that one is missing
+//! there is true all the same. So fences at all places are fences after every access. After barriers they go where
+//! reads of old values count: what a flag releases is what its own thread's fence comes behind, and other threads' writes
+//! do so at the barrier before it.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +24,7 @@ use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
 pub struct Place {
     /// The line.
     pub source: Option<SourceLine>,
-    /// The sites: for accesses those that a fence goes after, for fences all of them; ascending, never
-    /// empty.
+    /// The sites: accesses that a fence goes after, or fences; ascending, never empty.
     pub sites: Vec<Site>,
 }
 
@@ -83,8 +85,8 @@ pub fn accesses(
     suspect: &Variation,
     counts: impl Fn(SiteKind) -> bool,
 ) -> Vec<Place> {
-    let all =
-        group(sites.iter().filter(|site| can_matter(suspect.model, site.kind) && reachable(site, kernels)));
+    let reached = |site: &&Site| can_matter(suspect.model, site.kind) && reachable(site, kernels);
+    let all = group_by(sites.iter().filter(reached), parts);
     let elsewhere = match suspect.space {
         Space::Both => None,
         Space::Shared => Some("global"),
@@ -96,44 +98,59 @@ pub fn accesses(
             && (!site.in_kernel || pattern.as_ref().is_none_or(|pattern| pattern.is_match(&site.function)))
             && (elsewhere.is_none() || site.space.as_deref() != elsewhere)
     };
-    let mut places: Vec<Place> =
-        all.into_iter().filter(|place| place.sites.iter().any(suspected)).map(insertions).collect();
+    let mut places: Vec<Place> = all.into_iter().filter(|place| place.sites.iter().any(suspected)).collect();
     places.retain(|place| !place.ids().all(|id| suspect.with_fence.contains(&id)));
     places
 }
 
 /// Sites by line, in the order of each line's first site.
 fn group<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<Place> {
+    group_by(sites, |sites| vec![Part::Whole; sites.len()])
+}
+
+/// What of a line a site belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// All of it, or all that are no loads.
+    Whole,
+    /// A load that so many of the line follow directly.
+    Load(usize),
+}
+
+/// The parts of lines that sites, in ascending order, belong to.
+fn parts(sites: &[&Site]) -> Vec<Part> {
+    let mut parts = vec![Part::Whole; sites.len()];
+    for at in (0..sites.len()).rev().filter(|at| sites[*at].kind == SiteKind::Load) {
+        let next = sites.get(at + 1).filter(|next| follows(sites[at], next));
+        parts[at] = match next.map(|_| parts[at + 1]) {
+            Some(Part::Load(behind)) => Part::Load(behind + 1),
+            _ => Part::Load(0),
+        };
+    }
+    parts
+}
+
+/// Whether one site comes directly behind another of its line.
+pub fn follows(site: &Site, next: &Site) -> bool {
+    let place = (next.id.module, next.id.index, &next.function);
+    place == (site.id.module, site.id.index + 1, &site.function) && site.source == next.source
+}
+
+/// Sites by line and part, in the order of each place's first site.
+fn group_by<'a>(sites: impl Iterator<Item = &'a Site>, parts: impl Fn(&[&Site]) -> Vec<Part>) -> Vec<Place> {
     let mut sites: Vec<&Site> = sites.collect();
     sites.sort_by_key(|site| site.id);
+    let parts = parts(&sites);
     let mut places: Vec<Place> = Vec::new();
-    let mut lines: BTreeMap<&SourceLine, usize> = BTreeMap::new();
-    for site in sites {
-        let at = site.source.as_ref().map(|line| *lines.entry(line).or_insert(places.len()));
+    let mut known: BTreeMap<(&SourceLine, Part), usize> = BTreeMap::new();
+    for (site, part) in sites.into_iter().zip(parts) {
+        let at = site.source.as_ref().map(|line| *known.entry((line, part)).or_insert(places.len()));
         match at {
             Some(at) if at < places.len() => places[at].sites.push(site.clone()),
             _ => places.push(Place { source: site.source.clone(), sites: vec![site.clone()] }),
         }
     }
     places
-}
-
-/// Keeps the sites of a line that a fence goes after.
-fn insertions(mut place: Place) -> Place {
-    let loads_only = place.sites.iter().all(|site| site.kind == SiteKind::Load);
-    if loads_only {
-        let follows = |a: &Site, b: &Site| {
-            a.function == b.function && a.id.module == b.id.module && b.id.index == a.id.index + 1
-        };
-        let last: Vec<bool> = (0..place.sites.len())
-            .map(|at| place.sites.get(at + 1).is_none_or(|next| !follows(&place.sites[at], next)))
-            .collect();
-        let mut last = last.into_iter();
-        place.sites.retain(|_| last.next().unwrap_or(true));
-    } else {
-        place.sites.retain(|site| site.kind != SiteKind::Load);
-    }
-    place
 }
 
 #[cfg(test)]

@@ -78,8 +78,12 @@ pub struct Missing {
     pub trials: u64,
     /// The access, in full.
     pub access: Site,
-    /// The next access in the text of another line, which the fence goes before.
+    /// The next access in the text, which the fence goes before: of another line, or, where it stands within its line,
+    /// of the same.
     pub before: Option<Site>,
+    /// The fence belongs between two accesses of one line, which has to be taken apart for it.
+    #[serde(default)]
+    pub within_line: bool,
     /// A fence of the program's that stands right there, of a scope that is too narrow.
     pub widen: Option<OwnFence>,
 }
@@ -156,6 +160,16 @@ pub struct ScopeAdvice {
     pub trials: u64,
     /// How many of them failed: one is enough to need the wider scope.
     pub failures: u64,
+    /// Trials under model `ptx`, too, that passed with the fence at CTA scope; 0 where it was not asked. Of an advice by
+    /// that model itself they are `trials`.
+    #[serde(default)]
+    pub confirmed: u64,
+    /// Where CTA scope would do: failures of this rate, or a higher one, are meant to be seen.
+    #[serde(default)]
+    pub rate: f64,
+    /// And the probability, at most, that one of them went unseen.
+    #[serde(default)]
+    pub error: f64,
 }
 
 /// Under which models a fence is needed.

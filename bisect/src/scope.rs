@@ -3,8 +3,10 @@
 //! Not in the paper, whose fences have no scope. A fence that is needed is made to act at CTA scope
 //! only; one failing trial shows that it needs the wider scope. That the narrower one would do is advice
 //! which takes something away, and the failures of a narrow fence can be far rarer than those of a missing one;
-//! so it takes as many trials as any conclusion for good. It holds under the model used, and under a
-//! model of delayed stores for the store side only: what a reader's fence does is not tested.
+//! so it takes as many trials as any conclusion for good, and is told with its error. Model `store-buffer` shows the
+//! store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the narrowed fence, too,
+//! or the advice is not given. Where the program fails under `ptx` however wide the fence is, nothing is known of its scope
+//! there, so nothing is advised.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +15,7 @@ use bugaroo_protocol::{Model, SiteId};
 
 use crate::bench::{Bench, Verdict};
 use crate::places::Place;
+use crate::rates::{ALPHA, Rate};
 use crate::report::ScopeAdvice;
 use crate::search::Subject;
 use crate::trials::Trials;
@@ -62,10 +65,9 @@ pub async fn narrow_scopes<T: Trials>(
         narrow.narrow_fence.extend(&wide);
         let what = if inserted { "the fence missing after" } else { "the fence at" };
         let question = format!("does it pass with {what} {} at block scope?", place.name());
-        let answers = ["it fails: GPU scope is needed", "it passes: __threadfence_block() would do"];
-        let verdict = bench.ask_for_good(&narrow, question, answers).await?;
-        let seen = bench.evidence(&narrow).all;
-        if verdict == Verdict::Passes {
+        let found = holds(bench, subject, known, &narrow, &question).await?;
+        let Some(found) = found else { continue };
+        if found.does {
             would_do.extend(&wide);
         }
         let scope = place.lead().scope.as_deref().filter(|_| !inserted).unwrap_or("gpu");
@@ -76,46 +78,101 @@ pub async fn narrow_scopes<T: Trials>(
             source: place.source.clone(),
             inserted,
             scope: scope.to_owned(),
-            needed: if verdict == Verdict::Passes { "cta" } else { "gpu" }.to_owned(),
-            model: subject.whole.model,
-            trials: seen.trials,
-            failures: seen.failures,
+            needed: if found.does { "cta" } else { "gpu" }.to_owned(),
+            model: found.model,
+            trials: found.seen.trials,
+            failures: found.seen.failures,
+            confirmed: found.confirmed,
+            rate: if found.does { bench.limits.rare() } else { 0.0 },
+            error: if found.does { ALPHA } else { 0.0 },
         });
     }
     advice.sort_by_key(|advice| advice.site);
     if advice.iter().filter(|advice| advice.needed == "cta").count() > 1 {
         let mut narrow = known.clone();
         narrow.narrow_fence.extend(&would_do);
-        let question = "does it pass with all of these fences at block scope at once?".to_owned();
-        let answers = ["it fails: not all of them can be narrowed together", "it passes"];
-        if bench.ask_for_good(&narrow, question, answers).await? == Verdict::Fails {
+        let question = "does it pass with all of these fences at block scope at once?";
+        let found = holds(bench, subject, known, &narrow, question).await?;
+        if !found.is_some_and(|found| found.does) {
             // The advice has to hold as it stands: the first that can be narrowed is, one by one.
-            keep_what_holds(bench, known, &mut advice).await?;
+            keep_what_holds(bench, subject, known, &mut advice).await?;
         }
     }
     Ok(advice)
 }
 
+/// What was found of a program whose fences are narrower.
+struct Found {
+    /// It passes.
+    does: bool,
+    /// The model that says so, and its trials.
+    model: Model,
+    seen: Rate,
+    /// Trials under model `ptx` that passed.
+    confirmed: u64,
+}
+
+/// Whether the program passes with fences narrowed: under its model and, where that can be, under `ptx`. None where
+/// that model tells nothing, as the program fails under it with the fences as wide as they are.
+async fn holds<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    known: &Variation,
+    narrow: &Variation,
+    question: &str,
+) -> Result<Option<Found>, Error> {
+    let answers = ["it fails: GPU scope is needed", "it passes at block scope"];
+    let verdict = bench.ask_for_good(narrow, question.to_owned(), answers).await?;
+    let seen = bench.evidence(narrow).all;
+    let (does, model) = (verdict == Verdict::Passes, narrow.model);
+    if !does || model == Model::Ptx || !subject.ptx_runs {
+        let confirmed = if does && model == Model::Ptx { seen.trials } else { 0 };
+        return Ok(Some(Found { does, model, seen, confirmed }));
+    }
+    let under_ptx = |variation: &Variation| Variation { model: Model::Ptx, ..variation.clone() };
+    let narrow = under_ptx(narrow);
+    let question = format!("under ptx, too: {question}");
+    let answers = ["it fails", "it passes: __threadfence_block() would do"];
+    if bench.ask_for_good(&narrow, question, answers).await? == Verdict::Passes {
+        let confirmed = bench.evidence(&narrow).all.trials;
+        return Ok(Some(Found { does: true, model, seen, confirmed }));
+    }
+    let question = "does it pass under ptx with its fences as wide as they are?".to_owned();
+    let answers = [
+        "it fails: of scopes nothing is known there, and nothing is advised",
+        "it passes: GPU scope is needed",
+    ];
+    if bench.ask_for_good(&under_ptx(known), question, answers).await? == Verdict::Fails {
+        return Ok(None);
+    }
+    let seen = bench.evidence(&narrow).all;
+    Ok(Some(Found { does: false, model: Model::Ptx, seen, confirmed: 0 }))
+}
+
 /// Narrows fences one after another, in the order of the text, as long as the program passes.
 async fn keep_what_holds<T: Trials>(
     bench: &Bench<'_, T>,
+    subject: &Subject,
     known: &Variation,
-    advice: &mut [ScopeAdvice],
+    advice: &mut Vec<ScopeAdvice>,
 ) -> Result<(), Error> {
     let mut narrow = known.clone();
+    let mut nothing_known = Vec::new();
     for advice in advice.iter_mut().filter(|advice| advice.needed == "cta") {
         let mut next = narrow.clone();
         next.narrow_fence.extend(&advice.sites);
         let question = format!("does it pass with the fence at site {} at block scope, too?", advice.site);
-        match bench.ask_for_good(&next, question, ["it fails", "it passes"]).await? {
-            Verdict::Passes => narrow = next,
-            Verdict::Fails => {
-                let seen = bench.evidence(&next).all;
-                (advice.trials, advice.failures) = (seen.trials, seen.failures);
+        match holds(bench, subject, known, &next, &question).await? {
+            Some(found) if found.does => narrow = next,
+            Some(found) => {
+                (advice.trials, advice.failures) = (found.seen.trials, found.seen.failures);
+                (advice.model, advice.confirmed, advice.rate, advice.error) = (found.model, 0, 0.0, 0.0);
                 "gpu".clone_into(&mut advice.needed);
             }
+            None => nothing_known.push(advice.site),
         }
     }
+    advice.retain(|advice| !nothing_known.contains(&advice.site));
     Ok(())
 }
 

@@ -22,7 +22,7 @@ use crate::locate::with_fences;
 use crate::memo::Memo;
 use crate::models::needs_by_model;
 use crate::narrow::space_name;
-use crate::places::{Place, reachable};
+use crate::places::{Place, follows, reachable};
 use crate::polish::polish;
 use crate::rates::{ALPHA, CAP, FIRST_ALPHA, Limits, Rate, certain};
 use crate::redundant::{Ablation, FirstLook, ablate, first_look};
@@ -48,6 +48,8 @@ pub struct Subject {
     pub trials: u64,
     /// How stores are delayed, and what the user limits the search to.
     pub whole: Variation,
+    /// Whether model `ptx` runs where the trials do, so that it can be asked, too.
+    pub ptx_runs: bool,
 }
 
 impl Subject {
@@ -209,14 +211,17 @@ fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence:
     let kernel = place.only_kernel().map(str::to_owned).or_else(|| fence.kernel.clone());
     let in_kernel = place.sites.iter().find(|site| Some(&site.function) == kernel.as_ref());
     let access = in_kernel.unwrap_or(place.lead()).clone();
-    let before = subject
+    // An access of the line that a fence behind the line would come too late for.
+    let next = subject.sites.iter().find(|site| follows(&access, site) && access.source.is_some());
+    let next = next.filter(|site| site.kind.is_access() && !place.ids().any(|id| id == site.id));
+    let elsewhere = subject
         .sites
         .iter()
         .filter(|site| site.id > access.id && site.id.module == access.id.module)
         .filter(|site| site.function == access.function && site.kind.is_access())
         .filter(|site| site.source.is_none() || site.source != access.source)
-        .min_by_key(|site| site.id)
-        .cloned();
+        .min_by_key(|site| site.id);
+    let before = next.or(elsewhere).cloned();
     // The fence that was tried does the same as this one would at its scope: nothing lies between them.
     let widen = subject
         .sites
@@ -240,6 +245,7 @@ fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence:
         trials: fence.trials,
         access,
         before,
+        within_line: next.is_some(),
         widen,
     }
 }

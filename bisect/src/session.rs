@@ -7,6 +7,8 @@ use bugaroo_harness::{
     DriverLibrary, Error, Event, Interrupt, Reporter, Session, Settings, Stop, Target, Variation, progress,
 };
 
+use bugaroo_protocol::Backend;
+
 use crate::journal::{Journal, Recorded, SCHEMA, SearchFile};
 use crate::memo::Memo;
 use crate::report::{Report, Step};
@@ -58,6 +60,8 @@ pub async fn search_program(
     let Recorded { search: begun, outcomes, torn } = recorded;
     let seed = order.seed.or(begun.as_ref().map(|begun| begun.configuration.seed)).unwrap_or(0);
     let settings = Settings { seed, digest: false, ..settings };
+    // As the harness has it: on the virtual GPU, and not with warps in lockstep.
+    let ptx_runs = settings.backend == Backend::Sim && !settings.warp_synchronous;
     let configuration = Configuration::of(&target, &settings, &variation, vec![variation.pw]);
     let (session, sites) = match begun {
         Some(begun) => {
@@ -102,7 +106,7 @@ pub async fn search_program(
     let pattern = variation.kernel.as_ref().and_then(|pattern| regex::Regex::new(pattern).ok());
     let chosen = |kernel: &&String| pattern.as_ref().is_none_or(|pattern| pattern.is_match(kernel));
     let kernels = session.baseline().launched.keys().filter(chosen).cloned().collect();
-    let subject = Subject { sites, kernels, trials, whole: variation };
+    let subject = Subject { sites, kernels, trials, whole: variation, ptx_runs };
     let inner = SessionTrials { session: &session };
     let memo = Memo::new(&inner, outcomes, Some(journal));
     let report = search(&memo, &subject, tell).await?;

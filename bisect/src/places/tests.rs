@@ -54,7 +54,7 @@ fn a_suspected_kernel_chooses_lines_and_the_fence_goes_into_all_of_their_copies(
     let kernels = ["one".to_owned(), "two".to_owned()];
     let suspect = Variation { kernel: Some("^two$".to_owned()), ..Variation::default() };
     let places = accesses(&sites, &kernels, &suspect, |_| true);
-    assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [[2, 12], [3, 13]]);
+    assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [[0, 10], [1, 11], [2, 12], [3, 13]]);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn device_functions_belong_to_every_kernel() {
 }
 
 #[test]
-fn of_loads_in_a_row_the_last_takes_the_fence() {
+fn each_load_of_a_row_is_a_place_with_its_copies() {
     let sites: Vec<Site> = [(0, 5), (1, 5), (2, 6), (3, 5)]
         .map(|(index, line)| at(Some(line), site(index, SiteKind::Load, "one", Some("global"))))
         .to_vec();
     let places = accesses(&sites, &["one".to_owned()], &Variation::default(), |_| true);
-    assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [vec![1, 3], vec![2]]);
+    assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [vec![0], vec![1, 3], vec![2]]);
     assert!(!places[0].has_store());
 }
 
@@ -91,5 +91,22 @@ fn places_that_have_their_fence_are_none() {
     suspect.with_fence.insert(crate::model::id(2));
     let kernels = ["one".to_owned()];
     let places = accesses(&sites, &kernels, &suspect, |_| true);
-    assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [[3]]);
+    assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [[0], [1], [3]]);
+}
+
+/// `*p += 1`, `*flag = old`, and so on: whatever a line does besides, every access is in some place.
+#[test]
+fn fences_at_all_places_are_fences_after_every_access() {
+    use SiteKind::{Atomic, Load, Store};
+    let kinds = [Load, Store, Load, Load, Atomic, Load, Store, Store, Load];
+    let sites: Vec<Site> = kinds
+        .iter()
+        .zip(0..)
+        .map(|(kind, index)| at(Some(5 + index / 5), site(index, *kind, "one", Some("global"))))
+        .collect();
+    let places = accesses(&sites, &["one".to_owned()], &Variation::default(), |_| true);
+    let mut all: Vec<u32> = places.iter().flat_map(ids).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..9).collect::<Vec<_>>());
+    assert_eq!(places.len(), 6, "{places:?}");
 }

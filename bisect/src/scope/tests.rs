@@ -4,6 +4,7 @@ use bugaroo_protocol::{Model, Space};
 
 use super::can_tell_scope;
 use crate::model::{Bug, Coins, Own, Program, report, report_on, subject};
+use crate::search::Subject;
 
 /// A program whose four fences are needed; 80 and, where it is missing, 66 need GPU scope.
 fn program() -> Program {
@@ -48,4 +49,37 @@ fn fences_at_block_scope_already_are_left_alone() {
     }
     let report = report_on(&program(), &subject);
     assert_eq!(report.scope_advice.iter().map(|advice| advice.site.index).collect::<Vec<_>>(), [66]);
+}
+
+#[test]
+fn advice_that_ptx_does_not_bear_out_is_not_given() {
+    let mut program = program();
+    program.wide_under_ptx = vec![81, 82];
+    let report = crate::model::report(&program);
+    let told: Vec<_> = report.scope_advice.iter().map(|advice| (advice.site.index, advice.model)).collect();
+    let (delayed, ptx) = (Model::StoreBuffer, Model::Ptx);
+    assert_eq!(told, [(66, delayed), (80, delayed), (81, ptx), (82, ptx), (83, delayed)]);
+    let needed: Vec<_> = report.scope_advice.iter().map(|advice| advice.needed.as_str()).collect();
+    assert_eq!(needed, ["gpu", "gpu", "gpu", "gpu", "cta"]);
+    assert!(report.scope_advice[4].confirmed >= 2301);
+    assert_eq!((report.scope_advice[4].rate, report.scope_advice[4].error), (0.002, 0.01));
+
+    // Where ptx does not run, it is not asked.
+    let alone = report_on(&program, &Subject { ptx_runs: false, ..subject() });
+    let does = alone.scope_advice.iter().filter(|advice| advice.needed == "cta");
+    assert_eq!(
+        does.map(|advice| (advice.site.index, advice.confirmed)).collect::<Vec<_>>(),
+        [(81, 0), (82, 0), (83, 0)]
+    );
+}
+
+#[test]
+fn nothing_is_advised_of_a_program_that_fails_under_ptx_anyway() {
+    let mut program = program();
+    program.bugs.push(Bug { space: Space::Global, kernel: "alpha", cures: vec![vec![12]], rate: 0.3 });
+    program.load_side.push(12);
+    let report = crate::model::report(&program);
+    let told: Vec<_> =
+        report.scope_advice.iter().map(|advice| (advice.site.index, advice.needed.as_str())).collect();
+    assert_eq!(told, [(66, "gpu"), (80, "gpu")]);
 }

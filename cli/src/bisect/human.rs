@@ -86,15 +86,17 @@ fn missing_fence(missing: &Missing, needed: Option<Needed>, target: &Target) -> 
     }
     let title = format!("missing {fence}: {why}");
     let before = missing.before.as_ref().map(|site| format!(", before {}", access(site))).unwrap_or_default();
+    let how = if missing.within_line { "take the line apart and insert it" } else { "insert it" };
     let words = format!(
-        "insert it after {}{before} (confidence {}, {} trials{})",
+        "{how} after {}{before} (confidence {}, {} trials{})",
         access(&missing.access),
         missing.confidence,
         missing.trials,
         copies(missing.sites.len()),
     );
-    let change = |_: &SourceText, (_, end): (usize, usize), indentation: &str| {
-        (end..end, format!("\n{indentation}{fence};"))
+    let change = |_: &SourceText, (_, end): (usize, usize), indentation: &str| match missing.within_line {
+        true => (end..end, format!("  // with {fence} within")),
+        false => (end..end, format!("\n{indentation}{fence};")),
     };
     with_source(
         &Finding { level: Level::ERROR, title, label, words },
@@ -176,19 +178,28 @@ fn scope(advice: &ScopeAdvice, target: &Target) -> String {
     let name = place(advice.source.as_ref(), advice.ptx_line);
     if advice.needed != "cta" {
         return format!(
-            "the fence at {name} needs scope gpu (observed: {} of {} trials fail with __threadfence_block())\n",
+            "the fence at {name} needs scope gpu (observed: {} of {} trials fail with __threadfence_block() under \
+             {model})\n",
             advice.failures, advice.trials
         );
     }
-    let title = "__threadfence_block() would do".to_owned();
+    let title = "__threadfence_block() may do: no trial failed with it".to_owned();
+    let also = match (advice.model, advice.confirmed) {
+        (Model::Ptx, _) => String::new(),
+        (_, 0) => "; store side only".to_owned(),
+        (_, confirmed) => format!(", and {confirmed} under ptx"),
+    };
     let words = format!(
-        "narrow it (site {}, PTX line {}{}; model {model}, {} trials passed; store side only)",
+        "narrow it, if you know why it may be (site {}, PTX line {}{}; model {model}, {} trials passed{also}; a failure \
+         that shows in 1 of {:.0} or more was missed with a probability of at most {:.3})",
         advice.site,
         advice.ptx_line,
         copies(advice.sites.len()),
-        advice.trials
+        advice.trials,
+        1.0 / advice.rate,
+        advice.error,
     );
-    let label = "needed, but not by other blocks";
+    let label = "needed, but no trial shows that by other blocks";
     let finding = Finding { level: Level::WARNING, title, label, words };
     with_source(&finding, advice.source.as_ref(), target, |source, (start, end), _| {
         match call(&source.text[start..end]) {

@@ -51,6 +51,9 @@ fn advice(at: u32, needed: &str) -> ScopeAdvice {
         model: Model::StoreBuffer,
         trials: 3451,
         failures: u64::from(needed == "gpu"),
+        confirmed: 0,
+        rate: 0.002,
+        error: 0.01,
     }
 }
 
@@ -116,9 +119,13 @@ fn without_a_source_words_have_to_do() {
 #[test]
 fn a_fence_that_is_too_wide_is_narrowed() {
     let text = words(&Report { scope_advice: vec![advice(2, "cta"), advice(3, "gpu")], ..report() });
-    assert!(text.contains("__threadfence_block() would do"), "{text}");
+    assert!(text.contains("__threadfence_block() may do"), "{text}");
     assert!(text.contains("2 |     __threadfence_block();\n  |                  ++++++"), "{text}");
-    assert!(text.contains("model store-buffer, 3451 trials passed; store side only"), "{text}");
+    assert!(text.contains("model store-buffer, 3451 trials passed; store side only; a failure"), "{text}");
+    assert!(text.contains("1 of 500 or more was missed with a probability of at most 0.010"), "{text}");
+    let confirmed = ScopeAdvice { confirmed: 2301, ..advice(2, "cta") };
+    let more = words(&Report { scope_advice: vec![confirmed], ..report() });
+    assert!(more.contains("3451 trials passed, and 2301 under ptx; a failure"), "{more}");
     assert!(text.contains("k.cu:3 needs scope gpu (observed: 1 of 3451 trials fail"), "{text}");
 }
 
@@ -170,8 +177,16 @@ fn missing(widen: Option<OwnFence>) -> Missing {
         trials: 40,
         access,
         before: None,
+        within_line: false,
         widen,
     }
+}
+
+#[test]
+fn a_fence_within_a_line_is_no_line_more() {
+    let text = words(&Report { missing: vec![Missing { within_line: true, ..missing(None) }], ..report() });
+    assert!(text.contains("take the line apart and insert it after k.cu:4 (st.global.u32"), "{text}");
+    assert!(text.contains("*flag = 1;  // with __threadfence() within"), "{text}");
 }
 
 fn need(at: u32, inserted: bool, needed: Needed) -> FenceNeed {
