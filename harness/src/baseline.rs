@@ -6,11 +6,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Site};
+use bugaroo_protocol::Site;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fork_server::wrote_elsewhere;
+use crate::lockstep;
 use crate::oracle::Reference;
 use crate::progress::{Event, Reporter};
 use crate::record::{Failure, Outcome};
@@ -72,13 +73,13 @@ pub struct BaselineFailure {
     pub failure: Failure,
     /// Whether it came so far as to initialise the driver.
     pub used_driver: bool,
-    /// Whether it passes when warps run in lockstep.
-    pub passes_in_lockstep: bool,
+    /// Whether it counts on warps in lockstep, as far as runs tell.
+    pub counts_on_lockstep: bool,
 }
 
 impl fmt::Display for BaselineFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { app, outcome, failure, used_driver, passes_in_lockstep } = self;
+        let Self { app, outcome, failure, used_driver, counts_on_lockstep } = self;
         write!(f, "{} fails without injection: {outcome}: {}", app.display(), failure.reason)?;
         if !used_driver {
             write!(f, "; it did not get as far as to initialise the CUDA driver")?;
@@ -91,8 +92,7 @@ impl fmt::Display for BaselineFailure {
                 }
             }
         }
-        // Programs from before Volta, most often: reductions whose last warp has no __syncwarp().
-        if *passes_in_lockstep {
+        if *counts_on_lockstep {
             write!(
                 f,
                 "\nnote: it passes with --warp-synchronous, which has warps run in lockstep: it counts on that, without \
@@ -176,8 +176,8 @@ async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
         _ => {}
     }
     if ran.outcome.is_failure() {
-        let passes_in_lockstep = passes_in_lockstep(ground, plan, &ran).await?;
-        return Err(failure(ground, &ran, passes_in_lockstep));
+        let counts_on_lockstep = lockstep::counts_on_it(ground, plan, &ran).await?;
+        return Err(failure(ground, &ran, counts_on_lockstep));
     }
     if ran.report.driver.is_none() {
         return Err(Error::DriverUnused { app: ground.target.app.clone() });
@@ -185,29 +185,13 @@ async fn passing(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
     Ok(ran)
 }
 
-/// Warp instructions of a launch in lockstep: those who wait for a lane of their own warp never end there.
-const LOCKSTEP_BUDGET: u64 = 200_000_000;
-
-/// Whether a program that has failed passes when warps run in lockstep.
-async fn passes_in_lockstep(ground: &Ground, plan: Plan<'_>, ran: &Ran) -> Result<bool, Error> {
-    // A wrong rank or offset makes it crash.
-    let might = matches!(ran.outcome, Outcome::WrongResult | Outcome::Crash | Outcome::Deadlock);
-    let simulated = ground.settings.backend == Backend::Sim;
-    if !might || !simulated || plan.warp_synchronous || ran.report.launches == 0 {
-        return Ok(false);
-    }
-    let step_budget = plan.step_budget.or(Some(LOCKSTEP_BUDGET));
-    let again = ground.run(Plan { warp_synchronous: true, step_budget, ..plan }).await?;
-    Ok(!again.outcome.is_failure())
-}
-
 /// What is wrong with a program that failed without injection.
-pub(crate) fn failure(ground: &Ground, ran: &Ran, passes_in_lockstep: bool) -> Error {
+pub(crate) fn failure(ground: &Ground, ran: &Ran, counts_on_lockstep: bool) -> Error {
     Error::Baseline(Box::new(BaselineFailure {
         app: ground.target.app.clone(),
         outcome: ran.outcome,
         failure: ran.failure(),
         used_driver: ran.report.driver.is_some(),
-        passes_in_lockstep,
+        counts_on_lockstep,
     }))
 }

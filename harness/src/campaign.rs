@@ -5,6 +5,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use bugaroo_protocol::Model;
+
 use crate::error::Error;
 use crate::fork_server::ForkServerUse;
 use crate::interrupt::Interrupt;
@@ -227,7 +229,8 @@ impl Campaign {
             CellSummary::new(run.configuration.model, pw, records)
         };
         let cells: Vec<CellSummary> = run.configuration.pw.iter().enumerate().map(cell).collect();
-        let warnings = warnings(session, &cells);
+        let loads_vary = run.configuration.model == Model::Ptx && run.configuration.pr > 0.0;
+        let warnings = warnings(session, &cells, loads_vary);
         Ok(RunSummary {
             run_dir: directory.path().to_owned(),
             configuration: run.configuration,
@@ -241,12 +244,14 @@ impl Campaign {
     }
 }
 
-fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
+/// `loads_vary`: what loads read is drawn, too, so that trials say something where no store is delayed.
+fn warnings(session: &Session, cells: &[CellSummary], loads_vary: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let selected: Vec<&CellSummary> = cells.iter().filter(|cell| cell.pw > 0.0 && cell.trials > 0).collect();
     if session.baseline().launched.is_empty() {
         warnings.push("the program launches no kernel: there is nothing to inject into".to_owned());
-    } else if !selected.is_empty()
+    } else if !loads_vary
+        && !selected.is_empty()
         && selected.iter().all(|cell| cell.delayed_stores == 0 && cell.failures == 0)
     {
         warnings.push(

@@ -24,6 +24,7 @@ pub mod input;
 pub mod interrupt;
 pub mod interval;
 pub mod library;
+mod lockstep;
 pub mod limits;
 pub mod oracle;
 pub mod process;
