@@ -1,5 +1,7 @@
 //! Finding the tools, building a program, running it under `bugaroo`.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
