@@ -32,6 +32,9 @@ pub struct DeviceConfig {
     /// Warps run in lockstep, as before Volta: diverged lanes regroup strictly, and lanes that spin on a
     /// sibling lane never end. Off: every lane gets its turn.
     pub lockstep: bool,
+    /// Warp instructions for which a launch may go on while its threads do nothing but read the same places again and again,
+    /// though nobody can say that they always will; None: for ever.
+    pub patience: Option<u64>,
     /// Registers whose values are never needed at the same time share their place. What a program sees is the
     /// same without, but for registers that it reads before it has written them.
     pub share_rows: bool,
@@ -54,6 +57,7 @@ impl Default for DeviceConfig {
             compute_capability: (9, 0),
             late_copies: false,
             lockstep: false,
+            patience: None,
             share_rows: true,
         }
     }

@@ -259,6 +259,21 @@ pub enum SpecialValue {
     ClusterCtarank,
 }
 
+impl SpecialValue {
+    /// Whether it is other each time that it is read.
+    pub fn is_time(self) -> bool {
+        matches!(
+            self,
+            SpecialValue::Clock
+                | SpecialValue::ClockHi
+                | SpecialValue::Clock64
+                | SpecialValue::GlobalTimer
+                | SpecialValue::GlobalTimerLow
+                | SpecialValue::GlobalTimerHigh
+        )
+    }
+}
+
 /// A value that is fixed for a launch: its constant row is written when the launch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaunchValue {
@@ -421,6 +436,8 @@ pub struct LoadedFunction {
     pub frame_bytes: u32,
     /// Bytes of local variables, a multiple of 16.
     pub local_bytes: u32,
+    /// Rows of a frame, but for the one of results that nobody wants.
+    pub rows: Vec<(u32, Width)>,
     pub rets: Vec<Formal>,
     pub params: Vec<Formal>,
     /// Its frame's local memory grows as it runs (`alloca`).

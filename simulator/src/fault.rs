@@ -282,6 +282,73 @@ pub struct Group {
     pub place: Place,
 }
 
+/// Who wrote the memory last that a thread reads again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LastWrite {
+    /// No thread of the launch: it holds what was there before.
+    Nobody,
+    /// It is not known any more.
+    Unknown,
+    /// A thread.
+    Thread {
+        /// Which.
+        thread: ThreadId,
+        /// Where.
+        place: Box<Place>,
+        /// The memory model still holds its store back.
+        held: bool,
+    },
+}
+
+/// An instruction by which threads read the same place again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spin {
+    /// The load or atomic.
+    pub place: Place,
+    /// Threads that do so.
+    pub threads: u32,
+    /// The first of them.
+    pub thread: ThreadId,
+    /// Where it reads: a generic address.
+    pub address: u64,
+    /// How much.
+    pub bytes: u32,
+    /// What memory holds there: the first eight bytes at most.
+    pub value: u64,
+    /// The module's variable there, and the distance from where it begins.
+    pub symbol: Option<(String, u64)>,
+    /// Who wrote that.
+    pub last: LastWrite,
+}
+
+impl Spin {
+    /// Spins that a diagnosis lists.
+    pub const MOST: usize = 8;
+}
+
+impl fmt::Display for Spin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Spin { threads, thread, value, address, bytes, place, .. } = self;
+        write!(
+            f,
+            "{threads} threads from {thread} read {value} again and again, {bytes} bytes at {address:#x}"
+        )?;
+        if let Some((name, offset)) = &self.symbol {
+            write!(f, " (`{name}` + {offset})")?;
+        }
+        write!(f, ": {place}; ")?;
+        match &self.last {
+            LastWrite::Nobody => f.write_str("no thread of this launch has written it"),
+            LastWrite::Unknown => f.write_str("who wrote it last is not known"),
+            LastWrite::Thread { thread, place, held } => {
+                let how =
+                    if *held { "a store to it, still held back, is that of" } else { "last written by" };
+                write!(f, "{how} {thread}: {place}")
+            }
+        }
+    }
+}
+
 /// Who is where in a launch that will not end, or that was not let to.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Diagnosis {
@@ -291,6 +358,10 @@ pub struct Diagnosis {
     pub omitted: usize,
     /// Blocks that had not started.
     pub blocks_pending: u64,
+    /// What those who run read again and again, when that was looked at.
+    pub spins: Vec<Spin>,
+    /// All threads that run go round for ever, whatever the schedule: nobody is left who could change what they read.
+    pub spinning: bool,
 }
 
 impl Diagnosis {
@@ -331,6 +402,9 @@ impl fmt::Display for Diagnosis {
         }
         if self.omitted > 0 {
             write!(f, "\nand {} more groups", self.omitted)?;
+        }
+        for spin in &self.spins {
+            write!(f, "\n{spin}")?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::config::DeviceConfig;
-use crate::exec::{DeviceWork, Machine};
+use crate::exec::{DeviceWork, Machine, Others};
 use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
 use crate::load::Program;
 use crate::memory::Memory;
@@ -84,8 +84,21 @@ impl Grid {
         let spec = LaunchSpec { kernel, params, ..*spec };
         let plan = plan(program, config, &spec, workspace)?;
         let mut machine = Machine::new(program, config, plan, model)?;
+        machine.set_others(Others::MayWrite);
         machine.begin(&mut *scheduler);
         Ok(Grid { machine, scheduler, held })
+    }
+
+    /// Says who else may write the memory that it uses from now on; at first, everybody may. Only where nobody does a
+    /// launch that goes round for ever is told as a deadlock.
+    pub fn set_others(&mut self, others: Others) {
+        self.machine.set_others(others);
+    }
+
+    /// Whether it would be a deadlock if really nobody else writes: see [`Others::Suspected`]. It does not go on before
+    /// [`Self::set_others`] has said more.
+    pub fn suspects(&self) -> bool {
+        self.machine.suspects()
     }
 
     /// Runs for so many of the scheduler's turns; answers how the launch ended, once it has. It must then not

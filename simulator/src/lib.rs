@@ -28,9 +28,10 @@ mod tensor_map;
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
 pub use console::{Console, Stream};
-pub use exec::{DeviceAction, DeviceWork, reduce, shuffle_source};
+pub use exec::{DeviceAction, DeviceWork, Others, reduce, shuffle_source};
 pub use fault::{
-    AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, Near, Place, SourcePosition, ThreadId,
+    AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, LastWrite, Near, Place, SourcePosition, Spin,
+    ThreadId,
 };
 pub use grid::Grid;
 pub use image::{Image, Launched};

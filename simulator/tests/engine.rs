@@ -160,7 +160,7 @@ fn blocks_start_in_waves() {
 }
 
 #[test]
-fn spinning_on_a_block_that_is_not_resident_uses_the_budget_up() {
+fn spinning_on_a_block_that_is_not_resident_is_a_deadlock() {
     let ptx = format!(
         "{HEAD}
 .visible .entry wait(.param .u64 pointer)
@@ -194,8 +194,8 @@ again:
     };
     let mut scheduler = RandomScheduler::new(0);
     let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
-    let End::StepBudget(diagnosis) = result.expect("a legal launch").end else {
-        panic!("the budget ends it")
+    let End::Deadlock(diagnosis) = result.expect("a legal launch").end else {
+        panic!("its state says so")
     };
     assert_eq!(diagnosis.blocks_pending, 1);
     assert!(diagnosis.groups.iter().all(|g| g.activity == Activity::Running));
@@ -409,5 +409,8 @@ fn lockstep_warps_regroup_and_spin_for_ever_on_a_sibling() {
     };
     let mut scheduler = RandomScheduler::new(0);
     let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
-    assert!(matches!(result.expect("a legal launch").end, End::StepBudget(_)));
+    let End::Deadlock(diagnosis) = result.expect("a legal launch").end else {
+        panic!("its state says so")
+    };
+    assert!(diagnosis.spinning, "{diagnosis}");
 }

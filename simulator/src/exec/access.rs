@@ -194,7 +194,7 @@ impl Machine<'_> {
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
-            self.count_stores(w, access.counted, &found, mask, bytes);
+            self.count_stores(w, (access.counted, index), &found, mask, bytes);
             self.store_rows(frame, consts, access, found, mask);
             Ok(access.visible && found.visible)
         }

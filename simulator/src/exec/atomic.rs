@@ -52,10 +52,14 @@ impl Machine<'_> {
                     }
                     sum = sum.wrapping_add(value);
                 }
-                write_memory(all, bytes, sum);
+                if sum != read_memory(all, bytes) {
+                    write_memory(all, bytes, sum);
+                    self.note_write(w, site, &found, mask, bytes);
+                }
                 return Ok(found.visible);
             }
             if let Some(high) = &atomic.high {
+                self.note_write(w, site, &found, mask, bytes);
                 for lane in lanes(mask) {
                     let place = found.lane(&self.pointers, lane, bytes).cast::<u128>();
                     let old = place.read_unaligned();
@@ -65,15 +69,20 @@ impl Machine<'_> {
                 return Ok(found.visible);
             }
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
+            let mut wrote = 0;
             for lane in lanes(mask) {
                 let pointer = found.lane(&self.pointers, lane, bytes);
                 let operand = |i: usize| read_lane(sources[i], atomic.width, lane);
                 let old = read_memory(pointer, bytes);
                 let new = combine(atomic, old, operand(0), || operand(1), flush);
                 write_memory(pointer, bytes, new);
+                wrote |= u32::from(new != old) << lane;
                 if let Some(dst) = atomic.dst {
                     write_lane(frame.add(dst as usize), atomic.width, lane, old);
                 }
+            }
+            if wrote != 0 {
+                self.note_write(w, site, &found, wrote, bytes);
             }
             Ok(found.visible)
         }

@@ -37,6 +37,8 @@ impl Machine<'_> {
     ) -> Result<Flow, Trouble> {
         let rows = self.warps[w].fragments[fragment].rows;
         let Some(slot) = self.program.collectives[index as usize].mask else {
+            // Who takes part is the schedule's choice.
+            self.unproven.set(true);
             self.perform(w, &[Part { lanes: active, rows, index }])?;
             return Ok(Flow::Next);
         };

@@ -126,6 +126,7 @@ impl Machine<'_> {
                     }
                 }
                 Kind::ActiveMask => {
+                    self.unproven.set(true);
                     lanes(active).for_each(|lane| write_lane(dst, Width::W32, lane, u64::from(active)));
                 }
                 Kind::Lanewise => self.lanewise(frame, consts, inst.extra, active),
@@ -160,6 +161,9 @@ impl Machine<'_> {
         let cta = &self.ctas[warp.cta as usize];
         let dst = frame.wrapping_add(special.dst as usize);
         let clock = self.counts.warp_instructions * CYCLES;
+        if special.value.is_time() {
+            self.unproven.set(true);
+        }
         for lane in lanes(active) {
             let value = match special.value {
                 SpecialValue::Tid(d) => u64::from(self.tids[warp.index as usize][usize::from(d)][lane]),

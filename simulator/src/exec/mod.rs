@@ -17,6 +17,8 @@ mod diagnose;
 mod format;
 mod frames;
 mod half;
+mod hang;
+mod launched;
 mod matrix;
 mod modelled;
 mod provided;
@@ -26,6 +28,8 @@ mod step;
 mod tally;
 mod warp;
 
+use std::cell::Cell;
+
 use asynchronous::Asynchrony;
 pub(crate) use atomic::{combine, combine_wide, give_wide, read_memory, write_memory};
 pub(crate) use cluster::RANK_SHIFT;
@@ -34,6 +38,11 @@ pub(crate) use data::{lanes, read_lane, row, write_lane};
 use device_runtime::DeviceRuntime;
 pub use device_runtime::{DeviceAction, DeviceWork};
 use frames::{Block, Frame, Frames, ROOT};
+pub use hang::Others;
+use hang::Search;
+use hang::written::Written;
+pub(crate) use launched::launch_constants;
+use launched::thread_indices;
 pub(crate) use resolve::{Resolved, sum32};
 use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
 
@@ -41,7 +50,6 @@ use bugaroo_device_handlers::LAUNCH_VARIABLE;
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
-use crate::decoded::LaunchValue;
 use crate::fault::FaultKind;
 use crate::launch::{Counts, End, LaunchError, Plan};
 use crate::load::{Constants, Program};
@@ -84,6 +92,16 @@ enum Stop {
     Finished,
 }
 
+/// Why [`Machine::run`] came back.
+enum Pause {
+    /// The launch has ended.
+    End(End),
+    /// It has had so many turns, the last one being this warp's.
+    Turns(u32),
+    /// The step budget is used up.
+    Budget,
+}
+
 /// A launch in progress.
 pub(crate) struct Machine<'a> {
     program: &'a Program,
@@ -124,6 +142,18 @@ pub(crate) struct Machine<'a> {
     injected: bool,
     /// Bytes between the shared memories of two CTA slots.
     shared_stride: usize,
+    /// Instructions after which the launch is given up.
+    budget: u64,
+    /// Looks for hangs.
+    search: Search<'a>,
+    /// A look is taken.
+    watching: bool,
+    /// While a look is taken: memory that no hook sees may have changed; something depends on more than registers and
+    /// memory.
+    unseen: Cell<bool>,
+    unproven: Cell<bool>,
+    /// Who wrote what last.
+    written: Written,
     /// Keep the memory behind `shared` and `local` pointers.
     _blocks: [Block; 2],
 }
@@ -195,6 +225,12 @@ impl<'a> Machine<'a> {
             model,
             injected: program.variable(LAUNCH_VARIABLE).is_some(),
             shared_stride,
+            budget: plan.spec.step_budget.unwrap_or(u64::MAX),
+            search: Search::new(Others::Nobody(0)),
+            watching: false,
+            unseen: Cell::new(false),
+            unproven: Cell::new(false),
+            written: Written::new(),
             _blocks: [shared, local],
             memory: Shared::none(),
             plan,
@@ -234,34 +270,37 @@ impl<'a> Machine<'a> {
         end
     }
 
-    fn turns(&mut self, scheduler: &mut dyn Scheduler, last: u64) -> Option<End> {
-        let budget = self.plan.spec.step_budget.unwrap_or(u64::MAX);
+    /// Gives turns until there have been `last`, in all.
+    fn run(&mut self, scheduler: &mut dyn Scheduler, last: u64) -> Pause {
+        let budget = self.budget;
+        let mut ran = 0;
         loop {
             if self.runnable.is_empty() {
                 let done = self.ctas.iter().all(|cta| cta.warps == 0);
                 if done {
-                    return Some(End::Complete);
+                    return Pause::End(End::Complete);
                 }
                 match self.idle() {
                     Ok(true) => continue,
-                    Ok(false) => return Some(End::Deadlock(self.diagnose())),
-                    Err(fault) => return Some(End::Fault(fault)),
+                    Ok(false) => return Pause::End(End::Deadlock(self.diagnose())),
+                    Err(fault) => return Pause::End(End::Fault(fault)),
                 }
             }
             if self.counts.turns >= self.asynchrony.due
                 && let Err(fault) = self.settle_due()
             {
-                return Some(End::Fault(fault));
+                return Pause::End(End::Fault(fault));
             }
             if self.counts.warp_instructions >= budget {
-                return Some(End::StepBudget(self.diagnose()));
+                return Pause::Budget;
             }
             if self.counts.turns >= last {
-                return None;
+                return Pause::Turns(ran);
             }
             let turn = scheduler.next(&self.runnable);
             self.counts.turns += 1;
             let warp = self.runnable[turn.candidate].slot;
+            ran = warp;
             let mut operations = self.favour(warp, turn.operations.max(1), scheduler);
             let limit = budget - self.counts.warp_instructions;
             let granted = operations;
@@ -286,7 +325,7 @@ impl<'a> Machine<'a> {
                     self.dequeue(warp);
                     self.finish_warp(warp);
                 }
-                Err(fault) => return Some(End::Fault(fault)),
+                Err(fault) => return Pause::End(End::Fault(fault)),
             }
         }
     }
@@ -462,43 +501,4 @@ impl<'a> Machine<'a> {
         self.ctas[cta as usize].alive -= lanes.count_ones();
         self.lanes_exited(w)
     }
-}
-
-/// The constants, with the launch's own filled in.
-pub(crate) fn launch_constants(program: &Program, config: &DeviceConfig, plan: &Plan<'_>) -> Constants {
-    let mut constants = program.constants.clone();
-    constants.fill(|value| match value {
-        LaunchValue::Ntid(d) => u64::from(plan.spec.block[usize::from(d)]),
-        LaunchValue::Nctaid(d) => u64::from(plan.spec.grid[usize::from(d)]),
-        LaunchValue::Nwarpid => u64::from(config.threads_per_sm / 32),
-        LaunchValue::Nsmid => u64::from(config.sm_count),
-        LaunchValue::Gridid => 0,
-        LaunchValue::WorkspaceHigh => plan.workspace >> 32,
-        LaunchValue::WorkspaceLow => plan.workspace & 0xffff_ffff,
-        LaunchValue::DynamicSharedSize => u64::from(plan.spec.dynamic_shared),
-        LaunchValue::TotalSharedSize => u64::from(plan.own_shared),
-        LaunchValue::ReservedShared(offset) => u64::from(plan.reserved_base + offset),
-        LaunchValue::Nclusterid(d) => {
-            let d = usize::from(d);
-            u64::from(plan.spec.grid[d] / plan.cluster[d])
-        }
-        LaunchValue::ClusterNctaid(d) => u64::from(plan.cluster[usize::from(d)]),
-        LaunchValue::ClusterNctarank => u64::from(plan.cluster.iter().product::<u32>()),
-        LaunchValue::IsExplicitCluster => u64::from(plan.explicit_cluster),
-        LaunchValue::DynamicShared(offset, generic) => {
-            let window = if generic { crate::address::SHARED_WINDOW } else { 0 };
-            (window + u64::from(plan.dynamic_base)).wrapping_add(offset)
-        }
-    });
-    constants
-}
-
-fn thread_indices(plan: &Plan<'_>) -> Vec<[[u32; 32]; 3]> {
-    let [x, y, _] = plan.spec.block;
-    (0..plan.warps_per_block)
-        .map(|warp| {
-            let lane = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(warp * 32 + lane as u32));
-            [lane(&|t| t % x), lane(&|t| t / x % y), lane(&|t| t / x / y)]
-        })
-        .collect()
 }

@@ -63,6 +63,7 @@ impl Machine<'_> {
             shared_stride: self.shared_stride,
             shared_bytes: self.plan.shared_bytes,
             lost: None,
+            changed: false,
         };
         let answer = hook(self, &mut *model, &mut world);
         let lost = world.lost;
@@ -209,6 +210,7 @@ impl Machine<'_> {
         unsafe {
             let found = self.resolve(w, frame, consts, &request, active)?;
             if !(access.visible && found.visible) {
+                self.unseen_store(w, (frame, consts), access, &found, active);
                 self.store_rows(frame, consts, access, found, active);
                 return Ok(Did::Quiet);
             }
@@ -219,7 +221,7 @@ impl Machine<'_> {
             })?;
             let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
             if run | taken != 0 {
-                self.count_stores(w, access.counted, &found, run | taken, bytes);
+                self.count_stores(w, (access.counted, index), &found, run | taken, bytes);
             }
             if run != 0 {
                 self.store_rows(frame, consts, access, found, run);
@@ -246,6 +248,7 @@ impl Machine<'_> {
         unsafe {
             let found = self.resolve(w, frame, consts, &request, active)?;
             if !found.visible {
+                self.unseen.set(true);
                 self.atomic(w, frame, consts, index, active)?;
                 return Ok(Did::Quiet);
             }
@@ -267,6 +270,7 @@ impl Machine<'_> {
                 model.atomic(&at, &accessed, world)
             })?;
             let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            self.note_taken(w, (frame, consts), (atomic, site), &found, taken);
             if run != 0 {
                 self.atomic(w, frame, consts, index, run)?;
             }

@@ -4,9 +4,11 @@
 //! nothing to do with them, a register and a tenth of its speed.
 
 use super::Machine;
-use super::data::lanes;
+use bugaroo_ptx::op::AtomOp;
+
+use super::data::{lanes, read_lane, row};
 use super::resolve::{Pattern, Resolved};
-use crate::decoded::Counted;
+use crate::decoded::{Atomic, Counted};
 
 impl Machine<'_> {
     /// Counts a fence of the lanes in `mask`: once (`times` is 1), or not at all (0).
@@ -20,7 +22,7 @@ impl Machine<'_> {
     pub(super) fn count_stores(
         &mut self,
         w: usize,
-        counted: Counted,
+        (counted, site): (Counted, u32),
         found: &Resolved,
         mask: u32,
         bytes: u32,
@@ -29,11 +31,48 @@ impl Machine<'_> {
         if !found.visible {
             return;
         }
+        self.note_write(w, site as usize, found, mask, bytes);
         match counted {
             Counted::Nowhere => {}
             Counted::Shared => self.counts.shared_stores += u64::from(mask.count_ones()),
             Counted::Global => self.counts.global_stores += u64::from(mask.count_ones()),
             Counted::ByAddress => self.count_generic(w, found, mask, bytes),
+        }
+    }
+
+    /// Notes who wrote: the lanes in `mask` (not empty), by the access of this number, or the atomic behind those.
+    #[inline(always)]
+    pub(super) fn note_write(&mut self, w: usize, site: usize, found: &Resolved, mask: u32, bytes: u32) {
+        let warp = &self.warps[w];
+        let block = self.ctas[warp.cta as usize].block;
+        let number = block * u64::from(self.plan.warps_per_block) + u64::from(warp.index);
+        self.written.note(number, site as u32, found, &self.pointers, mask, bytes);
+    }
+
+    /// Notes who wrote, of the lanes for which a memory model has done an atomic.
+    ///
+    /// # Safety
+    /// The atomic is one of the frame's function.
+    pub(super) unsafe fn note_taken(
+        &mut self,
+        w: usize,
+        (frame, consts): (*const u8, *const u8),
+        (atomic, site): (&Atomic, usize),
+        found: &Resolved,
+        taken: u32,
+    ) {
+        let succeeded = |lane: usize| {
+            let Some(dst) = atomic.dst else { return true };
+            // SAFETY: the loader's rows, of this width.
+            unsafe {
+                let old = read_lane(row(frame, consts, dst as i32), atomic.width, lane);
+                atomic.op != AtomOp::Cas
+                    || old == read_lane(row(frame, consts, atomic.src[0]), atomic.width, lane)
+            }
+        };
+        let wrote = lanes(taken).filter(|lane| succeeded(*lane)).fold(0, |wrote, lane| wrote | 1 << lane);
+        if wrote != 0 {
+            self.note_write(w, site, found, wrote, atomic.ty.bytes());
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) fn register_width(ty: Type) -> Option<Width> {
 
 /// Bytes that a frame may have: offsets in it stay far from what 32 bits hold, with the sign that slots need.
 const LARGEST: u32 = 1 << 28;
+/// Word rows that one variable may have; what declares more is refused.
+const MOST_WORDS: u32 = 1 << 14;
 
 /// A frame as it grows.
 #[derive(Debug, Default)]
@@ -31,11 +33,24 @@ pub(super) struct Frame {
     scratch: Option<u32>,
     /// Word rows given back, as (rows, offset).
     spare_words: Vec<(u32, u32)>,
+    /// Every row but the scratch row, and how wide it is.
+    rows: Vec<(u32, Width)>,
 }
 
 impl Frame {
     /// A new row.
     pub fn row(&mut self, width: Width) -> u32 {
+        let offset = self.place_row(width);
+        self.rows.push((offset, width));
+        offset
+    }
+
+    /// All rows that have been given out, but for the scratch row.
+    pub fn rows(&self) -> &[(u32, Width)] {
+        &self.rows
+    }
+
+    fn place_row(&mut self, width: Width) -> u32 {
         if width == Width::Pred {
             let (offset, left) = self.spare_preds;
             if left > 0 {
@@ -55,7 +70,13 @@ impl Frame {
         let rows = u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX);
         match self.spare_words.iter().rposition(|(spare, _)| *spare == rows) {
             Some(at) => self.spare_words.swap_remove(at).1,
-            None => self.take(rows.saturating_mul(WORD_ROW)),
+            None => {
+                let offset = self.take(rows.saturating_mul(WORD_ROW));
+                if rows <= MOST_WORDS {
+                    self.rows.extend((0..rows).map(|row| (offset + row * WORD_ROW, Width::W32)));
+                }
+                offset
+            }
         }
     }
 

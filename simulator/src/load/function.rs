@@ -84,6 +84,7 @@ impl<'m> Builder<'m> {
                 entry: 0,
                 frame_bytes: 0,
                 local_bytes: 0,
+                rows: Vec::new(),
                 rets,
                 params,
                 grows: false,
@@ -170,6 +171,7 @@ impl<'m> Builder<'m> {
         loaded.entry = entry;
         loaded.frame_bytes = frame_bytes(&at)?;
         loaded.local_bytes = at.local.next_multiple_of(16);
+        loaded.rows = at.frame.rows().to_vec();
         loaded.grows = at.grows;
         loaded.defined = true;
         Ok(())

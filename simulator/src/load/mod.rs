@@ -178,6 +178,13 @@ impl Program {
         self.variables.get(name).copied()
     }
 
+    /// The module variable in global or constant memory at an address, and the distance from where it begins.
+    pub fn variable_at(&self, address: u64) -> Option<(String, u64)> {
+        let mut all = self.variables.iter();
+        let (name, (base, _)) = all.find(|(_, (base, size))| address.wrapping_sub(*base) < *size)?;
+        Some((name.clone(), address - base))
+    }
+
     /// Gives the module's variables back.
     pub fn unload(&self, memory: &mut Memory) {
         release(memory, &self.allocations);

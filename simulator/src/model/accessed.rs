@@ -139,6 +139,18 @@ impl Accessed<'_> {
         unsafe { crate::exec::read_memory(from, self.size) }
     }
 
+    /// Whether a load's registers hold what memory does.
+    pub(crate) fn gave_what_memory_holds(&self, lane: usize) -> bool {
+        let Data::Moved(access) = self.data else { return true };
+        (0..self.elements).all(|element| {
+            let (slot, width) = (access.rows[element as usize], access.width[element as usize]);
+            // SAFETY: a load's rows lie in the frame, with these widths.
+            let register = unsafe { read_lane(row(self.frame, self.consts, slot), width, lane) };
+            let bits = (8 * self.size).min(8 * width.bytes() / 32);
+            (register ^ self.read(lane, element)) & (u64::MAX >> (64 - bits)) == 0
+        })
+    }
+
     /// Writes an element of a lane to memory, as the instruction would.
     #[inline(always)]
     pub fn write(&self, lane: usize, element: u32, value: u64) {

@@ -135,6 +135,14 @@ impl MemoryModel for Lockstep<'_> {
         self.under.released(at, barrier);
     }
 
+    fn is_restless(&self) -> bool {
+        self.under.is_restless()
+    }
+
+    fn holds_back(&self, cta: u32, address: u64, bytes: u32) -> bool {
+        self.under.holds_back(cta, address, bytes)
+    }
+
     fn counts(&self) -> ModelCounts {
         self.under.counts()
     }

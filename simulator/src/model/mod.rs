@@ -229,6 +229,18 @@ pub trait MemoryModel {
         let _ = (at, barrier);
     }
 
+    /// Whether it holds something back that comes out by itself as the threads go on, whatever they do. What comes out at a
+    /// fence only does not count. Asked when a launch looks as if it went round for ever.
+    fn is_restless(&self) -> bool {
+        false
+    }
+
+    /// Whether it holds back a store to one of these bytes, at a generic address of the CTA in this slot.
+    fn holds_back(&self, cta: u32, address: u64, bytes: u32) -> bool {
+        let _ = (cta, address, bytes);
+        false
+    }
+
     /// Loads that read older values than memory held, the likeliest to matter first.
     fn stale_reads(&self) -> Vec<StaleRead> {
         Vec::new()

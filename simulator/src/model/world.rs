@@ -20,6 +20,8 @@ pub struct World<'m> {
     pub(crate) shared_bytes: u32,
     /// Where something was to be written that is there no more.
     pub(crate) lost: Option<(u64, u32)>,
+    /// Something was written that memory did not hold before.
+    pub(crate) changed: bool,
 }
 
 impl std::fmt::Debug for World<'_> {
@@ -47,6 +49,8 @@ impl World<'_> {
             // SAFETY: `host` found so many bytes there, and a value has sixteen.
             Some(to) => unsafe {
                 let value = value.to_le_bytes();
+                let before = std::slice::from_raw_parts(to, bytes as usize);
+                self.changed |= before != &value[..bytes as usize];
                 match bytes {
                     // The usual widths as single moves.
                     4 => to.cast::<[u8; 4]>().write_unaligned([value[0], value[1], value[2], value[3]]),

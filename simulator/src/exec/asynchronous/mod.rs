@@ -91,6 +91,11 @@ impl Asynchrony {
         self.rng = Rng::new(bits ^ 0x5bd1_e995_9d1b_54a3);
     }
 
+    /// No copy is under way, and nothing will happen on its own.
+    pub fn is_settled(&self) -> bool {
+        self.events.is_empty() && self.copies.iter().all(Vec::is_empty)
+    }
+
     /// Something happened that waiting threads may have waited for.
     pub fn progress(&mut self) {
         self.rounds = 0;

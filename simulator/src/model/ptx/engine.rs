@@ -494,6 +494,10 @@ impl MemoryModel for Ptx {
         }
     }
 
+    fn is_restless(&self) -> bool {
+        self.busy.iter().zip(&self.alive).any(|(busy, alive)| busy & alive != 0)
+    }
+
     fn stale_reads(&self) -> Vec<crate::model::StaleRead> {
         let thread = |key: ThreadKey| (u64::from(key.cta()), key.place());
         let told = |read: super::stale::StaleRead| crate::model::StaleRead {

@@ -17,7 +17,36 @@ pub(super) enum Towards {
     Fence,
 }
 
+/// Which buffer an address belongs to, if to one.
+pub(super) fn space_of(address: u64) -> Option<Space> {
+    match window(address) {
+        Window::Global => Some(Space::Global),
+        Window::Shared if !is_elsewhere(address) => Some(Space::Shared),
+        Window::Shared | Window::Local | Window::Param => None,
+    }
+}
+
+/// A release: everything drains first. So it does before `mmio` accesses, which are not looked up, either.
+pub(super) fn drains(semantics: Semantics) -> bool {
+    matches!(semantics, Semantics::Release(_) | Semantics::AcqRel(_) | Semantics::Mmio)
+}
+
 impl StoreBuffer {
+    /// Whether strong stores wait for their while to be over, or something held does.
+    pub(super) fn ages(&self) -> bool {
+        self.threads.iter().any(|thread| thread.strong != 0) || self.ctas.iter().any(|slots| slots.held != 0)
+    }
+
+    /// Whether some thread, or the CTA in this slot, has an entry of these bytes.
+    pub(super) fn has(&self, cta: u32, address: u64, bytes: u32) -> bool {
+        let Some(space) = space_of(address) else { return false };
+        let per_cta = self.shape.warps_per_cta as usize * 32;
+        let own = cta as usize * per_cta..(cta as usize + 1) * per_cta;
+        let threads = if space == Space::Shared { &self.threads[own] } else { &self.threads[..] };
+        threads.iter().any(|thread| self.pool.overlapping(thread, space, address, bytes).is_some())
+            || self.ctas.iter().any(|slots| slots.held != 0 && slots.overlapping(address, bytes) != 0)
+    }
+
     /// After entries of a lane went.
     pub(super) fn went(&mut self, at: &At, lane: usize) {
         if self.thread(at, lane).entries == [0; 2] {

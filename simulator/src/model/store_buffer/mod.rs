@@ -55,7 +55,7 @@ use crate::exec::lanes;
 use crate::schedule::Rng;
 use buffers::{Entry, Phase, Pool, Thread};
 use coins::Coins;
-use drain::Towards;
+use drain::{Towards, drains, space_of};
 use sites::NONE;
 pub use sites::Sites;
 use slots::Slots;
@@ -112,20 +112,6 @@ pub struct StoreBuffer {
     draws: Rng,
     delayed: u64,
     flushes: [Vec<u64>; 2],
-}
-
-/// Which buffer an address belongs to, if to one.
-fn space_of(address: u64) -> Option<Space> {
-    match window(address) {
-        Window::Global => Some(Space::Global),
-        Window::Shared if !is_elsewhere(address) => Some(Space::Shared),
-        Window::Shared | Window::Local | Window::Param => None,
-    }
-}
-
-/// A release: everything drains first. So it does before `mmio` accesses, which are not looked up, either.
-fn drains(semantics: Semantics) -> bool {
-    matches!(semantics, Semantics::Release(_) | Semantics::AcqRel(_) | Semantics::Mmio)
 }
 
 impl StoreBuffer {
@@ -411,6 +397,14 @@ impl MemoryModel for StoreBuffer {
             Event::Exit => self.exit(at, world),
         };
         if stepped { Step::Again } else { Step::run(at.lanes) }
+    }
+
+    fn is_restless(&self) -> bool {
+        self.ages()
+    }
+
+    fn holds_back(&self, cta: u32, address: u64, bytes: u32) -> bool {
+        self.has(cta, address, bytes)
     }
 
     fn counts(&self) -> ModelCounts {

@@ -1,0 +1,238 @@
+//! What a look sees: a memory model around the launch's own, if it has one, that passes everything on and takes notes.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::decoded::{Asynchronous, BarrierAction, Kind};
+use crate::exec::data::lanes;
+use crate::load::Program;
+use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, StaleRead, Step, World};
+
+/// What some lanes of a warp read by one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    pub lanes: u32,
+    /// Of the lowest lane: where, how many bytes, what memory held.
+    pub lane: u32,
+    pub address: u64,
+    pub bytes: u32,
+    pub value: u64,
+}
+
+/// The notes.
+pub(super) struct Watched<'a> {
+    /// The launch's own model.
+    pub under: Option<Box<dyn MemoryModel + 'a>>,
+    program: &'a Program,
+    /// Memory holds something that it did not hold before, a thread has ended, or something happened that is not looked into.
+    pub changed: bool,
+    /// Something depends on more than memory and registers.
+    pub unproven: bool,
+    /// Lanes, by warp slot, that have executed something since the last sample, and since the anchor.
+    pub ran: Vec<u32>,
+    pub since: Vec<u32>,
+    /// Lanes that a barrier has let go on since the look began.
+    pub let_go: Vec<u32>,
+    /// Lanes that stay at an instruction, or have read something that memory does not hold, since the anchor.
+    pub tainted: Vec<u32>,
+    /// Warps whose lanes have passed values to each other, and whether that is known already.
+    pub joint: Vec<bool>,
+    pub was_joint: Vec<bool>,
+    /// By instruction and warp slot.
+    pub reads: FxHashMap<(u32, u32), Read>,
+    /// An instruction has read from one place and then from another.
+    pub wandering: bool,
+}
+
+impl<'a> Watched<'a> {
+    pub fn new(program: &'a Program, under: Option<Box<dyn MemoryModel + 'a>>, warps: usize) -> Self {
+        Watched {
+            under,
+            program,
+            changed: false,
+            unproven: false,
+            ran: vec![0; warps],
+            since: vec![0; warps],
+            let_go: vec![0; warps],
+            tainted: vec![0; warps],
+            joint: vec![false; warps],
+            was_joint: vec![false; warps],
+            reads: FxHashMap::default(),
+            wandering: false,
+        }
+    }
+
+    /// Notes where the lanes read, and what memory holds there.
+    fn reads(&mut self, at: &At, access: &Accessed<'_>) {
+        let lane = at.lanes.trailing_zeros();
+        let (address, value) = (access.address(lane as usize), access.read(lane as usize, 0));
+        let read = Read { lanes: at.lanes, lane, address, bytes: access.bytes(), value };
+        let known = self.reads.entry((at.pc, at.warp)).or_insert(read);
+        let lanes = known.lanes | at.lanes;
+        self.wandering |= known.lane == lane && known.address != address;
+        *known = Read { lanes, ..if lane <= known.lane { read } else { *known } };
+    }
+
+    /// The answer of a hook: who has executed the instruction.
+    fn after(&mut self, at: &At, step: Step) -> Step {
+        let w = at.warp as usize;
+        match step {
+            Step::Again | Step::Do { again: true, .. } => self.tainted[w] |= at.lanes,
+            Step::Do { .. } => self.ran[w] |= at.lanes,
+        }
+        step
+    }
+
+    /// Asks the launch's own model, if there is one.
+    fn ask(
+        &mut self,
+        world: &mut World<'_>,
+        otherwise: Step,
+        hook: impl FnOnce(&mut dyn MemoryModel, &mut World<'_>) -> Step,
+    ) -> Step {
+        let Some(under) = &mut self.under else { return otherwise };
+        let before = std::mem::take(&mut world.changed);
+        let step = hook(&mut **under, world);
+        self.changed |= world.changed;
+        world.changed |= before;
+        step
+    }
+
+    fn event(&mut self, at: &At, event: Event) {
+        let inst = &self.program.code[at.pc as usize];
+        match event {
+            Event::Exit | Event::Opaque => self.changed = true,
+            Event::Barrier => match self.program.barriers[inst.extra as usize].action {
+                BarrierAction::Sync => {}
+                BarrierAction::Arrive => self.changed = true,
+                BarrierAction::Reduce(..) => self.unproven = true,
+            },
+            Event::WarpBarrier => {}
+            Event::Collective => match inst.kind {
+                Kind::Collective => self.joint[at.warp as usize] = true,
+                // Waiting for an mbarrier or the cluster gives no values.
+                Kind::ClusterBarrier => {}
+                Kind::Asynchronous
+                    if matches!(self.program.asyncs[inst.extra as usize], Asynchronous::Mbarrier { .. }) => {}
+                _ => self.unproven = true,
+            },
+        }
+    }
+}
+
+/// The model that takes notes.
+pub(super) struct Watch<'a> {
+    watched: Rc<RefCell<Watched<'a>>>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(watched: Rc<RefCell<Watched<'a>>>) -> Self {
+        Watch { watched }
+    }
+}
+
+fn cut(value: u128, bytes: u32) -> u64 {
+    value as u64 & (u64::MAX >> (64 - 8 * bytes.clamp(1, 8)))
+}
+
+impl MemoryModel for Watch<'_> {
+    fn begin(&mut self, _shape: &Shape) {
+        unreachable!("a look begins after its launch");
+    }
+
+    fn start_block(&mut self, cta: u32, block: u64) {
+        let watched = &mut *self.watched.borrow_mut();
+        watched.changed = true;
+        if let Some(under) = &mut watched.under {
+            under.start_block(cta, block);
+        }
+    }
+
+    fn end_block(&mut self, cta: u32, world: &mut World<'_>) {
+        let watched = &mut *self.watched.borrow_mut();
+        watched.changed = true;
+        if let Some(under) = &mut watched.under {
+            under.end_block(cta, world);
+        }
+    }
+
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let watched = &mut *self.watched.borrow_mut();
+        watched.reads(at, access);
+        let passes = watched.under.as_ref().is_none_or(|under| under.passes_load(at));
+        let run = Step::run(at.lanes);
+        let step =
+            if passes { run } else { watched.ask(world, run, |under, world| under.load(at, access, world)) };
+        if let Step::Do { taken, .. } = step {
+            let other = lanes(taken).filter(|lane| !access.gave_what_memory_holds(*lane));
+            let other = other.fold(0, |lanes, lane| lanes | 1 << lane);
+            watched.tainted[at.warp as usize] |= other;
+        }
+        watched.after(at, step)
+    }
+
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let watched = &mut *self.watched.borrow_mut();
+        let differs = |lane| {
+            (0..access.elements).any(|element| access.value(lane, element) != access.read(lane, element))
+        };
+        watched.changed |= lanes(at.lanes).any(differs);
+        let step = watched.ask(world, Step::run(at.lanes), |under, world| under.store(at, access, world));
+        watched.after(at, step)
+    }
+
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+        let watched = &mut *self.watched.borrow_mut();
+        watched.reads(at, access);
+        let differs = |lane| {
+            let old = access.read(lane, 0);
+            access.size > 8 || cut(access.combine(lane, old.into()), access.size) != old
+        };
+        watched.changed |= lanes(at.lanes).any(differs);
+        let step = watched.ask(world, Step::run(at.lanes), |under, world| under.atomic(at, access, world));
+        watched.after(at, step)
+    }
+
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+        let watched = &mut *self.watched.borrow_mut();
+        // One that is not the program's is done where a model says so.
+        let otherwise = Step::run(if fence.candidate { 0 } else { at.lanes });
+        let step = watched.ask(world, otherwise, |under, world| under.fence(at, fence, world));
+        watched.after(at, step)
+    }
+
+    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+        let watched = &mut *self.watched.borrow_mut();
+        watched.event(at, event);
+        let step = watched.ask(world, Step::run(at.lanes), |under, world| under.event(at, event, world));
+        watched.after(at, step)
+    }
+
+    fn arrived(&mut self, at: &At, barrier: u32) {
+        if let Some(under) = &mut self.watched.borrow_mut().under {
+            under.arrived(at, barrier);
+        }
+    }
+
+    fn released(&mut self, at: &At, barrier: Option<u32>) {
+        let watched = &mut *self.watched.borrow_mut();
+        watched.let_go[at.warp as usize] |= at.lanes;
+        if let Some(under) = &mut watched.under {
+            under.released(at, barrier);
+        }
+    }
+
+    fn holds_back(&self, cta: u32, address: u64, bytes: u32) -> bool {
+        self.watched.borrow().under.as_ref().is_some_and(|under| under.holds_back(cta, address, bytes))
+    }
+
+    fn stale_reads(&self) -> Vec<StaleRead> {
+        self.watched.borrow().under.as_ref().map(|under| under.stale_reads()).unwrap_or_default()
+    }
+
+    fn counts(&self) -> ModelCounts {
+        self.watched.borrow().under.as_ref().map(|under| under.counts()).unwrap_or_default()
+    }
+}
