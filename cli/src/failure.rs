@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bugaroo_harness::TrialRecord;
-use bugaroo_protocol::{BlockedThread, LaunchEnd, MissingEdge, StaleRead};
+use bugaroo_protocol::{BlockedThread, LastWrite, LaunchEnd, MissingEdge, Spin, StaleRead};
 
 /// Groups of waiting threads that are shown.
 const SHOWN: usize = 8;
@@ -19,6 +19,7 @@ pub fn describe(record: &TrialRecord) -> String {
     if waiting.len() > SHOWN {
         line(&mut text, &format!("… and {} more groups of threads", waiting.len() - SHOWN));
     }
+    spins(&mut text, failure.diagnosis().map(|diagnosis| diagnosis.spins.as_slice()).unwrap_or_default());
     if let Some(LaunchEnd::Fault(fault)) = failure.launch.as_ref().map(|launch| &launch.end) {
         line(&mut text, &format!("{} at {}", threads(&fault.at), place(&fault.at)));
     }
@@ -27,6 +28,26 @@ pub fn describe(record: &TrialRecord) -> String {
         line(&mut text, &format!("it said: {last}"));
     }
     text
+}
+
+/// What threads that run read again and again, and who wrote it last.
+fn spins(text: &mut String, spins: &[Spin]) {
+    for Spin { at, value, memory, last_write, .. } in spins.iter().take(SHOWN) {
+        let verb = if at.threads == 1 { "reads" } else { "read" };
+        line(text, &format!("{} {verb} {value} from {memory} again and again at {}", threads(at), place(at)));
+        match last_write {
+            LastWrite::Nobody => line(text, "  no thread of the launch has written it"),
+            LastWrite::Unknown => line(text, "  who wrote it last is not known any more"),
+            LastWrite::Thread { at, held } => {
+                let how = if *held {
+                    "a store to it is held back that nothing orders: by"
+                } else {
+                    "last written by"
+                };
+                line(text, &format!("  {how} {} at {}", threads(at), place(at)));
+            }
+        }
+    }
 }
 
 /// Kinds of stale reads that are shown.

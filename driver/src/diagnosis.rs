@@ -6,7 +6,7 @@
 use bugaroo_device_handlers::SYMBOL_PREFIX;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, MissingEdge, SourceLine, StaleRead,
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, LastWrite, MissingEdge, SourceLine, Spin, StaleRead,
 };
 use bugaroo_simulator as device;
 
@@ -88,14 +88,21 @@ pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
 }
 
 /// Who waits where, for the report; `what` says why the launch was given up.
-pub fn diagnosis(what: &str, found: &device::Diagnosis, lines: &Lines<'_>) -> Diagnosis {
+pub fn diagnosis(
+    what: &str,
+    found: &device::Diagnosis,
+    lines: &Lines<'_>,
+    memory: &device::Memory,
+) -> Diagnosis {
     let mut groups: Vec<&device::Group> = found.groups.iter().collect();
     // Stable: groups of one size stay in order of block and thread.
     groups.sort_by_key(|group| std::cmp::Reverse(group.threads));
     let blocked_group =
         |group: &&device::Group| blocked(group.block, group.first_thread, group.threads, &group.place, lines);
     let waiting: Vec<BlockedThread> = groups.iter().take(GROUPS).map(blocked_group).collect();
+    let spins: Vec<Spin> = found.spins.iter().map(|one| spin(one, lines, memory)).collect();
     let summary = match (groups.first(), waiting.first()) {
+        _ if !spins.is_empty() => format!("{what}: {}", spinning(found, &spins)),
         (Some(group), Some(at)) => {
             let first = device::ThreadId { block: group.block, thread: group.first_thread };
             let does = activity(group.activity);
@@ -109,7 +116,77 @@ pub fn diagnosis(what: &str, found: &device::Diagnosis, lines: &Lines<'_>) -> Di
         }
         _ => what.to_owned(),
     };
-    Diagnosis { summary, waiting }
+    Diagnosis { summary, waiting, spins }
+}
+
+/// Threads that read the same again and again, in one line.
+fn spinning(found: &device::Diagnosis, spins: &[Spin]) -> String {
+    let Spin { at, value, memory, last_write, .. } = &spins[0];
+    let first = device::ThreadId { block: at.block, thread: at.thread };
+    let threads =
+        if at.threads == 1 { "1 thread,".to_owned() } else { format!("{} threads from", at.threads) };
+    let verb = if at.threads == 1 { "reads" } else { "read" };
+    let mut text =
+        format!("{threads} {first} {verb} {value} from {memory} again and again, by {}", place(at));
+    match last_write {
+        LastWrite::Nobody => text.push_str("; no thread of the launch has written it"),
+        LastWrite::Unknown => {}
+        LastWrite::Thread { at, held } => {
+            let by = device::ThreadId { block: at.block, thread: at.thread };
+            let how = if *held {
+                "a store to it that nothing orders is still held back: that of"
+            } else {
+                "last written by"
+            };
+            text.push_str(&format!("; {how} {by}, {}", place(at)));
+        }
+    }
+    if found.spinning {
+        text.push_str(", and nobody is left who could change it");
+    }
+    match found.blocks_pending {
+        0 => {}
+        1 => text.push_str("; 1 block has not started, as there is no room for it"),
+        blocks => text.push_str(&format!("; {blocks} blocks have not started, as there is no room for them")),
+    }
+    match spins.len() {
+        1 => {}
+        2 => text.push_str("; others read by one more instruction"),
+        count => text.push_str(&format!("; others read by {} more instructions", count - 1)),
+    }
+    text
+}
+
+/// What a thread reads again and again, for the report.
+fn spin(one: &device::Spin, lines: &Lines<'_>, memory: &device::Memory) -> Spin {
+    let at = |thread: device::ThreadId, threads: u32, place: &device::Place| {
+        blocked(thread.block, thread.thread, threads, place, lines)
+    };
+    let what = match (&one.symbol, memory.allocation(one.address)) {
+        (Some((name, 0)), _) => format!("`{name}`"),
+        (Some((name, offset)), _) => format!("`{name}` + {offset}"),
+        (None, Some((base, size))) => {
+            format!("{:#x}, byte {} of an allocation of {size}", one.address, one.address - base)
+        }
+        (None, None) if one.address >= device::SHARED_WINDOW => {
+            format!("byte {} of shared memory", one.address - device::SHARED_WINDOW)
+        }
+        (None, None) => format!("{:#x}", one.address),
+    };
+    Spin {
+        at: at(one.thread, one.threads, &one.place),
+        address: one.address,
+        bytes: one.bytes,
+        value: one.value,
+        memory: what,
+        last_write: match &one.last {
+            device::LastWrite::Nobody => LastWrite::Nobody,
+            device::LastWrite::Unknown => LastWrite::Unknown,
+            device::LastWrite::Thread { thread, place, held } => {
+                LastWrite::Thread { at: at(*thread, 1, place), held: *held }
+            }
+        },
+    }
 }
 
 /// Most kinds of stale reads that a report lists.

@@ -19,6 +19,10 @@ use crate::types::{CUcontext, CUfunction};
 /// Bytes of a grid's workspace: of these, device code uses the second word, for its barrier.
 const WORKSPACE: u64 = 256;
 
+/// Warp instructions for which threads may read the same places again and again, where nobody can say that they always
+/// will: about ten seconds.
+const PATIENCE: u64 = 1 << 28;
+
 /// What a program asks to be launched; the shape was checked.
 #[derive(Debug)]
 pub struct Request {
@@ -131,7 +135,8 @@ impl Driver {
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
         let lockstep = self.injection.warp_synchronous();
-        let config = DeviceConfig { late_copies, lockstep, ..self.config.clone() };
+        let patience = Some(PATIENCE);
+        let config = DeviceConfig { late_copies, lockstep, patience, ..self.config.clone() };
         match Grid::with_model(program, &config, &spec, workspace, scheduler, model) {
             Ok(grid) => Ok(Flight {
                 grid,
@@ -177,7 +182,9 @@ impl Driver {
                 self.entered = Some(ticket);
             }
         }
+        flight.grid.set_others(self.others);
         let end = flight.grid.advance(&mut self.memory, turns);
+        self.suspects |= end.is_none() && flight.grid.suspects();
         if end.is_none() {
             self.pulse(flight);
         }
@@ -222,11 +229,11 @@ impl Driver {
         let (end, status) = match end {
             End::Complete => (LaunchEnd::Complete, None),
             End::Deadlock(found) => {
-                let found = diagnosis::diagnosis("deadlock", found, &lines);
+                let found = diagnosis::diagnosis("deadlock", found, &lines, &self.memory);
                 (LaunchEnd::Deadlock(found), Some(Status::LaunchTimeout))
             }
             End::StepBudget(found) => {
-                let found = diagnosis::diagnosis("step budget used up", found, &lines);
+                let found = diagnosis::diagnosis("step budget used up", found, &lines, &self.memory);
                 (LaunchEnd::StepBudget(found), Some(Status::LaunchTimeout))
             }
             End::Fault(fault) => {

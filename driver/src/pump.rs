@@ -11,14 +11,15 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use bugaroo_simulator::End;
+use bugaroo_simulator::{End, Others};
 
 use crate::console;
 use crate::current;
 use crate::entry::{anytime, if_free, with_driver};
 use crate::error::Status;
+use crate::execute::Flight;
 use crate::polled;
 use crate::queue::{Progress, Ticket};
 use crate::state::Driver;
@@ -28,6 +29,8 @@ use crate::work::Work;
 
 /// Turns of a kernel beside which nothing could go on.
 const ALONE: u64 = 1 << 16;
+/// The same in calls that may come back before it has ended.
+const ALONE_LIMITED: u64 = 1 << 12;
 /// Binary logarithm of the most turns of a kernel beside others, plus one.
 const TURNS_LOG: u64 = 13;
 /// Most work that is left in the queue when a call that adds to it returns.
@@ -38,6 +41,9 @@ const WATCHED_TURNS: u64 = 1 << 20;
 
 /// Work in the queue; only written under the driver's lock.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls that have let work go on.
+static WAITS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// The thread is in a function that the program wanted called in stream order.
@@ -90,8 +96,14 @@ impl Driver {
         let step = match count {
             0 if self.queue.calls() => return Step::Busy,
             0 => return Step::Nothing,
-            1 => self.go_on(self.queue.ready()[0], ALONE),
+            1 => {
+                if self.queue.calls() {
+                    self.others = Others::MayWrite;
+                }
+                self.go_on(self.queue.ready()[0], if self.limited { ALONE_LIMITED } else { ALONE })
+            }
             _ => {
+                self.others = Others::MayWrite;
                 let bits = self.draw();
                 let at = ((bits >> 32) * count as u64) >> 32;
                 let ticket = self.queue.ready()[at as usize];
@@ -101,6 +113,7 @@ impl Driver {
         let step = step.unwrap_or_else(|| {
             // What was picked waits for a value; whoever does not may go on.
             let ready = self.queue.ready().to_vec();
+            self.others = Others::MayWrite;
             let others = ready.into_iter().find_map(|ticket| self.go_on(ticket, ALONE >> 6));
             let calls = self.queue.calls();
             others.unwrap_or(if calls { Step::Busy } else { Step::Stuck })
@@ -116,6 +129,9 @@ impl Driver {
         let progress = std::mem::replace(&mut item.progress, Progress::Ready);
         let fault = self.context(context).ok().and_then(|context| context.fault);
         if let Progress::Flying(mut flight) = progress {
+            let before = flight.grid.counts().operations;
+            // A turn is two operations of the default scheduler; other schedulers' are longer.
+            let done = |flight: &Flight| Step::Done(((flight.grid.counts().operations - before) / 2).max(1));
             if fault.is_some() {
                 // Other kernels of a broken context end with it.
                 self.discard(ticket, *flight);
@@ -131,10 +147,11 @@ impl Driver {
                     }
                 }
             } else {
+                let done = done(&flight);
                 if let Some(item) = self.queue.item(ticket) {
                     item.progress = Progress::Flying(flight);
                 }
-                return Some(Step::Done(turns));
+                return Some(done);
             }
             self.queue.finish(ticket);
             return Some(Step::Done(turns));
@@ -220,8 +237,12 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
         return Status::Success;
     }
     let mut left = turns.unwrap_or(u64::MAX);
+    // While the program waits, and has no other thread, nobody but what is queued writes memory.
+    let wait = WAITS.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut others = if turns.is_some() { Others::MayWrite } else { Others::Suspected(wait) };
     loop {
         let mut last = Step::Nothing;
+        let mut suspects = false;
         let status = with_driver(name, |driver| {
             // The lock is given up now and then, for other threads.
             for _ in 0..16 {
@@ -229,7 +250,13 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
                     last = Step::Nothing;
                     break;
                 }
+                (driver.others, driver.limited) = (others, turns.is_some());
                 last = driver.step();
+                driver.others = Others::MayWrite;
+                suspects = std::mem::take(&mut driver.suspects);
+                if suspects {
+                    break;
+                }
                 match last {
                     Step::Done(taken) if left != u64::MAX => left = left.saturating_sub(taken),
                     Step::Done(_) => {}
@@ -241,6 +268,9 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
             }
             Ok(())
         });
+        if suspects {
+            others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+        }
         match last {
             _ if status != Status::Success => return status,
             Step::Done(_) => {}
@@ -267,7 +297,7 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
 pub extern "C" fn at_exit() {
     let name = "exit";
     let _ = anytime(name, || {
-        let mut last = Step::Done(0);
+        let (mut last, mut wait) = (Step::Done(0), None);
         while matches!(last, Step::Done(_)) {
             last = Step::Nothing;
             // A thread that holds the lock for good does not keep the program from ending.
@@ -282,7 +312,10 @@ pub extern "C" fn at_exit() {
                         item.work = Work::Nothing;
                     }
                 }
+                let wait = *wait.get_or_insert_with(|| WAITS.fetch_add(1, Ordering::Relaxed) + 1);
+                driver.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
                 last = driver.step();
+                driver.suspects = false;
                 Ok(())
             });
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory, Rng};
+use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory, Others, Rng};
 
 use crate::advice::Advices;
 use crate::array::Array;
@@ -92,6 +92,12 @@ pub struct Driver {
     pub awaited: BTreeMap<Ticket, Option<Status>>,
     /// Contexts and threads whose default stream has been used.
     pub default_threads: BTreeSet<(usize, u64)>,
+    /// Who else may write memory while the kernel that goes on next runs.
+    pub others: Others,
+    /// Turns that a kernel gets when it is alone: few where the call may come back before it has ended.
+    pub limited: bool,
+    /// A kernel goes round for ever, if nobody else writes memory.
+    pub suspects: bool,
     /// How often the program has asked in vain whether work is done.
     pub asked: u32,
     /// The kernel whose launch state is in its module's variable.
@@ -174,6 +180,9 @@ impl Driver {
             queue: Queue::new(picks_seed(&injection)),
             awaited: BTreeMap::new(),
             default_threads: BTreeSet::new(),
+            others: Others::MayWrite,
+            limited: false,
+            suspects: false,
             asked: 0,
             entered: None,
             workspaces: Vec::new(),

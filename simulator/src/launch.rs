@@ -112,6 +112,8 @@ pub struct Counts {
     pub turns: u64,
     /// Blocks that have ended.
     pub blocks: u64,
+    /// Visible operations that warps did in them.
+    pub operations: u64,
     /// Executions of `membar` and `fence`, whatever the scope, by threads. This count and those that follow
     /// leave out what the tester's own code does (functions whose names begin with `__bugaroo_`, and its
     /// allocations), and threads whose guard did not hold.

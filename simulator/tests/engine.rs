@@ -194,9 +194,7 @@ again:
     };
     let mut scheduler = RandomScheduler::new(0);
     let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
-    let End::Deadlock(diagnosis) = result.expect("a legal launch").end else {
-        panic!("its state says so")
-    };
+    let End::Deadlock(diagnosis) = result.expect("a legal launch").end else { panic!("its state says so") };
     assert_eq!(diagnosis.blocks_pending, 1);
     assert!(diagnosis.groups.iter().all(|g| g.activity == Activity::Running));
 }
@@ -409,8 +407,6 @@ fn lockstep_warps_regroup_and_spin_for_ever_on_a_sibling() {
     };
     let mut scheduler = RandomScheduler::new(0);
     let result = launch(&device.program, &mut device.memory, &device.config, &spec, &mut scheduler);
-    let End::Deadlock(diagnosis) = result.expect("a legal launch").end else {
-        panic!("its state says so")
-    };
+    let End::Deadlock(diagnosis) = result.expect("a legal launch").end else { panic!("its state says so") };
     assert!(diagnosis.spinning, "{diagnosis}");
 }

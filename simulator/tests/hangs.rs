@@ -255,3 +255,20 @@ fn what_spins_long_and_ends_is_never_told() {
         }
     });
 }
+
+#[test]
+#[ignore]
+fn times() {
+    every(1, |case| {
+        for (kernel, shape) in GOOD {
+            let t = std::time::Instant::now();
+            let (_, instructions) = run(kernel, shape, case);
+            println!(
+                "{:8.1} ms {instructions:10} {kernel} {:?} pct {}",
+                t.elapsed().as_secs_f64() * 1e3,
+                case.model,
+                case.pct
+            );
+        }
+    });
+}

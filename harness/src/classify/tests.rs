@@ -12,11 +12,11 @@ fn launch(end: LaunchEnd) -> FailedLaunch {
 }
 
 fn deadlock() -> FailedLaunch {
-    launch(LaunchEnd::Deadlock(Diagnosis { summary: "all wait".into(), waiting: vec![] }))
+    launch(LaunchEnd::Deadlock(Diagnosis { summary: "all wait".into(), ..Diagnosis::default() }))
 }
 
 fn step_budget() -> FailedLaunch {
-    launch(LaunchEnd::StepBudget(Diagnosis { summary: "spins".into(), waiting: vec![] }))
+    launch(LaunchEnd::StepBudget(Diagnosis { summary: "spins".into(), ..Diagnosis::default() }))
 }
 
 fn fault() -> FailedLaunch {

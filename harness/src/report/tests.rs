@@ -33,7 +33,7 @@ fn read(text: &[u8], piece: usize) -> Report {
 }
 
 fn example() -> Vec<Message> {
-    let stuck = LaunchEnd::Deadlock(Diagnosis { summary: "stuck".into(), waiting: vec![] });
+    let stuck = LaunchEnd::Deadlock(Diagnosis { summary: "stuck".into(), ..Diagnosis::default() });
     vec![
         Message::Hello { version: VERSION, pid: 1 },
         launch(0, "a", 10, LaunchEnd::Complete),

@@ -52,7 +52,7 @@ fn run() -> RunFile {
 }
 
 fn record(trial: u64) -> TrialRecord {
-    let end = LaunchEnd::Deadlock(Diagnosis { summary: "stuck".into(), waiting: vec![] });
+    let end = LaunchEnd::Deadlock(Diagnosis { summary: "stuck".into(), ..Diagnosis::default() });
     TrialRecord {
         trial,
         seed: u64::MAX - trial,

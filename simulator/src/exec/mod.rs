@@ -315,8 +315,10 @@ impl<'a> Machine<'a> {
                 (_, false) => self.turn_portable::<false>(w, &mut operations, limit),
                 (_, true) => self.turn_portable::<true>(w, &mut operations, limit),
             };
+            let done = u64::from(granted.saturating_sub(operations));
+            self.counts.operations += done;
             if self.warps[warp as usize].parting != Parting::None {
-                self.warps[warp as usize].turn_over(granted - operations);
+                self.warps[warp as usize].turn_over(done as u32);
             }
             match stop {
                 Ok(Stop::Turn) => {}

@@ -4,8 +4,7 @@
 //! nothing to do with them, a register and a tenth of its speed.
 
 use super::Machine;
-use bugaroo_ptx::op::AtomOp;
-
+use super::atomic::combine;
 use super::data::{lanes, read_lane, row};
 use super::resolve::{Pattern, Resolved};
 use crate::decoded::{Atomic, Counted};
@@ -61,16 +60,18 @@ impl Machine<'_> {
         found: &Resolved,
         taken: u32,
     ) {
-        let succeeded = |lane: usize| {
-            let Some(dst) = atomic.dst else { return true };
+        let changed = |lane: usize| {
+            let Some(dst) =
+                atomic.dst.filter(|dst| atomic.high.is_none() && !atomic.src.contains(&(*dst as i32)))
+            else {
+                return true;
+            };
             // SAFETY: the loader's rows, of this width.
-            unsafe {
-                let old = read_lane(row(frame, consts, dst as i32), atomic.width, lane);
-                atomic.op != AtomOp::Cas
-                    || old == read_lane(row(frame, consts, atomic.src[0]), atomic.width, lane)
-            }
+            let read = |slot| unsafe { read_lane(row(frame, consts, slot), atomic.width, lane) };
+            let (old, [first, second]) = (read(dst as i32), atomic.src.map(read));
+            combine(atomic, old, first, || second, false) != old
         };
-        let wrote = lanes(taken).filter(|lane| succeeded(*lane)).fold(0, |wrote, lane| wrote | 1 << lane);
+        let wrote = lanes(taken).filter(|lane| changed(*lane)).fold(0, |wrote, lane| wrote | 1 << lane);
         if wrote != 0 {
             self.note_write(w, site, found, wrote, atomic.ty.bytes());
         }
