@@ -44,7 +44,7 @@ use hang::written::Written;
 pub(crate) use launched::launch_constants;
 use launched::thread_indices;
 pub(crate) use resolve::{Resolved, sum32};
-use warp::{Fragment, Fragments, NOBODY, Parting, State, Warp};
+use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
 
 use bugaroo_device_handlers::LAUNCH_VARIABLE;
 
@@ -361,8 +361,11 @@ impl<'a> Machine<'a> {
         }
         if warp.fragments.len() == 1 {
             // Every 64th turn: whose that is, is random.
-            if self.counts.turns & 63 == self.phase && !self.program.leans_on_convergence {
-                warp.part(scheduler.random());
+            if self.counts.turns & 63 == self.phase {
+                warp.passing = Passing::default();
+                if !self.program.leans_on_convergence {
+                    warp.part(scheduler.random());
+                }
             }
             return operations;
         }
@@ -374,10 +377,11 @@ impl<'a> Machine<'a> {
                 let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
                 warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
             }
+            return operations;
         }
         match warp.parting {
             Parting::Behind { operations: lead, .. } => operations.min(lead),
-            _ => operations,
+            _ => warp.pass_on(&self.frames, operations, bits),
         }
     }
 
@@ -396,6 +400,7 @@ impl<'a> Machine<'a> {
                 local,
                 favoured: NOBODY,
                 parting: Parting::None,
+                passing: Passing::default(),
             });
         }
         self.ctas.push(Cta {
@@ -447,6 +452,7 @@ impl<'a> Machine<'a> {
             let rows = self.frames.get(frame).rows;
             let warp = &mut self.warps[(first + index) as usize];
             warp.alive = mask;
+            warp.passing = Passing::default();
             warp.fragments.clear();
             warp.fragments.push(Fragment { rows, mask, pc: loaded.entry, frame, state: State::Ready });
             self.enqueue(first + index);

@@ -8,6 +8,9 @@
 //! given to a random ready lane's fragment. And as nothing promises that lanes which could run together do
 //! run together, one turn in 64 of a converged warp is given to a random part of its lanes alone; afterwards
 //! the rest goes first until it has caught up (in a loop the lowest instruction would not be the straggler's).
+//! Of lanes that spin on a sibling neither is enough: those that spin stand lower than the one they wait for, and one turn in
+//! eight for a lane of 32 is little. So after some operations of a diverged warp another fragment than the usual one gets some
+//! ([`Warp::pass_on`]); the sooner, the more often that was so since the warp's lanes were last together.
 //! A program that leans on convergence without asking for it (`__syncwarp`) is thereby
 //! found out. In lockstep mode neither happens.
 
@@ -127,6 +130,31 @@ pub(super) struct Warp {
     pub favoured: u32,
     /// Whether a part of its lanes has been sent ahead.
     pub parting: Parting,
+    /// How long the same part of it has gone first.
+    pub passing: Passing,
+}
+
+/// Whose turn it is among the fragments of a diverged warp.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passing {
+    /// Operations that the usual fragment may still do before another has its turn.
+    left: u32,
+    /// How many those are at first.
+    patience: u32,
+    /// The fragment that has its turn instead, and for how many operations.
+    leader: u32,
+    lead: u32,
+}
+
+/// Most operations of the usual fragment in a row, and least.
+const PATIENCE: (u32, u32) = (128, 4);
+/// Operations of the other fragment.
+const LEAD: u32 = 24;
+
+impl Default for Passing {
+    fn default() -> Passing {
+        Passing { left: PATIENCE.0, patience: PATIENCE.0, leader: 0, lead: 0 }
+    }
 }
 
 /// A converged warp of which some lanes were sent ahead for a turn.
@@ -167,6 +195,47 @@ impl Warp {
             self.favoured = lanes.trailing_zeros();
             self.parting = Parting::Ahead;
         }
+    }
+
+    /// Lets another fragment than the one that would be selected go first for a while, when that one has had so many
+    /// operations in a row. Answers for how many of the operations granted.
+    #[inline(never)]
+    pub fn pass_on(&mut self, frames: &Frames, operations: u32, bits: u64) -> u32 {
+        let leads = |f: &Fragment, leader: u32| f.state == State::Ready && f.mask == leader;
+        if self.passing.lead > 0 {
+            if self.fragments.iter().any(|f| leads(f, self.passing.leader)) {
+                self.favoured = self.passing.leader.trailing_zeros();
+                let operations = operations.min(self.passing.lead);
+                self.passing.lead -= operations;
+                return operations;
+            }
+            // It waits, or has met others.
+            self.passing.lead = 0;
+        }
+        if self.passing.left > 0 {
+            let operations = operations.min(self.passing.left);
+            self.passing.left -= operations;
+            return operations;
+        }
+        self.passing.patience = (self.passing.patience / 2).max(PATIENCE.1);
+        self.passing.left = self.passing.patience;
+        let usual = self.usual(frames);
+        let others = || {
+            let all = self.fragments.iter().enumerate();
+            all.filter(|(at, f)| f.state == State::Ready && Some(*at) != usual).map(|(_, f)| f.mask)
+        };
+        let nth = ((bits >> 32) * others().count() as u64) >> 32;
+        let Some(leader) = others().nth(nth as usize) else { return operations };
+        self.favoured = leader.trailing_zeros();
+        let operations = operations.min(LEAD);
+        (self.passing.leader, self.passing.lead) = (leader, LEAD - operations);
+        operations
+    }
+
+    /// The fragment that goes first where nothing else is said: that of the deepest call, and the lowest instruction.
+    fn usual(&self, frames: &Frames) -> Option<usize> {
+        let ready = self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
+        ready.min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, f.pc)).map(|(at, _)| at)
     }
 
     /// A turn of so many visible operations is over.
@@ -213,9 +282,7 @@ impl Warp {
             .iter()
             .position(|f| f.state == State::Ready && self.favoured < 32 && f.mask >> self.favoured & 1 != 0);
         let ready = || self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
-        let index = favourite.or_else(|| {
-            ready().min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, f.pc)).map(|(i, _)| i)
-        })?;
+        let index = favourite.or_else(|| self.usual(frames))?;
         let chosen = self.fragments[index];
         let ahead = ready().filter(|(_, f)| f.frame == chosen.frame && f.pc > chosen.pc).map(|(_, f)| f.pc);
         let stop = ahead.min().unwrap_or(u32::MAX);
