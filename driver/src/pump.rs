@@ -218,7 +218,7 @@ impl Driver {
 
 /// Lets work go on until `reached`. The calling thread holds no lock.
 pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
-    let status = go(name, None, reached);
+    let status = go(name, None, false, reached);
     // Waiting is when the program sees what device code has printed.
     let _ = with_driver(name, |driver| {
         console::show(driver.memory.console());
@@ -227,19 +227,23 @@ pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
     status
 }
 
-/// Lets work go on until `reached`, for so many turns of kernels, or until nothing can go on.
+/// Lets work go on until `reached`, for so many turns of kernels, or until nothing can go on, or a kernel goes round for ever
+/// as things are.
 pub fn at_most(name: &str, turns: u64, reached: impl FnMut(&mut Driver) -> bool) -> Status {
-    go(name, Some(turns), reached)
+    go(name, Some(turns), true, reached)
 }
 
-fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
+/// `leaves`: a kernel that goes round for ever as things are is left to do so, since what it needs may be what the program
+/// does next.
+fn go(name: &str, turns: Option<u64>, leaves: bool, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
     if PENDING.load(Ordering::Acquire) == 0 {
         return Status::Success;
     }
     let mut left = turns.unwrap_or(u64::MAX);
     // While the program waits, and has no other thread, nobody but what is queued writes memory.
     let wait = WAITS.fetch_add(1, Ordering::Relaxed) + 1;
-    let mut others = if turns.is_some() { Others::MayWrite } else { Others::Suspected(wait) };
+    let limited = turns.is_some_and(|turns| turns != u64::MAX);
+    let mut others = if limited { Others::MayWrite } else { Others::Suspected(wait) };
     loop {
         let mut last = Step::Nothing;
         let mut suspects = false;
@@ -250,7 +254,7 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
                     last = Step::Nothing;
                     break;
                 }
-                (driver.others, driver.limited) = (others, turns.is_some());
+                (driver.others, driver.limited) = (others, limited);
                 last = driver.step();
                 driver.others = Others::MayWrite;
                 suspects = std::mem::take(&mut driver.suspects);
@@ -268,6 +272,9 @@ fn go(name: &str, turns: Option<u64>, mut reached: impl FnMut(&mut Driver) -> bo
             }
             Ok(())
         });
+        if suspects && leaves {
+            return status;
+        }
         if suspects {
             others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
         }
@@ -372,7 +379,14 @@ pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool
         return Status::Success;
     }
     let turns = if watched { WATCHED_TURNS } else { u64::MAX };
-    let status = at_most(name, turns, |driver| !driver.queue.is_pending(ticket));
+    let mut leaves = false;
+    let _ = with_driver(name, |driver| {
+        // What copies has to be done when the call returns: the host's memory may be gone then.
+        let work = driver.queue.item(ticket).map(|item| &item.work);
+        leaves = matches!(work, Some(Work::Kernel(..) | Work::Nothing));
+        Ok(())
+    });
+    let status = go(name, Some(turns), leaves, |driver| !driver.queue.is_pending(ticket));
     let (mut refused, mut runs) = (None, false);
     let _ = with_driver(name, |driver| {
         refused = driver.awaited.remove(&ticket).flatten();

@@ -1,0 +1,88 @@
+//! Kernels that wait for ever, and kernels that wait for somebody outside, as `bugaroo run` tells of them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// The program, built once for each test; None, loudly, without nvcc, unless `BUGAROO_REQUIRE_PTXAS=1` demands one.
+fn program() -> Option<(TempDir, PathBuf)> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let lib = tests.join("../target/cuda-toolchain/V/lib");
+    let versions = fs::read_dir(lib).into_iter().flatten().flatten();
+    let mut toolkits = versions.map(|version| version.path().join("site-packages/nvidia/cu13"));
+    let Some(toolkit) = toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file()) else {
+        let demanded = std::env::var_os("BUGAROO_REQUIRE_PTXAS").is_some_and(|value| value == "1");
+        assert!(!demanded, "BUGAROO_REQUIRE_PTXAS=1, but no nvcc: run apps/rebuild-ptx --install");
+        eprintln!("\n*** SKIPPED: no nvcc (apps/rebuild-ptx --install) ***\n");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    symlink(toolkit.join("lib/libcudart.so.13"), folder.path().join("libcudart.so")).unwrap();
+    let program = folder.path().join("program");
+    let nvcc = Command::new(toolkit.join("bin/nvcc"))
+        .args(["-arch=compute_75", "-lineinfo", "-cudart", "shared", "-L"])
+        .arg(folder.path())
+        .arg("-L")
+        .arg(toolkit.join("lib"))
+        .arg(tests.join("tests/hangs/program.cu"))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(nvcc.status.success(), "{}", String::from_utf8_lossy(&nvcc.stderr));
+    Some((folder, program))
+}
+
+fn run((folder, program): &(TempDir, PathBuf), options: &[&str], which: &str) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_bugaroo"))
+        .env("XDG_STATE_HOME", folder.path().join("state"))
+        .env_remove("BUGAROO_DRIVER")
+        .args(["run", "--trials", "10", "--seed", "1"])
+        .args(options)
+        .arg(program)
+        .arg(which)
+        .output()
+        .unwrap();
+    (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
+}
+
+fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn a_kernel_that_waits_for_ever_is_a_deadlock_with_what_it_reads_and_who_wrote_it() {
+    let Some(program) = program() else { return };
+    let (code, text) = run(&program, &[], "flag");
+    assert_eq!(code, Some(3), "{text}");
+    says(&text, &["deadlock", "96 threads", "read 0 from `ready` again and again", "program.cu:13"]);
+    says(&text, &["no thread of the launch has written it", "nobody is left who could change it"]);
+    let (code, text) = run(&program, &[], "lock");
+    assert_eq!(code, Some(3), "{text}");
+    says(&text, &["deadlock", "63 threads", "read 1 from", "atom", "last written by"]);
+}
+
+#[test]
+fn a_hang_that_needs_a_late_store_is_a_finding_that_names_the_store() {
+    let Some(program) = program() else { return };
+    let (code, text) = run(&program, &["--pw", "1"], "meet");
+    assert_eq!(code, Some(1), "{text}");
+    says(&text, &["deadlock", "program.cu:27", "held back", "program.cu:26"]);
+}
+
+#[test]
+fn a_kernel_that_waits_for_somebody_outside_is_no_deadlock() {
+    let Some(program) = program() else { return };
+    for which in ["mapped", "thread", "streams", "lanes"] {
+        for options in [&[][..], &["--scheduler", "pct"], &["--model", "ptx"]] {
+            let options = [options, &["--no-fork-server"]].concat();
+            let (code, text) = run(&program, &options, which);
+            assert_eq!(code, Some(0), "{which} {options:?}: {text}");
+        }
+    }
+}
