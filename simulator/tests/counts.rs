@@ -16,7 +16,8 @@ fn counts(ptx: &str, kernel: &str) -> Counts {
         let result = device.launch(kernel, 2, 48, &[out], seed);
         assert_eq!(result.end, End::Complete);
         assert_eq!(result.counts.blocks, 2);
-        Counts { warp_instructions: 0, turns: 0, thread_instructions: 0, blocks: 0, ..result.counts }
+        let counts = result.counts;
+        Counts { warp_instructions: 0, turns: 0, operations: 0, thread_instructions: 0, blocks: 0, ..counts }
     };
     let counts = run(0);
     (1..20).for_each(|seed| assert_eq!(run(seed), counts, "seed {seed}"));

@@ -66,7 +66,7 @@ fn run(kernel: &str, (grid, block): (u32, u32), case: &Case) -> (End, u64) {
             Some(Box::new(StoreBuffer::new(&settings, Arc::new(Sites::new(&program, &table)))))
         }
         Model::Ptx => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags };
+            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags, memory: 1 << 30 };
             Some(Box::new(Ptx::new(&settings, Arc::new(ptx::Facts::new(&program, &table)))))
         }
     };
