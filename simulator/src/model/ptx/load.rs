@@ -267,9 +267,8 @@ impl Machine {
             let mut all = [NONE; 4];
             for (place, list) in all.iter_mut().zip(&lists) {
                 let Some(list) = list else { continue };
-                let mut upto = list.at[..list.count]
-                    .iter()
-                    .filter(|at| self.histories.chains.message(**at).time <= moment);
+                let mut upto =
+                    list.at[..list.count].iter().filter(|at| self.histories.chains.message(**at).time <= moment);
                 *place = *upto.next()?;
             }
             Some(all)
