@@ -228,6 +228,10 @@ fn activity(activity: device::Activity) -> String {
         device::Activity::Barrier { barrier, arrived, expected } => {
             format!("wait at barrier {barrier} ({arrived} of {expected} threads have arrived),")
         }
+        device::Activity::BarrierWarp { barrier, arrived, expected } => format!(
+            "wait at barrier {barrier} for their own warp, which arrives as a whole ({arrived} of its {expected} threads are \
+             there),"
+        ),
         device::Activity::Mbarrier { address, pending, transactions } => format!(
             "wait for the mbarrier at {address:#x} of shared memory ({pending} arrivals and {transactions} bytes are \
              missing) at"

@@ -244,6 +244,15 @@ pub enum Activity {
         /// Threads that it takes.
         expected: u32,
     },
+    /// It waits at a CTA barrier for the rest of its own warp: a warp arrives as a whole.
+    BarrierWarp {
+        /// Barrier number.
+        barrier: u32,
+        /// Threads of the warp that have come.
+        arrived: u32,
+        /// Threads of the warp that have not exited.
+        expected: u32,
+    },
     /// It waits for lanes of its own warp.
     WarpMask {
         /// The lanes that its member mask names.
@@ -381,6 +390,12 @@ impl fmt::Display for Diagnosis {
                 Activity::Barrier { barrier, arrived, expected } => write!(
                     f,
                     "{} threads from {first} wait at barrier {barrier} ({arrived} of {expected} are there)",
+                    group.threads
+                )?,
+                Activity::BarrierWarp { barrier, arrived, expected } => write!(
+                    f,
+                    "{} threads from {first} wait at barrier {barrier} for their own warp ({arrived} of its {expected} \
+                     threads are there)",
                     group.threads
                 )?,
                 Activity::Mbarrier { address, pending, transactions } => write!(

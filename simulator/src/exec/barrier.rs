@@ -1,11 +1,18 @@
 //! CTA barriers: `bar.sync`, `bar.arrive`, `bar.red` and their `barrier` forms (PTX ISA, "Parallel
 //! Synchronization: bar, barrier").
 //!
-//! Threads are counted one by one, as since Volta. Without a thread count a barrier waits for all threads of
-//! the CTA that have not exited. With one, a warp whose lanes are all there (exited ones aside) counts as 32
-//! threads, as counts are in whole warps. A barrier is ready for use again the moment it completes. Two
-//! counts for one barrier, or an aligned barrier that lanes of one warp reach at different instructions, end
-//! the launch with a fault; hardware leaves both undefined.
+//! Warps arrive, not threads: the instruction makes the executing thread wait for all threads of its warp that
+//! have not exited, and marks the warp's arrival. So lanes gather first, each at its own instruction of that
+//! barrier, until the rest of their warp is there or has exited. Then the warp arrives, once: it counts as 32
+//! threads, also where it has fewer. `.arrive` gathers like the others, as the ISA says; only then do its lanes
+//! go on, while those of `.sync` and `.red` wait for the other warps. Lanes that gather belong to no use of the barrier
+//! yet: the arrival is part of the one that is in progress when it happens.
+//!
+//! Without a thread count a barrier waits for all warps of the CTA that have threads left, also if others
+//! came to the same use of it with the count of the whole CTA. A barrier is ready for use again the moment it completes.
+//! Two counts for one use, or an aligned barrier that lanes of one warp reach at different instructions, end
+//! the launch with a fault; hardware leaves both undefined. Lanes of a warp that gather at different barriers
+//! wait for ever.
 
 use bugaroo_ptx::op::BarRed;
 
@@ -20,13 +27,15 @@ use crate::fault::FaultKind;
 /// The state of one barrier of a CTA between its completions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Barrier {
-    /// Somebody has arrived.
+    /// Some warp has arrived.
     in_use: bool,
     /// Thread count that was given.
     count: Option<u32>,
-    /// Threads that wait.
-    waiting: u32,
-    /// Threads that came with `bar.arrive`.
+    /// Somebody came without one, and so waits for all who have not exited.
+    all: bool,
+    /// Warps that have arrived, as bits.
+    warps: u32,
+    /// Threads that they count as.
     arrived: u32,
     /// Threads whose predicate was true, and threads that gave one.
     yes: u32,
@@ -50,58 +59,97 @@ impl Machine<'_> {
         // SAFETY: the loader's slots, 32 bits wide.
         let value = |slot, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
         let (id, count) = (value(barrier.id, lane as usize), barrier.count.map(|c| value(c, lane as usize)));
-        let group = lanes(active)
+        let group: u32 = lanes(active)
             .filter(|l| value(barrier.id, *l) == id && barrier.count.map(|c| value(c, *l)) == count)
             .fold(0, |group, l| group | 1 << l);
-
-        let full = self.plan.warps_per_block * 32;
-        let bad = Box::new((FaultKind::BadBarrier { barrier: id, count: count.unwrap_or(full) }, lane));
         if id as usize >= BARRIERS || count.is_some_and(|c| c == 0 || c % 32 != 0) {
-            return Err(bad);
-        }
-        let cta = self.warps[w].cta as usize;
-        let state = &mut self.ctas[cta].barriers[id as usize];
-        if state.in_use && state.count != count {
-            // No count is the same as the count of all threads.
-            if state.count.unwrap_or(full) != count.unwrap_or(full) {
-                return Err(bad);
-            }
-            state.count = Some(full);
-        } else {
-            state.count = count;
-        }
-        state.in_use = true;
-        if let BarrierAction::Reduce(_, _, slot, negated) = barrier.action {
-            // SAFETY: a predicate slot.
-            let votes = unsafe { *row(frame, consts, slot).cast::<u32>() } ^ if negated { !0 } else { 0 };
-            state.yes += (votes & group).count_ones();
-            state.votes += group.count_ones();
+            return Err(self.bad_barrier(id, count, lane));
         }
         self.counts.barriers += u64::from(group.count_ones());
-        if self.model.is_some() {
-            self.model_arrived(w, id, group, self.warps[w].fragments[fragment].pc);
-        }
-        let whole = group == self.warps[w].alive;
         let at = self.isolate(w, fragment, group, active);
-        let state = &mut self.ctas[cta].barriers[id as usize];
-        let fragment = &mut self.warps[w].fragments[at];
-        if barrier.action == BarrierAction::Arrive {
-            fragment.pc += 1;
-            state.arrived += if whole { 32 } else { group.count_ones() };
-        } else {
-            fragment.state = State::Barrier(id);
-            state.waiting += group.count_ones();
-        }
-        self.try_release(cta, id, Some(w))?;
+        self.warps[w].fragments[at].state = State::Gathering(id);
+        self.gathered(w, id)?;
         Ok(Flow::Select)
+    }
+
+    fn bad_barrier(&self, barrier: u32, count: Option<u32>, lane: u32) -> Trouble {
+        let count = count.unwrap_or(self.plan.warps_per_block * 32);
+        Box::new((FaultKind::BadBarrier { barrier, count }, lane))
+    }
+
+    /// Lets a warp arrive at a barrier if all its lanes that have not exited are there.
+    fn gathered(&mut self, w: usize, id: u32) -> Result<(), Trouble> {
+        let warp = &self.warps[w];
+        let here = warp.fragments.iter().filter(|f| f.state == State::Gathering(id));
+        let here = here.fold(0, |lanes, f| lanes | f.mask);
+        if here == 0 || here != warp.alive {
+            return Ok(());
+        }
+        let (program, consts) = (self.program, self.constants.base());
+        let full = self.plan.warps_per_block * 32;
+        let (cta, bit) = (warp.cta as usize, 1 << warp.index);
+        let mut state = self.ctas[cta].barriers[id as usize];
+        let mut first: Option<(u32, bool)> = None;
+        for at in 0..self.warps[w].fragments.len() {
+            // All lanes of the warp are here, so all its fragments are.
+            let fragment = self.warps[w].fragments[at];
+            let barrier = &program.barriers[program.code[fragment.pc as usize].extra as usize];
+            let lane = fragment.mask.trailing_zeros();
+            // SAFETY: the loader's slot, 32 bits wide; what the lanes of a fragment gave is the same for all of them.
+            let value =
+                |slot| unsafe { read_lane(row(fragment.rows, consts, slot), Width::W32, lane as usize) };
+            let count = barrier.count.map(|c| value(c) as u32);
+            let (pc, aligned) = *first.get_or_insert((fragment.pc, barrier.aligned));
+            if pc != fragment.pc && (aligned || barrier.aligned) {
+                return Err(Box::new((FaultKind::BarrierDivergence { barrier: id }, lane)));
+            }
+            // No count is the same as the count of all threads.
+            if state.in_use && state.count.unwrap_or(full) != count.unwrap_or(full) {
+                return Err(self.bad_barrier(id, count, lane));
+            }
+            state.in_use = true;
+            state.count = state.count.or(count);
+            state.all |= count.is_none();
+            if let BarrierAction::Reduce(_, _, slot, negated) = barrier.action {
+                // SAFETY: a predicate slot.
+                let votes = unsafe { *row(fragment.rows, consts, slot).cast::<u32>() };
+                let votes = votes ^ if negated { !0 } else { 0 };
+                state.yes += (votes & fragment.mask).count_ones();
+                state.votes += fragment.mask.count_ones();
+            }
+            let fragment = &mut self.warps[w].fragments[at];
+            if barrier.action == BarrierAction::Arrive {
+                fragment.state = State::Ready;
+                fragment.pc += 1;
+            } else {
+                fragment.state = State::Barrier(id);
+            }
+        }
+        state.warps |= bit;
+        state.arrived += 32;
+        self.ctas[cta].barriers[id as usize] = state;
+        if self.model.is_some() {
+            let pc = first.map_or(0, |(pc, _)| pc);
+            self.model_arrived(w, id, here, pc);
+        }
+        self.try_release(cta, id, Some(w))
     }
 
     /// Lanes of warp `w` have exited: what waits for them may go on.
     pub(super) fn lanes_exited(&mut self, w: usize) -> Result<(), Trouble> {
         let cta = self.warps[w].cta as usize;
-        for id in 0..BARRIERS as u32 {
-            if self.ctas[cta].barriers[id as usize].waiting > 0 {
-                self.try_release(cta, id, Some(w))?;
+        if let Some(id) = self.warps[w].fragments.iter().find_map(|f| match f.state {
+            State::Gathering(id) => Some(id),
+            _ => None,
+        }) {
+            self.gathered(w, id)?;
+        }
+        if self.warps[w].alive == 0 {
+            self.ctas[cta].gone |= 1 << self.warps[w].index;
+            for id in 0..BARRIERS as u32 {
+                if self.ctas[cta].barriers[id as usize].in_use {
+                    self.try_release(cta, id, Some(w))?;
+                }
             }
         }
         self.complete_cluster(cta);
@@ -112,30 +160,37 @@ impl Machine<'_> {
     /// Threads that have come to a barrier, and how many it takes.
     pub(super) fn arrivals(&self, cta: usize, id: u32) -> (u32, u32) {
         let state = &self.ctas[cta].barriers[id as usize];
-        let Some(count) = state.count else {
-            return (state.waiting, self.ctas[cta].alive);
-        };
+        if let (Some(count), false) = (state.count, state.all) {
+            return (state.arrived, count);
+        }
         let first = self.ctas[cta].first_warp as usize;
         let warps = &self.warps[first..first + self.plan.warps_per_block as usize];
-        let waiting = warps.iter().map(|warp| {
-            let here = warp.fragments.iter().filter(|f| f.state == State::Barrier(id));
-            let lanes = here.fold(0, |lanes, f| lanes | f.mask);
-            if lanes != 0 && lanes == warp.alive { 32 } else { lanes.count_ones() }
-        });
-        (waiting.sum::<u32>() + state.arrived, count)
+        let arrived = warps.iter().filter(|warp| state.warps >> warp.index & 1 != 0);
+        (arrived.map(|warp| warp.alive.count_ones()).sum(), self.ctas[cta].alive)
+    }
+
+    /// Lanes of a warp that gather at a barrier, and how many the warp has left.
+    pub(super) fn gathering(&self, w: usize, id: u32) -> (u32, u32) {
+        let warp = &self.warps[w];
+        let here = warp.fragments.iter().filter(|f| f.state == State::Gathering(id));
+        (here.map(|f| f.mask.count_ones()).sum(), warp.alive.count_ones())
     }
 
     /// Opens a barrier if everybody is there. `by` is the warp whose turn it is.
     fn try_release(&mut self, cta: usize, id: u32, by: Option<usize>) -> Result<(), Trouble> {
-        let (here, expected) = self.arrivals(cta, id);
-        if here < expected {
+        let state = self.ctas[cta].barriers[id as usize];
+        let complete = match state.count {
+            Some(count) if !state.all => state.arrived >= count,
+            _ => (state.warps | self.ctas[cta].gone).count_ones() >= self.plan.warps_per_block,
+        };
+        if !complete {
             return Ok(());
         }
         self.asynchrony.progress();
-        let state = std::mem::take(&mut self.ctas[cta].barriers[id as usize]);
+        self.ctas[cta].barriers[id as usize] = Barrier::default();
         let first = self.ctas[cta].first_warp as usize;
+        let mut nobody = true;
         for w in first..first + self.plan.warps_per_block as usize {
-            let mut released: Option<u32> = None;
             let mut let_go = 0;
             for at in 0..self.warps[w].fragments.len() {
                 let fragment = self.warps[w].fragments[at];
@@ -144,11 +199,6 @@ impl Machine<'_> {
                 }
                 let inst = &self.program.code[fragment.pc as usize];
                 let barrier = &self.program.barriers[inst.extra as usize];
-                if barrier.aligned && released.is_some_and(|pc| pc != fragment.pc) {
-                    let lane = fragment.mask.trailing_zeros();
-                    return Err(Box::new((FaultKind::BarrierDivergence { barrier: id }, lane)));
-                }
-                released = Some(fragment.pc);
                 if let BarrierAction::Reduce(op, dst, ..) = barrier.action {
                     let (value, width) = match op {
                         BarRed::Popc => (state.yes, Width::W32),
@@ -166,11 +216,18 @@ impl Machine<'_> {
                 fragment.pc += 1;
                 let_go |= fragment.mask;
             }
-            self.model_released(w, Some(id), let_go);
-            if released.is_some() && by != Some(w) {
-                self.enqueue(w as u32);
-                self.woken = true;
+            if let_go != 0 {
+                nobody = false;
+                self.model_released(w, Some(id), let_go);
+                if by != Some(w) {
+                    self.enqueue(w as u32);
+                    self.woken = true;
+                }
             }
+        }
+        if nobody {
+            // The model has to know that the next arrival is another use's.
+            self.model_released(first, Some(id), 0);
         }
         Ok(())
     }

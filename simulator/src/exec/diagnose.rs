@@ -33,6 +33,10 @@ impl Machine<'_> {
                         State::Mask(mask) => Activity::WarpMask { mask },
                         State::Mbarrier => self.mbarrier_activity(w, fragment.mask),
                         State::Cluster => self.cluster_activity(slot),
+                        State::Gathering(barrier) => {
+                            let (arrived, expected) = self.gathering(w, barrier);
+                            Activity::BarrierWarp { barrier, arrived, expected }
+                        }
                         State::Barrier(barrier) => {
                             let (arrived, expected) = self.arrivals(slot, barrier);
                             Activity::Barrier { barrier, arrived, expected }

@@ -75,6 +75,8 @@ struct Cta {
     alive: u32,
     /// Warps that have not ended.
     warps: u32,
+    /// Warps, as bits, of which all threads have exited.
+    gone: u32,
     first_warp: u32,
     shared: *mut u8,
     sm: u32,
@@ -408,6 +410,7 @@ impl<'a> Machine<'a> {
             index: [0; 3],
             alive: 0,
             warps: 0,
+            gone: 0,
             first_warp,
             shared,
             sm: slot % self.config.sm_count.max(1),
@@ -425,6 +428,7 @@ impl<'a> Machine<'a> {
         cta.index = index;
         cta.alive = self.plan.threads_per_block;
         cta.warps = self.plan.warps_per_block;
+        cta.gone = 0;
         cta.barriers = [barrier::Barrier::default(); BARRIERS];
         // SAFETY: the slot's shared memory has `shared_bytes` bytes.
         unsafe { cta.shared.write_bytes(0, self.plan.shared_bytes as usize) };

@@ -354,7 +354,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Lanes have arrived at a CTA barrier.
+    /// A warp has arrived at a CTA barrier, with these lanes.
     pub(super) fn model_arrived(&mut self, w: usize, barrier: u32, lanes: u32, pc: u32) {
         let at = self.at(w, pc, lanes);
         if let Some(model) = &mut self.model {
@@ -362,9 +362,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Lanes go on behind a barrier.
+    /// Lanes go on behind a barrier; none, where a CTA barrier completes at which nobody waits.
     pub(super) fn model_released(&mut self, w: usize, barrier: Option<u32>, lanes: u32) {
-        if self.model.is_some() && lanes != 0 {
+        if self.model.is_some() {
             let at = self.at(w, 0, lanes);
             if let Some(model) = &mut self.model {
                 model.released(&at, barrier);

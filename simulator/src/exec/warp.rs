@@ -21,7 +21,9 @@ use super::frames::Frames;
 pub(super) enum State {
     /// It can run.
     Ready,
-    /// It waits at the CTA barrier of this number.
+    /// It waits at the CTA barrier of this number for the rest of its own warp.
+    Gathering(u32),
+    /// It waits at the CTA barrier of this number, at which its warp has arrived.
     Barrier(u32),
     /// It waits for the lanes of this member mask.
     Mask(u32),

@@ -217,14 +217,15 @@ pub trait MemoryModel {
     /// Before an instruction of the kinds that [`Event`] names. The answer is `Again`, or `Step::run(at.lanes)`.
     fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step;
 
-    /// The lanes have arrived at this CTA barrier.
+    /// The lanes' warp has arrived at this CTA barrier: these are all of its threads that have not exited. Each of them has
+    /// executed nothing since its event, which may lie further back.
     fn arrived(&mut self, at: &At, barrier: u32) {
         let _ = (at, barrier);
     }
 
     /// The lanes, of one warp, are let go on at a barrier: the CTA barrier of this number, or (None) the warp's, at
-    /// which all lanes named have met. For a CTA barrier this comes for each of its warps, one after another, before
-    /// any of their lanes executes anything. `at.pc` is not meaningful.
+    /// which all lanes named have met. For a CTA barrier this comes for each of its warps with lanes that wait, one after
+    /// another, before any of their lanes executes anything; if there are none, once without lanes. `at.pc` is not meaningful.
     fn released(&mut self, at: &At, barrier: Option<u32>) {
         let _ = (at, barrier);
     }
