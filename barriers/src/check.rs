@@ -38,7 +38,10 @@ pub fn check(program: &Program) -> Report {
         report.misuse = machine.bytes_in_the_end();
     }
     report.recycling = std::mem::take(&mut machine.recycling);
-    report.unfinished = machine.unfinished();
+    if report.misuse.is_none() {
+        // After a misuse nothing goes on, so that nothing completes.
+        report.unfinished = machine.unfinished();
+    }
     drop(machine);
     report.verdict = match (&report.deadlock, &report.misuse, &report.recycling[..]) {
         (Some(_), ..) => Verdict::Deadlock,

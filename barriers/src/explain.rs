@@ -68,7 +68,19 @@ pub(crate) fn deadlock(machine: &Machine<'_>) -> Deadlock {
             to_come.entry(resource).or_default().push((index, place));
         }
     }
-    for (index, at) in waiting.iter_mut().enumerate() {
+    let warp = |at: &Waiting| (at.place.threads.cta, at.place.threads.warp);
+    for index in (0..waiting.len()).filter(|index| waiting[*index].in_warp).collect::<Vec<_>>() {
+        // The rest of its warp, which has to come or to exit.
+        let at = &waiting[index];
+        let elsewhere = |other: &Waiting| !(other.in_warp && other.resource == at.resource);
+        let rest =
+            waiting.iter().enumerate().filter(|(_, other)| warp(other) == warp(at) && elsewhere(other));
+        let coming = to_come.get(&at.resource).map_or(&[][..], |all| &all[..]);
+        let place = |other: usize| coming.iter().find(|(who, _)| *who == other).map(|(_, place)| *place);
+        let rest = rest.map(|(other, blocked)| (other, place(other).unwrap_or(blocked.place)));
+        waiting[index].waits_for = rest.collect();
+    }
+    for (index, at) in waiting.iter_mut().enumerate().filter(|(_, at)| !at.in_warp) {
         if let Some(others) = to_come.get(&at.resource) {
             at.waits_for = others.iter().filter(|(other, _)| *other != index).copied().collect();
         }

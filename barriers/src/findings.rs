@@ -100,6 +100,8 @@ pub struct Waits {
     pub expected: u32,
     /// Bytes that an mbarrier waits for.
     pub bytes_missing: i64,
+    /// They wait for the rest of their own warp, which arrives at a barrier as a whole: `arrived` and `expected` count its threads.
+    pub in_warp: bool,
     /// Who would still come, and where: number in `waiting`.
     pub waits_for: Vec<(usize, At)>,
 }
@@ -219,6 +221,14 @@ pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, 
             let explained = emulation.beyond.as_ref().map(check);
             let explained = explained.filter(|report| report.verdict == Verdict::Deadlock);
             let mut report = explained.unwrap_or_else(|| check(&emulation.program));
+            if let Some(misuse) = &emulation.misuse {
+                // The programs end where that happens: what seems to follow from it does not.
+                report.verdict = Verdict::Misuse;
+                report.misuse = report.misuse.or(Some(misuse.clone()));
+                report.deadlock = None;
+                report.races.clear();
+                report.unfinished.clear();
+            }
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
             Ok(Verified { findings, emulation: Some(emulation) })
@@ -360,6 +370,7 @@ impl Teller<'_> {
             arrived: waits.arrived,
             expected: waits.expected,
             bytes_missing: waits.bytes_missing,
+            in_warp: waits.in_warp,
             waits_for: waits.waits_for.iter().map(|(index, place)| (*index, self.at(place))).collect(),
         }
     }

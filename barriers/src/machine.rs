@@ -27,9 +27,11 @@ use crate::program::{Completion, Count, Opcode, Packed, Program};
 use crate::verdict::{Misuse, Participant, Place, Recycling, Resource, Threads};
 
 mod blocked;
+mod gather;
 mod mbarrier;
 mod named;
 
+use gather::Comer;
 use mbarrier::Mbarrier;
 pub(crate) use named::Barrier;
 
@@ -98,6 +100,8 @@ enum State {
     AtBarrier(u32),
     AtMbarrier(u32),
     AtCluster,
+    /// Waits at a barrier for the rest of its own warp.
+    Gathering(u32),
     Finished,
 }
 
@@ -133,6 +137,10 @@ pub(crate) struct Machine<'a> {
     exited: Vec<u32>,
     /// For each warp: lanes that have exited.
     exited_lanes: Vec<u32>,
+    /// For each CTA: its warps, as bits, of which all threads have exited.
+    warps_gone: Vec<u32>,
+    /// For each warp: who has come to a named barrier and waits for the rest of the warp.
+    comers: Vec<Vec<Comer>>,
     pub completed: u64,
     pub recycling: Vec<Recycling>,
     recycling_index: FxHashMap<(Resource, u32, u32), usize>,
@@ -168,6 +176,8 @@ impl<'a> Machine<'a> {
             mbarriers: FxHashMap::default(),
             exited: vec![0; program.shape().ctas as usize],
             exited_lanes: vec![0; program.warps().len()],
+            warps_gone: vec![0; program.shape().ctas as usize],
+            comers: vec![Vec::new(); program.warps().len()],
             completed: 0,
             recycling: Vec::new(),
             recycling_index: FxHashMap::default(),
@@ -201,7 +211,7 @@ impl<'a> Machine<'a> {
                     self.observe(chain, commands.len(), None, observer);
                 }
                 let rest = lanes & !self.runners[chain as usize].exited;
-                self.exit(chain, rest, commands.len() as u32, observer);
+                self.exit(chain, rest, commands.len() as u32, observer)?;
                 self.runners[chain as usize].state = State::Finished;
                 return Ok(());
             };
@@ -254,18 +264,18 @@ impl<'a> Machine<'a> {
         let cta = self.program.shape().cta_of(warp);
         let named = |id| Resource::Named { cta, id };
         match command.opcode() {
-            Opcode::Sync => {
-                let count = command.count();
-                self.register(chain, command, index, named(command.a), count, true, observer)?;
-            }
-            Opcode::Arrive => {
-                let count = command.count();
-                self.register(chain, command, index, named(command.a), count, false, observer)?;
+            Opcode::Sync | Opcode::Arrive => {
+                let (count, waits) = (command.count(), command.opcode() == Opcode::Sync);
+                if self.gathers() {
+                    self.come(chain, index, named(command.a), count, waits, observer)?;
+                } else {
+                    self.register(chain, command, index, named(command.a), count, waits, observer)?;
+                }
             }
             Opcode::WarpSync => self.warp_sync(chain, command, index, observer)?,
             Opcode::Exit => {
                 let lanes = command.lanes & self.layout.chains[chain as usize].lanes;
-                self.exit(chain, lanes, index, observer);
+                self.exit(chain, lanes, index, observer)?;
             }
             Opcode::ClusterArrive => {
                 if self.runners[chain as usize].cluster.is_some() {

@@ -9,9 +9,9 @@
 //! # Meanings
 //! Everything is said per thread; a command with several lanes means that each of them does it, by itself.
 //!
-//! - `sync`, `arrive`: named barrier `id` of the warp's own CTA. The first thread configures the count; a warp whose every
-//!   thread takes part counts 32 also where the CTA's last warp has fewer. [`Count::All`] is every thread of the CTA that has
-//!   not exited. `red` is a `sync`.
+//! - `sync`, `arrive`: named barrier `id` of the warp's own CTA. A warp arrives when all its threads that have not exited have come, and
+//!   counts 32 then, also where the CTA's last warp has fewer; until then who came by `arrive` waits, too. The first warp
+//!   configures the count. [`Count::All`] is every warp of the CTA that has threads left. `red` is a `sync`.
 //! - `warp_sync`: waits until each of `members` has executed a `warp_sync` with the same members.
 //! - `exit`: the lanes are done. Nothing of theirs may follow.
 //! - `cluster_arrive`, `cluster_wait`: `barrier.cluster`: all threads of the cluster that have not exited; the wait blocks

@@ -138,8 +138,10 @@ pub struct Waiting {
     pub expected: u32,
     /// Bytes of asynchronous copies that an mbarrier still waits for (negative: too many came).
     pub bytes_missing: i64,
+    /// They wait for the rest of their own warp, which arrives as a whole: `arrived` and `expected` count its threads.
+    pub in_warp: bool,
     /// Others that would still come here, were they not waiting: indices into [`Deadlock::waiting`], with the place where they
-    /// would arrive.
+    /// would arrive. With `in_warp`, the rest of the warp: where they would arrive, or else where they wait.
     pub waits_for: Vec<(usize, Place)>,
 }
 

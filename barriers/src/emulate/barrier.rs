@@ -1,8 +1,9 @@
 //! Named barriers and the barrier of a cluster, as they happen in this one order of execution (PTX ISA, "Parallel Synchronization:
 //! bar, barrier", "barrier.cluster").
 //!
-//! Threads are counted one by one; without a count a barrier waits for all threads of the CTA that have not exited. With one,
-//! a warp whose lanes are all there counts as 32 threads. In lockstep a warp comes as a whole, whichever of its lanes come.
+//! Warps arrive: lanes wait at a barrier until all that their warp has left are there, and count as 32 threads then, once; those that
+//! came by `arrive` go on, the others wait for the other warps. Without a count a barrier waits for all warps of the CTA that have threads
+//! left. In lockstep a warp comes as a whole, whichever of its lanes come.
 
 use bugaroo_ptx::op::BarRed;
 use bugaroo_simulator::alu::Width;
@@ -12,20 +13,32 @@ use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::step::Flow;
-use super::warp::State;
+use super::warp::{Fragment, State, Warp};
 use crate::program::{Action, Count};
+use crate::verdict::{Misuse, Place, Resource, Threads};
 
 /// A named barrier between its completions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Named {
-    in_use: bool,
+    /// Uses that are over.
+    uses: u32,
+    /// Who came first to this use.
+    first: Option<Place>,
     count: Option<u32>,
+    /// Somebody came without a count, and so waits for all who have not exited.
+    all: bool,
+    /// Warps that have arrived, as bits, and threads that they count as.
+    warps: u32,
     arrived: u32,
     /// Threads whose predicate was true, and threads that gave one.
     yes: u32,
     votes: u32,
     /// A vote was not known.
     why: Option<Why>,
+}
+
+fn count_of(count: Option<u32>) -> Count {
+    count.map_or(Count::All, Count::Threads)
 }
 
 impl Machine<'_> {
@@ -57,75 +70,122 @@ impl Machine<'_> {
         let mut group = lanes(active)
             .filter(|l| value(barrier.id, *l) == id && barrier.count.map(|c| value(c, *l)) == count)
             .fold(0, |group, l| group | 1 << l);
-        let votes = match barrier.action {
-            BarrierAction::Reduce(_, _, slot, negated) => {
-                let yes = registers.predicate(slot) ^ if negated { !0 } else { 0 };
-                let unknown = group & !registers.known(slot) != 0;
-                Some((yes & group, unknown.then(|| registers.why(slot))))
-            }
-            _ => None,
-        };
         if self.set.lockstep && group == active {
             group = self.warps[w].alive;
         }
-        let how_many = count.map_or(Count::All, Count::Threads);
+        let how_many = count_of(count);
         let action = match barrier.action {
             BarrierAction::Arrive => Action::Arrive { id, count: how_many },
             _ => Action::Sync { id, count: how_many },
         };
         self.emit(w, group, pc, action)?;
-        let cta = self.warps[w].cta as usize;
-        // What is wrong with the counts, the checker says: here the last one holds.
-        let state = &mut self.ctas[cta].barriers[id as usize];
-        state.count = count;
-        state.in_use = true;
-        if let Some((yes, unknown)) = votes {
-            state.yes += yes.count_ones();
-            state.votes += (group & active).count_ones();
-            state.why = state.why.or(unknown.map(|why| if why == Why::NEVER { Why::at(pc) } else { why }));
-        }
-        let whole = group == self.warps[w].alive;
-        let own = group & active;
-        let part = self.warps[w].isolate(fragment, own, active);
-        let state = &mut self.ctas[cta].barriers[id as usize];
-        if barrier.action == BarrierAction::Arrive {
-            self.warps[w].fragments[part].pc += 1;
-            state.arrived += if whole { 32 } else { group.count_ones() };
-        } else {
-            self.warps[w].fragments[part].state = State::Barrier(id);
-        }
-        self.try_release(cta, id)?;
+        let part = self.warps[w].isolate(fragment, group & active, active);
+        self.warps[w].fragments[part].state = State::Gathering(id);
+        self.gathered(w, id)?;
         Ok(Flow::Select)
     }
 
-    /// Threads that have come to a barrier, and how many it takes.
-    fn arrivals(&self, cta: usize, id: u32) -> (u32, u32) {
-        let state = &self.ctas[cta].barriers[id as usize];
-        let own = self.warps.iter().filter(|warp| warp.cta as usize == cta);
-        let (mut threads, mut padded) = (0, 0);
-        for warp in own {
-            let here = warp.fragments.iter().filter(|f| f.state == State::Barrier(id));
-            let here = here.fold(0, |lanes, f| lanes | f.mask);
-            let all = here != 0 && (here == warp.alive || self.set.lockstep);
-            threads += if all { warp.alive.count_ones() } else { here.count_ones() };
-            padded += if all { 32 } else { here.count_ones() };
+    /// Lets a warp arrive at a barrier if all its lanes that have not exited are there.
+    fn gathered(&mut self, w: usize, id: u32) -> Result<(), Refusal> {
+        let image = self.set.image;
+        let warp = &self.warps[w];
+        let comes = |f: &Fragment| f.state == State::Gathering(id);
+        let here = warp.fragments.iter().filter(|f| comes(f)).fold(0, |lanes, f| lanes | f.mask);
+        if here == 0 || here != warp.alive && !self.set.lockstep {
+            return Ok(());
         }
-        match state.count {
-            None => (threads, self.ctas[cta].alive),
-            Some(count) => (padded + state.arrived, count),
+        let (cta, index) = (warp.cta as usize, warp.index);
+        let mut state = self.ctas[cta].barriers[id as usize];
+        let mut first: Option<(u32, bool)> = None;
+        for at in 0..self.warps[w].fragments.len() {
+            let fragment = self.warps[w].fragments[at];
+            if !comes(&fragment) {
+                continue;
+            }
+            let pc = fragment.pc;
+            let barrier = image.barriers[image.code[pc as usize].extra as usize];
+            let lane = fragment.mask.trailing_zeros() as usize;
+            let (before, aligned) = *first.get_or_insert((pc, barrier.aligned));
+            if pc != before && (aligned || barrier.aligned) {
+                let message = format!(
+                    "threads of one warp come to barrier {id} at different instructions, which `bar` and `.aligned` do not allow"
+                );
+                return Err(self.illegal(w, pc, lane, message));
+            }
+            let registers = &self.frames[fragment.frame as usize].registers;
+            let count = barrier.count.map(|slot| registers.read(slot, Width::W32, lane) as u32);
+            let threads = Threads { cta: cta as u32, warp: index, lanes: fragment.mask };
+            let place = Place { threads, origin: pc, command: 0 };
+            let full = self.set.block.iter().product::<u32>().next_multiple_of(32);
+            let first = *state.first.get_or_insert(place);
+            let how_many = |all: bool| if all { Count::All } else { count_of(state.count) };
+            if first != place && state.count.unwrap_or(full) != count.unwrap_or(full) {
+                self.misuse = Some(Misuse::CountsDiffer {
+                    resource: Resource::Named { cta: cta as u32, id },
+                    generation: state.uses + 1,
+                    first,
+                    first_count: how_many(state.all),
+                    second: place,
+                    second_count: count_of(count),
+                });
+                return Ok(());
+            }
+            state.count = count.or(state.count);
+            state.all |= count.is_none();
+            if let BarrierAction::Reduce(_, _, slot, negated) = barrier.action {
+                let yes = registers.predicate(slot) ^ if negated { !0 } else { 0 };
+                state.yes += (yes & fragment.mask).count_ones();
+                state.votes += fragment.mask.count_ones();
+                if fragment.mask & !registers.known(slot) != 0 {
+                    let why = registers.why(slot);
+                    state.why = state.why.or(Some(if why == Why::NEVER { Why::at(pc) } else { why }));
+                }
+            }
+            let fragment = &mut self.warps[w].fragments[at];
+            if barrier.action == BarrierAction::Arrive {
+                fragment.state = State::Ready;
+                fragment.pc += 1;
+            } else {
+                fragment.state = State::Barrier(id);
+            }
         }
+        state.warps |= 1 << index;
+        state.arrived += 32;
+        self.ctas[cta].barriers[id as usize] = state;
+        self.try_release(cta, id)
+    }
+
+    /// Lanes of a warp have exited: what waits for them may go on.
+    pub fn barriers_after_exit(&mut self, w: usize) -> Result<(), Refusal> {
+        let gathering = self.warps[w].fragments.iter().find_map(|f| match f.state {
+            State::Gathering(id) => Some(id),
+            _ => None,
+        });
+        if let Some(id) = gathering {
+            self.gathered(w, id)?;
+        }
+        let cta = self.warps[w].cta as usize;
+        (0..16).try_for_each(|id| self.try_release(cta, id))
     }
 
     /// Opens a barrier if everybody is there.
-    pub fn try_release(&mut self, cta: usize, id: u32) -> Result<(), Refusal> {
-        if !self.ctas[cta].barriers[id as usize].in_use {
+    fn try_release(&mut self, cta: usize, id: u32) -> Result<(), Refusal> {
+        let state = self.ctas[cta].barriers[id as usize];
+        if state.first.is_none() {
             return Ok(());
         }
-        let (here, expected) = self.arrivals(cta, id);
-        if here < expected {
+        let complete = match state.count {
+            Some(count) if !state.all => state.arrived >= count,
+            _ => {
+                let own = self.warps.iter().filter(|warp| warp.cta as usize == cta);
+                let gone = |warp: &&Warp| warp.alive == 0 && state.warps >> warp.index & 1 == 0;
+                state.arrived / 32 + own.clone().filter(gone).count() as u32 >= own.count() as u32
+            }
+        };
+        if !complete {
             return Ok(());
         }
-        let state = std::mem::take(&mut self.ctas[cta].barriers[id as usize]);
+        self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
         let image = self.set.image;
         for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Barrier(id)) {
@@ -183,7 +243,7 @@ impl Machine<'_> {
         if self.cluster_arrived.iter().all(|lanes| *lanes == 0) {
             return;
         }
-        let missing = |(w, warp): (usize, &super::warp::Warp)| warp.alive & !self.cluster_arrived[w] != 0;
+        let missing = |(w, warp): (usize, &Warp)| warp.alive & !self.cluster_arrived[w] != 0;
         if self.warps.iter().enumerate().any(missing) {
             return;
         }

@@ -42,7 +42,7 @@ impl Machine<'_> {
                 let mut forget = |row: u32| registers.mark(row, fragment.mask, 0, Why::at(fragment.pc));
                 match fragment.state {
                     State::Ready => continue,
-                    State::Barrier(_) => {
+                    State::Barrier(_) | State::Gathering(_) => {
                         if let BarrierAction::Reduce(_, dst, ..) = image.barriers[inst.extra as usize].action
                         {
                             forget(dst);

@@ -12,6 +12,7 @@ use super::shared::Shared;
 use super::tensor;
 use super::text::{Fixed, extras};
 use crate::program::{Program, Shape};
+use crate::verdict::Misuse;
 
 /// Warp instructions after which a kernel counts as one without an end.
 pub const DEFAULT_MAX_STEPS: u64 = 200_000_000;
@@ -77,6 +78,8 @@ pub struct Emulation {
     pub program: Program,
     /// Not all threads came to their end.
     pub stuck: Option<Stuck>,
+    /// A barrier was asked what it cannot do; the programs end there.
+    pub misuse: Option<Misuse>,
     /// If so: the programs as they might go on behind where threads wait for ever. Good for explanations only.
     pub beyond: Option<Program>,
     /// Threads of a CTA.
@@ -241,17 +244,19 @@ impl Text {
             steps: 0,
             thread_steps: 0,
             escaped: false,
+            misuse: None,
         };
         machine.start(launched.function);
         let finished = machine.run(backwards)?;
         let stuck = if finished { None } else { Some(machine.stuck()?) };
         let steps = [machine.steps, machine.thread_steps];
         if stuck.is_none() {
-            return Ok(Emulation { stuck, beyond: None, block, steps, program: machine.out });
+            let (misuse, program) = (machine.misuse, machine.out);
+            return Ok(Emulation { stuck, misuse, beyond: None, block, steps, program });
         }
         let program = machine.out.clone();
         let beyond = Some(machine.beyond(backwards));
-        Ok(Emulation { stuck, beyond, block, steps, program })
+        Ok(Emulation { stuck, misuse: None, beyond, block, steps, program })
     }
 
     fn has_dynamic_shared(&self) -> bool {

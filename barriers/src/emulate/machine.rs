@@ -19,6 +19,7 @@ use super::shared::Shared;
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
 use crate::program::{Action, Command, Program};
+use crate::verdict::Misuse;
 
 /// No parent: the kernel's own frame.
 pub(super) const ROOT: u32 = u32::MAX;
@@ -78,6 +79,8 @@ pub(super) struct Machine<'a> {
     pub cluster_arrived: Vec<u32>,
     /// A pointer into shared memory was stored where it is not tracked.
     pub escaped: bool,
+    /// A barrier was asked what it cannot do: nothing goes on behind that.
+    pub misuse: Option<Misuse>,
 }
 
 /// Where an address points.
@@ -96,13 +99,16 @@ pub(super) enum Target {
 }
 
 impl<'a> Machine<'a> {
-    /// Runs everything to its end, the last warp first if `backwards`; answers whether all threads came to theirs.
+    /// Runs everything to its end or a misuse, the last warp first if `backwards`; answers whether all threads came to theirs.
     pub fn run(&mut self, backwards: bool) -> Result<bool, Refusal> {
         let last = self.warps.len() - 1;
         loop {
             let mut progress = false;
             for w in 0..=last {
                 progress |= self.turn(if backwards { last - w } else { w })?;
+                if self.misuse.is_some() {
+                    return Ok(true);
+                }
             }
             if self.warps.iter().all(|warp| warp.fragments.is_empty()) {
                 return Ok(true);
@@ -174,9 +180,7 @@ impl<'a> Machine<'a> {
             frame = parent;
         }
         self.ctas[cta].alive -= lanes.count_ones();
-        for id in 0..16 {
-            self.try_release(cta, id)?;
-        }
+        self.barriers_after_exit(w)?;
         self.complete_cluster();
         self.complete_masks(w)
     }

@@ -10,7 +10,9 @@ use super::local::Local;
 pub(super) enum State {
     /// It can run.
     Ready,
-    /// It waits at the named barrier of this number.
+    /// It waits at the named barrier of this number for the rest of its own warp.
+    Gathering(u32),
+    /// It waits at the named barrier of this number, at which its warp has arrived.
     Barrier(u32),
     /// It waits for the lanes of this member mask.
     Mask(u32),

@@ -10,8 +10,16 @@ impl Machine<'_> {
         let mut all = Vec::new();
         for (chain, runner) in self.runners.iter().enumerate() {
             let chain = chain as u32;
+            let mut in_warp = false;
             let (resource, generation, arrived, expected, bytes_missing) = match runner.state {
                 State::Ready | State::Finished => continue,
+                State::Gathering(barrier) => {
+                    in_warp = true;
+                    let (resource, generation, ..) = self.standing(barrier);
+                    let warp = self.layout.chains[chain as usize].warp;
+                    let (here, left) = self.gathered(warp, barrier);
+                    (resource, generation, here.count_ones(), left.count_ones(), 0)
+                }
                 State::AtBarrier(barrier) => {
                     let (resource, generation, arrived, expected) = self.standing(barrier);
                     (resource, generation, arrived, expected, 0)
@@ -38,6 +46,7 @@ impl Machine<'_> {
                     arrived,
                     expected,
                     bytes_missing,
+                    in_warp,
                     waits_for: Vec::new(),
                 },
             ));
@@ -53,7 +62,10 @@ impl Machine<'_> {
         let commands = self.program.warps()[own.warp as usize].packed();
         let list = &self.layout.synchronising[own.warp as usize];
         let mut found: Vec<(Resource, Place)> = Vec::new();
-        for &index in &list[self.runners[chain as usize].next..] {
+        let runner = &self.runners[chain as usize];
+        // Who waits for its warp has not arrived yet.
+        let from = runner.next - usize::from(matches!(runner.state, State::Gathering(_)));
+        for &index in &list[from..] {
             let command = &commands[index as usize];
             if command.lanes & own.lanes == 0 {
                 continue;

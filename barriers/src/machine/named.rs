@@ -1,4 +1,5 @@
-//! Barriers that threads are counted at: named ones, those of warps and the cluster's.
+//! Barriers that threads are counted at: named ones, those of warps and the cluster's. How warps arrive at named ones stands in
+//! [`super::gather`].
 
 use super::{Machine, Observer, Part, State, join};
 use crate::program::{Count, Packed};
@@ -12,9 +13,12 @@ pub(crate) struct Barrier {
     pub generation: u32,
     /// What the first to come asked for, and who it was.
     count: Option<(Count, Part)>,
-    /// Threads as counted by the barrier, and as they are.
-    weight: u32,
+    /// Threads as counted by the barrier, and as they are; the warps that have arrived, as bits.
+    pub(super) weight: u32,
     threads: u32,
+    pub(super) warps: u32,
+    /// A warp has arrived again: chain and command.
+    pub(super) again: Option<(u32, u32)>,
     pub parts: Vec<Part>,
     clock: Vec<u32>,
     fenced: Vec<u32>,
@@ -40,6 +44,8 @@ impl Machine<'_> {
                 count: None,
                 weight: 0,
                 threads: 0,
+                warps: 0,
+                again: None,
                 parts: Vec::new(),
                 clock: vec![0; components],
                 fenced: vec![0; fenced],
@@ -83,33 +89,23 @@ impl Machine<'_> {
         observer: &mut O,
     ) -> Result<(), Misuse> {
         let barrier = self.barrier(resource);
-        self.check_recycling(chain, index, barrier);
+        self.check_recycling(&[chain], (chain, index), barrier);
         let stamp = self.stamp(chain, index);
         let part = Part { chain, stamp, command: index, waits, orders: true };
-        let (threads, weight) = self.weigh(chain, command);
-        let number = self.number(count);
-        let mut state = std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(resource));
-        let first = *state.count.get_or_insert((count, part));
-        if self.number(first.0) != number {
-            return Err(Misuse::CountsDiffer {
-                resource,
-                generation: state.generation,
-                first: self.place(first.1.chain, first.1.command),
-                first_count: first.0,
-                second: self.place(chain, index),
-                second_count: count,
-            });
+        let (lanes, warp) = {
+            let own = &self.layout.chains[chain as usize];
+            (own.lanes & command.lanes, own.warp)
+        };
+        self.enrol(barrier, part, count, lanes.count_ones())?;
+        let state = &mut self.barriers[barrier as usize];
+        if self.program.ptx_counts() && matches!(resource, Resource::Named { .. }) {
+            // In lockstep: a warp comes as a whole.
+            state.weight += 32;
+            state.warps |= 1 << (warp % self.program.shape().warps_per_cta());
+        } else {
+            state.weight += lanes.count_ones();
         }
-        if count == Count::All {
-            // So that exited threads count, if anyone means all.
-            state.count = Some((count, first.1));
-        }
-        state.threads += threads;
-        state.weight += weight;
-        state.parts.push(part);
-        self.contribute(chain, stamp, &mut state.clock, &mut state.fenced);
         let generation = state.generation;
-        self.barriers[barrier as usize] = state;
         if waits {
             self.runners[chain as usize].state = State::AtBarrier(barrier);
         }
@@ -124,27 +120,52 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Threads of the chain that take part, and what the barrier counts for them: a whole warp is 32, also the last of a CTA.
-    fn weigh(&self, chain: u32, command: &Packed) -> (u32, u32) {
-        let own = &self.layout.chains[chain as usize];
-        let threads = (own.lanes & command.lanes).count_ones();
-        let all = self.program.warps()[own.warp as usize].lanes();
-        let whole = self.program.ptx_counts() && command.lanes == all;
-        if whole && own.lanes & all & all.wrapping_neg() != 0 {
-            (threads, threads + 32 - all.count_ones())
-        } else {
-            (threads, threads)
+    /// Makes a chain a participant of the present generation, but for what the barrier counts it as.
+    pub(super) fn enrol(
+        &mut self,
+        barrier: u32,
+        part: Part,
+        count: Count,
+        threads: u32,
+    ) -> Result<(), Misuse> {
+        let number = self.number(count);
+        let resource = self.barriers[barrier as usize].resource;
+        let mut state = std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(resource));
+        let first = *state.count.get_or_insert((count, part));
+        if self.number(first.0) != number {
+            return Err(Misuse::CountsDiffer {
+                resource,
+                generation: state.generation,
+                first: self.place(first.1.chain, first.1.command),
+                first_count: first.0,
+                second: self.place(part.chain, part.command),
+                second_count: count,
+            });
         }
+        if count == Count::All {
+            // So that exited threads count, if anyone means all.
+            state.count = Some((count, first.1));
+        }
+        state.threads += threads;
+        state.parts.push(part);
+        self.contribute(part.chain, part.stamp, &mut state.clock, &mut state.fenced);
+        self.barriers[barrier as usize] = state;
+        Ok(())
     }
 
     /// `None`: not yet; `Some(false)`: more came than fit.
-    fn is_complete(&self, barrier: u32) -> Option<bool> {
+    pub(super) fn is_complete(&self, barrier: u32) -> Option<bool> {
         let state = &self.barriers[barrier as usize];
         match (state.resource, state.count?.0) {
             (Resource::Warp { cta, warp, members }, _) => {
                 let first = cta * self.program.shape().warps_per_cta() + warp;
                 let gone = self.exited_lanes[first as usize];
                 (state.threads >= (members & !gone).count_ones()).then_some(true)
+            }
+            (Resource::Named { cta, .. }, Count::All) if self.program.ptx_counts() => {
+                let gone = self.warps_gone[cta as usize];
+                let gone = (gone & !state.warps).count_ones();
+                (state.weight / 32 + gone >= self.program.shape().warps_per_cta()).then_some(true)
             }
             (resource, Count::All) => {
                 let (all, exited) = self.population(resource);
@@ -165,7 +186,7 @@ impl Machine<'_> {
     }
 
     /// Ends a generation: who waits goes on, knowing what all participants knew and did.
-    fn complete<O: Observer>(&mut self, barrier: u32, running: Option<u32>, observer: &mut O) {
+    pub(super) fn complete<O: Observer>(&mut self, barrier: u32, running: Option<u32>, observer: &mut O) {
         let components = self.layout.components as usize;
         let mut state =
             std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(Resource::Cluster));
@@ -187,7 +208,8 @@ impl Machine<'_> {
         }
         state.generation += 1;
         state.count = None;
-        (state.weight, state.threads) = (0, 0);
+        (state.weight, state.threads, state.warps) = (0, 0, 0);
+        state.again = None;
         state.last.clear();
         match state.parts.iter().find(|p| p.waits) {
             // Who knows of one that waited knows of all.
@@ -210,14 +232,20 @@ impl Machine<'_> {
         }
     }
 
-    fn check_recycling(&mut self, chain: u32, index: u32, barrier: u32) {
+    /// Checks that who takes part in a generation knows that the one before is over: one of `knowers` is enough, as they come
+    /// together. The place is that of the chain and command `at`.
+    pub(super) fn check_recycling(&mut self, knowers: &[u32], at: (u32, u32), barrier: u32) {
         let state = &self.barriers[barrier as usize];
-        if state.last.iter().all(|part| self.knows(chain, part)) {
+        let (chain, index) = at;
+        let known = |machine: &Machine<'_>, part: &Part| {
+            machine.came_before(chain, part, barrier) || knowers.iter().any(|c| machine.knows(*c, part))
+        };
+        if state.last.iter().all(|part| known(self, part)) {
             return;
         }
         self.report_recycling(|machine| {
             let state = &machine.barriers[barrier as usize];
-            let unknown = |part: &&Part| !machine.knows(chain, part);
+            let unknown = |part: &&Part| !known(machine, part);
             let unordered: Vec<Part> = state.last_all.iter().filter(unknown).copied().collect();
             // Where all arrivals are known and the completion is not, it is those who waited that are missing.
             let runner = &machine.runners[chain as usize];
@@ -268,9 +296,15 @@ impl Machine<'_> {
         self.register(chain, command, index, resource, count, true, observer)
     }
 
-    pub(super) fn exit<O: Observer>(&mut self, chain: u32, lanes: u32, index: u32, observer: &mut O) {
+    pub(super) fn exit<O: Observer>(
+        &mut self,
+        chain: u32,
+        lanes: u32,
+        index: u32,
+        observer: &mut O,
+    ) -> Result<(), Misuse> {
         if lanes == 0 {
-            return;
+            return Ok(());
         }
         // Barriers no longer wait for the thread, but it takes no part in them: what it did is ordered with nothing after.
         self.stamp(chain, index);
@@ -279,6 +313,11 @@ impl Machine<'_> {
         self.runners[chain as usize].exited |= lanes;
         self.exited_lanes[warp as usize] |= lanes;
         self.exited[cta] += lanes.count_ones();
+        self.gather(warp, None, observer)?;
+        let shape = self.program.shape();
+        if self.exited_lanes[warp as usize] == shape.lanes(warp) {
+            self.warps_gone[cta] |= 1 << (warp % shape.warps_per_cta());
+        }
         for barrier in 0..self.barriers.len() as u32 {
             let waiting = &self.barriers[barrier as usize];
             let counts_exits = match waiting.resource {
@@ -291,6 +330,7 @@ impl Machine<'_> {
                 self.complete(barrier, None, observer);
             }
         }
+        Ok(())
     }
 
     pub(super) fn cluster_wait<O: Observer>(
@@ -352,6 +392,16 @@ impl Machine<'_> {
         let state = &self.barriers[barrier as usize];
         let (arrived, expected) = match (state.resource, state.count) {
             (Resource::Warp { members, .. }, _) => (state.threads, members.count_ones()),
+            (Resource::Named { cta, .. }, Some((Count::All, _)) | None) if self.program.ptx_counts() => {
+                let shape = self.program.shape();
+                let left = |w: u32| {
+                    let warp = cta * shape.warps_per_cta() + w;
+                    (shape.lanes(warp) & !self.exited_lanes[warp as usize]).count_ones()
+                };
+                let warps = 0..shape.warps_per_cta();
+                let arrived = warps.clone().filter(|w| state.warps >> w & 1 != 0).map(left).sum();
+                (arrived, warps.map(left).sum())
+            }
             (resource, Some((Count::All, _)) | None) => {
                 let (all, exited) = self.population(resource);
                 (state.threads, all - exited)
@@ -363,6 +413,16 @@ impl Machine<'_> {
 }
 
 impl Barrier {
+    /// Who takes part waits for all threads.
+    pub(super) fn is_for_all(&self) -> bool {
+        matches!(self.count, Some((Count::All, _)))
+    }
+
+    /// Participants of the generation before; of those that waited, one.
+    pub(super) fn last(&self) -> &[Part] {
+        &self.last
+    }
+
     /// What stands in the list while the barrier is out of it, to be worked on beside the others.
     fn taken_out(resource: Resource) -> Barrier {
         Barrier {
@@ -371,6 +431,8 @@ impl Barrier {
             count: None,
             weight: 0,
             threads: 0,
+            warps: 0,
+            again: None,
             parts: Vec::new(),
             clock: Vec::new(),
             fenced: Vec::new(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bugaroo_barriers::findings::{At, Deadlocked, Findings, Race, RaceAccess, Recycled};
+use bugaroo_barriers::findings::{At, Deadlocked, Findings, Race, RaceAccess, Recycled, Waits};
 use bugaroo_barriers::program::AccessKind;
 use bugaroo_barriers::verdict::{RaceKind, RecyclingRule};
 
@@ -163,10 +163,18 @@ impl Page<'_> {
         }
         for index in order.iter().take(SHOWN) {
             let waits = &deadlock.waiting[*index];
-            let mut what = format!(
-                "waits for use {} of {}, where {} of {} have come",
-                waits.generation, waits.barrier, waits.arrived, waits.expected
-            );
+            let Waits { generation, barrier, arrived, expected, .. } = waits;
+            let mut what = match waits.in_warp {
+                false => {
+                    format!(
+                        "waits for use {generation} of {barrier}, where {arrived} of {expected} have come"
+                    )
+                }
+                true => format!(
+                    "waits at {barrier} for the rest of its own warp, which arrives as a whole: {arrived} of its {expected} threads \
+                     have come"
+                ),
+            };
             if waits.bytes_missing != 0 {
                 what += &format!("; {} bytes are missing", waits.bytes_missing);
             }
@@ -175,8 +183,9 @@ impl Page<'_> {
             if waits.waits_for.is_empty() {
                 self.line(2, "nobody else would come there");
             }
+            let how = if waits.in_warp { "has to come or to exit:" } else { "would still come:" };
             for (_, at) in waits.waits_for.iter().take(FEW) {
-                self.place(2, "would still come:", at);
+                self.place(2, how, at);
             }
         }
         if order.len() < deadlock.waiting.len() {

@@ -181,7 +181,10 @@ impl Machine<'_> {
         let state = self.ctas[cta].barriers[id as usize];
         let complete = match state.count {
             Some(count) if !state.all => state.arrived >= count,
-            _ => (state.warps | self.ctas[cta].gone).count_ones() >= self.plan.warps_per_block,
+            _ => {
+                let gone = self.ctas[cta].gone & !state.warps;
+                state.arrived / 32 + gone.count_ones() >= self.plan.warps_per_block
+            }
         };
         if !complete {
             return Ok(());
