@@ -18,6 +18,8 @@ pub struct Findings {
     pub kernel: String,
     /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `illegal`, `not-verifiable` or `unsupported`.
     pub verdict: &'static str,
+    /// It is verified, and of nothing: no barrier completed and no shared memory was accessed.
+    pub vacuous: bool,
     /// Threads of a CTA.
     pub block: Option<[u32; 3]>,
     /// Why there is no verdict on its threads.
@@ -239,6 +241,11 @@ pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, 
 }
 
 impl Findings {
+    /// Those of a kernel that cannot be looked at, whatever the reason.
+    pub fn not_verifiable(kernel: &str, refusal: &Refusal) -> Findings {
+        Findings { verdict: "not-verifiable", ..refused(kernel, refusal) }
+    }
+
     /// The kernel is right.
     pub fn is_clean(&self) -> bool {
         self.verdict == "verified"
@@ -254,6 +261,7 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
     Findings {
         kernel: kernel.to_string(),
         verdict,
+        vacuous: false,
         block: None,
         refusal: None,
         deadlock: None,
@@ -347,6 +355,8 @@ impl Teller<'_> {
             stats: report.stats,
             ..nothing(kernel, verdict)
         };
+        let stats = &report.stats;
+        found.vacuous = verdict == "verified" && stats.dynamic_barriers == 0 && stats.shared_addresses == 0;
         // The checker sees more orders than there are where lanes wait for each other in shuffles; and it must never say that a
         // kernel is right whose threads did not come to their end.
         if let Some(stuck) = emulation.stuck.as_ref().filter(|_| found.verdict == "verified") {
@@ -356,6 +366,7 @@ impl Teller<'_> {
             let reason =
                 "threads wait for ever for others of their warp in an exchange of the warp".to_string();
             found.verdict = "deadlock";
+            found.vacuous = false;
             found.refusal =
                 Some(Refused { reason, at: Some(at), cause: None, parameter: None, cause_at: None });
         }

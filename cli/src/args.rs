@@ -253,20 +253,28 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "K")]
     pub kernel: Option<String>,
     /// Dimensions of a block [default: what the kernel requires, or at most has]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
     pub block: Vec<u32>,
     /// Which block of the grid [default: the first]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
     pub cta: Vec<u32>,
     /// Dimensions of the grid [default: not known]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1..=3)]
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
     pub grid: Vec<u32>,
+    /// Blocks of a cluster, for a kernel that works with its cluster and does not say [default: what the kernel requires]
+    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
+    pub cluster: Vec<u32>,
     /// Take warps to run in lockstep
     #[arg(long)]
     pub warp_synchronous: bool,
-    /// Value of a kernel parameter, by name or number; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Value of a kernel parameter, by name or number (from 0); may be repeated. Of a structure, a field by its offset in bytes: 0+4=512,
+    /// with a type where the kernel does not load it as one: 0+8:u64=512. What is not given is unknown
+    #[arg(long, value_name = "NAME[+OFFSET][:TYPE]=VALUE")]
     pub param: Vec<String>,
+    /// The parameters from a file: the bytes of the kernel's parameter buffer, as cuLaunchKernel takes them (fewer leave the rest unknown);
+    /// or, where the name ends in .txt, lines as for --param, with comments behind a #. What --param gives comes after that
+    #[arg(long, value_name = "FILE")]
+    pub params: Option<PathBuf>,
     /// Bytes that a tensor copy moves by the tensor map in this parameter; may be repeated
     #[arg(long, value_name = "NAME=BYTES")]
     pub tensor: Vec<String>,

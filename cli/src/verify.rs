@@ -52,13 +52,26 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     if args.graph.is_some() && kernels.len() != 1 {
         return Err(UsageError("--graph wants one kernel: name it with --kernel".to_owned()).into());
     }
+    let alone = kernels.len() == 1;
+    if options.param_bytes.is_some() && !alone {
+        let message = "--params with bytes wants one kernel: name it with --kernel";
+        return Err(UsageError(message.to_owned()).into());
+    }
     let mut all = Vec::new();
     for kernel in kernels {
         let mut options = options.clone();
         if args.kernel.is_none() {
             options.params.retain(|(name, _)| text.has_parameter(kernel, name));
         }
-        let found = verify_kernel(&text, kernel, &options).map_err(refused)?;
+        let found = match verify_kernel(&text, kernel, &options) {
+            Ok(found) => found,
+            // Others of the file can be verified, and this one by its name.
+            Err(refusal) if alone => return Err(refused(refusal)),
+            Err(refusal) => {
+                all.push(Findings::not_verifiable(kernel, &refusal));
+                continue;
+            }
+        };
         if let (Some(path), Some(emulation)) = (&args.graph, &found.emulation) {
             let graph = Graph::new(&emulation.program);
             let dot = path.extension().is_some_and(|extension| extension == "dot" || extension == "gv");
@@ -93,11 +106,25 @@ fn exit(all: &[Findings], code: u8) -> Exit {
 
 fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
     let mut params = Vec::new();
+    let mut param_bytes = None;
+    if let Some(path) = &args.params {
+        let name = path.display();
+        let bytes = fs::read(path).map_err(|error| UsageError(format!("--params {name}: {error}")))?;
+        if path.extension().is_some_and(|extension| extension == "txt") {
+            let text = String::from_utf8(bytes)
+                .map_err(|_| UsageError(format!("--params {name}: a file .txt that is no text")))?;
+            for (number, line) in text.lines().enumerate() {
+                let line = line.split('#').next().unwrap_or("").trim();
+                if !line.is_empty() {
+                    params.push(param(line, &format!("--params {name}, line {}", number + 1))?);
+                }
+            }
+        } else {
+            param_bytes = Some(bytes);
+        }
+    }
     for given in &args.param {
-        let Some((name, value)) = given.split_once('=') else {
-            return Err(UsageError(format!("--param {given}: a parameter is given as NAME=VALUE")));
-        };
-        params.push((name.trim().to_owned(), value.trim().to_owned()));
+        params.push(param(given, &format!("--param {given}"))?);
     }
     let mut tensors = Vec::new();
     for given in &args.tensor {
@@ -113,7 +140,8 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
         let of = |d: usize| others.get(d).copied().unwrap_or(rest);
         Some([*first, of(0), of(1)])
     };
-    for (option, list) in [("--block", &args.block), ("--cta", &args.cta), ("--grid", &args.grid)] {
+    let lists = [("--block", &args.block), ("--cta", &args.cta), ("--grid", &args.grid)];
+    for (option, list) in lists.into_iter().chain([("--cluster", &args.cluster)]) {
         if list.len() > 3 {
             return Err(UsageError(format!("{option} has up to three extents: X[,Y,Z]")));
         }
@@ -122,12 +150,22 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
         block: extent(&args.block, 1),
         cta: extent(&args.cta, 0).unwrap_or_default(),
         grid: extent(&args.grid, 1),
+        cluster: extent(&args.cluster, 1),
         params,
+        param_bytes,
         tensors,
         dynamic_shared: args.shared,
         warp_synchronous: args.warp_synchronous,
         max_steps: args.max_steps.unwrap_or(DEFAULT_MAX_STEPS),
     })
+}
+
+/// `NAME=VALUE`; `what` says where it stands.
+fn param(given: &str, what: &str) -> Result<(String, String), UsageError> {
+    match given.split_once('=') {
+        Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        None => Err(UsageError(format!("{what}: a parameter is given as NAME=VALUE"))),
+    }
 }
 
 fn read(path: &Path) -> io::Result<String> {

@@ -110,7 +110,7 @@ fn requests_that_will_not_do() {
     let no_block =
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n bar.sync 0;\n ret;\n}\n";
     fs::write(place.path("k.ptx"), no_block).unwrap();
-    place.bugaroo(&["verify", "k.ptx"]).exits(2).says("--block X[,Y,Z]");
+    place.bugaroo(&["verify", "k.ptx"]).exits(4).prints("--block X[,Y,Z]");
     place.bugaroo(&["verify", "k.ptx", "--block", "64"]).exits(0).prints("1 dynamic barriers");
 }
 

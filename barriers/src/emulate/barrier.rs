@@ -217,6 +217,9 @@ impl Machine<'_> {
         wait: bool,
         active: u32,
     ) -> Result<Flow, Refusal> {
+        if !self.set.clustered {
+            return Err(self.no_cluster(w, pc, active.trailing_zeros() as usize));
+        }
         self.emit(w, active, pc, if wait { Action::ClusterWait } else { Action::ClusterArrive })?;
         if !wait {
             self.cluster_arrived[w] |= active;

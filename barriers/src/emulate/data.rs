@@ -59,7 +59,7 @@ impl Machine<'_> {
                 let why = registers.why(inst.ops.src[0]);
                 registers.mark(inst.ops.dst, touched, known, why);
             }
-            Kind::Mapa | Kind::Getctarank => self.map(w, frame, inst, active, doubtful),
+            Kind::Mapa | Kind::Getctarank => self.map(w, frame, (pc, inst), active, doubtful),
             Kind::ActiveMask => {
                 // Which lanes are together is nothing that can be relied on.
                 let lockstep = self.set.lockstep;
@@ -87,13 +87,15 @@ impl Machine<'_> {
     }
 
     /// `mapa`, `getctarank`
-    fn map(&mut self, w: usize, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
+    fn map(&mut self, w: usize, frame: u32, (pc, inst): (u32, &Inst), active: u32, doubtful: u32) {
         let own = self.warps[w].cta;
         let registers = &mut self.frames[frame as usize].registers;
         let width = if inst.extra != 0 { Width::W64 } else { Width::W32 };
         let [address, rank, ..] = inst.ops.src;
         let is_map = inst.kind == Kind::Mapa;
         let known = registers.known(address) & if is_map { registers.known(rank) } else { !0 } & active;
+        // Which CTA that is depends on the cluster.
+        let known = if self.set.clustered { known } else { 0 };
         for lane in lanes(known) {
             let at = registers.read(address, width, lane);
             if is_map {
@@ -109,7 +111,9 @@ impl Machine<'_> {
                 registers.write(inst.ops.dst, Width::W32, lane, of);
             }
         }
-        let why = if registers.known(address) & active != active {
+        let why = if !self.set.clustered {
+            Why::at(pc)
+        } else if registers.known(address) & active != active {
             registers.why(address)
         } else {
             registers.why(rank)

@@ -29,8 +29,12 @@ pub struct Options {
     pub cta: [u32; 3],
     /// CTAs of the grid, if they are known.
     pub grid: Option<[u32; 3]>,
-    /// Parameters by name or index, and their values.
+    /// CTAs of a cluster, where the kernel does not say (`.reqnctapercluster`).
+    pub cluster: Option<[u32; 3]>,
+    /// Parameters by `NAME[+OFFSET][:TYPE]`, the name or the number, and their values. What is not given is unknown.
     pub params: Vec<(String, String)>,
+    /// The first bytes of the parameter buffer; `params` come after that.
+    pub param_bytes: Option<Vec<u8>>,
     /// Tensor maps by the name or index of their parameter, and the bytes that a copy by them moves.
     pub tensors: Vec<(String, u32)>,
     /// Bytes of dynamic shared memory, if they are known.
@@ -47,7 +51,9 @@ impl Default for Options {
             block: None,
             cta: [0; 3],
             grid: None,
+            cluster: None,
             params: Vec::new(),
+            param_bytes: None,
             tensors: Vec::new(),
             dynamic_shared: None,
             warp_synchronous: false,
@@ -133,9 +139,9 @@ impl Text {
         self.program.place(origin)
     }
 
-    /// Has a kernel a parameter of this name or number?
+    /// Has a kernel the parameter of `NAME[+OFFSET][:TYPE]`?
     pub fn has_parameter(&self, kernel: &str, name: &str) -> bool {
-        self.function(kernel).is_some_and(|function| params::position(function, name).is_some())
+        self.function(kernel).is_some_and(|function| params::has(function, name))
     }
 
     fn function(&self, kernel: &str) -> Option<&Function> {
@@ -175,12 +181,13 @@ impl Text {
             return Err(usage(format!("no kernel `{kernel}` (there are: {})", known.join(", "))));
         };
         let block = block_of(function, options)?;
-        let cluster = cluster_of(function);
+        let (cluster, clustered) = cluster_of(function, options)?;
         let grid = options.grid.unwrap_or_else(|| smallest_grid(options.cta, cluster));
         if (0..3).any(|d| options.cta[d] >= grid[d]) {
             return Err(usage(format!("no CTA {:?} in a grid of {:?}", options.cta, grid)));
         }
-        let params = Params::new(function, info, &options.params, &options.tensors)?;
+        let given = (options.param_bytes.as_deref(), &options.params[..]);
+        let params = Params::new(function, info, given, &options.tensors)?;
         let buffer = vec![0; info.param_bytes as usize];
         let dynamic_shared = options.dynamic_shared.unwrap_or_else(|| {
             // As much as there can be, where the kernel has some.
@@ -192,14 +199,18 @@ impl Text {
             grid,
             block,
             dynamic_shared,
-            cluster: None,
+            cluster: Some(cluster),
             params: &buffer,
             step_budget: None,
         };
         let launched =
             self.program.launched(&self.config, &spec).map_err(|error| not_launched(&error, info))?;
         let image = self.program.image();
-        let fixed = Fixed { grid: options.grid.is_some(), shared: options.dynamic_shared.is_some() };
+        let fixed = Fixed {
+            grid: options.grid.is_some(),
+            shared: options.dynamic_shared.is_some(),
+            cluster: clustered,
+        };
         let extras = extras(&self.module, &image, fixed);
         let threads = block.iter().product::<u32>();
         let ranks = cluster.iter().product::<u32>();
@@ -229,6 +240,8 @@ impl Text {
                 extras: &extras,
                 constants: launched.constants.bytes(),
                 params: &params,
+                function,
+                clustered,
                 constant_memory: &self.constants,
                 block,
                 cluster,
@@ -288,9 +301,9 @@ fn block_of(function: &Function, options: &Options) -> Result<[u32; 3], Refusal>
         (None, Some(required)) => Ok(required),
         (None, None) => match stated("maxntid") {
             Some(most) => Ok(most),
-            None => usage(format!(
-                "kernel `{}` does not say how many threads a block has: --block X[,Y,Z]",
-                function.name
+            None => Err(Refusal::new(
+                RefusalKind::NotVerifiable,
+                "the kernel does not say how many threads a block has: --block X[,Y,Z] (or __launch_bounds__)",
             )),
         },
     }
@@ -300,11 +313,25 @@ fn extent([x, y, z]: [u32; 3]) -> String {
     format!("{x},{y},{z}")
 }
 
-/// Blocks of a cluster, as the kernel says.
-fn cluster_of(function: &Function) -> [u32; 3] {
+/// Blocks of a cluster, as the kernel or the launch says, and whether any of them does.
+fn cluster_of(function: &Function, options: &Options) -> Result<([u32; 3], bool), Refusal> {
     let stated = function.directives.iter().find(|(name, _)| name == "reqnctapercluster");
-    let of = |d: usize| stated.and_then(|(_, extent)| extent.get(d)).map_or(1, |n| (*n).clamp(1, 16) as u32);
-    [of(0), of(1), of(2)]
+    let of = |extent: &[u64], d: usize| extent.get(d).map_or(1, |n| (*n).clamp(1, 16) as u32);
+    let stated = stated.map(|(_, extent)| [of(extent, 0), of(extent, 1), of(extent, 2)]);
+    match (stated, options.cluster) {
+        (_, Some(asked))
+            if asked.contains(&0) || asked.iter().map(|n| u64::from(*n)).product::<u64>() > 16 =>
+        {
+            let message = format!("a cluster of {}: it has 1 to 16 blocks", extent(asked));
+            Err(Refusal::new(RefusalKind::Usage, message))
+        }
+        (Some(stated), Some(asked)) if stated != asked => {
+            let (name, stated, asked) = (&function.name, extent(stated), extent(asked));
+            let message = format!("kernel `{name}` requires clusters of {stated}, not {asked}");
+            Err(Refusal::new(RefusalKind::Usage, message))
+        }
+        (stated, asked) => Ok((stated.or(asked).unwrap_or([1; 3]), stated.or(asked).is_some())),
+    }
 }
 
 /// The smallest grid that has a CTA, in whole clusters.

@@ -3,6 +3,7 @@
 //! Warps run in turn, each until none of its lanes can go on. As threads wait only for what is deterministic in a kernel that
 //! is well synchronised, one order of execution stands for all (see the module above).
 
+use bugaroo_ptx::ast::Function;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
@@ -57,9 +58,12 @@ pub(super) struct Setting<'a> {
     pub extras: &'a [Extra],
     pub constants: &'a [u8],
     pub params: &'a Params,
+    pub function: &'a Function,
     pub constant_memory: &'a ConstantMemory,
     pub block: [u32; 3],
     pub cluster: [u32; 3],
+    /// Somebody says how large a cluster is.
+    pub clustered: bool,
     pub lockstep: bool,
     pub max_steps: u64,
 }
@@ -223,6 +227,14 @@ impl<'a> Machine<'a> {
         self.refusal(RefusalKind::Unsupported, w, pc, lane, message.into())
     }
 
+    /// The kernel works with its cluster, of which nobody says how large it is.
+    #[cold]
+    pub fn no_cluster(&self, w: usize, pc: u32, lane: usize) -> Refusal {
+        let message = "the kernel works with other blocks of its cluster, and nothing says how large that is: --cluster X,Y,Z \
+                       (or .reqnctapercluster)";
+        self.refusal(RefusalKind::NotVerifiable, w, pc, lane, message.to_string())
+    }
+
     /// Something that must be known is not.
     #[cold]
     pub fn unknown(&self, w: usize, pc: u32, lane: usize, what: &str, why: Why) -> Refusal {
@@ -249,16 +261,18 @@ impl<'a> Machine<'a> {
                 let access = &self.set.image.accesses[inst.extra as usize];
                 match access.address.space {
                     Space::Param => {
-                        parameter = match access.address.base {
-                            Base::Fixed => self.set.params.name_at(access.address.offset),
+                        let found = match access.address.base {
+                            Base::Fixed => self.set.params.name_at(self.set.function, access.address.offset),
                             _ => None,
                         };
-                        match &parameter {
-                            Some(name) => format!(
-                                "the kernel's parameter `{name}` (--param {name}=VALUE gives it a value)"
+                        let text = match &found {
+                            Some((name, given)) => format!(
+                                "the kernel's parameter `{name}` (--param {given}=VALUE gives it a value)"
                             ),
                             None => "a parameter of the kernel".to_string(),
-                        }
+                        };
+                        parameter = found.map(|(name, _)| name);
+                        text
                     }
                     Space::Shared => "a value read from shared memory".to_string(),
                     Space::Local => "a value read from local memory".to_string(),
@@ -266,6 +280,14 @@ impl<'a> Machine<'a> {
                 }
             }
             Kind::Atomic => "the result of an atomic operation".to_string(),
+            Kind::Special | Kind::Alu | Kind::Mapa | Kind::Getctarank
+                if !self.set.clustered
+                    && ["cluster", "mapa", "getctarank"]
+                        .iter()
+                        .any(|word| self.place(pc).instruction.contains(word)) =>
+            {
+                "the cluster, of which nothing says how large it is (--cluster X,Y,Z)".to_string()
+            }
             Kind::Special | Kind::Alu => "a special register whose value is not known".to_string(),
             Kind::Barrier | Kind::Collective => {
                 "what threads decide together by an unknown value".to_string()
@@ -337,6 +359,14 @@ impl<'a> Machine<'a> {
         let cta = &self.ctas[warp.cta as usize];
         let bit = |d: u8| usize::from(d);
         let extent = self.set.cluster;
+        if !self.set.clustered
+            && matches!(
+                value,
+                SpecialValue::Clusterid(_) | SpecialValue::ClusterCtaid(_) | SpecialValue::ClusterCtarank
+            )
+        {
+            return None;
+        }
         Some(match value {
             SpecialValue::Tid(d) => u64::from(self.thread(w, lane)[bit(d)]),
             SpecialValue::Ctaid(d) => u64::from(cta.index[bit(d)]),

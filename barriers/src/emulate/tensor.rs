@@ -103,8 +103,8 @@ impl Machine<'_> {
         if let Ok(bytes @ 1..) = u32::try_from(expected) {
             return Ok(bytes);
         }
-        let name = offset.and_then(|offset| self.set.params.name_at(offset));
-        let name = name.unwrap_or_else(|| "NAME".to_owned());
+        let name = offset.and_then(|offset| self.set.params.name_at(self.set.function, offset));
+        let name = name.map_or_else(|| "NAME".to_owned(), |(name, _)| name);
         let message = format!(
             "how many bytes a tensor copy moves stands in its tensor map (--tensor {name}=BYTES says how many)"
         );

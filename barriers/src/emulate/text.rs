@@ -56,6 +56,8 @@ pub(super) struct Fixed {
     pub grid: bool,
     /// The size of the dynamic shared memory is given.
     pub shared: bool,
+    /// The size of a cluster is given.
+    pub cluster: bool,
 }
 
 const NOTHING: Arithmetic = Arithmetic { sources: 0, second: false, wide: 0, rule: Rule::Never };
@@ -152,7 +154,10 @@ fn is_open(operand: &Operand, fixed: Fixed) -> bool {
         "%dynamic_smem_size" | "%total_smem_size" => !fixed.shared,
         name => {
             let grid = name.starts_with("%nctaid") || name.starts_with("%nclusterid");
-            grid && !fixed.grid
+            let cluster = name.starts_with("%cluster_n")
+                || name.starts_with("%nclusterid")
+                || name == "%is_explicit_cluster";
+            grid && !fixed.grid || cluster && !fixed.cluster
         }
     }
 }

@@ -71,7 +71,7 @@ fn rendezvous(random: &mut Random, cta: &mut Cta, parts: &[u32]) {
         let mut line = |lanes: u32, split: bool| {
             let waits = !arrivals || random.chance(50);
             let count = if all && waits && random.chance(60) { None } else { Some(number) };
-            let aligned = random.chance(if split { 4 } else { 30 });
+            let aligned = random.chance(if split { 2 } else { 30 });
             Line { lanes, what: What::Barrier { id, count, waits, aligned } }
         };
         let whole = cta.lanes(warp);
@@ -91,8 +91,8 @@ fn damage(random: &mut Random, cta: &mut Cta, parts: &[u32]) {
         return;
     }
     let at = random.below(cta.warps[warp].len());
-    match random.below(6) {
-        0 => {
+    match random.below(8) {
+        0 | 6 | 7 => {
             cta.warps[warp].remove(at);
         }
         1 => {

@@ -30,7 +30,7 @@ pub fn describe(findings: &Findings, base: &Path) -> String {
         Some([x, y, z]) => format!(" ({x}×{y}×{z} threads)"),
         None => String::new(),
     };
-    page.line(0, &format!("kernel {}{threads}: {}", findings.kernel, verdict(findings.verdict)));
+    page.line(0, &format!("kernel {}{threads}: {}", findings.kernel, verdict(findings)));
     if let Some(refused) = &findings.refusal {
         page.line(1, &refused.reason);
         if let Some(at) = &refused.at {
@@ -87,8 +87,11 @@ pub fn describe(findings: &Findings, base: &Path) -> String {
     page.text
 }
 
-fn verdict(verdict: &str) -> &str {
-    match verdict {
+fn verdict(findings: &Findings) -> &str {
+    match findings.verdict {
+        "verified" if findings.vacuous => {
+            "verified, but there was nothing to prove: it came to no barrier and to no access of shared memory"
+        }
         "verified" => "verified: no deadlock, no unsafe recycling of barriers, no race, in any execution",
         "deadlock" => "DEADLOCK: threads can wait for ever",
         "misuse" => "MISUSE of a barrier",
