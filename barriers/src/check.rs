@@ -21,6 +21,7 @@ pub fn check(program: &Program) -> Report {
         misuse: None,
         recycling: Vec::new(),
         races: Vec::new(),
+        unordered: Vec::new(),
         unfinished: Vec::new(),
         stats: Stats {
             threads: u64::from(shape.ctas) * u64::from(shape.threads),
@@ -89,6 +90,7 @@ fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
     }
     let pairs = pairs(program, layout, &shadow, false);
     drop(shadow);
+    report.unordered = pairs.unordered_origins();
     if pairs.groups.is_empty() {
         return;
     }

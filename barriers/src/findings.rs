@@ -1,6 +1,6 @@
 //! A kernel's verdict with everything said in places of the source: what `bugaroo verify` prints and writes as JSON.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::check::check;
@@ -32,6 +32,8 @@ pub struct Findings {
     pub recycling: Vec<Recycled>,
     /// Races, by pair of source lines.
     pub races: Vec<Race>,
+    /// Volatile, relaxed and stronger accesses that come in no order with others and do not race: what they read or leave is open.
+    pub unordered: Vec<At>,
     /// Barriers that threads arrived at and that never complete.
     pub unfinished: Vec<Unfinished>,
     /// Figures, as the paper counts them.
@@ -217,7 +219,25 @@ pub struct Verified {
 /// # Errors
 /// [`Refusal`] of the kind [`RefusalKind::Usage`]; what else is refused is a verdict.
 pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
-    match text.emulate(kernel, options) {
+    let mut open = FxHashSet::default();
+    loop {
+        let before = open.len();
+        let verified = verify_openly(text, kernel, options, &mut open);
+        // What was found to depend on the order of threads was taken for known.
+        if verified.is_err() || open.len() == before {
+            return verified;
+        }
+    }
+}
+
+/// Verifies with what `open` names not known, and adds to it what has to be.
+fn verify_openly(
+    text: &Text,
+    kernel: &str,
+    options: &Options,
+    open: &mut FxHashSet<u32>,
+) -> Result<Verified, Refusal> {
+    match text.emulate_openly(kernel, options, open) {
         Ok(emulation) => {
             // A deadlock is explained best with what threads would have done later.
             let explained = emulation.beyond.as_ref().map(check);
@@ -231,6 +251,7 @@ pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, 
                 report.races.clear();
                 report.unfinished.clear();
             }
+            open.extend(&report.unordered);
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
             Ok(Verified { findings, emulation: Some(emulation) })
@@ -268,6 +289,7 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         misuse: None,
         recycling: Vec::new(),
         races: Vec::new(),
+        unordered: Vec::new(),
         unfinished: Vec::new(),
         stats: Stats::default(),
     }
@@ -351,6 +373,11 @@ impl Teller<'_> {
             misuse: report.misuse.as_ref().map(|misuse| self.misuse(misuse)),
             recycling: report.recycling.iter().map(|recycling| self.recycling(recycling)).collect(),
             races: self.races(&report.races),
+            unordered: report
+                .unordered
+                .iter()
+                .map(|origin| at_place(&self.text.place(*origin), None, 0, 0))
+                .collect(),
             unfinished: report.unfinished.iter().map(|generation| self.unfinished(generation)).collect(),
             stats: report.stats,
             ..nothing(kernel, verdict)

@@ -138,7 +138,7 @@ pub enum AccessKind {
     Read,
     /// Writes.
     Write,
-    /// Reads and writes at once; two atomics are no race.
+    /// Reads and writes at once; two atomics are taken for no race, whatever their scopes and sizes.
     Atomic,
 }
 
@@ -178,6 +178,17 @@ pub enum Values<'a> {
     Each(&'a [Option<u64>; 32]),
 }
 
+/// Whether an access is strong (PTX ISA, "Memory Consistency Model"), and among whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Strength {
+    /// It is weak.
+    Weak,
+    /// Strong, of CTA scope.
+    Cta,
+    /// Strong, of cluster scope or a wider one.
+    Cluster,
+}
+
 /// When an access is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Completion {
@@ -208,6 +219,8 @@ pub struct Access<'a> {
     pub kind: AccessKind,
     /// Bytes of each lane: a vector's all; a bulk copy's all.
     pub size: u32,
+    /// Whether it is strong. Strong accesses of vectors are one for each element.
+    pub strength: Strength,
     /// Where.
     pub addresses: Addresses<'a>,
     /// What is written.

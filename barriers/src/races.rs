@@ -5,13 +5,15 @@
 //! the reads since ("FastTrack", Flanagan and Freund, PLDI 2009): while nothing has raced there, every earlier write happens
 //! before the last one, so whoever comes after the last write comes after all. That finds out exactly *where* something races
 //! ([`shadow`]); only there are all pairs gathered ([`pairs`]), in a second reading.
+//!
+//! Morally strong accesses do not race. The first reading takes them for races; the second one sorts them out.
 
 mod pages;
 pub(crate) mod pairs;
 pub(crate) mod shadow;
 
 use crate::machine::Context;
-use crate::program::{AccessKind, Addresses, Completion, GroupKind, Opcode, Packed, Program};
+use crate::program::{AccessKind, Addresses, Completion, GroupKind, Opcode, Packed, Program, Strength};
 
 /// An access's part in happens-before: a component and an epoch; later accesses know it if their clock is beyond the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +100,14 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Whether two kinds of access race.
+/// Whether two accesses that meet in full are morally strong (PTX ISA, "Memory Consistency Model"): both strong, each in the scope of the
+/// other. Those that meet in part never are.
+pub(crate) fn morally_strong(a: Strength, b: Strength, same_cta: bool) -> bool {
+    let enough = if same_cta { Strength::Cta } else { Strength::Cluster };
+    a.min(b) >= enough
+}
+
+/// Whether two kinds of access race, if they are not morally strong.
 pub(crate) fn conflict(a: AccessKind, b: AccessKind) -> bool {
     !matches!((a, b), (AccessKind::Read, AccessKind::Read) | (AccessKind::Atomic, AccessKind::Atomic))
 }

@@ -17,6 +17,9 @@ pub struct Report {
     pub recycling: Vec<Recycling>,
     /// Races, by pair of origins.
     pub races: Vec<RaceGroup>,
+    /// Origins of strong accesses that come in no order with conflicting ones without racing: what they read, or leave in memory, depends on
+    /// the order of threads. Writes of values known to be equal are not among them.
+    pub unordered: Vec<u32>,
     /// Barriers that some threads arrived at and that never completed: allowed, but seldom meant.
     pub unfinished: Vec<Generation>,
     /// Figures.

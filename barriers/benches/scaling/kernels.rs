@@ -1,6 +1,8 @@
 //! Kernels of the shapes that the paper measured, as thread programs.
 
-use bugaroo_barriers::program::{Access, AccessKind, Action, Addresses, Command, Completion, Count, Values};
+use bugaroo_barriers::program::{
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, Strength, Values,
+};
 use bugaroo_barriers::{Program, Shape};
 
 struct Writer(Program);
@@ -17,6 +19,7 @@ impl Writer {
         let access = Access {
             kind,
             size: 4,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base, stride },
             values: Values::Unknown,
             completion: Completion::Now,

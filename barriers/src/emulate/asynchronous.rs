@@ -9,7 +9,7 @@ use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::step::Flow;
-use crate::program::{Access, AccessKind, Action, Addresses, Completion, GroupKind, Values};
+use crate::program::{Access, AccessKind, Action, Addresses, Completion, GroupKind, Strength, Values};
 
 impl Machine<'_> {
     /// One such instruction of a fragment's active lanes.
@@ -193,7 +193,8 @@ impl Machine<'_> {
         completion: Completion,
     ) -> Result<(), Refusal> {
         let addresses: Addresses<'_> = touched.addresses();
-        let access = Access { kind, size, addresses, values: Values::Unknown, completion };
+        let access =
+            Access { kind, size, strength: Strength::Weak, addresses, values: Values::Unknown, completion };
         self.emit(w, touched.lanes, pc, Action::Access(access))
     }
 

@@ -39,6 +39,7 @@ impl Machine<'_> {
             for fragment in &mut warp.fragments {
                 let registers = &mut self.frames[fragment.frame as usize].registers;
                 let inst = image.code[fragment.pc as usize];
+                let mut behind = fragment.pc + 1;
                 let mut forget = |row: u32| registers.mark(row, fragment.mask, 0, Why::at(fragment.pc));
                 match fragment.state {
                     State::Ready => continue,
@@ -53,14 +54,16 @@ impl Machine<'_> {
                         collective.dst.into_iter().chain(collective.dst_pred).for_each(&mut forget);
                         debug_assert!(inst.kind == Kind::Collective, "only these wait for a mask");
                     }
-                    State::Phase { answer: Some(row), .. } => {
+                    State::Phase { answer: Some(row), behind: then, .. } => {
+                        behind = then;
                         lanes(fragment.mask).for_each(|lane| registers.write(row, Width::Pred, lane, 1));
                         registers.mark(row, fragment.mask, !0, Why::NEVER);
                     }
-                    State::Phase { answer: None, .. } | State::Cluster => {}
+                    State::Phase { answer: None, behind: then, .. } => behind = then,
+                    State::Cluster => {}
                 }
                 fragment.state = State::Ready;
-                fragment.pc += 1;
+                fragment.pc = behind;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
 use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constants::ConstantMemory;
 use super::machine::{Cta, Machine, Setting};
@@ -159,11 +159,25 @@ impl Text {
     /// # Errors
     /// [`Refusal`] when its thread programs depend on what is not known, or it has something in it that is not modelled.
     pub fn emulate(&self, kernel: &str, options: &Options) -> Result<Emulation, Refusal> {
-        let emulation = self.emulate_in_order(kernel, options, false)?;
+        self.emulate_openly(kernel, options, &FxHashSet::default())
+    }
+
+    /// As [`Text::emulate`], where what the instructions `open` read from shared memory or write to it is not known, as they do so in
+    /// no order with others ([`crate::verdict::Report::unordered`]).
+    ///
+    /// # Errors
+    /// As [`Text::emulate`].
+    pub fn emulate_openly(
+        &self,
+        kernel: &str,
+        options: &Options,
+        open: &FxHashSet<u32>,
+    ) -> Result<Emulation, Refusal> {
+        let emulation = self.emulate_in_order(kernel, options, open, false)?;
         if emulation.stuck.is_none() {
             return Ok(emulation);
         }
-        match self.emulate_in_order(kernel, options, true) {
+        match self.emulate_in_order(kernel, options, open, true) {
             Ok(other) if other.stuck.is_none() => Ok(other),
             _ => Ok(emulation),
         }
@@ -173,6 +187,7 @@ impl Text {
         &self,
         kernel: &str,
         options: &Options,
+        open: &FxHashSet<u32>,
         backwards: bool,
     ) -> Result<Emulation, Refusal> {
         let usage = |message: String| Refusal::new(RefusalKind::Usage, message);
@@ -242,6 +257,7 @@ impl Text {
                 params: &params,
                 function,
                 clustered,
+                open,
                 constant_memory: &self.constants,
                 block,
                 cluster,

@@ -7,7 +7,7 @@ use bugaroo_ptx::ast::Function;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::barrier::Named;
 use super::constants::ConstantMemory;
@@ -60,6 +60,8 @@ pub(super) struct Setting<'a> {
     pub params: &'a Params,
     pub function: &'a Function,
     pub constant_memory: &'a ConstantMemory,
+    /// Instructions that access shared memory in no order with others, without racing: what they read, or leave there, is open.
+    pub open: &'a FxHashSet<u32>,
     pub block: [u32; 3],
     pub cluster: [u32; 3],
     /// Somebody says how large a cluster is.
@@ -274,11 +276,15 @@ impl<'a> Machine<'a> {
                         parameter = found.map(|(name, _)| name);
                         text
                     }
+                    _ if self.set.open.contains(&pc) => {
+                        "a value in shared memory that threads read and write in no order".to_string()
+                    }
                     Space::Shared => "a value read from shared memory".to_string(),
                     Space::Local => "a value read from local memory".to_string(),
                     _ => "a value loaded from global memory".to_string(),
                 }
             }
+            Kind::Store => "a value in shared memory that threads read and write in no order".to_string(),
             Kind::Atomic => "the result of an atomic operation".to_string(),
             Kind::Special | Kind::Alu | Kind::Mapa | Kind::Getctarank
                 if !self.set.clustered

@@ -12,7 +12,7 @@ use super::machine::{Machine, Target};
 use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use crate::program::{AccessKind, Values};
+use crate::program::{AccessKind, Strength, Values};
 
 impl Machine<'_> {
     /// Does matrix instruction `index` for lanes that are all there.
@@ -61,7 +61,7 @@ impl Machine<'_> {
             for lane in lanes(part.lanes).filter(|lane| *lane < count * 8) {
                 self.piece(w, part, address, (lane, lane), (0, 16), kind, &mut touched)?;
             }
-            self.touch(w, part.pc, kind, 16, &touched, Values::Unknown)?;
+            self.touch(w, part.pc, kind, (16, 16, Strength::Weak), &touched, Values::Unknown)?;
         }
         Ok(())
     }
@@ -131,7 +131,14 @@ impl Machine<'_> {
                 let offset = line as u64 * step * bits / 8;
                 self.piece(w, part, address, (lane, *by), (offset, bytes), kind, &mut touched)?;
             }
-            self.touch(w, part.pc, kind, bytes as usize, &touched, Values::Unknown)?;
+            self.touch(
+                w,
+                part.pc,
+                kind,
+                (bytes as usize, bytes as usize, Strength::Weak),
+                &touched,
+                Values::Unknown,
+            )?;
         }
         Ok(())
     }

@@ -174,7 +174,7 @@ impl Machine<'_> {
         let (now, at) = (state.phase & 1, rank << RANK_SHIFT | offset);
         for warp in &mut self.warps {
             for fragment in &mut warp.fragments {
-                let State::Phase { address, parity, answer } = fragment.state else { continue };
+                let State::Phase { address, parity, answer, behind } = fragment.state else { continue };
                 if address != at || parity == now {
                     continue;
                 }
@@ -184,24 +184,21 @@ impl Machine<'_> {
                     registers.mark(row, fragment.mask, !0, Why::NEVER);
                 }
                 fragment.state = State::Ready;
-                fragment.pc += 1;
+                fragment.pc = behind;
             }
         }
     }
 
-    /// `test_wait`, `try_wait`
-    #[allow(clippy::too_many_arguments, reason = "who, where, and the fields of the instruction")]
-    fn mbarrier_wait(
-        &mut self,
+    /// What the lanes of a test wait for: the mbarrier in one, the parity of its phase, its CTA and its offset.
+    pub fn awaited(
+        &self,
         w: usize,
-        fragment: usize,
+        frame: u32,
         pc: u32,
         active: u32,
         address: &Address,
         (value, by_parity): (Option<i32>, bool),
-        dst: Option<u32>,
-    ) -> Result<Flow, Refusal> {
-        let frame = self.warps[w].fragments[fragment].frame;
+    ) -> Result<[(u32, u32, u32, u32); 32], Refusal> {
         let width = if by_parity { Width::W32 } else { Width::W64 };
         let mut wanted = [(0, 0, 0, 0); 32];
         for lane in lanes(active) {
@@ -221,7 +218,26 @@ impl Machine<'_> {
             }
             wanted[lane] = (at, parity, rank, offset);
         }
-        self.polled(w, fragment, pc, active, dst)?;
+        Ok(wanted)
+    }
+
+    /// `test_wait`, `try_wait`
+    #[allow(clippy::too_many_arguments, reason = "who, where, and the fields of the instruction")]
+    fn mbarrier_wait(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        pc: u32,
+        active: u32,
+        address: &Address,
+        (value, by_parity): (Option<i32>, bool),
+        dst: Option<u32>,
+    ) -> Result<Flow, Refusal> {
+        let frame = self.warps[w].fragments[fragment].frame;
+        let wanted = self.awaited(w, frame, pc, active, address, (value, by_parity))?;
+        let behind = self.polled(w, fragment, pc, active, dst)?;
+        // Behind a wait in more than one instruction, the registers have their values already.
+        let dst = if behind == pc + 1 { dst } else { None };
         let mut rest = active;
         let mut waiting = Vec::new();
         let mut done = 0;
@@ -243,16 +259,21 @@ impl Machine<'_> {
             registers.mark(row, done, !0, Why::NEVER);
         }
         if waiting.is_empty() {
-            return Ok(Flow::Next);
+            if behind == pc + 1 {
+                return Ok(Flow::Next);
+            }
+            let part = self.warps[w].isolate(fragment, active, active);
+            self.warps[w].fragments[part].pc = behind;
+            return Ok(Flow::Select);
         }
         if done != 0 {
             let through = self.warps[w].split(fragment, done);
-            self.warps[w].fragments[through].pc += 1;
+            self.warps[w].fragments[through].pc = behind;
         }
         let mut left = active & !done;
         for (group, address, parity) in waiting {
             let part = self.warps[w].isolate(fragment, group, left);
-            self.warps[w].fragments[part].state = State::Phase { address, parity, answer: dst };
+            self.warps[w].fragments[part].state = State::Phase { address, parity, answer: dst, behind };
             left &= !group;
         }
         Ok(Flow::Select)

@@ -2,7 +2,7 @@
 //!
 //! Accesses of shared memory become commands. Of global memory only constants are known; what is stored there is forgotten.
 
-use bugaroo_ptx::types::Space;
+use bugaroo_ptx::types::{Scope, Semantics, Space};
 use bugaroo_simulator::SHARED_WINDOW;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Access, Inst};
@@ -10,7 +10,7 @@ use bugaroo_simulator::decoded::{Access, Inst};
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use crate::program::{self, AccessKind, Action, Addresses, Completion, RANK_SHIFT, Values};
+use crate::program::{self, AccessKind, Action, Addresses, Completion, RANK_SHIFT, Strength, Values};
 
 const ADDRESS: &str = "the address of an access that may be of shared memory";
 const GUARD: &str = "whether shared memory is accessed";
@@ -127,6 +127,7 @@ impl Machine<'_> {
             for element in 0..usize::from(access.vec) {
                 let offset = element * size;
                 let value = match target {
+                    Target::Shared(..) if self.set.open.contains(&pc) => Err(Why::at(pc)),
                     Target::Shared(rank, at) => {
                         self.ctas[rank as usize].shared.read(at as usize + offset, size)
                     }
@@ -155,7 +156,9 @@ impl Machine<'_> {
         for element in 0..usize::from(access.vec) {
             registers.mark(access.rows[element] as u32, active | doubtful, known[element], why[element]);
         }
-        self.touch(w, pc, AccessKind::Read, bytes, &touched, Values::Unknown)
+        let strength = strength(access.semantics);
+        let elements = (size, bytes, strength);
+        self.touch(w, pc, AccessKind::Read, elements, &touched, Values::Unknown)
     }
 
     /// Appends an access of shared memory, if there was one.
@@ -164,17 +167,27 @@ impl Machine<'_> {
         w: usize,
         pc: u32,
         kind: AccessKind,
-        bytes: usize,
+        (element, bytes, strength): (usize, usize, Strength),
         touched: &Touched,
         values: Values<'_>,
     ) -> Result<(), Refusal> {
         if touched.lanes == 0 {
             return Ok(());
         }
-        let addresses = touched.addresses();
-        let completion = Completion::Now;
-        let access = program::Access { kind, size: bytes as u32, addresses, values, completion };
-        self.emit(w, touched.lanes, pc, Action::Access(access))
+        // A strong vector is as many strong accesses.
+        let (size, values) = match strength {
+            Strength::Weak => (bytes, values),
+            _ if element == bytes => (bytes, values),
+            _ => (element, Values::Unknown),
+        };
+        let mut touched = Touched { lanes: touched.lanes, at: touched.at };
+        for _ in 0..bytes / size {
+            let (addresses, completion) = (touched.addresses(), Completion::Now);
+            let access = program::Access { kind, size: size as u32, strength, addresses, values, completion };
+            self.emit(w, touched.lanes, pc, Action::Access(access))?;
+            touched.at.iter_mut().for_each(|at| *at = at.wrapping_add(size as u32));
+        }
+        Ok(())
     }
 
     /// `st`
@@ -212,6 +225,7 @@ impl Machine<'_> {
                 };
                 match target {
                     Target::Shared(rank, at) => {
+                        let value = if self.set.open.contains(&pc) { Err(Why::at(pc)) } else { value };
                         self.ctas[rank as usize].shared.write(at as usize + offset, size, value);
                     }
                     Target::Local(at) => self.store_local(w, pc, lane, at + offset as u64, size, value)?,
@@ -227,7 +241,8 @@ impl Machine<'_> {
             }
             values[lane] = whole;
         }
-        self.touch(w, pc, AccessKind::Write, bytes, &touched, written(&values, touched.lanes))
+        let elements = (size, bytes, strength(access.semantics));
+        self.touch(w, pc, AccessKind::Write, elements, &touched, written(&values, touched.lanes))
     }
 
     /// The bits of an element that a lane stores.
@@ -333,7 +348,25 @@ impl Machine<'_> {
         for dst in atomic.dst.into_iter().chain(atomic.high.and_then(|high| high.dst)) {
             self.frames[frame as usize].registers.mark(dst, active | doubtful, 0, Why::at(pc));
         }
-        self.touch(w, pc, AccessKind::Atomic, bytes as usize, &touched, Values::Unknown)
+        let strength = match strength(atomic.semantics) {
+            // Nothing said is relaxed, for the device.
+            Strength::Weak => Strength::Cluster,
+            said => said,
+        };
+        let elements = (bytes as usize, bytes as usize, strength);
+        self.touch(w, pc, AccessKind::Atomic, elements, &touched, Values::Unknown)
+    }
+}
+
+/// How strong an access is, as far as it matters among the CTAs of a cluster. Volatile ones are relaxed, for the system.
+fn strength(semantics: Semantics) -> Strength {
+    match semantics {
+        Semantics::Weak => Strength::Weak,
+        Semantics::Relaxed(Scope::Cta)
+        | Semantics::Acquire(Scope::Cta)
+        | Semantics::Release(Scope::Cta)
+        | Semantics::AcqRel(Scope::Cta) => Strength::Cta,
+        _ => Strength::Cluster,
     }
 }
 

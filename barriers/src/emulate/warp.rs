@@ -16,8 +16,9 @@ pub(super) enum State {
     Barrier(u32),
     /// It waits for the lanes of this member mask.
     Mask(u32),
-    /// It waits for the phase of this parity of an mbarrier, and gets its answer into a predicate row.
-    Phase { address: u32, parity: u32, answer: Option<u32> },
+    /// It waits for the phase of this parity of an mbarrier, and gets its answer into a predicate row. It goes
+    /// on at `behind`.
+    Phase { address: u32, parity: u32, answer: Option<u32>, behind: u32 },
     /// It waits for its cluster.
     Cluster,
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, LANES, MAX_THREADS,
-    NAMED_BARRIERS, ProgramError, Values, WarpProgram,
+    NAMED_BARRIERS, ProgramError, Strength, Values, WarpProgram,
 };
 
 /// What a command does; how `a`, `b` and `c` are read.
@@ -60,7 +60,7 @@ const OPCODES: [Opcode; 16] = [
 
 // The head's bits: opcode, flags, size.
 const OPCODE_BITS: u32 = 5;
-const FLAG_BITS: u32 = 7;
+const FLAG_BITS: u32 = 9;
 const SIZE_SHIFT: u32 = OPCODE_BITS + FLAG_BITS;
 const SIZE_LIMIT: u32 = 1 << (32 - SIZE_SHIFT);
 
@@ -74,6 +74,9 @@ const COMPLETION: u32 = 0b11 << 5;
 const CP_ASYNC: u32 = 1 << 5;
 const BULK: u32 = 2 << 5;
 const MBARRIER: u32 = 3 << 5;
+const STRENGTH: u32 = 0b11 << 7;
+const STRONG_CTA: u32 = 1 << 7;
+const STRONG_CLUSTER: u32 = 2 << 7;
 
 /// A command as it is stored.
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +105,13 @@ impl Packed {
             0 => AccessKind::Read,
             1 => AccessKind::Write,
             _ => AccessKind::Atomic,
+        }
+    }
+    pub(crate) fn strength(&self) -> Strength {
+        match self.flags() & STRENGTH {
+            STRONG_CTA => Strength::Cta,
+            STRONG_CLUSTER => Strength::Cluster,
+            _ => Strength::Weak,
         }
     }
     pub(crate) fn has_each_address(&self) -> bool {
@@ -213,6 +223,11 @@ impl WarpProgram {
             AccessKind::Write => 1,
             AccessKind::Atomic => 2,
         };
+        flags |= match access.strength {
+            Strength::Weak => 0,
+            Strength::Cta => STRONG_CTA,
+            Strength::Cluster => STRONG_CLUSTER,
+        };
         let (a, b) = match access.addresses {
             Addresses::Affine { base, stride } => (base, stride as u32),
             Addresses::Each(all) => {
@@ -286,6 +301,7 @@ impl WarpProgram {
             Opcode::Access => Action::Access(Access {
                 kind: packed.kind(),
                 size: packed.size(),
+                strength: packed.strength(),
                 addresses: self.addresses_of(packed),
                 values: Values::Unknown,
                 completion: packed.completion(),

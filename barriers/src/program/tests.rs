@@ -14,6 +14,7 @@ fn what_is_written_is_read_back() {
         Action::Access(Access {
             kind: AccessKind::Write,
             size: 16,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base: 64, stride: -4 },
             values: Values::Unknown,
             completion,
@@ -27,6 +28,7 @@ fn what_is_written_is_read_back() {
         Action::Access(Access {
             kind: AccessKind::Atomic,
             size: 4,
+            strength: Strength::Weak,
             addresses: Addresses::Each(&addresses),
             values: Values::Unknown,
             completion: Completion::Now,
@@ -69,6 +71,7 @@ fn known_values_are_kept_by_lane() {
         let access = Access {
             kind: AccessKind::Write,
             size: 4,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base: 0, stride: 0 },
             values,
             completion: Completion::Now,

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Stamp, conflict, fenced, lanes, stamp};
+use super::{Stamp, conflict, fenced, lanes, morally_strong, stamp};
 use crate::chains::Layout;
 use crate::machine::{Context, Observer, place};
-use crate::program::{AccessKind, Opcode, Program};
+use crate::program::{AccessKind, Opcode, Packed, Program, Strength};
 use crate::verdict::{RaceKind, RacingAccess};
 
 /// Comparisons of one access with one earlier command, over all; after these, counting stops.
@@ -66,6 +66,7 @@ pub(crate) struct Pairs<'a> {
     last_key: Option<((u32, u32, RaceKind), usize)>,
     comparisons: u64,
     pub stopped: bool,
+    unordered: FxHashSet<u32>,
     /// Every single pair, where the caller wants them.
     pub all: Option<Vec<(ThreadAccess, ThreadAccess)>>,
 }
@@ -87,6 +88,7 @@ impl<'a> Pairs<'a> {
             last_key: None,
             comparisons: 0,
             stopped: false,
+            unordered: FxHashSet::default(),
             all: None,
         }
     }
@@ -145,10 +147,15 @@ impl<'a> Pairs<'a> {
                 if self.warp(old.chain) == context.warp && is_before(context, old) {
                     racing &= !(1 << lane);
                 }
+                let strong = self.strong(old, racing, new, lane);
+                racing &= !strong;
+                if strong != 0 {
+                    self.unordered(old, strong, new, lane);
+                }
                 if racing != 0 {
                     self.found(race_kind(old.kind, new.kind), old, racing, new, lane, cell);
                 }
-                let unfenced = old.lanes & !racing;
+                let unfenced = old.lanes & !racing & !strong;
                 if unfenced != 0 && old.kind != AccessKind::Read && !old.asynchronous && old.epoch >= visible
                 {
                     let kind = RaceKind::MissingProxyFence;
@@ -156,6 +163,59 @@ impl<'a> Pairs<'a> {
                 }
             }
         }
+    }
+
+    /// Which of the lanes are morally strong with the new access.
+    fn strong(&self, old: &Entry, racing: u32, new: &Entry, lane: u32) -> u32 {
+        let (old_warp, new_warp) = (self.warp(old.chain), self.warp(new.chain));
+        let (a, b) = (&self.program.warps()[old_warp as usize], &self.program.warps()[new_warp as usize]);
+        let (old_packed, new_packed) = (&a.packed()[old.command as usize], &b.packed()[new.command as usize]);
+        let shape = self.program.shape();
+        let same_cta = shape.cta_of(old_warp) == shape.cta_of(new_warp);
+        if !morally_strong(old_packed.strength(), new_packed.strength(), same_cta)
+            || old_packed.size() != new_packed.size()
+        {
+            return 0;
+        }
+        let address = b.addresses_of(new_packed).lane(lane);
+        let meets = |other: &u32| a.addresses_of(old_packed).lane(*other) == address;
+        lanes(racing).filter(meets).fold(0, |all, other| all | 1 << other)
+    }
+
+    /// Accesses that do not race, but come in any order.
+    fn unordered(&mut self, old: &Entry, strong: u32, new: &Entry, lane: u32) {
+        let both_write = old.kind == AccessKind::Write && new.kind == AccessKind::Write;
+        if both_write && self.benign(old, strong, new, lane) == strong.count_ones() {
+            return;
+        }
+        let origin = |pairs: &Pairs<'_>, e: &Entry| {
+            pairs.program.warps()[pairs.warp(e.chain) as usize].packed()[e.command as usize].origin
+        };
+        let reads = old.kind == AccessKind::Read || new.kind == AccessKind::Read;
+        for entry in [old, new] {
+            // Of a read and a write, it is what is read that is open.
+            if !reads || entry.kind == AccessKind::Read {
+                let origin = origin(self, entry);
+                self.unordered.insert(origin);
+            }
+        }
+    }
+
+    /// Origins of strong accesses whose value depends on the order of threads, sorted.
+    pub(crate) fn unordered_origins(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.unordered.iter().copied().collect();
+        if self.stopped {
+            // Not all pairs were seen: any may be.
+            let strong =
+                |packed: &&Packed| packed.opcode() == Opcode::Access && packed.strength() != Strength::Weak;
+            let warps = self.program.warps().iter();
+            all.extend(
+                warps.flat_map(|warp| warp.packed().iter().filter(strong).map(|packed| packed.origin)),
+            );
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     fn warp(&self, chain: u32) -> u32 {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Values,
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Strength, Values,
 };
 use bugaroo_barriers::{Program, Shape, ThreadAccess};
 
@@ -417,6 +417,7 @@ fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
         What::Access(kind, base, size, stride) => Action::Access(Access {
             kind,
             size,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base, stride },
             values: Values::Unknown,
             completion: Completion::Now,
@@ -436,6 +437,7 @@ fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
         What::GroupCopy(base, size) => Action::Access(Access {
             kind: AccessKind::Write,
             size,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base, stride: 1 },
             values: Values::Unknown,
             completion: Completion::Group(GroupKind::CpAsync),
@@ -445,6 +447,7 @@ fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
         What::Copy(mbarrier, base, size) => Action::Access(Access {
             kind: AccessKind::Write,
             size,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base, stride: 1 },
             values: Values::Unknown,
             completion: Completion::Mbarrier { address: 64 + 8 * mbarrier as u32 },

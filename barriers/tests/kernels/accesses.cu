@@ -39,8 +39,9 @@ extern "C" __global__ void __launch_bounds__(32, 1) vectors_right(float4 *out) {
 
 // Everybody writes the same known value: a race, but a benign one.
 extern "C" __global__ void __launch_bounds__(64, 1) same_value(int *out) {
-    __shared__ volatile int flag;
-    flag = 7;
+    __shared__ int flag;
+    unsigned to = (unsigned)__cvta_generic_to_shared(&flag);
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(7) : "memory");
     __syncthreads();
     out[threadIdx.x] = flag;
 }

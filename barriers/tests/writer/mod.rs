@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Values,
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Strength, Values,
 };
 use bugaroo_barriers::{Program, Report, Shape, check};
 
@@ -74,6 +74,7 @@ impl Writer {
         let access = Access {
             kind,
             size,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base, stride },
             values,
             completion: Completion::Now,
@@ -99,6 +100,7 @@ impl Writer {
         let access = Access {
             kind,
             size,
+            strength: Strength::Weak,
             addresses: Addresses::Affine { base, stride: size as i32 },
             values: Values::Unknown,
             completion,

@@ -61,6 +61,13 @@ pub fn describe(findings: &Findings, base: &Path) -> String {
         page.race(race);
     }
     page.more(findings.races.len());
+    if !findings.unordered.is_empty() {
+        page.line(
+            1,
+            "note: volatile or relaxed accesses that do not race come in no order; what is read depends on who comes first:",
+        );
+        findings.unordered.iter().take(FEW).for_each(|at| page.place(2, "at", at));
+    }
     // In a deadlock, that barriers do not complete goes without saying.
     let unfinished = if findings.deadlock.is_none() { &findings.unfinished[..] } else { &[] };
     for unfinished in unfinished.iter().take(FEW) {
