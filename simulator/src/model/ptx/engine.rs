@@ -464,12 +464,14 @@ impl MemoryModel for Ptx {
         let all = |warp: u32| lanes_of(&shape, warp - first);
         let here = &mut self.barriers[at.cta as usize];
         let known = here.known(barrier, |arrivals| {
-            let count: u32 = arrivals.iter().map(|arrival| arrival.lanes.count_ones()).sum();
-            let alive: u32 = warps.clone().map(|warp| self.alive[warp as usize].count_ones()).sum();
+            // Of those that arrived some may have ended since, so that numbers would not do.
+            let came =
+                |warp: u32| arrivals.iter().filter(|a| a.warp == warp).fold(0, |lanes, a| lanes | a.lanes);
+            let everybody = warps.clone().all(|warp| self.alive[warp as usize] & !came(warp) == 0);
             let mut arrived: Vec<usize> =
                 arrivals.iter().flat_map(|arrival| slots(arrival.warp, arrival.lanes)).collect();
             let mut writers: Vec<Writers> = Vec::new();
-            if count >= alive {
+            if everybody {
                 // Threads that have ended count as having come.
                 let ended = |warp: u32| slots(warp, all(warp) & !self.alive[warp as usize]);
                 arrived.extend(warps.clone().flat_map(ended));
