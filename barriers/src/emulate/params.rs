@@ -167,7 +167,7 @@ fn loaded(function: &Function, name: &str, offset: u64) -> Option<Type> {
     search(&body.statements, &mut |instruction| {
         let Op::Ld { space: Space::Param, vec, ty, .. } = instruction.op else { return None };
         let (symbol, at) = instruction.operands.iter().find_map(address)?;
-        let size = u64::from(ty.bytes() as u32);
+        let size = u64::from(ty.bytes());
         let mut elements = (0..u64::from(vec.max(1))).map(|element| at + element * size);
         (symbol == name && elements.any(|element| element == offset)).then_some(ty)
     })
