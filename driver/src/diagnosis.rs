@@ -6,7 +6,7 @@
 use bugaroo_device_handlers::SYMBOL_PREFIX;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, MissingEdge, SourceLine, StaleRead,
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, MissingEdge, NearAllocation, SourceLine, StaleRead,
 };
 use bugaroo_simulator as device;
 
@@ -51,22 +51,21 @@ pub fn status(kind: &device::FaultKind) -> Status {
     }
 }
 
-/// A fault, for the report.
-pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
+/// A fault, for the report; `allocation` is what its address came close to.
+pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &Lines<'_>) -> Fault {
     use device::FaultKind as Kind;
     let kind = match fault.kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } | Kind::BadFree { .. } => {
-            FaultKind::IllegalAddress
-        }
+        Kind::OutOfBounds { .. } | Kind::NoAccess { .. } => FaultKind::IllegalAddress,
+        Kind::Freed { .. } => FaultKind::UseAfterFree,
+        Kind::BadFree { .. } => FaultKind::InvalidFree,
         Kind::Assert => FaultKind::Assert,
         Kind::Misaligned { .. } => FaultKind::MisalignedAddress,
         Kind::Trap => FaultKind::Trap,
         Kind::BarrierDivergence { .. } => FaultKind::BarrierDivergence,
-        Kind::StackOverflow { .. }
-        | Kind::BadCall { .. }
+        Kind::BadBarrier { .. } | Kind::BadMbarrier { .. } => FaultKind::BarrierMisuse,
+        Kind::StackOverflow { .. } => FaultKind::StackOverflow,
+        Kind::BadCall { .. }
         | Kind::BadBranch { .. }
-        | Kind::BadBarrier { .. }
-        | Kind::BadMbarrier { .. }
         | Kind::BadTensorMap { .. }
         | Kind::BadClusterAddress { .. }
         | Kind::BadMemberMask { .. } => FaultKind::IllegalInstruction,
@@ -84,7 +83,20 @@ pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
     };
     let at = blocked(fault.thread.block, fault.thread.thread, 1, &fault.place, lines);
     let summary = format!("{}: {} at {}", fault.thread, fault.kind, place(&at));
-    Fault { kind, summary, access, at }
+    let (address, size) = address(&fault.kind).unzip();
+    Fault { kind, summary, access, address, size, allocation, at }
+}
+
+/// The address that a fault is about, and the bytes accessed.
+pub fn address(kind: &device::FaultKind) -> Option<(u64, u32)> {
+    use device::FaultKind as Kind;
+    match *kind {
+        Kind::OutOfBounds { address, size, .. }
+        | Kind::Freed { address, size, .. }
+        | Kind::NoAccess { address, size, .. }
+        | Kind::Misaligned { address, size, .. } => Some((address, size)),
+        _ => None,
+    }
 }
 
 /// Who waits where, for the report; `what` says why the launch was given up.

@@ -65,6 +65,7 @@ mod native;
 pub mod notices;
 mod nvjitlink;
 pub mod occupancy;
+mod origins;
 mod own_writes;
 pub mod peer;
 pub mod per_thread;

@@ -284,5 +284,5 @@ fn fault(kernel: &str, status: Status) -> Fault {
         source: None,
         instruction: String::new(),
     };
-    Fault { kind, summary, access: None, at }
+    Fault { kind, summary, access: None, address: None, size: None, allocation: None, at }
 }
