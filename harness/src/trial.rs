@@ -4,15 +4,17 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION};
+use bugaroo_protocol::{Backend, LaunchEnd, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION};
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
 use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
+use crate::findings::Seen;
 use crate::fork_server::{self, ForkServer, Start};
 use crate::gpu;
+use crate::incident::Incident;
 use crate::library::DriverLibrary;
 use crate::oracle::Reference;
 use crate::process::{Ended, Ends, Program};
@@ -62,6 +64,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) step_budget: Option<u64>,
     /// How long it took without injection.
     pub(crate) passed_in: Option<Duration>,
+    /// Errors of launches that the program has without injection, once they are known: none of them makes a trial fail.
+    pub(crate) known: Option<&'a [Seen]>,
     /// Why it has to be a process of its own, in one line, if it has.
     pub(crate) cannot_fork: Option<&'a str>,
     /// Whether warps run in lockstep.
@@ -117,7 +121,7 @@ impl Ground {
             Some(server) => server.trial(&self.orders(plan, -1), oracle.keep(), timeout).await,
             None => None,
         };
-        let (ended, report) = match served {
+        let (ended, mut report) = match served {
             Some(done) => done,
             None => self.process(plan).await?,
         };
@@ -127,6 +131,20 @@ impl Ground {
         if let Some(what) = report.unsupported {
             return Err(Error::Unsupported { what });
         }
+        if self.settings.ignore_faults {
+            report.incidents.ignore_faults();
+        }
+        let is_news = |incident: &&Incident| {
+            let key = incident.key();
+            let known = plan.known.is_none_or(|known| known.iter().any(|seen| seen.incident.key() == key));
+            !known && !incident.is_deadlock()
+        };
+        let news = report.incidents.kept.iter().find(is_news).map(|incident| incident.launch.clone());
+        let blamed = news.is_some();
+        // Threads that wait for ever outrank a fault.
+        if report.failed_launch.as_ref().is_some_and(|first| matches!(first.end, LaunchEnd::Fault(_))) {
+            report.failed_launch = news.or(report.failed_launch);
+        }
         let launch = report.failed_launch.as_ref();
         let (outcome, reason) = match without_oracle(ended.exit, launch, timeout) {
             Some((outcome, reason)) => (outcome, Some(reason)),
@@ -135,7 +153,7 @@ impl Ground {
                     .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, timeout)
                     .await
                     .map_err(|source| Error::Process { what: "the oracle's command".into(), source })?;
-                by_oracle(verdict, launch)
+                by_oracle(verdict, launch, blamed)
             }
         };
         Ok(Ran {
@@ -271,6 +289,8 @@ impl Ran {
             forgotten: self.report.forgotten,
             digest: self.report.digest.clone(),
             failure: self.outcome.is_failure().then(|| self.failure()),
+            incidents: self.report.incidents.kept.clone(),
+            more_incidents: self.report.incidents.more,
         }
     }
 
