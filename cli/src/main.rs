@@ -3,8 +3,10 @@
 
 mod args;
 mod bisect;
+mod errors;
 mod exit;
 mod failure;
+mod findings;
 mod histogram;
 mod instrument;
 mod later;
@@ -25,23 +27,21 @@ use args::{Cli, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::Bisect(args) => bisect::bisect(&args),
-        Command::Profile(args) => profile::profile(&args),
-        Command::Sites(args) => sites::sites(&args),
-        Command::Replay(args) => replay::replay(&args),
-        Command::Instrument(args) => instrument::instrument(&args),
-        Command::Race(args) => later::race(&args),
-        Command::Verify(args) => verify::verify(&args),
-        Command::Litmus(args) => litmus::litmus(&args),
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return errors::usage(&error).into(),
     };
-    let exit: Exit = result.unwrap_or_else(|error| {
-        output::note(format_args!(
-            "{}{error:#}",
-            if exit::of_error(&error) == Exit::Interrupted { "" } else { "error: " }
-        ));
-        exit::of_error(&error)
-    });
+    let result = match &command {
+        Command::Run(args) => run::run(args),
+        Command::Bisect(args) => bisect::bisect(args),
+        Command::Profile(args) => profile::profile(args),
+        Command::Sites(args) => sites::sites(args),
+        Command::Replay(args) => replay::replay(args),
+        Command::Instrument(args) => instrument::instrument(args),
+        Command::Race(args) => later::race(args),
+        Command::Verify(args) => verify::verify(args),
+        Command::Litmus(args) => litmus::litmus(args),
+    };
+    let exit: Exit = result.unwrap_or_else(|error| errors::tell(&error, &command));
     exit.into()
 }

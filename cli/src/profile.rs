@@ -16,7 +16,7 @@ use crate::{histogram, run, setup};
 /// Counts what a program executes, and measures flush lengths.
 pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     // Nothing is compared with another run here, so that no digest is needed.
-    let settings = Settings { digest: false, ..setup::settings(&args.trial)? };
+    let settings = Settings { digest: false, schedules: false, ..setup::settings(&args.trial)? };
     let variation = setup::variation(&args.trial, args.pw)?;
     let target = setup::target(&args.program)?;
     let (seed, backend) = (settings.seed, settings.backend);

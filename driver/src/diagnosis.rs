@@ -84,7 +84,7 @@ pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &
     let at = blocked(fault.thread.block, fault.thread.thread, 1, &fault.place, lines);
     let summary = format!("{}: {} at {}", fault.thread, fault.kind, place(&at));
     let (address, size) = address(&fault.kind).unzip();
-    Fault { kind, summary, access, address, size, allocation, at }
+    Fault { kind, summary, what: fault.kind.to_string(), access, address, size, allocation, at }
 }
 
 /// The address that a fault is about, and the bytes accessed.

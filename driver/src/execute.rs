@@ -265,7 +265,11 @@ impl Driver {
     /// The allocation that a bad access came close to, or was in, or had been in.
     fn close_to(&self, kind: &FaultKind) -> Option<NearAllocation> {
         let (address, _) = diagnosis::address(kind)?;
-        let near = |(base, size)| self.origins.near(base, size, address);
+        let near = |(base, size)| {
+            let modules = self.modules.find(|_| true).into_iter();
+            let name = |module| self.modules.get(module).ok()?.program.variable_at(base).map(str::to_owned);
+            NearAllocation { variable: modules.filter_map(name).next(), ..self.origins.near(base, size, address) }
+        };
         match kind {
             FaultKind::Freed { .. } => self.origins.freed_at(address),
             FaultKind::OutOfBounds { near: Some(found), .. } => Some(near((found.base, found.size))),

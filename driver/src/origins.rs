@@ -11,6 +11,7 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{HostFrame, NearAllocation, SourceLine};
 
 /// Return addresses that are kept of a call, our own libraries' among them.
@@ -76,6 +77,7 @@ impl Origins {
             size: freed.size,
             offset: address.wrapping_sub(freed.base).cast_signed(),
             freed: true,
+            variable: None,
             allocated_at: frames(&freed.allocated),
             freed_at: frames(&freed.freed),
         })
@@ -88,6 +90,7 @@ impl Origins {
             size,
             offset: address.wrapping_sub(base).cast_signed(),
             freed: false,
+            variable: None,
             allocated_at: self.live.get(&base).map(|(_, trace)| frames(trace)).unwrap_or_default(),
             freed_at: Vec::new(),
         }
@@ -154,6 +157,12 @@ fn frames(trace: &[usize]) -> Vec<HostFrame> {
         if is_main || told.len() >= TOLD {
             break;
         }
+    }
+    // What a header of the toolkit wraps around a call is not the program's.
+    let wraps = |frame: &HostFrame| frame.source.as_ref().is_some_and(|at| is_toolkit_header(&at.file));
+    let wrapping = told.iter().take_while(|frame| wraps(frame)).count();
+    if wrapping < told.len() {
+        told.drain(..wrapping);
     }
     told.truncate(TOLD);
     told

@@ -6,13 +6,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Site};
+use bugaroo_protocol::{Backend, BlockedThread, Site};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::Output;
 use crate::error::Error;
 use crate::findings::{Findings, Seen};
 use crate::fork_server::wrote_elsewhere;
+use crate::names::{demangled, readable};
 use crate::oracle::{Oracle, Reference};
 use crate::progress::{Event, Reporter};
 use crate::record::{Failure, Outcome};
@@ -74,6 +75,17 @@ fn not_known() -> Option<String> {
     Some("the run was begun by a version without a fork server".to_owned())
 }
 
+/// Groups of threads that are shown.
+const SHOWN: usize = 8;
+
+/// Where threads stand, in a line.
+fn place(group: &BlockedThread) -> String {
+    let source = group.source.as_ref().map(|source| format!(", {}:{}", source.file, source.line));
+    let line = group.ptx_line.map(|line| format!(", PTX line {line}"));
+    let [source, line] = [source, line].map(Option::unwrap_or_default);
+    format!("{}{source}{line}: {}", demangled(&group.function), group.instruction.trim())
+}
+
 /// What is said of programs from before Volta, most often: reductions whose last warp has no `__syncwarp()`.
 pub const LOCKSTEP_NOTE: &str = "it passes with --warp-synchronous, which has warps run in lockstep: it counts on that, without \
      __syncwarp(), and Volta and later schedule the threads of a warp independently";
@@ -115,6 +127,14 @@ impl fmt::Display for BaselineFailure {
         }
         if schedules.total() > 0 {
             write!(f, "\n{schedules}")?;
+        }
+        // A process that was killed says nothing of its threads; under the schedules' step budget one does.
+        let runs = [failure].into_iter().chain(schedules.cells.iter().flatten().filter_map(|run| run.failure.as_ref()));
+        if let Some(found) = runs.filter_map(Failure::diagnosis).find(|found| !found.waiting.is_empty()) {
+            write!(f, "\n{}:", readable(&found.summary))?;
+            for group in found.waiting.iter().take(SHOWN) {
+                write!(f, "\n  {} threads stand at {}", group.threads, place(group))?;
+            }
         }
         for (name, text) in [("standard output", &failure.stdout), ("standard error", &failure.stderr)] {
             if !text.is_empty() {

@@ -74,7 +74,7 @@ impl RunSummary {
 
     /// Trials per second of wall-clock time; None where none ran.
     pub fn trials_per_second(&self) -> Option<f64> {
-        (self.ran > 0).then(|| self.ran as f64 / self.elapsed.as_secs_f64())
+        (self.ran > 0 && !self.elapsed.is_zero()).then(|| self.ran as f64 / self.elapsed.as_secs_f64())
     }
 
     /// The cell with a failure that comes first, with that failure.
@@ -255,7 +255,10 @@ impl Campaign {
         let done = Done { ran, elapsed: started.elapsed(), interrupted, fork_server: session.fork_server() };
         trials.retain(|&(_, trial), _| trial < self.trials);
         let mut summary = summary(&directory, run, &trials, done, Vec::new());
-        summary.warnings = warnings(session, &summary.cells);
+        // Where kernels end early by an error, there is something else to say.
+        if summary.findings.is_empty() {
+            summary.warnings = warnings(session, &summary.cells);
+        }
         Ok(summary)
     }
 }

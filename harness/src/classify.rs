@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bugaroo_protocol::LaunchEnd;
 
-use crate::names::demangled;
+use crate::names::{demangled, readable};
 use crate::oracle::Verdict;
 use crate::record::{Exit, Outcome};
 use crate::report::FailedLaunch;
@@ -23,14 +23,14 @@ pub fn without_oracle(
     let ended = launch.map(|launch| (&launch.kernel, &launch.end));
     match (ended, exit) {
         (Some((kernel, LaunchEnd::Deadlock(diagnosis))), _) => {
-            Some((Outcome::Deadlock, format!("kernel {}: {}", demangled(kernel), diagnosis.summary)))
+            Some((Outcome::Deadlock, format!("kernel {}: {}", demangled(kernel), readable(&diagnosis.summary))))
         }
         (Some((kernel, LaunchEnd::StepBudget(diagnosis))), _) => {
-            let reason = format!("kernel {} ran out of its step budget: {}", demangled(kernel), diagnosis.summary);
+            let reason = format!("kernel {} ran out of its step budget: {}", demangled(kernel), readable(&diagnosis.summary));
             Some((Outcome::Timeout, reason))
         }
         (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => {
-            Some((Outcome::Crash, format!("kernel {}: {} ({exit})", demangled(kernel), fault.summary)))
+            Some((Outcome::Crash, format!("kernel {}: {} ({exit})", demangled(kernel), readable(&fault.summary))))
         }
         (_, Exit::Killed) => {
             Some((Outcome::Timeout, format!("killed after {} s of wall-clock time", timeout.as_secs_f64())))
@@ -49,12 +49,12 @@ pub fn by_oracle(
 ) -> (Outcome, Option<String>) {
     match (verdict, launch.map(|launch| (&launch.kernel, &launch.end))) {
         (Verdict::Content, Some((kernel, LaunchEnd::Fault(fault)))) if blamed => {
-            let reason = format!("kernel {}: {}", demangled(kernel), fault.summary);
+            let reason = format!("kernel {}: {}", demangled(kernel), readable(&fault.summary));
             (Outcome::Crash, Some(reason))
         }
         (Verdict::Content, _) => (Outcome::Pass, None),
         (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => {
-            (Outcome::Crash, Some(format!("kernel {}: {} ({reason})", demangled(kernel), fault.summary)))
+            (Outcome::Crash, Some(format!("kernel {}: {} ({reason})", demangled(kernel), readable(&fault.summary))))
         }
         (Verdict::Discontent(reason), _) => (Outcome::WrongResult, Some(reason)),
     }

@@ -7,7 +7,7 @@ use bugaroo_protocol::{Access, BlockedThread, FaultKind, LaunchEnd, NearAllocati
 use serde::{Deserialize, Serialize};
 
 use crate::incident::{Incident, Key};
-use crate::names::demangled;
+use crate::names::{demangled, readable};
 use crate::record::TrialRecord;
 
 /// Distinct findings that are told of a run.
@@ -76,6 +76,8 @@ pub struct Finding {
     pub launch: u64,
     /// One line for a person.
     pub summary: String,
+    /// What the thread did, in words.
+    pub what: String,
     /// Its line in the source.
     pub source: Option<SourceLine>,
     /// Its line in the PTX.
@@ -110,6 +112,7 @@ impl Finding {
             kernel_mangled: launch.kernel.clone(),
             launch: launch.ordinal,
             summary: String::new(),
+            what: String::new(),
             source: at.and_then(|at| at.source.clone()),
             ptx_line: at.and_then(|at| at.ptx_line),
             access: None,
@@ -125,7 +128,8 @@ impl Finding {
         match launch.end.clone() {
             LaunchEnd::Fault(fault) => Some(Self {
                 kind: FindingKind::Fault(fault.kind),
-                summary: fault.summary,
+                summary: readable(&fault.summary),
+                what: fault.what,
                 access: fault.access,
                 address: fault.address,
                 size: fault.size,
@@ -134,7 +138,7 @@ impl Finding {
                 ..plain
             }),
             LaunchEnd::Deadlock(found) => {
-                Some(Self { summary: found.summary, threads: found.waiting, ..plain })
+                Some(Self { summary: readable(&found.summary), threads: found.waiting, ..plain })
             }
             LaunchEnd::Complete | LaunchEnd::StepBudget(_) => None,
         }

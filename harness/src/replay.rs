@@ -10,6 +10,7 @@ use crate::library::DriverLibrary;
 use crate::record::TrialRecord;
 use crate::rundir::{Recorded, RunDirError, RunFile};
 use crate::session::{FullTrial, Session};
+use crate::target::Target;
 
 /// A trial to be run again.
 #[derive(Debug)]
@@ -35,6 +36,11 @@ impl Replay {
         };
         recorded.run.configuration.target.check()?;
         Ok(Self { run: recorded.run, cell, record })
+    }
+
+    /// The program.
+    pub fn target(&self) -> &Target {
+        &self.run.configuration.target
     }
 
     /// What was recorded.

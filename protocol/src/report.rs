@@ -243,6 +243,9 @@ pub struct Fault {
     pub summary: String,
     /// Load, store or atomic, where it is one.
     pub access: Option<Access>,
+    /// What the thread did, in words.
+    #[serde(default)]
+    pub what: String,
     /// The address, where it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
@@ -267,6 +270,9 @@ pub struct NearAllocation {
     pub offset: i64,
     /// Whether it was freed by then.
     pub freed: bool,
+    /// The variable of the module that it is, as the PTX names it, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
     /// The function of the program that asked for it, and that one's callers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocated_at: Vec<HostFrame>,

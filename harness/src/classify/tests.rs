@@ -30,7 +30,7 @@ fn fault() -> FailedLaunch {
         instruction: "ld.global.u32 %r1, [%rd1];".into(),
     };
     let summary = "illegal address 0x10".into();
-    launch(LaunchEnd::Fault(Fault { kind: FaultKind::IllegalAddress, summary, access: None, at }))
+    launch(LaunchEnd::Fault(Fault { kind: FaultKind::IllegalAddress, summary, what: String::new(), access: None, address: None, size: None, allocation: None, at }))
 }
 
 fn first(exit: Exit, launch: Option<&FailedLaunch>) -> Option<Outcome> {

@@ -8,3 +8,11 @@ fn names_of_cpp_and_others() {
         assert_eq!(demangled(plain), plain);
     }
 }
+
+#[test]
+fn names_in_a_text() {
+    assert_eq!(readable("in _Z4pastPi, line 3, and _Z1av"), "in past(int*), line 3, and a()");
+    for plain in ["nothing", "", "my_Z4pastPi", "_Z", "at _Zzz: x"] {
+        assert_eq!(readable(plain), plain);
+    }
+}

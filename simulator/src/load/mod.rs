@@ -176,6 +176,13 @@ impl Program {
         self.variables.get(name).copied()
     }
 
+    /// The module variable in global or constant memory that starts at an address.
+    pub fn variable_at(&self, address: u64) -> Option<&str> {
+        let named = self.variables.iter().filter(|(_, (base, _))| *base == address);
+        // The first by name, should two start there.
+        named.map(|(name, _)| name.as_str()).min()
+    }
+
     /// Gives the module's variables back.
     pub fn unload(&self, memory: &mut Memory) {
         release(memory, &self.allocations);
