@@ -104,6 +104,10 @@ pub fn diagnosis(what: &str, found: &device::Diagnosis, lines: &Lines<'_>) -> Di
     let mut groups: Vec<&device::Group> = found.groups.iter().collect();
     // Stable: groups of one size stay in order of block and thread.
     groups.sort_by_key(|group| std::cmp::Reverse(group.threads));
+    // One of each place first: many blocks may wait alike, and what they wait for stands elsewhere.
+    let mut places = std::collections::HashSet::new();
+    let (first, more): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| places.insert(&group.place));
+    let groups = [first, more].concat();
     let blocked_group =
         |group: &&device::Group| blocked(group.block, group.first_thread, group.threads, &group.place, lines);
     let waiting: Vec<BlockedThread> = groups.iter().take(GROUPS).map(blocked_group).collect();

@@ -15,7 +15,7 @@ use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{HostFrame, NearAllocation, SourceLine};
 
 /// Return addresses that are kept of a call, our own libraries' among them.
-const DEPTH: usize = 24;
+const DEPTH: usize = 16;
 /// Calls that are told of them.
 const TOLD: usize = 6;
 /// Releases that are remembered.

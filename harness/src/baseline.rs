@@ -132,8 +132,10 @@ impl fmt::Display for BaselineFailure {
         let runs = [failure].into_iter().chain(schedules.cells.iter().flatten().filter_map(|run| run.failure.as_ref()));
         if let Some(found) = runs.filter_map(Failure::diagnosis).find(|found| !found.waiting.is_empty()) {
             write!(f, "\n{}:", readable(&found.summary))?;
-            for group in found.waiting.iter().take(SHOWN) {
-                write!(f, "\n  {} threads stand at {}", group.threads, place(group))?;
+            let mut places: Vec<String> = found.waiting.iter().map(place).collect();
+            places.dedup();
+            for place in places.iter().take(SHOWN) {
+                write!(f, "\n  threads stand at {place}")?;
             }
         }
         for (name, text) in [("standard output", &failure.stdout), ("standard error", &failure.stderr)] {
@@ -195,7 +197,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         variation: None,
         report_sites: true,
         reference: None,
-        step_budget: None,
+        step_budget: ground.settings.step_budget,
         passed_in: None,
         known: None,
         cannot_fork: None,

@@ -1,4 +1,4 @@
-// nvcc program: -arch=sm_90 -rdc=true -lineinfo
+// nvcc program: -arch=sm_90 -rdc=true -lineinfo -g
 // Programs that do what no kernel may, one a name, and never look at an error: each ends with exit code 0. The line that
 // is at fault carries the name in a comment.
 #include <cooperative_groups.h>
@@ -11,9 +11,10 @@ namespace cg = cooperative_groups;
 
 __device__ int sink;
 __constant__ int table[4] = {1, 2, 3, 4};
+__device__ int counters[8];
 
 __global__ void write_at(int *a, long i) {
-    a[i] = 1;  // HERE write_past_end write_far_away write_before write_null use_after_free use_after_async_free host_pointer
+    a[i] = 1;  // HERE write_past_end write_far_away write_before write_null use_after_free use_after_async_free host_pointer read_only_host
 }
 
 __global__ void read_at(const int *a, long i) {
@@ -75,8 +76,8 @@ __global__ void local_array(int i) {
     sink = sum;
 }
 
-__global__ void const_write(int i) {
-    const_cast<int *>(table)[i] = 5;  // HERE const_write
+__global__ void variable_past_end(int i) {
+    counters[i] = 5;  // HERE variable_past_end
 }
 
 __global__ void const_past_end(int i) {
@@ -85,10 +86,6 @@ __global__ void const_past_end(int i) {
 
 __global__ void trap() {
     if (threadIdx.x == 3) __trap();  // HERE trap
-}
-
-__global__ void breakpoint() {
-    __brkpt();  // HERE breakpoint
 }
 
 __global__ void assertion(int n) {
@@ -233,10 +230,15 @@ static void run(const char *name) {
     if (is("shared_dynamic")) shared_dynamic<<<1, 32, 128>>>(1 << 20);
     if (is("shared_generic")) shared_generic<<<1, 32>>>(1 << 22);
     if (is("local_array")) local_array<<<1, 32>>>(3);
-    if (is("const_write")) const_write<<<1, 1>>>(1);
+    if (is("variable_past_end")) variable_past_end<<<1, 1>>>(9);
+    if (is("read_only_host")) {
+        int *page = static_cast<int *>(std::aligned_alloc(4096, 4096));
+        std::memset(page, 0, 4096);
+        cudaHostRegister(page, 4096, cudaHostRegisterReadOnly);
+        write_at<<<1, 1>>>(page, 0);
+    }
     if (is("const_past_end")) const_past_end<<<1, 1>>>(1 << 24);
     if (is("trap")) trap<<<1, 32>>>();
-    if (is("breakpoint")) breakpoint<<<1, 32>>>();
     if (is("assertion")) assertion<<<1, 32>>>(4);
     if (is("divergence")) divergence<<<1, 32>>>(make<int>(64));
     if (is("barrier_counts")) barrier_counts<<<1, 64>>>();
