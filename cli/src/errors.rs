@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use bugaroo_harness::record::Failure;
 use bugaroo_harness::{BaselineFailure, Error, Finding, Outcome};
-use clap::{CommandFactory, ValueEnum};
+use clap::CommandFactory;
 use serde::Serialize;
 
 use crate::args::{Cli, Command, Format};
@@ -110,13 +110,31 @@ pub fn usage(error: &clap::Error) -> Exit {
 
 /// Whether a command line that is not understood asks for JSON. What follows the program's name is the program's own.
 fn json_was_asked_for(words: impl IntoIterator<Item = OsString>) -> bool {
-    let json = |command: &clap::ArgMatches| {
-        let (_, options) = command.subcommand()?;
-        let given = options.try_get_raw("format").ok()??.next_back()?;
-        Some(Format::from_str(given.to_str()?, false) == Ok(Format::Json))
+    let mut words = words.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let cli = Cli::command();
+    let Some(command) = words.next().and_then(|name| cli.find_subcommand(&name).cloned()) else { return false };
+    let has_program = command.get_positionals().any(clap::Arg::is_trailing_var_arg_set);
+    let takes_value = |name: &str| {
+        let option = command.get_arguments().find(|option| option.get_long() == Some(name));
+        option.is_some_and(|option| option.get_action().takes_values())
     };
-    let understood = Cli::command().ignore_errors(true).try_get_matches_from(words);
-    understood.ok().as_ref().and_then(json).unwrap_or(false)
+    let mut json = false;
+    while let Some(word) = words.next() {
+        let Some(option) = word.strip_prefix("--").filter(|name| !name.is_empty()) else {
+            if has_program && (word == "--" || !word.starts_with('-')) {
+                break;
+            }
+            continue;
+        };
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (option, if takes_value(option) { words.next() } else { None }),
+        };
+        if name == "format" {
+            json = value.as_deref() == Some("json");
+        }
+    }
+    json
 }
 
 #[cfg(test)]
