@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use bugaroo_harness::rundir::{Configuration, RunDirError};
 use bugaroo_harness::{
-    DriverLibrary, Error, Event, Findings, Interrupt, Reporter, Session, Settings, Stop, Target, Variation, progress,
+    DriverLibrary, Error, Event, Findings, Interrupt, Reporter, Session, Settings, Stop, Target, Variation,
+    progress,
 };
 
 use crate::journal::{Journal, Recorded, SCHEMA, SearchFile};

@@ -80,7 +80,10 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
         Format::Json => print_json(&json)?,
     }
     let narrower = report.scope_advice.iter().any(|advice| advice.needed == "cta" && !advice.inserted);
-    let clean = found.is_empty() && report.missing.is_empty() && report.redundant.is_empty() && report.unresolved.is_none();
+    let clean = found.is_empty()
+        && report.missing.is_empty()
+        && report.redundant.is_empty()
+        && report.unresolved.is_none();
     Ok(if clean && !narrower { Exit::Clean } else { Exit::Findings(args.error_exitcode) })
 }
 

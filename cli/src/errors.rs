@@ -112,7 +112,9 @@ pub fn usage(error: &clap::Error) -> Exit {
 fn json_was_asked_for(words: impl IntoIterator<Item = OsString>) -> bool {
     let mut words = words.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned());
     let cli = Cli::command();
-    let Some(command) = words.next().and_then(|name| cli.find_subcommand(&name).cloned()) else { return false };
+    let Some(command) = words.next().and_then(|name| cli.find_subcommand(&name).cloned()) else {
+        return false;
+    };
     let has_program = command.get_positionals().any(clap::Arg::is_trailing_var_arg_set);
     let takes_value = |name: &str| {
         let option = command.get_arguments().find(|option| option.get_long() == Some(name));

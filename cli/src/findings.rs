@@ -25,7 +25,11 @@ pub fn describe(findings: &Findings, target: &Target, run_dir: Option<&str>) -> 
     }
     if findings.more > 0 {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{} more launches ended with errors of other kinds or at other lines\n", findings.more);
+        let _ = writeln!(
+            text,
+            "{} more launches ended with errors of other kinds or at other lines\n",
+            findings.more
+        );
     }
     text
 }

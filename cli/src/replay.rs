@@ -9,8 +9,8 @@ use bugaroo_harness::{Error, FullTrial, RunDir, TrialRecord, replay as harness, 
 
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, UsageError};
-use crate::{failure, findings};
 use crate::output::{indent, note, print};
+use crate::{failure, findings};
 
 /// Lines of each output that are shown.
 const LINES: usize = 100;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use bugaroo_harness::{
-    Campaign, CellSummary, DriverLibrary, Error, Finding, ForkServerUse, Interrupt, Outcome, RunSummary, Stop,
-    progress, runtime,
-};
 use bugaroo_harness::findings::Share;
+use bugaroo_harness::{
+    Campaign, CellSummary, DriverLibrary, Error, Finding, ForkServerUse, Interrupt, Outcome, RunSummary,
+    Stop, progress, runtime,
+};
 use bugaroo_protocol::{Backend, Model, Scheduler};
 use serde::Serialize;
 
@@ -167,7 +167,6 @@ fn row(cell: &CellSummary, scheduler: bool) -> Vec<String> {
     let scheduler = scheduler.then(|| if cell.scheduler.is_random() { "random" } else { "pct" }.to_owned());
     let mut row: Vec<String> = scheduler.into_iter().collect();
     row.extend([
-
         cell.pw.to_string(),
         cell.trials.to_string(),
         cell.failures.to_string(),

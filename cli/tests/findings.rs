@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 #[test]
 fn a_fault_is_a_finding_whatever_the_program_makes_of_it() {
     let place = Place::new();
-    let ended = place.run(&["--trials", "6", "--pw", "0.5,1", "--format", "json", "--out", "run"], &["faulty"]);
+    let ended =
+        place.run(&["--trials", "6", "--pw", "0.5,1", "--format", "json", "--out", "run"], &["faulty"]);
     let json = ended.exits(1).json();
     let finding = &json["findings"][0];
     assert_eq!(json["findings"].as_array().unwrap().len(), 1, "{json:#}");
@@ -45,7 +46,8 @@ fn a_fault_of_a_trial_alone_is_its_failure() {
     let place = Place::new();
     let ended = place.run(&["--trials", "20", "--format", "json", "--out", "run"], &["more-faulty"]);
     let json = ended.exits(1).json();
-    let kinds: Vec<&Value> = json["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
+    let kinds: Vec<&Value> =
+        json["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
     assert_eq!(kinds, ["illegal-address", "trap"]);
     let crashes = json["cells"][0]["outcomes"]["crash"].as_u64().unwrap();
     assert!(crashes > 0 && crashes < 20, "{json:#}");
@@ -53,7 +55,11 @@ fn a_fault_of_a_trial_alone_is_its_failure() {
     assert_eq!(json["findings"][1]["trials"], json!({"seen": crashes, "of": 20}));
     let first = json["cells"][0]["first_failing_trial"].as_u64().unwrap();
     assert_eq!(json["findings"][1]["first_trial"], first.to_string());
-    place.bugaroo(&["replay", "run", &first.to_string()]).exits(1).prints("crash: kernel dot: ").prints("as recorded");
+    place
+        .bugaroo(&["replay", "run", &first.to_string()])
+        .exits(1)
+        .prints("crash: kernel dot: ")
+        .prints("as recorded");
 }
 
 #[test]
@@ -69,7 +75,8 @@ fn distinct_faults_are_bounded_and_it_is_said() {
 #[test]
 fn a_search_tells_faults_too() {
     let place = Place::new();
-    let mut bisect = place.command(&["bisect", "--trials", "4", "--format", "json", &common::app(), "faulty"]);
+    let mut bisect =
+        place.command(&["bisect", "--trials", "4", "--format", "json", &common::app(), "faulty"]);
     let json = end(&mut bisect).exits(1).json();
     assert_eq!(json["findings"][0]["kind"], "illegal-address");
     assert_eq!(json["missing"], json!([]));
@@ -85,16 +92,24 @@ fn failing_under_some_schedules_is_a_finding() {
     let failures = share["seen"].as_u64().unwrap();
     assert!(share["of"] == 50 && failures > 0 && failures < 50, "{json:#}");
     let cells = json["cells"].as_array().unwrap();
-    let schedulers: Vec<_> = cells.iter().map(|cell| (&cell["pw"], &cell["scheduler"], &cell["trials"])).collect();
-    assert_eq!(schedulers, [(&json!(0.0), &json!("random"), &json!(25)), (&json!(0.0), &json!("pct"), &json!(25))]);
+    let schedulers: Vec<_> =
+        cells.iter().map(|cell| (&cell["pw"], &cell["scheduler"], &cell["trials"])).collect();
+    assert_eq!(
+        schedulers,
+        [(&json!(0.0), &json!("random"), &json!(25)), (&json!(0.0), &json!("pct"), &json!(25))]
+    );
     let first = cells[1]["first_failing_trial"].as_u64().unwrap();
     place.bugaroo(&["replay", "run", &format!("1:{first}")]).exits(1).prints("as recorded");
     // Asked again, it is known.
     let ended = place.run(&["--trials", "7", "--out", "run"], &["racy"]).exits(1);
     let said = format!("the program fails without injection under {failures} of 50 schedules");
-    ended.prints(&said).prints("a race or a missing barrier that needs no weak memory").prints("it said: wrong");
+    ended
+        .prints(&said)
+        .prints("a race or a missing barrier that needs no weak memory")
+        .prints("it said: wrong");
     // A search has nothing to search, and says why.
-    let mut bisect = place.command(&["bisect", "--format", "json", "--error-exitcode", "9", &common::app(), "racy"]);
+    let mut bisect =
+        place.command(&["bisect", "--format", "json", "--error-exitcode", "9", &common::app(), "racy"]);
     let json = end(&mut bisect).exits(9).json();
     assert!(json["error"].as_str().unwrap().contains("needs no weak memory"), "{json:#}");
 }

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
-use bugaroo_simulator::{AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, check};
+use bugaroo_simulator::{
+    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, check,
+};
 
 use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
@@ -268,7 +270,10 @@ impl Driver {
         let near = |(base, size)| {
             let modules = self.modules.find(|_| true).into_iter();
             let name = |module| self.modules.get(module).ok()?.program.variable_at(base).map(str::to_owned);
-            NearAllocation { variable: modules.filter_map(name).next(), ..self.origins.near(base, size, address) }
+            NearAllocation {
+                variable: modules.filter_map(name).next(),
+                ..self.origins.near(base, size, address)
+            }
         };
         match kind {
             FaultKind::Freed { .. } => self.origins.freed_at(address),

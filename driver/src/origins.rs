@@ -185,7 +185,8 @@ fn module_of(address: usize) -> Option<(String, u64)> {
 /// Whether a file is this library or one of those that lead to it.
 fn is_ours(module: &str) -> bool {
     let own = module_of(is_ours as *const () as usize + 1).map(|(name, _)| name);
-    let file = Path::new(module).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file =
+        Path::new(module).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     own.as_deref() == Some(module)
         || ["libcuda.so", "libcudart.so", "libbugaroo"].iter().any(|start| file.starts_with(start))
 }

@@ -129,7 +129,9 @@ impl fmt::Display for BaselineFailure {
             write!(f, "\n{schedules}")?;
         }
         // A process that was killed says nothing of its threads; under the schedules' step budget one does.
-        let runs = [failure].into_iter().chain(schedules.cells.iter().flatten().filter_map(|run| run.failure.as_ref()));
+        let runs = [failure]
+            .into_iter()
+            .chain(schedules.cells.iter().flatten().filter_map(|run| run.failure.as_ref()));
         if let Some(found) = runs.filter_map(Failure::diagnosis).find(|found| !found.waiting.is_empty()) {
             write!(f, "\n{}:", readable(&found.summary))?;
             let mut places: Vec<String> = found.waiting.iter().map(place).collect();
@@ -238,7 +240,8 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
             ..first
         };
         let again = ground.run(plan).await?;
-        let passes_in_lockstep = again.outcome.is_failure() && passes_in_lockstep(ground, plan, &again).await?;
+        let passes_in_lockstep =
+            again.outcome.is_failure() && passes_in_lockstep(ground, plan, &again).await?;
         baseline.largest_launch = baseline.largest_launch.max(again.report.largest_launch);
         baseline.runs += 1;
         Seen::add(&mut baseline.incidents, &again.report.incidents.kept);

@@ -174,7 +174,8 @@ impl Campaign {
         if failure.passes_in_lockstep {
             warnings.push(LOCKSTEP_NOTE.to_owned());
         }
-        let done = Done { ran, elapsed: Duration::ZERO, interrupted: false, fork_server: ForkServerUse::default() };
+        let done =
+            Done { ran, elapsed: Duration::ZERO, interrupted: false, fork_server: ForkServerUse::default() };
         Ok(summary(&directory, run, &trials, done, warnings))
     }
 
@@ -195,7 +196,12 @@ impl Campaign {
             reporter.report(Event::Note("the last line of trials.jsonl was cut off; its trial runs again"));
         }
         if recorded.run.schedules {
-            let done = Done { ran: 0, elapsed: Duration::ZERO, interrupted: false, fork_server: ForkServerUse::default() };
+            let done = Done {
+                ran: 0,
+                elapsed: Duration::ZERO,
+                interrupted: false,
+                fork_server: ForkServerUse::default(),
+            };
             return Ok(summary(&directory, recorded.run, &recorded.trials, done, Vec::new()));
         }
         let note = format!("going on with the run in {}", directory.path().display());
@@ -255,10 +261,7 @@ impl Campaign {
         let done = Done { ran, elapsed: started.elapsed(), interrupted, fork_server: session.fork_server() };
         trials.retain(|&(_, trial), _| trial < self.trials);
         let mut summary = summary(&directory, run, &trials, done, Vec::new());
-        // Where kernels end early by an error, there is something else to say.
-        if summary.findings.is_empty() {
-            summary.warnings = warnings(session, &summary.cells);
-        }
+        summary.warnings = warnings(session, &summary.cells, summary.findings.is_empty());
         Ok(summary)
     }
 }
@@ -310,12 +313,14 @@ fn address(cells: usize, cell: usize, trial: u64) -> String {
     if cells == 1 { trial.to_string() } else { format!("{cell}:{trial}") }
 }
 
-fn warnings(session: &Session, cells: &[CellSummary]) -> Vec<String> {
+/// `complete`: no kernel was ended early by an error, which explains that nothing was delayed.
+fn warnings(session: &Session, cells: &[CellSummary], complete: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let selected: Vec<&CellSummary> = cells.iter().filter(|cell| cell.pw > 0.0 && cell.trials > 0).collect();
     if session.baseline().launched.is_empty() {
         warnings.push("the program launches no kernel: there is nothing to inject into".to_owned());
-    } else if !selected.is_empty()
+    } else if complete
+        && !selected.is_empty()
         && selected.iter().all(|cell| cell.delayed_stores == 0 && cell.failures == 0)
     {
         warnings.push(

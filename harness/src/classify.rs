@@ -22,16 +22,22 @@ pub fn without_oracle(
 ) -> Option<(Outcome, String)> {
     let ended = launch.map(|launch| (&launch.kernel, &launch.end));
     match (ended, exit) {
-        (Some((kernel, LaunchEnd::Deadlock(diagnosis))), _) => {
-            Some((Outcome::Deadlock, format!("kernel {}: {}", demangled(kernel), readable(&diagnosis.summary))))
-        }
+        (Some((kernel, LaunchEnd::Deadlock(diagnosis))), _) => Some((
+            Outcome::Deadlock,
+            format!("kernel {}: {}", demangled(kernel), readable(&diagnosis.summary)),
+        )),
         (Some((kernel, LaunchEnd::StepBudget(diagnosis))), _) => {
-            let reason = format!("kernel {} ran out of its step budget: {}", demangled(kernel), readable(&diagnosis.summary));
+            let reason = format!(
+                "kernel {} ran out of its step budget: {}",
+                demangled(kernel),
+                readable(&diagnosis.summary)
+            );
             Some((Outcome::Timeout, reason))
         }
-        (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => {
-            Some((Outcome::Crash, format!("kernel {}: {} ({exit})", demangled(kernel), readable(&fault.summary))))
-        }
+        (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => Some((
+            Outcome::Crash,
+            format!("kernel {}: {} ({exit})", demangled(kernel), readable(&fault.summary)),
+        )),
         (_, Exit::Killed) => {
             Some((Outcome::Timeout, format!("killed after {} s of wall-clock time", timeout.as_secs_f64())))
         }
@@ -42,20 +48,17 @@ pub fn without_oracle(
 
 /// The outcome, with its reason, by what the oracle says; a pass has no reason. `blamed`: the launch's fault is one that the
 /// program does not have without injection.
-pub fn by_oracle(
-    verdict: Verdict,
-    launch: Option<&FailedLaunch>,
-    blamed: bool,
-) -> (Outcome, Option<String>) {
+pub fn by_oracle(verdict: Verdict, launch: Option<&FailedLaunch>, blamed: bool) -> (Outcome, Option<String>) {
     match (verdict, launch.map(|launch| (&launch.kernel, &launch.end))) {
         (Verdict::Content, Some((kernel, LaunchEnd::Fault(fault)))) if blamed => {
             let reason = format!("kernel {}: {}", demangled(kernel), readable(&fault.summary));
             (Outcome::Crash, Some(reason))
         }
         (Verdict::Content, _) => (Outcome::Pass, None),
-        (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => {
-            (Outcome::Crash, Some(format!("kernel {}: {} ({reason})", demangled(kernel), readable(&fault.summary))))
-        }
+        (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => (
+            Outcome::Crash,
+            Some(format!("kernel {}: {} ({reason})", demangled(kernel), readable(&fault.summary))),
+        ),
         (Verdict::Discontent(reason), _) => (Outcome::WrongResult, Some(reason)),
     }
 }

@@ -100,4 +100,4 @@ impl Incidents {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -160,10 +160,6 @@ pub struct TrialRecord {
     pub more_incidents: u64,
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// Whether nothing was counted.
 fn is_zero(count: &u64) -> bool {
     *count == 0

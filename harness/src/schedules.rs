@@ -167,7 +167,10 @@ pub async fn compare_output(session: &Session, first: &Output, reporter: &dyn Re
         let on_end = |full: &crate::session::FullTrial| {
             // One that fails by itself is told as such by its trial.
             let by_itself = matches!(full.record.exit, Exit::Code(_));
-            if by_itself && full.record.exit == session.baseline().reference.exit && full.stdout.digest != first.digest {
+            if by_itself
+                && full.record.exit == session.baseline().reference.exit
+                && full.stdout.digest != first.digest
+            {
                 differ += 1;
                 other.get_or_insert_with(|| full.stdout.clone());
             }
@@ -188,7 +191,9 @@ fn differing_line(one: &[u8], other: &[u8]) -> (Option<u64>, [String; 2]) {
         None => "(nothing more)".to_owned(),
         Some(line) => {
             let text = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
-            text.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
+            text.chars()
+                .map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
+                .collect()
         }
     };
     let mut lines = [one, other].map(|text| {

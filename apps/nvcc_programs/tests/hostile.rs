@@ -64,7 +64,9 @@ fn report(program: &Path, names: &[&str], options: &[&str]) -> (Option<i32>, Val
     let fixed = ["run", "--trials", "3", "--seed", "5", "--format", "json"];
     let words: Vec<&Path> = [program].into_iter().chain(names.iter().map(Path::new)).collect();
     let ran = run(&[&fixed, options].concat(), &words);
-    let said = || format!("{names:?}: {}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let said = || {
+        format!("{names:?}: {}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr))
+    };
     let json = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", said()));
     (ran.status.code(), json)
 }
@@ -117,7 +119,8 @@ fn all_of_several_are_told_once() {
     let Some(program) = hostile() else { return };
     let (code, json) = report(&program, &["several"], &[]);
     assert_eq!(code, Some(1), "{json:#}");
-    let kinds: Vec<&Value> = json["findings"].as_array().expect("findings").iter().map(|f| &f["kind"]).collect();
+    let kinds: Vec<&Value> =
+        json["findings"].as_array().expect("findings").iter().map(|f| &f["kind"]).collect();
     assert_eq!(kinds, ["illegal-address", "misaligned-address"], "{json:#}");
     assert_eq!(json["findings"][0]["without_injection"], serde_json::json!({"seen": 3, "of": 3}), "{json:#}");
     assert_eq!(json["findings"][0]["trials"], serde_json::json!({"seen": 3, "of": 3}), "{json:#}");
@@ -152,7 +155,10 @@ fn the_memory_is_told_with_who_asked_for_it() {
     };
     assert!(text.contains(&format!("hostile/main.cu:{}", line("cudaMalloc(&p,"))), "{text}");
     let text = said("use_after_free");
-    assert!(text.contains("0 bytes into the 4-byte allocation") && text.contains(", which was freed"), "{text}");
+    assert!(
+        text.contains("0 bytes into the 4-byte allocation") && text.contains(", which was freed"),
+        "{text}"
+    );
     let freed = format!("hostile/main.cu:{}", line("cudaFree(a);"));
     assert!(text.contains("freed by run") && text.contains(&freed), "{text}");
     let text = said("variable_past_end");

@@ -34,6 +34,7 @@ fn run() -> RunFile {
             narrow_fence: BTreeSet::new(),
             handlers: false,
             warp_synchronous: false,
+            ignore_faults: false,
             oracle: "exit".into(),
             timeout_ms: Some(60_000),
             step_budget: None,
@@ -46,7 +47,10 @@ fn run() -> RunFile {
             kernels: BTreeSet::from(["k".into()]),
             duration_ms: 0.5,
             cannot_fork: None,
+            incidents: Vec::new(),
+            runs: 3,
         },
+        schedules: false,
     }
 }
 
@@ -60,6 +64,7 @@ fn record(trial: u64) -> TrialRecord {
         exit: Exit::Signal(9),
         launches: 2,
         delayed_stores: 3,
+        forgotten: 0,
         digest: Some("ab".into()),
         failure: Some(Failure {
             reason: "stuck".into(),
@@ -68,6 +73,8 @@ fn record(trial: u64) -> TrialRecord {
             stdout: "a\nb \"c\"".into(),
             stderr: String::new(),
         }),
+        incidents: Vec::new(),
+        more_incidents: 0,
     }
 }
 
