@@ -10,6 +10,7 @@ fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) ->
         block: [32, 1, 1],
         end,
         counts: LaunchCounts {
+            forgotten: 0,
             warp_instructions,
             thread_instructions: 32 * warp_instructions,
             delayed_stores: 2,
