@@ -10,7 +10,6 @@ fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) ->
         block: [32, 1, 1],
         end,
         counts: LaunchCounts {
-            forgotten: 0,
             warp_instructions,
             thread_instructions: 32 * warp_instructions,
             delayed_stores: 2,
@@ -74,6 +73,7 @@ fn kernels_add_up() {
         global_stores: 7 * n,
         flush_lengths,
         buffer_bytes,
+        forgotten: 8 * n,
     };
     let with = |kernel, counts| match launch(0, kernel, 0, LaunchEnd::Complete) {
         Message::Launch(launch) => Message::Launch(Launch { counts, ..launch }),
