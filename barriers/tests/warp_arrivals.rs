@@ -45,7 +45,7 @@ fn outcomes(cta: &Cta, ptx: &str, seed: u64) -> Vec<Outcome> {
         let seed = seed * SCHEDULES + schedule;
         let mut random = RandomScheduler::new(seed);
         let mut pct = PctScheduler::new(seed, 3, Some(200));
-        let scheduler: &mut dyn Scheduler = if schedule % 2 == 0 { &mut random } else { &mut pct };
+        let scheduler: &mut dyn Scheduler = if schedule.is_multiple_of(2) { &mut random } else { &mut pct };
         match launch(&program, &mut memory, &config, &spec, scheduler).unwrap().end {
             End::Complete => Outcome::Completes,
             End::Deadlock(_) => Outcome::Deadlocks,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use bugaroo_harness::rundir::{Configuration, RunDirError};
 use bugaroo_harness::{
-    DriverLibrary, Error, Event, Interrupt, Reporter, Session, Settings, Stop, Target, Variation, progress,
+    DriverLibrary, Error, Event, Findings, Interrupt, Reporter, Session, Settings, Stop, Target, Variation,
+    progress,
 };
 
 use bugaroo_protocol::Backend;
@@ -37,6 +38,8 @@ pub struct Order {
 pub struct Searched {
     /// The answer.
     pub report: Report,
+    /// Errors of launches that the program has without injection.
+    pub findings: Findings,
     /// The seed.
     pub seed: u64,
     /// Trials that were run now, and not found in the journal.
@@ -110,7 +113,9 @@ pub async fn search_program(
     let inner = SessionTrials { session: &session };
     let memo = Memo::new(&inner, outcomes, Some(journal));
     let report = search(&memo, &subject, tell).await?;
-    Ok(Searched { report, seed, ran: memo.ran() })
+    let baseline = session.baseline();
+    let findings = Findings::without_injection(&baseline.incidents, baseline.runs);
+    Ok(Searched { report, findings, seed, ran: memo.ran() })
 }
 
 /// A session of the harness.

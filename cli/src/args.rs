@@ -131,6 +131,9 @@ pub struct TrialArgs {
     /// BUGAROO_EXIT_CODE)
     #[arg(long, value_name = "ORACLE", default_value = "exit")]
     pub oracle: Oracle,
+    /// Take faults and traps of kernels for no findings: for programs that provoke them, to test how they handle errors
+    #[arg(long)]
+    pub ignore_faults: bool,
     /// Start a process for each trial, and not one that trials are forked from
     #[arg(long)]
     pub no_fork_server: bool,

@@ -6,14 +6,14 @@ use std::fs;
 
 use anyhow::Context;
 use bugaroo_bisect::{Order, Report, Step, journal, search_program};
-use bugaroo_harness::{DriverLibrary, Error, Interrupt, campaign, progress, runtime};
+use bugaroo_harness::{DriverLibrary, Error, Finding, Interrupt, campaign, progress, runtime};
 use bugaroo_protocol::Model;
 use serde::Serialize;
 
 use crate::args::{Format, RunArgs};
 use crate::exit::{Exit, UsageError, of_error};
 use crate::output::{note, print, print_json, shell_word};
-use crate::setup;
+use crate::{findings, setup};
 
 /// Names missing and redundant fences.
 pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
@@ -64,19 +64,27 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
         model: variation.model,
         pw: variation.pw,
         run_dir: directory.display().to_string(),
+        findings: &searched.findings.all,
         report,
     };
+    let found = &searched.findings;
     let path = journal::report_path(&directory);
     serde_json::to_string_pretty(&json)
         .map_err(Into::into)
         .and_then(|text| fs::write(&path, text + "\n"))
         .with_context(|| format!("cannot write {}", path.display()))?;
     match args.format {
-        Format::Human => print(&human::describe(report, &target, variation.model))?,
+        Format::Human => {
+            print(&findings::describe(found, &target, None))?;
+            print(&human::describe(report, &target, variation.model))?;
+        }
         Format::Json => print_json(&json)?,
     }
     let narrower = report.scope_advice.iter().any(|advice| advice.needed == "cta" && !advice.inserted);
-    let clean = report.missing.is_empty() && report.redundant.is_empty() && report.unresolved.is_none();
+    let clean = found.is_empty()
+        && report.missing.is_empty()
+        && report.redundant.is_empty()
+        && report.unresolved.is_none();
     Ok(if clean && !narrower && report.untold > 0 {
         Exit::Internal
     } else if clean && !narrower {
@@ -95,6 +103,8 @@ struct Json<'a> {
     model: Model,
     pw: f64,
     run_dir: String,
+    /// Errors of launches without injection, each once.
+    findings: &'a [Finding],
     #[serde(flatten)]
     report: &'a Report,
 }

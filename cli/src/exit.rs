@@ -68,6 +68,7 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
         error.chain().find_map(|cause| cause.downcast_ref::<bugaroo_harness::Error>()).map(|e| e.class());
     match class {
         Some(Class::Usage) => Exit::Usage,
+        Some(Class::Finding) => Exit::FINDINGS,
         Some(Class::Baseline) => Exit::BaselineFails,
         Some(Class::Unsupported) => Exit::Unsupported,
         Some(Class::Internal) => Exit::Internal,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use bugaroo_harness::TrialRecord;
+use bugaroo_harness::names::demangled;
 use bugaroo_protocol::{BlockedThread, LastWrite, LaunchEnd, MissingEdge, Spin, StaleRead};
 
 /// Groups of waiting threads that are shown.
@@ -96,7 +97,8 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "  {line}").expect("writing to a string cannot fail");
 }
 
-fn threads(group: &BlockedThread) -> String {
+/// Who stands there.
+pub fn threads(group: &BlockedThread) -> String {
     let point = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
     match group.threads {
         0 | 1 => format!("block {} thread {}", point(group.block), point(group.thread)),
@@ -104,8 +106,9 @@ fn threads(group: &BlockedThread) -> String {
     }
 }
 
-fn place(group: &BlockedThread) -> String {
-    let mut text = group.function.clone();
+/// Where they stand.
+pub fn place(group: &BlockedThread) -> String {
+    let mut text = demangled(&group.function);
     if let Some(source) = &group.source {
         text += &format!(", {}:{}", source.file, source.line);
     }

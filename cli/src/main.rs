@@ -3,8 +3,10 @@
 
 mod args;
 mod bisect;
+mod errors;
 mod exit;
 mod failure;
+mod findings;
 mod histogram;
 mod input;
 mod instrument;
@@ -28,21 +30,21 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     limits::survive_file_size_limit();
-    let result = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::Bisect(args) => bisect::bisect(&args),
-        Command::Profile(args) => profile::profile(&args),
-        Command::Sites(args) => sites::sites(&args),
-        Command::Replay(args) => replay::replay(&args),
-        Command::Instrument(args) => instrument::instrument(&args),
-        Command::Race(args) => later::race(&args),
-        Command::Verify(args) => verify::verify(&args),
-        Command::Litmus(args) => litmus::litmus(&args),
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return errors::usage(&error).into(),
     };
-    let exit: Exit = result.unwrap_or_else(|error| {
-        let name = if exit::of_error(&error) == Exit::Interrupted { "" } else { "error: " };
-        output::note(format_args!("{name}{}", output::chain(&error)));
-        exit::of_error(&error)
-    });
+    let result = match &command {
+        Command::Run(args) => run::run(args),
+        Command::Bisect(args) => bisect::bisect(args),
+        Command::Profile(args) => profile::profile(args),
+        Command::Sites(args) => sites::sites(args),
+        Command::Replay(args) => replay::replay(args),
+        Command::Instrument(args) => instrument::instrument(args),
+        Command::Race(args) => later::race(args),
+        Command::Verify(args) => verify::verify(args),
+        Command::Litmus(args) => litmus::litmus(args),
+    };
+    let exit: Exit = result.unwrap_or_else(|error| errors::tell(&error, &command));
     exit.into()
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use bugaroo_harness::{
-    DriverLibrary, Error, Interrupt, KernelProfile, Profile, Session, Settings, Variation, progress, runtime,
+    DriverLibrary, Error, Finding, Findings, Interrupt, KernelProfile, Profile, Session, Settings, Variation,
+    progress, runtime,
 };
 use bugaroo_protocol::{Backend, Model, Space};
 use serde::Serialize;
@@ -11,29 +12,34 @@ use serde::Serialize;
 use crate::args::{Format, ProfileArgs};
 use crate::exit::Exit;
 use crate::output::{note, print, print_json, table, thousands};
-use crate::{histogram, run, setup};
+use crate::{findings, histogram, run, setup};
 
 /// Counts what a program executes, and measures flush lengths.
 pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     // Nothing is compared with another run here, so that no digest is needed.
-    let settings = Settings { digest: false, ..setup::settings(&args.trial)? };
+    let settings = Settings { digest: false, schedules: false, ..setup::settings(&args.trial)? };
     let variation = setup::variation(&args.trial, args.pw)?;
     let target = setup::target(&args.program)?;
     let (seed, backend) = (settings.seed, settings.backend);
     let library = DriverLibrary::find().map_err(Error::from)?;
     let settings = Settings { input: setup::input()?, ..settings };
     let reporter = progress::for_standard_error();
-    let profile = runtime::block_on(async {
+    let (profile, findings) = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let session = Session::start(target.clone(), settings, library, interrupt, reporter.as_ref()).await?;
-        anyhow::Ok(Profile::of(&session, &variation, args.trials, reporter.as_ref()).await?)
+        let baseline = session.baseline();
+        let findings = Findings::without_injection(&baseline.incidents, baseline.runs);
+        let profile = Profile::of(&session, &variation, args.trials, reporter.as_ref()).await?;
+        anyhow::Ok((profile, findings))
     })??;
     drop(reporter);
     for warning in &profile.warnings {
         note(format_args!("warning: {warning}"));
     }
     match args.format {
-        Format::Human => print(&human(&profile, &variation, seed, args.trials))?,
+        Format::Human => print(
+            &(findings::describe(&findings, &target, None) + &human(&profile, &variation, seed, args.trials)),
+        )?,
         Format::Json => print_json(&Json {
             schema: 1,
             app: target.app.to_str().unwrap_or_default(),
@@ -44,6 +50,7 @@ pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
             pw: variation.pw,
             buffer: variation.buffer,
             space: variation.space,
+            findings: &findings.all,
             profile: &profile,
         })?,
     }
@@ -61,6 +68,8 @@ struct Json<'a> {
     pw: f64,
     buffer: u32,
     space: Space,
+    /// Errors of launches without injection, each once.
+    findings: &'a [Finding],
     #[serde(flatten)]
     profile: &'a Profile,
 }

@@ -1,15 +1,16 @@
 //! `bugaroo replay`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use bugaroo_harness::capture::Output;
-use bugaroo_harness::{DriverLibrary, Interrupt};
+use bugaroo_harness::{DriverLibrary, Findings, Interrupt};
 use bugaroo_harness::{Error, FullTrial, RunDir, TrialRecord, replay as harness, runtime};
 
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, UsageError};
-use crate::failure;
 use crate::output::{indent, note, print};
+use crate::{failure, findings};
 
 /// Lines of each output that are shown.
 const LINES: usize = 100;
@@ -17,7 +18,7 @@ const LINES: usize = 100;
 /// Runs a recorded trial again.
 pub fn replay(args: &ReplayArgs) -> anyhow::Result<Exit> {
     let recorded = RunDir::read(&args.run_dir).map_err(Error::from)?;
-    let cells = recorded.run.configuration.pw.len();
+    let cells = recorded.run.cells().len();
     let cell = match args.trial.cell {
         Some(cell) => cell,
         None if cells == 1 => 0,
@@ -35,15 +36,20 @@ pub fn replay(args: &ReplayArgs) -> anyhow::Result<Exit> {
     if replay.app_changed() {
         note("warning: the program's file is not the one that the run was made with");
     }
+    let target = replay.target().clone();
     let (record, pw) = (replay.record().clone(), replay.pw());
     let again = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(replay.run(library, interrupt).await?)
     })??;
     print(&human(&record, pw, &again))?;
+    let mut findings = Findings::default();
+    let trials = BTreeMap::from([((0, again.record.trial), again.record.clone())]);
+    findings.add_trials(&trials, |_, trial| trial.to_string());
+    print(&findings::describe(&findings, &target, None))?;
     Ok(match record.agrees_with(&again.record) {
         false => Exit::Internal,
-        true if record.outcome.is_failure() => Exit::FINDINGS,
+        true if record.outcome.is_failure() || !record.incidents.is_empty() => Exit::FINDINGS,
         true if !record.outcome.tells() => Exit::Internal,
         true => Exit::Clean,
     })

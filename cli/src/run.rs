@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use bugaroo_harness::findings::Share;
 use bugaroo_harness::{
-    Campaign, CellSummary, DriverLibrary, Error, ForkServerUse, Interrupt, Outcome, RunSummary, Stop,
-    progress, runtime,
+    Campaign, CellSummary, DriverLibrary, Error, Finding, ForkServerUse, Interrupt, Outcome, RunSummary,
+    Stop, progress, runtime,
 };
 use bugaroo_protocol::{Backend, Model, Scheduler};
 use serde::Serialize;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use crate::args::{Format, RunArgs};
 use crate::exit::Exit;
 use crate::output::{note, print, print_json, shell_word, table};
-use crate::{failure, setup};
+use crate::{failure, findings, setup};
 
 /// Runs trials of a program.
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
@@ -43,7 +44,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         Format::Human => print(&human(&summary))?,
         Format::Json => print_json(&Json::new(&summary))?,
     }
-    Ok(match summary.failures() {
+    let found = summary.failures() > 0 || !summary.findings.is_empty();
+    Ok(match u8::from(found) {
         0 if summary.interrupted => Exit::Interrupted,
         // Trials that say nothing leave the question open.
         0 if summary.untold() > 0 => Exit::Internal,
@@ -64,6 +66,12 @@ struct Json<'a> {
     trials_per_second: Option<f64>,
     fork_server: &'a ForkServerUse,
     cells: &'a [CellSummary],
+    /// Errors of launches, each once.
+    findings: &'a [Finding],
+    /// Launches whose error is not among them.
+    more_findings: u64,
+    /// None: the program passes without injection.
+    fails_without_injection: Option<Share>,
     run_dir: String,
     interrupted: bool,
     warnings: &'a [String],
@@ -83,6 +91,9 @@ impl<'a> Json<'a> {
             trials_per_second: summary.trials_per_second(),
             fork_server: &summary.fork_server,
             cells: &summary.cells,
+            findings: &summary.findings.all,
+            more_findings: summary.findings.more,
+            fails_without_injection: summary.without_injection,
             run_dir: summary.run_dir.display().to_string(),
             interrupted: summary.interrupted,
             warnings: &summary.warnings,
@@ -108,17 +119,32 @@ fn human(summary: &RunSummary) -> String {
     }
     let mut header = vec!["p_w", "trials", "failures", "rate", "95 % interval"];
     header.extend(Outcome::ALL.map(Outcome::name));
-    let right: Vec<usize> = (0..header.len()).collect();
-    text += &table(&header, &right, summary.cells.iter().map(row));
+    // Of a program that fails without injection the cells differ in their schedulers.
+    let schedulers = summary.without_injection.is_some();
+    if schedulers {
+        header.insert(0, "scheduler");
+    }
+    let right: Vec<usize> = (usize::from(schedulers)..header.len()).collect();
+    text += &table(&header, &right, summary.cells.iter().map(|cell| row(cell, schedulers)));
+    if let Some(share) = summary.without_injection {
+        text += &without_injection(share);
+    }
+    if !summary.findings.is_empty() {
+        let directory = summary.run_dir.display().to_string();
+        text.push('\n');
+        text += findings::describe(&summary.findings, &configuration.target, Some(&directory)).trim_end();
+        text.push('\n');
+    }
     if let Some((cell, record)) = summary.first_failure() {
-        let pw = configuration.pw[cell];
+        let pw = summary.cells[cell].pw;
         let address = summary.address(cell, record.trial);
         let _ = writeln!(text, "\nfirst failing trial: {address} (p_w {pw}): {}", failure::outcome(record));
         text += &failure::describe(record);
         let directory = shell_word(&summary.run_dir.display().to_string());
         let _ = writeln!(text, "replay it:\n  bugaroo replay {directory} {address}");
     } else {
-        let _ = writeln!(text, "\nno failures; records: {}", summary.run_dir.display());
+        let what = if summary.findings.is_empty() { "no failures" } else { "no failures besides" };
+        let _ = writeln!(text, "\n{what}; records: {}", summary.run_dir.display());
     }
     if summary.interrupted {
         let out = shell_word(&summary.run_dir.display().to_string());
@@ -127,20 +153,37 @@ fn human(summary: &RunSummary) -> String {
     text
 }
 
-fn row(cell: &CellSummary) -> Vec<String> {
+/// What it says of a program that it fails without injection.
+fn without_injection(Share { seen, of }: Share) -> String {
+    if seen < of {
+        format!(
+            "\nthe program fails without injection under {seen} of {of} schedules, and passes under the others: a race or a \
+             missing barrier that needs no weak memory\n"
+        )
+    } else {
+        format!("\nthe program fails without injection under each of {of} schedules\n")
+    }
+}
+
+fn row(cell: &CellSummary, scheduler: bool) -> Vec<String> {
     let [low, high] = cell.ci95;
-    let mut row = vec![
+    let scheduler = scheduler.then(|| if cell.scheduler.is_random() { "random" } else { "pct" }.to_owned());
+    let mut row: Vec<String> = scheduler.into_iter().collect();
+    row.extend([
         cell.pw.to_string(),
         cell.trials.to_string(),
         cell.failures.to_string(),
         cell.rate.map_or("-".to_owned(), |rate| format!("{rate:.4}")),
         format!("{low:.4}–{high:.4}"),
-    ];
+    ]);
     row.extend(Outcome::ALL.map(|outcome| cell.outcomes.of(outcome).to_string()));
     row
 }
 
 fn speed(summary: &RunSummary) -> String {
+    if let Some(Share { of, .. }) = summary.without_injection {
+        return format!("nothing delayed in {of} runs");
+    }
     match summary.trials_per_second() {
         None => "no trial left to run".to_owned(),
         Some(rate) => {

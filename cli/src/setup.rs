@@ -25,6 +25,8 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
         step_budget: args.step_budget,
         warp_synchronous: args.warp_synchronous,
         digest: true,
+        ignore_faults: args.ignore_faults,
+        schedules: true,
         fork_server: !args.no_fork_server,
         // Read by [`input`], once all else is known to be well.
         input: None,

@@ -111,6 +111,7 @@ fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESC
     let bytes = bytes.ok_or(Status::InvalidValue)?;
     let found = driver.memory.alloc(bytes as u64, 512, AllocationKind::Program);
     let address = found.map_err(|_| Status::OutOfMemory)?;
+    driver.origins.allocated(address, bytes as u64);
     Ok(driver.arrays.insert(Array { context, descriptor, element, address }))
 }
 
@@ -120,6 +121,7 @@ fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESC
 /// `InvalidHandle`
 pub fn destroy(driver: &mut Driver, array: CUarray) -> Outcome {
     let array = driver.arrays.remove(array)?;
+    driver.origins.freed(array.address);
     driver.memory.free(array.address).map_err(|_| Status::InvalidValue)
 }
 

@@ -105,8 +105,10 @@ impl Driver {
             DeviceAction::Copy { to, from, bytes } => {
                 let bytes = usize::try_from(bytes).map_err(|_| Status::IllegalAddress)?;
                 let copy = Transfer::line(Place::Device(to), Place::Device(from), bytes);
-                // SAFETY: neither side is the host's.
-                Ok(Work::act(move |driver| unsafe { copy.execute(driver) }.map_err(|_| Status::IllegalAddress)))
+                Ok(Work::act(move |driver| {
+                    // SAFETY: neither side is the host's.
+                    unsafe { copy.execute(driver) }.map_err(|_| Status::IllegalAddress)
+                }))
             }
             DeviceAction::Fill { to, value, bytes } => {
                 let bytes = usize::try_from(bytes).map_err(|_| Status::IllegalAddress)?;

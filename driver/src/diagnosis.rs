@@ -6,7 +6,8 @@
 use bugaroo_device_handlers::SYMBOL_PREFIX;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, LastWrite, MissingEdge, SourceLine, Spin, StaleRead,
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, LastWrite, MissingEdge, NearAllocation, SourceLine,
+    Spin, StaleRead,
 };
 use bugaroo_simulator as device;
 
@@ -51,22 +52,21 @@ pub fn status(kind: &device::FaultKind) -> Status {
     }
 }
 
-/// A fault, for the report.
-pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
+/// A fault, for the report; `allocation` is what its address came close to.
+pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &Lines<'_>) -> Fault {
     use device::FaultKind as Kind;
     let kind = match fault.kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } | Kind::BadFree { .. } => {
-            FaultKind::IllegalAddress
-        }
+        Kind::OutOfBounds { .. } | Kind::NoAccess { .. } => FaultKind::IllegalAddress,
+        Kind::Freed { .. } => FaultKind::UseAfterFree,
+        Kind::BadFree { .. } => FaultKind::InvalidFree,
         Kind::Assert => FaultKind::Assert,
         Kind::Misaligned { .. } => FaultKind::MisalignedAddress,
         Kind::Trap => FaultKind::Trap,
         Kind::BarrierDivergence { .. } => FaultKind::BarrierDivergence,
-        Kind::StackOverflow { .. }
-        | Kind::BadCall { .. }
+        Kind::BadBarrier { .. } | Kind::BadMbarrier { .. } => FaultKind::BarrierMisuse,
+        Kind::StackOverflow { .. } => FaultKind::StackOverflow,
+        Kind::BadCall { .. }
         | Kind::BadBranch { .. }
-        | Kind::BadBarrier { .. }
-        | Kind::BadMbarrier { .. }
         | Kind::BadTensorMap { .. }
         | Kind::BadClusterAddress { .. }
         | Kind::BadMemberMask { .. } => FaultKind::IllegalInstruction,
@@ -84,7 +84,20 @@ pub fn fault(fault: &device::Fault, lines: &Lines<'_>) -> Fault {
     };
     let at = blocked(fault.thread.block, fault.thread.thread, 1, &fault.place, lines);
     let summary = format!("{}: {} at {}", fault.thread, fault.kind, place(&at));
-    Fault { kind, summary, access, at }
+    let (address, size) = address(&fault.kind).unzip();
+    Fault { kind, summary, what: fault.kind.to_string(), access, address, size, allocation, at }
+}
+
+/// The address that a fault is about, and the bytes accessed.
+pub fn address(kind: &device::FaultKind) -> Option<(u64, u32)> {
+    use device::FaultKind as Kind;
+    match *kind {
+        Kind::OutOfBounds { address, size, .. }
+        | Kind::Freed { address, size, .. }
+        | Kind::NoAccess { address, size, .. }
+        | Kind::Misaligned { address, size, .. } => Some((address, size)),
+        _ => None,
+    }
 }
 
 /// Who waits where, for the report; `what` says why the launch was given up.
@@ -97,6 +110,10 @@ pub fn diagnosis(
     let mut groups: Vec<&device::Group> = found.groups.iter().collect();
     // Stable: groups of one size stay in order of block and thread.
     groups.sort_by_key(|group| std::cmp::Reverse(group.threads));
+    // One of each place first: many blocks may wait alike, and what they wait for stands elsewhere.
+    let mut places = std::collections::HashSet::new();
+    let (first, more): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| places.insert(&group.place));
+    let groups = [first, more].concat();
     let blocked_group =
         |group: &&device::Group| blocked(group.block, group.first_thread, group.threads, &group.place, lines);
     let waiting: Vec<BlockedThread> = groups.iter().take(GROUPS).map(blocked_group).collect();

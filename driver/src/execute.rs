@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 
-use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message};
-use bugaroo_simulator::{AllocationKind, Counts, DeviceConfig, End, Grid, LaunchError, LaunchSpec, check};
+use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
+use bugaroo_simulator::{
+    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, check,
+};
 
 use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
@@ -237,7 +239,8 @@ impl Driver {
                 (LaunchEnd::StepBudget(found), Some(Status::LaunchTimeout))
             }
             End::Fault(fault) => {
-                (LaunchEnd::Fault(diagnosis::fault(fault, &lines)), Some(diagnosis::status(&fault.kind)))
+                let fault_told = diagnosis::fault(fault, self.close_to(&fault.kind), &lines);
+                (LaunchEnd::Fault(fault_told), Some(diagnosis::status(&fault.kind)))
             }
         };
         if !self.report.wanted() {
@@ -272,6 +275,32 @@ impl Driver {
         }));
         if let Some(status) = status {
             self.break_context(context, status);
+        }
+    }
+
+    /// The allocation that a bad access came close to, or was in, or had been in.
+    fn close_to(&self, kind: &FaultKind) -> Option<NearAllocation> {
+        let (address, _) = diagnosis::address(kind)?;
+        let near = |(base, size)| {
+            let modules = self.modules.find(|_| true).into_iter();
+            let name = |module| {
+                let (name, offset) = self.modules.get(module).ok()?.program.variable_at(base)?;
+                (offset == 0).then_some(name)
+            };
+            NearAllocation {
+                variable: modules.filter_map(name).next(),
+                ..self.origins.near(base, size, address)
+            }
+        };
+        match kind {
+            FaultKind::Freed { .. } => self.origins.freed_at(address),
+            FaultKind::OutOfBounds { near: Some(found), .. } => Some(near((found.base, found.size))),
+            // Addresses of shared and local memory lie below.
+            FaultKind::OutOfBounds { .. } if self.memory.covers(address) => {
+                self.origins.nearest(address).map(near)
+            }
+            FaultKind::OutOfBounds { .. } => None,
+            _ => self.memory.allocation(address).map(near),
         }
     }
 

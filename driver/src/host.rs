@@ -34,12 +34,14 @@ fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint
     let found = driver.memory.alloc(bytes as u64, ALIGNMENT, AllocationKind::Pinned);
     let address = found.map_err(|_| Status::OutOfMemory)?;
     driver.host_blocks.insert(address as usize, HostBlock { context, size: bytes, flags, registered: false });
+    driver.origins.allocated(address, bytes as u64);
     Ok(address as *mut c_void)
 }
 
 /// Frees or unregisters a block, if there is one at that address.
 pub fn release(driver: &mut Driver, address: usize) -> bool {
     let Some(block) = driver.host_blocks.remove(&address) else { return false };
+    driver.origins.freed(address as u64);
     let released = if block.registered {
         driver.memory.unregister(address as u64)
     } else {

@@ -66,6 +66,7 @@ mod native;
 pub mod notices;
 mod nvjitlink;
 pub mod occupancy;
+mod origins;
 mod own_writes;
 mod panics;
 pub mod peer;

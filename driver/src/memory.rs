@@ -56,6 +56,7 @@ impl Driver {
         let address = found.map_err(|_| Status::OutOfMemory)?;
         let allocation = Allocation { context, size, kind, pool: None, synchronous: false };
         self.allocations.insert(address, allocation);
+        self.origins.allocated(address, size);
         Ok(address)
     }
 
@@ -85,6 +86,7 @@ impl Driver {
         let gone = self.allocations.remove(&address).ok_or(Status::InvalidValue)?;
         self.pools.freed(&gone);
         self.advice.forget(address, gone.size);
+        self.origins.freed(address);
         self.memory.free(address).map_err(|_| Status::InvalidValue)
     }
 
@@ -192,6 +194,7 @@ pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Stat
             let memory = driver.graphs.memory.get(address)?;
             return Ok(Some(Driver::graph_memory_work(&memory, false)));
         }
+        driver.origins.releasing(address);
         Ok(Some(Work::act(move |driver| driver.free(address))))
     })
 }

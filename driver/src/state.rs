@@ -19,6 +19,7 @@ use crate::library::Library;
 use crate::link::Link;
 use crate::module::{Module, ModuleNumbers};
 use crate::notices::Listeners;
+use crate::origins::Origins;
 use crate::pool::Pools;
 use crate::primary::Primary;
 use crate::progress::Pulse;
@@ -142,6 +143,8 @@ pub struct Driver {
     pub links: Handles<Link>,
     /// Device memory of the program by its first address.
     pub allocations: BTreeMap<CUdeviceptr, Allocation>,
+    /// Who asked for it.
+    pub origins: Origins,
     /// Host memory of the program by its first address.
     pub host_blocks: BTreeMap<usize, HostBlock>,
     /// Arrays.
@@ -208,6 +211,7 @@ impl Driver {
             pools: Pools::new(),
             links: Handles::new(Kind::Link),
             allocations: BTreeMap::new(),
+            origins: Origins::default(),
             host_blocks: BTreeMap::new(),
             arrays: Handles::new(Kind::Array),
             chunks: Chunks::default(),

@@ -1,13 +1,15 @@
 //! A campaign: all trials of all cells of one `bugaroo run`, recorded as they end, and summed up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bugaroo_protocol::Model;
 
+use crate::baseline::{BaselineFailure, LOCKSTEP_NOTE};
 use crate::error::Error;
+use crate::findings::{Findings, Share};
 use crate::fork_server::ForkServerUse;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
@@ -58,6 +60,10 @@ pub struct RunSummary {
     pub interrupted: bool,
     /// Whether trials were forks of one process.
     pub fork_server: ForkServerUse,
+    /// The program fails without injection: in so many of so many runs, which the cells are.
+    pub without_injection: Option<Share>,
+    /// Errors of launches, each once, whatever the trials' outcomes.
+    pub findings: Findings,
     /// What the user should know, one line each.
     pub warnings: Vec<String>,
 }
@@ -70,7 +76,7 @@ impl RunSummary {
 
     /// Trials per second of wall-clock time; None where none ran.
     pub fn trials_per_second(&self) -> Option<f64> {
-        (self.ran > 0).then(|| self.ran as f64 / self.elapsed.as_secs_f64())
+        (self.ran > 0 && !self.elapsed.is_zero()).then(|| self.ran as f64 / self.elapsed.as_secs_f64())
     }
 
     /// Trials in all cells that say nothing of the program: slow ones, and killed ones.
@@ -86,7 +92,7 @@ impl RunSummary {
 
     /// How `replay` is told which trial is meant: the index alone where there is but one cell.
     pub fn address(&self, cell: usize, trial: u64) -> String {
-        if self.cells.len() == 1 { trial.to_string() } else { format!("{cell}:{trial}") }
+        address(self.cells.len(), cell, trial)
     }
 }
 
@@ -130,6 +136,9 @@ impl Campaign {
         };
         let session = match ready.await {
             Ok(session) => session,
+            Err(Error::Baseline(failure)) if failure.is_finding() && failure.schedules.total() > 0 => {
+                return self.failing(directory, configuration, *failure);
+            }
             Err(error) => {
                 directory.discard();
                 return Err(error);
@@ -141,6 +150,7 @@ impl Campaign {
             configuration,
             trials: self.trials,
             baseline: session.baseline().clone(),
+            schedules: false,
         };
         if let Some(input) = &self.settings.input {
             directory.keep_input(input)?;
@@ -148,6 +158,36 @@ impl Campaign {
         directory.state(&run)?;
         let nothing = Recorded { run, trials: Default::default(), torn: false };
         self.all_trials(directory, nothing, &session, reporter).await
+    }
+
+    /// Records the runs of a program that fails without injection, as the trials that it has.
+    fn failing(
+        &self,
+        mut directory: RunDir,
+        configuration: Configuration,
+        failure: BaselineFailure,
+    ) -> Result<RunSummary, Error> {
+        let run = RunFile {
+            schema: SCHEMA,
+            bugaroo: env!("CARGO_PKG_VERSION").to_owned(),
+            configuration,
+            trials: failure.schedules.cells.iter().map(|cell| cell.len() as u64).max().unwrap_or(0),
+            baseline: failure.baseline.clone(),
+            schedules: true,
+        };
+        directory.state(&run)?;
+        let trials = failure.schedules.by_address();
+        for (&(cell, _), record) in &trials {
+            directory.append(cell, record)?;
+        }
+        let ran = trials.len() as u64;
+        let mut warnings = Vec::new();
+        if failure.counts_on_lockstep {
+            warnings.push(LOCKSTEP_NOTE.to_owned());
+        }
+        let done =
+            Done { ran, elapsed: Duration::ZERO, interrupted: false, fork_server: ForkServerUse::default() };
+        Ok(summary(&directory, run, &trials, done, warnings))
     }
 
     async fn resume(
@@ -168,6 +208,15 @@ impl Campaign {
         }
         if recorded.torn {
             reporter.report(Event::Note("the last line of trials.jsonl was cut off; its trial runs again"));
+        }
+        if recorded.run.schedules {
+            let done = Done {
+                ran: 0,
+                elapsed: Duration::ZERO,
+                interrupted: false,
+                fork_server: ForkServerUse::default(),
+            };
+            return Ok(summary(&directory, recorded.run, &recorded.trials, done, Vec::new()));
         }
         let note = format!("going on with the run in {}", directory.path().display());
         reporter.report(Event::Note(&note));
@@ -197,7 +246,7 @@ impl Campaign {
         let mut ran = 0;
         let mut interrupted = false;
         let started = Instant::now();
-        for (at, variation) in run.configuration.cells().iter().enumerate() {
+        for (at, variation) in run.cells().iter().enumerate() {
             let failed =
                 trials.iter().any(|(&(_, trial), record)| trial < self.trials && record.outcome.is_failure());
             if interrupted || (self.stop == Stop::AtFirstFailure && failed) {
@@ -223,34 +272,71 @@ impl Campaign {
                 Err(error) => return Err(error),
             }
         }
-        let elapsed = started.elapsed();
-        let cell = |(at, &pw): (usize, &f64)| {
-            let records = trials.range((at, 0)..(at, self.trials)).map(|(_, record)| record);
-            CellSummary::new(run.configuration.model, pw, records)
-        };
-        let cells: Vec<CellSummary> = run.configuration.pw.iter().enumerate().map(cell).collect();
-        let loads_vary = run.configuration.model == Model::Ptx && run.configuration.pr > 0.0;
-        let warnings = warnings(session, &cells, loads_vary);
-        Ok(RunSummary {
-            run_dir: directory.path().to_owned(),
-            configuration: run.configuration,
-            cells,
-            ran,
-            elapsed,
-            interrupted,
-            fork_server: session.fork_server(),
-            warnings,
-        })
+        let done = Done { ran, elapsed: started.elapsed(), interrupted, fork_server: session.fork_server() };
+        trials.retain(|&(_, trial), _| trial < self.trials);
+        let mut summary = summary(&directory, run, &trials, done, Vec::new());
+        let loads_vary = summary.configuration.model == Model::Ptx && summary.configuration.pr > 0.0;
+        let expects_delays = !loads_vary && summary.findings.is_empty();
+        summary.warnings = warnings(session, &summary.cells, expects_delays);
+        Ok(summary)
     }
 }
 
-/// `loads_vary`: what loads read is drawn, too, so that trials say something where no store is delayed.
-fn warnings(session: &Session, cells: &[CellSummary], loads_vary: bool) -> Vec<String> {
+/// What was done now.
+struct Done {
+    ran: u64,
+    elapsed: Duration,
+    interrupted: bool,
+    fork_server: ForkServerUse,
+}
+
+fn summary(
+    directory: &RunDir,
+    run: RunFile,
+    trials: &BTreeMap<(usize, u64), TrialRecord>,
+    done: Done,
+    warnings: Vec<String>,
+) -> RunSummary {
+    let variations = run.cells();
+    let cell = |(at, variation)| {
+        CellSummary::new(variation, trials.range((at, 0)..=(at, u64::MAX)).map(|(_, record)| record))
+    };
+    let cells: Vec<CellSummary> = variations.iter().enumerate().map(cell).collect();
+    let mut findings = Findings::without_injection(&run.baseline.incidents, run.baseline.runs);
+    findings.add_trials(trials, |cell, trial| address(cells.len(), cell, trial));
+    let failures = || Share {
+        seen: cells.iter().map(|cell| cell.failures).sum(),
+        of: cells.iter().map(|cell| cell.trials).sum(),
+    };
+    let without_injection = run.schedules.then(failures);
+    let Done { ran, elapsed, interrupted, fork_server } = done;
+    RunSummary {
+        run_dir: directory.path().to_owned(),
+        configuration: run.configuration,
+        cells,
+        ran,
+        elapsed,
+        interrupted,
+        fork_server,
+        without_injection,
+        findings,
+        warnings,
+    }
+}
+
+/// How `replay` is told which trial is meant.
+fn address(cells: usize, cell: usize, trial: u64) -> String {
+    if cells == 1 { trial.to_string() } else { format!("{cell}:{trial}") }
+}
+
+/// `expects_delays`: nothing explains that no store was delayed. An error that ends a kernel early does, and where what
+/// loads read is drawn, too, trials say something without.
+fn warnings(session: &Session, cells: &[CellSummary], expects_delays: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let selected: Vec<&CellSummary> = cells.iter().filter(|cell| cell.pw > 0.0 && cell.trials > 0).collect();
     if session.baseline().launched.is_empty() {
         warnings.push("the program launches no kernel: there is nothing to inject into".to_owned());
-    } else if !loads_vary
+    } else if expects_delays
         && !selected.is_empty()
         && selected.iter().all(|cell| cell.delayed_stores == 0 && cell.failures == 0)
     {

@@ -2,13 +2,15 @@
 //!
 //! What the virtual GPU saw comes first: a deadlock is one whatever the program made of it, since on a
 //! GPU it would still stand there, and so is a launch that ran out of its step budget. Then the process's
-//! own end. What was still at work when its time was up, and what a signal from outside has ended, says nothing. The oracle is asked about what ended by itself. A fault of a kernel makes a crash of a failure
-//! but not a failure of a pass: a program may provoke one on purpose.
+//! own end. What was still at work when its time was up, and what a signal from outside has ended, says nothing. The
+//! oracle is asked about what ended by itself. A fault of a kernel makes a crash of a failure, and of a pass, too, unless
+//! the program has the same fault without injection: it is told then, but says nothing of the trial.
 
 use std::time::Duration;
 
 use bugaroo_protocol::LaunchEnd;
 
+use crate::names::{demangled, readable};
 use crate::oracle::Verdict;
 use crate::record::{Exit, Outcome};
 use crate::report::FailedLaunch;
@@ -23,16 +25,22 @@ pub fn without_oracle(
 ) -> Option<(Outcome, String)> {
     let ended = launch.map(|launch| (&launch.kernel, &launch.end));
     match (ended, exit) {
-        (Some((kernel, LaunchEnd::Deadlock(diagnosis))), _) => {
-            Some((Outcome::Deadlock, format!("kernel {kernel}: {}", diagnosis.summary)))
-        }
+        (Some((kernel, LaunchEnd::Deadlock(diagnosis))), _) => Some((
+            Outcome::Deadlock,
+            format!("kernel {}: {}", demangled(kernel), readable(&diagnosis.summary)),
+        )),
         (Some((kernel, LaunchEnd::StepBudget(diagnosis))), _) => {
-            let reason = format!("kernel {kernel} ran out of its step budget: {}", diagnosis.summary);
+            let reason = format!(
+                "kernel {} ran out of its step budget: {}",
+                demangled(kernel),
+                readable(&diagnosis.summary)
+            );
             Some((Outcome::Timeout, reason))
         }
-        (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => {
-            Some((Outcome::Crash, format!("kernel {kernel}: {} ({exit})", fault.summary)))
-        }
+        (Some((kernel, LaunchEnd::Fault(fault))), Exit::Signal(_) | Exit::Killed) => Some((
+            Outcome::Crash,
+            format!("kernel {}: {} ({exit})", demangled(kernel), readable(&fault.summary)),
+        )),
         (_, Exit::Killed) if slow => {
             let reason =
                 format!("still at work on the device after {} s of wall-clock time", seconds(timeout));
@@ -57,13 +65,19 @@ fn seconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e3).round() / 1e3
 }
 
-/// The outcome, with its reason, by what the oracle says; a pass has no reason.
-pub fn by_oracle(verdict: Verdict, launch: Option<&FailedLaunch>) -> (Outcome, Option<String>) {
+/// The outcome, with its reason, by what the oracle says; a pass has no reason. `blamed`: the launch's fault is one that the
+/// program does not have without injection.
+pub fn by_oracle(verdict: Verdict, launch: Option<&FailedLaunch>, blamed: bool) -> (Outcome, Option<String>) {
     match (verdict, launch.map(|launch| (&launch.kernel, &launch.end))) {
-        (Verdict::Content, _) => (Outcome::Pass, None),
-        (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => {
-            (Outcome::Crash, Some(format!("kernel {kernel}: {} ({reason})", fault.summary)))
+        (Verdict::Content, Some((kernel, LaunchEnd::Fault(fault)))) if blamed => {
+            let reason = format!("kernel {}: {}", demangled(kernel), readable(&fault.summary));
+            (Outcome::Crash, Some(reason))
         }
+        (Verdict::Content, _) => (Outcome::Pass, None),
+        (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => (
+            Outcome::Crash,
+            Some(format!("kernel {}: {} ({reason})", demangled(kernel), readable(&fault.summary))),
+        ),
         (Verdict::Discontent(reason), _) => (Outcome::WrongResult, Some(reason)),
     }
 }

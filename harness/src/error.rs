@@ -12,6 +12,7 @@ use crate::limits::explanation;
 use crate::oracle::ParseOracleError;
 use crate::record::Exit;
 use crate::rundir::RunDirError;
+use crate::schedules::OutputDiffers;
 use crate::target::TargetError;
 
 /// Whose move it is after an error; the command line gives each an exit code.
@@ -19,6 +20,8 @@ use crate::target::TargetError;
 pub enum Class {
     /// The command has to be said otherwise.
     Usage,
+    /// The program fails without injection, and why is a finding.
+    Finding,
     /// The program fails without injection: it has to be mended, or the oracle.
     Baseline,
     /// This version cannot do it.
@@ -44,6 +47,14 @@ pub enum Error {
     /// The program fails without injection.
     #[error("{0}")]
     Baseline(Box<BaselineFailure>),
+    /// The output of the program differs without injection, so that no trial's can be compared with it.
+    #[error("{}: {differs}", app.display())]
+    OutputDiffers {
+        /// The program.
+        app: PathBuf,
+        /// Where.
+        differs: Box<OutputDiffers>,
+    },
     /// Kernels are to run on a GPU, but the vendor's driver is nowhere.
     #[error(
         "--backend cuda: no driver of a GPU was found; looked at {}; {} may name it",
@@ -183,7 +194,8 @@ impl Error {
             | Error::TakesNoFence { .. }
             | Error::UnknownKernel { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
-            Error::Baseline(_) => Class::Baseline,
+            Error::Baseline(failure) if failure.is_finding() => Class::Finding,
+            Error::Baseline(_) | Error::OutputDiffers { .. } => Class::Baseline,
             Error::DriverUnused { .. }
             | Error::Unsupported { .. }
             | Error::NoRealDriver(_)

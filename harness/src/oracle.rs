@@ -90,6 +90,13 @@ pub struct Reference {
     pub stdout_sha256: Option<String>,
 }
 
+/// For a program that fails: it should end well, and there is no output to compare with.
+impl Default for Reference {
+    fn default() -> Self {
+        Self { exit: Exit::Code(0), stdout_sha256: None }
+    }
+}
+
 /// What an oracle says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -103,7 +110,8 @@ impl Oracle {
     /// What it needs of a trial's standard output.
     pub fn keep(&self) -> Keep {
         Keep {
-            head: matches!(self, Oracle::Stdout(_) | Oracle::Command(_)),
+            // Of `reference`, to say which line differs.
+            head: !matches!(self, Oracle::Exit),
             digest: matches!(self, Oracle::Reference),
         }
     }
@@ -128,6 +136,8 @@ impl Oracle {
                 Some(reference) if reference.exit != exit => {
                     Verdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
                 }
+                // A program that failed without injection left nothing to compare with but how it should end.
+                Some(Reference { stdout_sha256: None, .. }) => Verdict::Content,
                 Some(reference) => verdict(reference.stdout_sha256 == stdout.digest, || {
                     "standard output differs from that without injection".to_owned()
                 }),

@@ -5,6 +5,7 @@ use std::fmt;
 use bugaroo_protocol::{Diagnosis, LaunchEnd, StaleRead};
 use serde::{Deserialize, Serialize};
 
+use crate::incident::Incident;
 use crate::report::FailedLaunch;
 
 /// How a trial ended, in the words of the contract.
@@ -181,6 +182,12 @@ pub struct TrialRecord {
     pub digest: Option<String>,
     /// What is known of its failure, or of why it says nothing; None for a pass.
     pub failure: Option<Failure>,
+    /// Errors of its launches, each once, whatever its outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incidents: Vec<Incident>,
+    /// Launches whose error is not among them, as there were too many kinds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_incidents: u64,
 }
 
 /// Whether nothing was counted.

@@ -11,6 +11,7 @@ use crate::library::DriverLibrary;
 use crate::record::TrialRecord;
 use crate::rundir::{Recorded, RunDir, RunDirError, RunFile};
 use crate::session::{FullTrial, Session, Settings};
+use crate::target::Target;
 
 /// A trial to be run again.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl Replay {
     /// When it is not there, or its program cannot be run any more.
     pub fn new(directory: &Path, mut recorded: Recorded, cell: usize, trial: u64) -> Result<Self, Error> {
         let path = directory.to_owned();
-        let cells = recorded.run.configuration.pw.len();
+        let cells = recorded.run.cells().len();
         if cell >= cells {
             return Err(RunDirError::NoCell { path, cell, cells }.into());
         }
@@ -40,6 +41,11 @@ impl Replay {
         Ok(Self { run: recorded.run, input, cell, record })
     }
 
+    /// The program.
+    pub fn target(&self) -> &Target {
+        &self.run.configuration.target
+    }
+
     /// What was recorded.
     pub fn record(&self) -> &TrialRecord {
         &self.record
@@ -47,7 +53,7 @@ impl Replay {
 
     /// Probability with which a store is delayed.
     pub fn pw(&self) -> f64 {
-        self.run.configuration.pw[self.cell]
+        self.run.cells()[self.cell].pw
     }
 
     /// Whether the program's file is another than at the time of the run.
@@ -62,9 +68,9 @@ impl Replay {
     /// When it cannot be run at all.
     pub async fn run(self, library: DriverLibrary, interrupt: Interrupt) -> Result<FullTrial, Error> {
         let Self { run, input, cell, record } = self;
+        let variation = run.cells().swap_remove(cell);
         let configuration = run.configuration;
         let settings = Settings { input, ..configuration.settings(Some(1))? };
-        let variation = configuration.cells().swap_remove(cell);
         let session = Session::resume(configuration.target, settings, library, interrupt, run.baseline);
         session.full_trial(&variation, record.trial).await
     }

@@ -11,6 +11,8 @@ use bugaroo_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::incident::Incidents;
+
 /// Longest line taken; a longer one is passed over.
 const LONGEST_LINE: usize = 256 << 20;
 
@@ -95,8 +97,10 @@ pub struct Report {
     pub digest: Option<String>,
     /// Loads that read older values than memory held, of the first launches that had such.
     pub stale_reads: Vec<StaleRead>,
-    /// The first launch that did not complete.
+    /// The first launch that did not complete: of those that left threads waiting, or else of all.
     pub failed_launch: Option<FailedLaunch>,
+    /// Errors of launches, each once.
+    pub incidents: Incidents,
     /// The first thing that the driver cannot do.
     pub unsupported: Option<String>,
     /// The first panic in the driver.
@@ -151,11 +155,13 @@ impl Report {
         let room = MOST_STALE.saturating_sub(self.stale_reads.len());
         self.stale_reads.extend(launch.stale_reads.into_iter().take(room));
         if launch.end != LaunchEnd::Complete {
-            self.failed_launch.get_or_insert_with(|| FailedLaunch {
-                ordinal: launch.ordinal,
-                kernel: launch.kernel.clone(),
-                end: launch.end,
-            });
+            let failed =
+                FailedLaunch { ordinal: launch.ordinal, kernel: launch.kernel.clone(), end: launch.end };
+            self.incidents.take(&failed);
+            let is_fault = |failed: &FailedLaunch| matches!(failed.end, LaunchEnd::Fault(_));
+            if self.failed_launch.as_ref().is_none_or(|first| is_fault(first) && !is_fault(&failed)) {
+                self.failed_launch = Some(failed);
+            }
         }
         let first_launch = self.launches;
         self.launches += 1;

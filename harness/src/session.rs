@@ -11,7 +11,7 @@ use regex::Regex;
 use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::baseline::{self, BUDGET_FACTOR, BUDGET_FLOOR, Baseline};
+use crate::baseline::{self, BUDGET_FACTOR, BUDGET_FLOOR, Baseline, Ended};
 use crate::capture::Output;
 use crate::error::Error;
 use crate::fork_server::ForkServerUse;
@@ -23,6 +23,7 @@ use crate::oracle::Oracle;
 use crate::progress::{Event, Reporter};
 use crate::record::{Exit, TrialRecord};
 use crate::report::KernelUse;
+use crate::schedules::{self, Schedules};
 use crate::seeds::Seeds;
 use crate::target::Target;
 use crate::trial::{Ground, Plan};
@@ -53,6 +54,10 @@ pub struct Settings {
     pub warp_synchronous: bool,
     /// Whether trials report a digest of device memory.
     pub digest: bool,
+    /// Whether faults of kernels are no findings, for programs that provoke them. Deadlocks are.
+    pub ignore_faults: bool,
+    /// Whether a program that fails without injection is run under other schedules.
+    pub schedules: bool,
     /// Whether trials are forks of one process, where the program allows it; otherwise each is a process
     /// of its own. Nothing but their speed depends on it.
     pub fork_server: bool,
@@ -71,6 +76,8 @@ impl Default for Settings {
             step_budget: None,
             warp_synchronous: false,
             digest: true,
+            ignore_faults: false,
+            schedules: true,
             fork_server: true,
             input: None,
         }
@@ -155,14 +162,17 @@ impl Ground {
             reference: None,
             step_budget: None,
             passed_in: None,
+            known: None,
             cannot_fork: None,
             warp_synchronous: false,
         };
-        let ran = self.run(plan).await?;
+        let mut ran = self.run(plan).await?;
         match ran.report.driver {
-            None if ran.outcome.is_failure() => Err(baseline::failure(self, &ran, false)),
+            None if ran.outcome.is_failure() => {
+                Err(baseline::failure(self, baseline::Failing::without_driver(ran), Schedules::default()))
+            }
             None => Err(Error::DriverUnused { app: self.target.app.clone() }),
-            Some(_) => Ok(SiteList { exit: ran.exit, sites: baseline::sites(ran.report) }),
+            Some(_) => Ok(SiteList { exit: ran.exit, sites: baseline::sites(&mut ran.report) }),
         }
     }
 }
@@ -198,13 +208,42 @@ impl Session {
         let seeds = Seeds::new(settings.seed);
         let ground = Ground::new(target, settings, library);
         let mut stop = interrupt.clone();
-        let (baseline, sites) = tokio::select! {
+        let ended = tokio::select! {
             done = baseline::run(&ground, seeds, reporter) => done?,
             () = stop.wait() => return Err(Error::Interrupted),
         };
-        let shared = Arc::new(Shared { ground, seeds, baseline });
-        let sites = OnceCell::new_with(Some(sites));
-        Ok(Self { shared, sites, interrupt, told_of_limit: AtomicBool::new(false) })
+        let session = |baseline, sites| {
+            let shared = Arc::new(Shared { ground, seeds, baseline });
+            Self {
+                shared,
+                sites: OnceCell::new_with(Some(sites)),
+                interrupt,
+                told_of_limit: AtomicBool::new(false),
+            }
+        };
+        match ended {
+            Ended::Passes(baseline, sites, stdout) => {
+                let session = session(*baseline, sites);
+                if matches!(session.settings().oracle, Oracle::Reference) {
+                    schedules::compare_output(&session, &stdout, reporter).await?;
+                }
+                Ok(session)
+            }
+            Ended::Fails(failing) => {
+                // Its faults, too, make a run fail here: there is none that would have to be passed over.
+                let known = Baseline { incidents: Vec::new(), ..failing.baseline.clone() };
+                let session = session(known, failing.sites.clone());
+                let ran = &failing.ran;
+                // What never came to a kernel does not depend on who runs next; one that hangs has no launch that ended.
+                let launches = ran.report.launches > 0 || ran.exit == Exit::Killed;
+                let schedules = if session.settings().schedules && launches && ran.report.driver.is_some() {
+                    schedules::examine(&session, ran.exit == Exit::Killed, reporter).await?
+                } else {
+                    Schedules::default()
+                };
+                Err(baseline::failure(&session.shared.ground, *failing, schedules))
+            }
+        }
     }
 
     /// Is ready for trials with a baseline that was run before.
@@ -441,6 +480,7 @@ impl Shared {
             reference: Some(&self.baseline.reference),
             step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
             passed_in: Some(self.baseline.duration()),
+            known: Some(&self.baseline.incidents),
             cannot_fork: self.baseline.cannot_fork.as_deref(),
             warp_synchronous: self.ground.settings.warp_synchronous,
         };

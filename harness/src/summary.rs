@@ -1,10 +1,11 @@
 //! What a cell's trials come to.
 
-use bugaroo_protocol::Model;
+use bugaroo_protocol::{Model, Scheduler};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::interval::clopper_pearson;
 use crate::record::{Outcome, TrialRecord};
+use crate::variation::Variation;
 
 /// How many trials had which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct CellSummary {
     pub model: Model,
     /// Probability with which a store was delayed.
     pub pw: f64,
+    /// Who ran next on the virtual GPU.
+    pub scheduler: Scheduler,
     /// Trials that have ended.
     pub trials: u64,
     /// Those that failed. Slow and killed ones say nothing: they did neither pass nor fail.
@@ -86,7 +89,8 @@ impl Forgotten {
 
 impl CellSummary {
     /// Sums up the trials of a cell.
-    pub fn new<'a>(model: Model, pw: f64, records: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
+    pub fn new<'a>(variation: &Variation, records: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
+        let Variation { model, pw, scheduler, .. } = *variation;
         let mut outcomes = Outcomes::default();
         let mut first: Option<&TrialRecord> = None;
         let mut delayed_stores = 0;
@@ -110,6 +114,7 @@ impl CellSummary {
         Self {
             model,
             pw,
+            scheduler,
             trials,
             failures,
             rate: (told > 0).then(|| failures as f64 / told as f64),

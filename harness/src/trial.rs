@@ -15,13 +15,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION, notice};
+use bugaroo_protocol::{
+    Backend, LaunchEnd, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION, notice,
+};
 
 use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
+use crate::findings::Seen;
 use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, NotDone, Start};
 use crate::gpu;
+use crate::incident::Incident;
 use crate::library::DriverLibrary;
 use crate::oracle::Reference;
 use crate::process::{Ended, Ends, Patience, Program};
@@ -66,6 +70,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) step_budget: Option<u64>,
     /// How long it took without injection.
     pub(crate) passed_in: Option<Duration>,
+    /// Errors of launches that the program has without injection, once they are known: none of them makes a trial fail.
+    pub(crate) known: Option<&'a [Seen]>,
     /// Why it has to be a process of its own, in one line, if it has.
     pub(crate) cannot_fork: Option<&'a str>,
     /// Whether warps run in lockstep.
@@ -148,7 +154,7 @@ impl Ground {
     async fn run_once(&self, plan: Plan<'_>) -> Result<Ran, Error> {
         let oracle = &self.settings.oracle;
         let patience = self.patience(plan);
-        let (ended, report) = match self.served(plan, patience).await? {
+        let (ended, mut report) = match self.served(plan, patience).await? {
             Some(done) => done,
             None => self.process(plan, patience).await?,
         };
@@ -164,6 +170,20 @@ impl Ground {
         if has_closed_report(&report, &ended.stderr) {
             return Err(Error::ReportClosed { app: self.target.app.clone() });
         }
+        if self.settings.ignore_faults {
+            report.incidents.ignore_faults();
+        }
+        let is_news = |incident: &&Incident| {
+            let key = incident.key();
+            let known = plan.known.is_none_or(|known| known.iter().any(|seen| seen.incident.key() == key));
+            !known && !incident.is_deadlock()
+        };
+        let news = report.incidents.kept.iter().find(is_news).map(|incident| incident.launch.clone());
+        let blamed = news.is_some();
+        // Threads that wait for ever outrank a fault.
+        if report.failed_launch.as_ref().is_some_and(|first| matches!(first.end, LaunchEnd::Fault(_))) {
+            report.failed_launch = news.or(report.failed_launch);
+        }
         let launch = report.failed_launch.as_ref();
         let took = if ended.slow { ended.duration } else { patience.limit };
         let (outcome, reason) = match without_oracle(ended.exit, ended.slow, launch, took) {
@@ -173,7 +193,7 @@ impl Ground {
                     .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, patience.limit)
                     .await
                     .map_err(|source| Error::Process { what: "the oracle's command".into(), source })?;
-                by_oracle(verdict, launch)
+                by_oracle(verdict, launch, blamed)
             }
         };
         if matches!(ended.exit, Exit::Code(_)) {
@@ -350,6 +370,8 @@ impl Ran {
             forgotten: self.report.forgotten,
             digest: self.report.digest.clone(),
             failure: (self.outcome != Outcome::Pass).then(|| self.failure()),
+            incidents: self.report.incidents.kept.clone(),
+            more_incidents: self.report.incidents.more,
         }
     }
 

@@ -16,7 +16,7 @@ mod site;
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
 pub use report::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, LastWrite, Launch, LaunchCounts,
-    LaunchEnd, Message, MissingEdge, ModuleReport, Spin, StaleRead,
+    Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
+    LaunchCounts, LaunchEnd, Message, MissingEdge, ModuleReport, NearAllocation, Spin, StaleRead,
 };
 pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};

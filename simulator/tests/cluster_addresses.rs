@@ -33,22 +33,11 @@ fn run(body: &str, model: &str, seed: u64) -> (End, Vec<u32>) {
     let model: Option<Box<dyn MemoryModel>> = match model {
         "none" => None,
         "ptx" => {
-            let settings = ptx::Settings {
-                pw: [0.75; 2],
-                pr: [0.5; 2],
-                seed: (seed, 0),
-                flags: Arc::default(),
-                memory: 1 << 30,
-            };
-            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&program, &table)))))
+            let settings = ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed: (seed, 0), memory: 1 << 30 };
+            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&program)))))
         }
         _ => {
-            let settings = store_buffer::Settings {
-                pw: [0.75; 2],
-                seed: (seed, 0),
-                capacity: 256,
-                flags: Arc::default(),
-            };
+            let settings = store_buffer::Settings { pw: [0.75; 2], seed: (seed, 0), capacity: 256 };
             let sites = Arc::new(store_buffer::Sites::new(&program, &table));
             Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
         }

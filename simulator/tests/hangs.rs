@@ -57,17 +57,17 @@ fn run(kernel: &str, (grid, block): (u32, u32), case: &Case) -> (End, u64) {
         cluster: None,
         step_budget: case.budget,
     };
-    let (pw, seed, flags) = ([0.75; 2], (case.seed, 0), Arc::new([]) as Arc<[u32]>);
+    let (pw, seed) = ([0.75; 2], (case.seed, 0));
     let table = collect_sites(&MODULE);
     let model: Option<Box<dyn MemoryModel>> = match case.model {
         Model::None => None,
         Model::StoreBuffer => {
-            let settings = Settings { pw, seed, capacity: 256, flags };
+            let settings = Settings { pw, seed, capacity: 256 };
             Some(Box::new(StoreBuffer::new(&settings, Arc::new(Sites::new(&program, &table)))))
         }
         Model::Ptx => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, flags, memory: 1 << 30 };
-            Some(Box::new(Ptx::new(&settings, Arc::new(ptx::Facts::new(&program, &table)))))
+            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
+            Some(Box::new(Ptx::new(&settings, Arc::new(ptx::Facts::new(&program)))))
         }
     };
     let mut scheduler: Box<dyn Scheduler> = match case.pct {

@@ -51,11 +51,16 @@ fn message(own: u64, seed: u64, budget: u64) -> Passed {
     machine.store(&mut memory, 0, word(0), [1, 0, 0, 0], WEAK, 1);
     machine.fence(&mut memory, 0, Scope::Gpu, false);
     machine.store(&mut memory, 0, word(64), [1, 0, 0, 0], RELAXED, 2);
-    let mut read = |machine: &mut Machine, memory: &mut Words, at, strength| loop {
-        match machine.load(memory, 1, word(at), strength, 3, None) {
-            Loaded::Now(value) => break value[0],
-            Loaded::Late => unreachable!("no token was given"),
-        }
+    let read = |machine: &mut Machine, memory: &mut Words, at, strength| match machine.load(
+        memory,
+        1,
+        word(at),
+        strength,
+        3,
+        None,
+    ) {
+        Loaded::Now(value) => value[0],
+        Loaded::Late => unreachable!("no token was given"),
     };
     while read(&mut machine, &mut memory, 64, RELAXED) == 0 {}
     for index in 0..own {

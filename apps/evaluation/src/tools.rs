@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bugaroo_harness::capture::{Keep, Output};
 use bugaroo_harness::library::DRIVER_VARIABLE;
-use bugaroo_harness::process::{Ended, Program};
+use bugaroo_harness::process::{Ended, Patience, Program};
 use bugaroo_harness::{DriverLibrary, Exit, Interrupt};
 use bugaroo_protocol::{Backend, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
 use serde::de::DeserializeOwned;
@@ -111,6 +111,7 @@ impl Tools {
             seed,
             model,
             pr: 0.0,
+            model_memory: 1 << 30,
             pw: if model.is_some() { 1.0 } else { 0.0 },
             buffer: paper::BUFFER_ENTRIES,
             space: Space::Both,
@@ -157,7 +158,7 @@ impl Tools {
             arguments: &arguments,
             directory: self.folder.clone(),
             input: None,
-            timeout,
+            patience: Patience::exactly(timeout),
             keep,
         };
         let mut interrupt = self.interrupt.clone();

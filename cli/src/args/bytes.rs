@@ -17,7 +17,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.trim().parse().map_err(|_| format!("'{digits}' is no whole number"))?;
     match number.checked_mul(1 << shift) {
-        Some(bytes) if bytes >= 1 << 20 && bytes < 1 << 50 => Ok(bytes),
+        Some(bytes) if (1 << 20..1 << 50).contains(&bytes) => Ok(bytes),
         _ => Err("an amount between 1M and 1024T is wanted".to_owned()),
     }
 }

@@ -35,6 +35,11 @@ launch() {
 }
 complete() { launch '{"end":"complete"}'; }
 waiting='{"block":[0,0,0],"thread":[1,0,0],"threads":31,"function":"dot","ptx_line":12,"source":{"file":"kernel.cu","line":5},"instruction":"bar.sync 0;"}'
+# fault KIND LINE: what a kernel did there.
+fault() {
+  at="{\"block\":[0,0,0],\"thread\":[1,0,0],\"threads\":1,\"function\":\"dot\",\"ptx_line\":$2,\"source\":{\"file\":\"kernel.cu\",\"line\":$2},\"instruction\":\"st.u32\"}"
+  launch "{\"end\":\"fault\",\"kind\":\"$1\",\"summary\":\"store to 0x10\",\"access\":\"store\",\"at\":$at}"
+}
 injected() { [ "$model" != null ]; }
 
 behaviour=$1
@@ -47,7 +52,7 @@ case $behaviour in
     echo "sum 42" ;;
   # The same, by its output alone.
   prints) complete
-    case $seed in *[13579]) if injected; then echo "sum 41"; exit 0; fi ;; esac
+    case $seed in *[13579]) if injected && [ "$pw" != 0.0 ]; then echo "sum 41"; exit 0; fi ;; esac
     echo "sum 42" ;;
   fails) complete; echo "always wrong"; exit 7 ;;
   # Kernels in another order than their names', one of them launched so many times; or none.
@@ -58,6 +63,14 @@ case $behaviour in
   deadlock) if injected; then launch "{\"end\":\"deadlock\",\"summary\":\"31 threads wait at a barrier\",\"waiting\":[$waiting]}"; exit 1; fi; complete ;;
   budget) if injected; then launch "{\"end\":\"step-budget\",\"summary\":\"31 threads spin\",\"waiting\":[$waiting]}"; exit 1; fi; complete ;;
   fault) if injected; then launch "{\"end\":\"fault\",\"kind\":\"illegal-address\",\"summary\":\"store of 4 bytes to 0x10\",\"access\":\"store\",\"at\":$waiting}"; exit 1; fi; complete ;;
+  # Kernels fault and the program does not care: always; under injection one more where the seed is odd; at so many lines.
+  faulty) complete; fault illegal-address 5; fault illegal-address 5 ;;
+  more-faulty) fault illegal-address 5
+    case $seed in *[13579]) injected && fault trap 6 ;; esac; echo "sum 42" ;;
+  many-faults) for line in $(seq "$2"); do fault trap "$line"; done ;;
+  # Fails where the seed is odd, and always where nothing could be delayed.
+  racy) complete; if injected; then case $seed in *[02468]) exit 0 ;; esac; fi; echo "wrong" >&2; exit 1 ;;
+  seeds) complete; printf 'always\nseed %s\n' "$seed" ;;
   segfault) injected && kill -SEGV $$; complete ;;
   loop) if injected; then [ -z "$2" ] || echo $$ >> "$2"; while :; do :; done; fi; complete ;;
   # Wrong where the seed is odd, and for ever where it is even.

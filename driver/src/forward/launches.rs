@@ -284,5 +284,6 @@ fn fault(kernel: &str, status: Status) -> Fault {
         source: None,
         instruction: String::new(),
     };
-    Fault { kind, summary, access: None, at }
+    let what = status.description().to_string_lossy().into_owned();
+    Fault { kind, summary, what, access: None, address: None, size: None, allocation: None, at }
 }

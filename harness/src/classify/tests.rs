@@ -30,7 +30,16 @@ fn fault() -> FailedLaunch {
         instruction: "ld.global.u32 %r1, [%rd1];".into(),
     };
     let summary = "illegal address 0x10".into();
-    launch(LaunchEnd::Fault(Fault { kind: FaultKind::IllegalAddress, summary, access: None, at }))
+    launch(LaunchEnd::Fault(Fault {
+        kind: FaultKind::IllegalAddress,
+        summary,
+        what: String::new(),
+        access: None,
+        address: None,
+        size: None,
+        allocation: None,
+        at,
+    }))
 }
 
 fn first(exit: Exit, launch: Option<&FailedLaunch>) -> Option<Outcome> {
@@ -61,10 +70,11 @@ fn what_the_virtual_gpu_saw_comes_first() {
 #[test]
 fn by_the_oracle() {
     let discontent = || Verdict::Discontent("sum is off".into());
-    assert_eq!(by_oracle(Verdict::Content, None), (Outcome::Pass, None));
-    assert_eq!(by_oracle(discontent(), None), (Outcome::WrongResult, Some("sum is off".into())));
-    assert_eq!(by_oracle(Verdict::Content, Some(&fault())), (Outcome::Pass, None));
-    let (outcome, reason) = by_oracle(discontent(), Some(&fault()));
+    assert_eq!(by_oracle(Verdict::Content, None, false), (Outcome::Pass, None));
+    assert_eq!(by_oracle(discontent(), None, false), (Outcome::WrongResult, Some("sum is off".into())));
+    assert_eq!(by_oracle(Verdict::Content, Some(&fault()), false), (Outcome::Pass, None));
+    assert_eq!(by_oracle(Verdict::Content, Some(&fault()), true).0, Outcome::Crash);
+    let (outcome, reason) = by_oracle(discontent(), Some(&fault()), false);
     assert_eq!(outcome, Outcome::Crash);
     assert_eq!(reason.unwrap(), "kernel k: illegal address 0x10 (sum is off)");
 }

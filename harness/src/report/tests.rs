@@ -75,7 +75,7 @@ fn kernels_add_up() {
         global_stores: 7 * n,
         flush_lengths,
         buffer_bytes,
-        forgotten: 0,
+        forgotten: 8 * n,
     };
     let with = |kernel, counts| match launch(0, kernel, 0, LaunchEnd::Complete) {
         Message::Launch(launch) => Message::Launch(Launch { counts, ..launch }),

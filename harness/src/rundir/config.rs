@@ -11,6 +11,7 @@ use crate::baseline::Baseline;
 use crate::digest;
 use crate::input::InputFacts;
 use crate::oracle::ParseOracleError;
+use crate::schedules;
 use crate::session::Settings;
 use crate::target::Target;
 use crate::variation::Variation;
@@ -63,6 +64,9 @@ pub struct Configuration {
     /// Warps run in lockstep.
     #[serde(default)]
     pub warp_synchronous: bool,
+    /// Faults of kernels are no findings.
+    #[serde(default)]
+    pub ignore_faults: bool,
     /// The oracle, as it was given.
     pub oracle: String,
     /// Wall-clock time that a trial may take, in milliseconds; None: by the baseline.
@@ -85,6 +89,16 @@ pub struct RunFile {
     pub trials: u64,
     /// What the program did without injection.
     pub baseline: Baseline,
+    /// The program fails without injection: the cells are its runs under other schedules, with nothing delayed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub schedules: bool,
+}
+
+impl RunFile {
+    /// What each cell runs.
+    pub fn cells(&self) -> Vec<Variation> {
+        if self.schedules { schedules::variations() } else { self.configuration.cells() }
+    }
 }
 
 impl Configuration {
@@ -109,6 +123,7 @@ impl Configuration {
             narrow_fence: variation.narrow_fence.clone(),
             handlers: variation.handlers,
             warp_synchronous: settings.warp_synchronous,
+            ignore_faults: settings.ignore_faults,
             oracle: settings.oracle.to_string(),
             timeout_ms: settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             step_budget: settings.step_budget,
@@ -149,6 +164,8 @@ impl Configuration {
             backend: self.backend,
             step_budget: self.step_budget,
             warp_synchronous: self.warp_synchronous,
+            ignore_faults: self.ignore_faults,
+            schedules: true,
             digest: true,
             // For a replay, which is one trial.
             fork_server: false,

@@ -35,6 +35,7 @@ fn run() -> RunFile {
             narrow_fence: BTreeSet::new(),
             handlers: false,
             warp_synchronous: false,
+            ignore_faults: false,
             oracle: "exit".into(),
             timeout_ms: Some(60_000),
             step_budget: None,
@@ -47,7 +48,10 @@ fn run() -> RunFile {
             kernels: BTreeSet::from(["k".into()]),
             duration_ms: 0.5,
             cannot_fork: None,
+            incidents: Vec::new(),
+            runs: 3,
         },
+        schedules: false,
     }
 }
 
@@ -70,6 +74,8 @@ fn record(trial: u64) -> TrialRecord {
             stdout: "a\nb \"c\"".into(),
             stderr: String::new(),
         }),
+        incidents: Vec::new(),
+        more_incidents: 0,
     }
 }
 

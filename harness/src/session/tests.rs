@@ -200,7 +200,7 @@ async fn a_reference_has_to_hold_still() {
     session("echo 42", settings()).await.unwrap();
     let error = session("echo $seed", settings()).await.unwrap_err();
     assert_eq!(error.class(), Class::Baseline);
-    assert!(error.to_string().contains("standard output differs"), "{error}");
+    assert!(error.to_string().contains("standard output is not the same"), "{error}");
 }
 
 #[tokio::test]

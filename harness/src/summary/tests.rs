@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::CellSummary;
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
+use crate::variation::Variation;
 
 fn record(trial: u64, outcome: Outcome) -> TrialRecord {
     let failure = Failure {
@@ -23,6 +24,8 @@ fn record(trial: u64, outcome: Outcome) -> TrialRecord {
         forgotten: 0,
         digest: None,
         failure: outcome.is_failure().then_some(failure),
+        incidents: Vec::new(),
+        more_incidents: 0,
     }
 }
 
@@ -35,14 +38,14 @@ fn counts() {
         record(1, Outcome::WrongResult),
         record(2, Outcome::Pass),
     ];
-    let cell = CellSummary::new(Model::StoreBuffer, 0.5, &records);
+    let cell = CellSummary::new(&Variation { pw: 0.5, ..Variation::default() }, &records);
     assert_eq!(cell.delayed_stores, 20);
     assert_eq!(cell.first_failure, Some(records[2].clone()));
     let value = serde_json::to_value(&cell).unwrap();
     assert_eq!(
         value,
         json!({
-            "pw": 0.5, "trials": 4, "failures": 2, "rate": 0.5, "ci95": cell.ci95,
+            "pw": 0.5, "scheduler": "random", "trials": 4, "failures": 2, "rate": 0.5, "ci95": cell.ci95,
             "outcomes": {
                 "pass": 2, "wrong-result": 1, "crash": 1, "deadlock": 0, "timeout": 0, "slow": 0, "killed": 0,
             },
@@ -53,7 +56,7 @@ fn counts() {
 
 #[test]
 fn nothing_yet() {
-    let cell = CellSummary::new(Model::Bugaroo, 1.0, []);
+    let cell = CellSummary::new(&Variation { model: Model::Bugaroo, pw: 1.0, ..Variation::default() }, []);
     assert_eq!((cell.trials, cell.failures, cell.rate, cell.ci95), (0, 0, None, [0.0, 1.0]));
     assert_eq!(cell.first_failing_trial, None);
 }

@@ -24,7 +24,7 @@ impl Random {
     }
 
     pub fn below(&mut self, limit: u64) -> u64 {
-        (self.rng.next() >> 32) * limit >> 32
+        ((self.rng.next() >> 32) * limit) >> 32
     }
 
     fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {

@@ -28,6 +28,7 @@ impl LaneStates {
                 State::Mask(mask) => 2 << 32 | u64::from(mask),
                 State::Mbarrier => 3 << 32,
                 State::Cluster => 4 << 32,
+                State::Gathering(id) => 5 << 32 | u64::from(id),
             };
             let mut each = |f: &dyn Fn(usize) -> u64| {
                 lanes(fragment.mask).for_each(|lane| self.lanes[lane].push(f(lane)));

@@ -197,8 +197,7 @@ impl MemoryModel for Watch<'_> {
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
         let watched = &mut *self.watched.borrow_mut();
-        // One that is not the program's is done where a model says so.
-        let otherwise = Step::run(if fence.candidate { 0 } else { at.lanes });
+        let otherwise = Step::run(at.lanes);
         let step = watched.ask(world, otherwise, |under, world| under.fence(at, fence, world));
         watched.after(at, step)
     }

@@ -16,6 +16,10 @@ const BLOCK: u32 = 1 << 10;
 /// End of a chain.
 pub const NONE: u32 = u32::MAX;
 
+/// Threads that have seen a message by strong reads, each with the time. Few messages have any.
+#[derive(Clone, Debug, Default)]
+pub struct Observers(pub Vec<(ThreadKey, u64)>);
+
 /// One write.
 #[derive(Clone, Debug)]
 pub struct Message {
@@ -39,7 +43,7 @@ pub struct Message {
     pub origin: u32,
     pub entries: Entries,
     /// Threads that strong reads have made know it, each with the time (observation order).
-    pub observers: Option<Box<Vec<(ThreadKey, u64)>>>,
+    pub observers: Option<Box<Observers>>,
 }
 
 impl Message {
@@ -64,7 +68,7 @@ impl Message {
     /// Whether a strong read of this thread has seen it.
     #[inline]
     pub fn observed_by(&self, thread: ThreadKey) -> bool {
-        self.observers.as_ref().is_some_and(|all| all.iter().any(|observer| observer.0 == thread))
+        self.observers.as_ref().is_some_and(|all| all.0.iter().any(|observer| observer.0 == thread))
     }
 }
 
@@ -133,7 +137,7 @@ impl Chains {
         let message = self.message_mut(index);
         message.entries = None;
         message.older = next;
-        let observers = message.observers.take().map_or(0, |all| all.len());
+        let observers = message.observers.take().map_or(0, |all| all.0.len());
         self.observers -= observers;
         self.free = index;
         self.used -= 1;
@@ -211,7 +215,7 @@ impl Chains {
 
     /// A strong read of a thread has made it know a message.
     pub fn observe(&mut self, index: u32, thread: ThreadKey, time: u64) {
-        self.message_mut(index).observers.get_or_insert_default().push((thread, time));
+        self.message_mut(index).observers.get_or_insert_default().0.push((thread, time));
         self.observers += 1;
     }
 

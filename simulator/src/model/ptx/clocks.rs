@@ -109,7 +109,8 @@ impl View {
             let mut items = Vec::with_capacity(old.len() + 1);
             // What the new entry says already is left out.
             let said = |item: &(u64, u64)| {
-                item.1 <= time && (item.0 == key || item.0 >> CTA_SHIFT == key >> CTA_SHIFT && within(item.0, key))
+                item.1 <= time
+                    && (item.0 == key || item.0 >> CTA_SHIFT == key >> CTA_SHIFT && within(item.0, key))
             };
             let mut is_in = old.iter().any(|item| item.1 > time && (item.0 == key || contains(item.0, key)));
             for item in old.iter().filter(|item| !said(item)) {
@@ -167,9 +168,7 @@ pub fn joined(one: &Rc<View>, other: &Rc<View>) -> Rc<View> {
     match one.clocks.join(&other.clocks, merged, |a, b| a == b) {
         Joined::First => Rc::clone(one),
         Joined::Second => Rc::clone(other),
-        Joined::New(clocks) => {
-            Rc::new(View { clocks, latest: one.latest.max(other.latest), of: None })
-        }
+        Joined::New(clocks) => Rc::new(View { clocks, latest: one.latest.max(other.latest), of: None }),
     }
 }
 

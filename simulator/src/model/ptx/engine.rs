@@ -178,9 +178,7 @@ impl Ptx {
     /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
     fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
         let warp = at.warp as usize;
-        if (self.busy[warp] | self.staying[warp]) & at.lanes != 0
-            || !self.pending[warp].is_empty()
-        {
+        if (self.busy[warp] | self.staying[warp]) & at.lanes != 0 || !self.pending[warp].is_empty() {
             return false;
         }
         let mut last = None;

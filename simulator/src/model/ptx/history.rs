@@ -351,8 +351,12 @@ impl Histories {
             }
         }
         // The order in which rows are freed follows their numbers, not the table's.
-        let mut gone: Vec<(u64, u32)> =
-            self.global.iter().map(|(key, row)| (*key, *row)).filter(|(_, row)| rows[*row as usize].kept.is_empty()).collect();
+        let mut gone: Vec<(u64, u32)> = self
+            .global
+            .iter()
+            .map(|(key, row)| (*key, *row))
+            .filter(|(_, row)| rows[*row as usize].kept.is_empty())
+            .collect();
         gone.sort_unstable();
         for (key, row) in gone {
             self.global.remove(&key);

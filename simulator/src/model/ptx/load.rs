@@ -267,8 +267,9 @@ impl Machine {
             let mut all = [NONE; 4];
             for (place, list) in all.iter_mut().zip(&lists) {
                 let Some(list) = list else { continue };
-                let mut upto =
-                    list.at[..list.count].iter().filter(|at| self.histories.chains.message(**at).time <= moment);
+                let mut upto = list.at[..list.count]
+                    .iter()
+                    .filter(|at| self.histories.chains.message(**at).time <= moment);
                 *place = *upto.next()?;
             }
             Some(all)
@@ -393,6 +394,6 @@ pub(super) fn knows(view: &View, of: ThreadKey, message: &Message) -> bool {
     message.base
         || view.knows(message.thread, message.time)
         || message.observers.as_ref().is_some_and(|all| {
-            all.iter().any(|(observer, time)| *observer == of || view.knows(*observer, *time))
+            all.0.iter().any(|(observer, time)| *observer == of || view.knows(*observer, *time))
         })
 }

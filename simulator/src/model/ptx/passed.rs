@@ -91,7 +91,7 @@ impl Machine {
                 || message.thread == key
                 || message.time <= passed.floor
                 || passed.view.knows(message.thread, message.time)
-                || message.observers.as_ref().is_some_and(|all| all.iter().any(seen))
+                || message.observers.as_ref().is_some_and(|all| all.0.iter().any(seen))
         };
         let readable = self.readable_by(span.mask, chain, knows);
         let fits = |first: &u32| {

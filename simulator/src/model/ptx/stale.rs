@@ -11,10 +11,10 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Machine;
 use super::chains::NONE;
 use super::location::Location;
 use super::scope::{Scope, Strength, ThreadKey, morally_strong};
-use super::Machine;
 use crate::model::Missing;
 
 /// Loads that read something older than the last value of their location, all by one instruction, passing over writes

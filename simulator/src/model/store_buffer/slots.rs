@@ -94,7 +94,7 @@ impl Slots {
     pub fn hold(&mut self, entry: Entry, before: u32, draw: u64) -> Option<Entry> {
         let of = if before < SLOTS { 4 * SLOTS } else { before + 1 };
         let index = match self.held {
-            u32::MAX => match (draw >> 32) * u64::from(of) >> 32 {
+            u32::MAX => match ((draw >> 32) * u64::from(of)) >> 32 {
                 index if index < u64::from(SLOTS) => index as u32,
                 _ => return Some(entry),
             },
