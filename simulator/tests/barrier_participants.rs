@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_simulator::model::ptx;
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, RandomScheduler, launch_with,
@@ -32,8 +31,8 @@ fn run(body: &str, seeds: u64) -> Vec<[u32; 32]> {
             step_budget: Some(1_000_000),
         };
         let (pw, pr, flags) = ([0.75; 2], [0.5; 2], Arc::default());
-        let settings = ptx::Settings { pw, pr, seed: (seed, 0), flags, memory: 1 << 28 };
-        let facts = Arc::new(ptx::Facts::new(&program, &collect_sites(&module)));
+        let settings = ptx::Settings { pw, pr, seed: (seed, 0), memory: 1 << 28 };
+        let facts = Arc::new(ptx::Facts::new(&program));
         let model = Some(Box::new(ptx::Ptx::new(&settings, facts)) as _);
         let mut scheduler = RandomScheduler::new(seed);
         let (result, _) =
