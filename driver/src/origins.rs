@@ -130,6 +130,11 @@ impl Origins {
 
 /// Names and lines of return addresses, without our own libraries' that the program called.
 fn frames(trace: &[usize]) -> Vec<HostFrame> {
+    first_frames(trace, TOLD)
+}
+
+/// So many of them.
+fn first_frames(trace: &[usize], most: usize) -> Vec<HostFrame> {
     let ours = |address: &&usize| module_of(**address).is_some_and(|(name, _)| is_ours(&name));
     let mut told = Vec::new();
     for address in trace.iter().skip_while(ours) {
@@ -153,7 +158,7 @@ fn frames(trace: &[usize]) -> Vec<HostFrame> {
         }
         // What called `main` is the system's.
         let is_main = told[before..].iter().any(|frame| frame.function.as_deref() == Some("main"));
-        if is_main || told.len() >= TOLD {
+        if is_main || told.len() >= most {
             break;
         }
     }
@@ -163,7 +168,7 @@ fn frames(trace: &[usize]) -> Vec<HostFrame> {
     if wrapping < told.len() {
         told.drain(..wrapping);
     }
-    told.truncate(TOLD);
+    told.truncate(most);
     told
 }
 
@@ -181,13 +186,10 @@ fn module_of(address: usize) -> Option<(String, u64)> {
     Some((name, found.dli_fbase as u64))
 }
 
-/// Whether a file is this library or one of those that lead to it.
+/// Whether a file is our driver or one of our libraries that lead to it.
 fn is_ours(module: &str) -> bool {
-    let own = module_of(is_ours as *const () as usize + 1).map(|(name, _)| name);
-    let file =
-        Path::new(module).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    own.as_deref() == Some(module)
-        || ["libcuda.so", "libcudart.so", "libbugaroo"].iter().any(|start| file.starts_with(start))
+    let file = Path::new(module).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["libcuda.so", "libcudart.so", "libbugaroo"].iter().any(|start| file.starts_with(start))
 }
 
 #[cfg(test)]
