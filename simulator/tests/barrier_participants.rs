@@ -30,7 +30,7 @@ fn run(body: &str, seeds: u64) -> Vec<[u32; 32]> {
             params: &out.to_le_bytes(),
             step_budget: Some(1_000_000),
         };
-        let (pw, pr, flags) = ([0.75; 2], [0.5; 2], Arc::default());
+        let (pw, pr) = ([0.75; 2], [0.5; 2]);
         let settings = ptx::Settings { pw, pr, seed: (seed, 0), memory: 1 << 28 };
         let facts = Arc::new(ptx::Facts::new(&program));
         let model = Some(Box::new(ptx::Ptx::new(&settings, facts)) as _);

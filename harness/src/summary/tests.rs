@@ -67,11 +67,11 @@ fn what_says_nothing_counts_for_no_rate() {
     let outcomes = [Outcome::Pass, Outcome::Slow, Outcome::Timeout, Outcome::Killed, Outcome::Pass];
     let records: Vec<TrialRecord> =
         (0..).zip(outcomes).map(|(trial, outcome)| record(trial, outcome)).collect();
-    let summary = CellSummary::new(Model::StoreBuffer, 0.5, &records);
+    let summary = CellSummary::new(&Variation::default(), &records);
     assert_eq!((summary.trials, summary.failures, summary.rate), (5, 1, Some(1.0 / 3.0)));
     assert_eq!(summary.first_failing_trial, Some(2));
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!((&json["outcomes"]["slow"], &json["outcomes"]["killed"]), (&json!(1), &json!(1)));
-    let none = CellSummary::new(Model::StoreBuffer, 0.5, &records[1..2]);
+    let none = CellSummary::new(&Variation::default(), &records[1..2]);
     assert_eq!((none.failures, none.rate, none.ci95), (0, None, [0.0, 1.0]));
 }
