@@ -21,6 +21,7 @@ fn plan(variation: &Variation, passed_in: Duration) -> Plan<'_> {
         reference: None,
         step_budget: None,
         passed_in: Some(passed_in),
+        known: None,
         cannot_fork: None,
         warp_synchronous: false,
     }
