@@ -35,6 +35,15 @@ pub(crate) fn unpoison(start: *const u8, bytes: usize) {
     let _ = (start, bytes);
 }
 
+/// Of every `stride` bytes of a mapping only the first `used` belong to somebody.
+pub(crate) fn part(start: *const u8, bytes: usize, used: usize, stride: usize) {
+    if cfg!(feature = "asan") {
+        for number in 0..bytes.checked_div(stride).unwrap_or(0) {
+            poison(start.wrapping_add(number * stride + used), stride - used);
+        }
+    }
+}
+
 #[cfg(feature = "asan")]
 unsafe extern "C" {
     fn __asan_poison_memory_region(start: *const u8, bytes: usize);

@@ -56,7 +56,7 @@ use crate::load::{Constants, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
 use crate::model::lockstep::Lockstep;
-use crate::poison::poison;
+use crate::poison;
 use crate::schedule::{Candidate, Scheduler};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
@@ -164,15 +164,6 @@ fn in_lockstep<'a>(mut model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel 
     if model.in_lockstep() { model } else { Box::new(Lockstep::new(model)) }
 }
 
-/// Tells the sanitizer that of every `stride` bytes only the first `used` belong to somebody.
-fn part(block: &Block, used: usize, stride: usize) {
-    if cfg!(feature = "asan") && stride > 0 {
-        for number in 0..block.bytes() / stride {
-            poison(block.base().wrapping_add(number * stride + used), stride - used);
-        }
-    }
-}
-
 impl<'a> Machine<'a> {
     /// Lays out the state of the resident blocks and starts them.
     pub fn new(
@@ -192,8 +183,8 @@ impl<'a> Machine<'a> {
         let local_stride = if plan.local_bytes == 0 { 0 } else { local_stride };
         let shared = Block::new(shared_stride * resident as usize).ok_or_else(|| host.clone())?;
         let local = Block::new(local_stride * 32 * warps as usize).ok_or(host)?;
-        part(&shared, plan.shared_bytes as usize, shared_stride);
-        part(&local, plan.local_bytes as usize, local_stride);
+        poison::part(shared.base(), shared.bytes(), plan.shared_bytes as usize, shared_stride);
+        poison::part(local.base(), local.bytes(), plan.local_bytes as usize, local_stride);
 
         let mut params = vec![0u64; plan.spec.params.len().div_ceil(8) + 1];
         for (word, bytes) in params.iter_mut().zip(plan.spec.params.chunks(8)) {
