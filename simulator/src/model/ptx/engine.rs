@@ -9,8 +9,10 @@
 //! changed without the machine, it believes memory, and everything is known to all, too. That forbids more
 //! than the model does.
 
+mod accesses;
 mod bytes;
 mod late;
+mod meetings;
 
 use std::sync::Arc;
 
@@ -18,12 +20,13 @@ use bugaroo_ptx::op::FenceKind;
 
 use super::barriers::Barriers;
 use super::until::{NEVER, until};
-use super::{AtomicOrder, Chances, Loaded, Machine, Scope, Span, Strength, ThreadKey, Writers};
+use super::{Chances, Machine, Scope, ThreadKey};
 use crate::exec::lanes;
 use crate::load::Program;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
-use bytes::{Seen, WIDEST, Where, address, find, order, packed, parts, scope, unpacked};
+use bytes::{Seen, address, scope};
 use late::{Often, Pending};
+use meetings::lanes_of;
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
@@ -175,165 +178,9 @@ impl Ptx {
         }
     }
 
-    /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
-    fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
-        let warp = at.warp as usize;
-        if (self.busy[warp] | self.staying[warp]) & at.lanes != 0 || !self.pending[warp].is_empty() {
-            return false;
-        }
-        let mut last = None;
-        lanes(at.lanes).all(|lane| match find(at, access.address(lane)) {
-            Where::Private => true,
-            Where::Elsewhere => false,
-            Where::Here(first, _) => {
-                let row = first.row();
-                // Lanes mostly touch the same row.
-                last == Some(row) || {
-                    last = Some(row);
-                    self.machine.knows_nothing_of(row)
-                }
-            }
-        })
-    }
-
-    /// A lane's load. It is late where the number of its space says how often the lane stays for it; answers whether it has
-    /// been given its value.
-    fn load_lane(
-        &mut self,
-        at: &At,
-        lane: usize,
-        late: [Option<u32>; 2],
-        access: &Accessed<'_>,
-        memory: &mut Seen<'_, '_>,
-    ) -> bool {
-        let (first, byte) = match find(at, access.address(lane)) {
-            Where::Private => return false,
-            Where::Elsewhere => {
-                self.opaque(at, 1 << lane, memory);
-                return false;
-            }
-            Where::Here(first, byte) => (first, byte),
-        };
-        let (late, bytes) = (late[first.space as usize], access.bytes());
-        let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
-        let (strength, acquire, _) = order(access.semantics);
-        let slot = Self::slot(at, lane);
-        let weak = strength == Strength::Weak;
-        if late.is_none() {
-            let span = Span::new(first, byte, bytes);
-            if busy {
-                self.machine.step(memory, slot, Some(span));
-            }
-            if self.machine.is_plain(slot, span, weak) {
-                if busy {
-                    self.note(at, lane);
-                }
-                return false;
-            }
-        }
-        let chances = self.chances[first.space as usize];
-        self.machine.set_chances(if late.is_some() { chances.certainly_late() } else { chances });
-        if late.is_some() {
-            self.machine.step(memory, slot, Some(Span::new(first, byte, bytes)));
-        }
-        self.tokens += u64::from(late.is_some());
-        let token = late.map(|_| self.tokens);
-        let mut values = [0; 2];
-        for ((_, span), value) in parts(first, byte, bytes).zip(&mut values) {
-            self.machine.believe(memory, span);
-            match self.machine.load_now(memory, slot, span, (strength, acquire), at.pc, token) {
-                Loaded::Now(loaded) => *value = packed(span, loaded),
-                Loaded::Late => {
-                    let pending = Pending {
-                        lane: lane as u32,
-                        token: self.tokens,
-                        registers: access.registers().expect("it is a load"),
-                        until: self.facts.until[at.pc as usize],
-                        stays: late.unwrap_or(0),
-                    };
-                    self.pending[at.warp as usize].push(pending);
-                    self.note(at, lane);
-                    return true;
-                }
-            }
-        }
-        for element in 0..access.elements {
-            let byte = element * access.size;
-            let value = values[(byte / WIDEST) as usize] >> (8 * (byte % WIDEST));
-            access.supply(lane, element, value as u64);
-        }
-        self.note(at, lane);
-        true
-    }
-
-    /// A lane's store; answers whether it has been done.
-    fn store_lane(&mut self, at: &At, lane: usize, access: &Accessed<'_>, memory: &mut Seen<'_, '_>) -> bool {
-        let (first, byte) = match find(at, access.address(lane)) {
-            Where::Private => return false,
-            Where::Elsewhere => {
-                self.opaque(at, 1 << lane, memory);
-                return false;
-            }
-            Where::Here(first, byte) => (first, byte),
-        };
-        let (strength, _, release) = order(access.semantics);
-        self.machine.set_chances(self.chances[first.space as usize]);
-        for (done, span) in parts(first, byte, access.bytes()) {
-            let elements = (done / access.size)..access.elements.min((done + WIDEST) / access.size);
-            let whole = elements.fold(0, |whole, element| {
-                whole | u128::from(access.value(lane, element)) << (8 * (element * access.size - done))
-            });
-            self.machine.believe(memory, span);
-            let slot = Self::slot(at, lane);
-            self.machine.store(memory, slot, span, unpacked(span, whole), (strength, release), at.pc);
-        }
-        self.note(at, lane);
-        true
-    }
-
-    /// A lane's atomic; answers whether it has been done.
-    fn atomic_lane(
-        &mut self,
-        at: &At,
-        lane: usize,
-        access: &Accessed<'_>,
-        memory: &mut Seen<'_, '_>,
-    ) -> bool {
-        let (first, byte) = match find(at, access.address(lane)) {
-            Where::Private => return false,
-            Where::Elsewhere => {
-                self.opaque(at, 1 << lane, memory);
-                return false;
-            }
-            Where::Here(first, byte) => (first, byte),
-        };
-        let span = Span::new(first, byte, access.bytes());
-        let (strength, acquire, release) = order(access.semantics);
-        let Strength::Strong(scope) = strength else {
-            self.opaque(at, 1 << lane, memory);
-            return false;
-        };
-        self.machine.set_chances(self.chances[first.space as usize]);
-        self.machine.believe(memory, span);
-        let order = AtomicOrder { scope, acquire, release };
-        let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {
-            let old = packed(span, old);
-            let new = access.combine(lane, old);
-            (!access.compares() || new != old).then(|| unpacked(span, new))
-        });
-        access.give_old(lane, packed(span, old));
-        self.note(at, lane);
-        true
-    }
-
     fn measure(&mut self) {
         self.bytes = self.bytes.max(self.machine.size().1 as u64);
     }
-}
-
-/// The lanes that a warp of a CTA has, by its number in there.
-fn lanes_of(shape: &Shape, warp: u32) -> u32 {
-    u32::MAX >> (32 - (shape.threads_per_cta - warp * 32).min(32))
 }
 
 impl MemoryModel for Ptx {
@@ -448,50 +295,7 @@ impl MemoryModel for Ptx {
     }
 
     fn released(&mut self, at: &At, barrier: Option<u32>) {
-        let slots = |warp: u32, among: u32| lanes(among).map(move |lane| warp as usize * 32 + lane);
-        let Some(barrier) = barrier else {
-            let together: Vec<usize> = slots(at.warp, at.lanes).collect();
-            let whole = at.lanes == lanes_of(&self.shape, at.warp % self.shape.warps_per_cta);
-            let writers = whole.then(|| Writers::warp(self.machine.key(together[0])));
-            self.machine.barrier(&together, &together, writers);
-            return;
-        };
-        let first = at.cta * self.shape.warps_per_cta;
-        let warps = first..first + self.shape.warps_per_cta;
-        let shape = self.shape;
-        let all = |warp: u32| lanes_of(&shape, warp - first);
-        let here = &mut self.barriers[at.cta as usize];
-        let known = here.known(barrier, |arrivals| {
-            // Of those that arrived some may have ended since, so that numbers would not do.
-            let came =
-                |warp: u32| arrivals.iter().filter(|a| a.warp == warp).fold(0, |lanes, a| lanes | a.lanes);
-            let everybody = warps.clone().all(|warp| self.alive[warp as usize] & !came(warp) == 0);
-            let mut arrived: Vec<usize> =
-                arrivals.iter().flat_map(|arrival| slots(arrival.warp, arrival.lanes)).collect();
-            let mut writers: Vec<Writers> = Vec::new();
-            if everybody {
-                // Threads that have ended count as having come.
-                let ended = |warp: u32| slots(warp, all(warp) & !self.alive[warp as usize]);
-                arrived.extend(warps.clone().flat_map(ended));
-                writers.push(Writers::cta(self.machine.key(arrived[0]).cta()));
-            } else {
-                for arrival in arrivals {
-                    let mut each = slots(arrival.warp, arrival.lanes).map(|slot| self.machine.key(slot));
-                    match arrival.lanes == all(arrival.warp) {
-                        true => writers.extend(each.next().map(Writers::warp)),
-                        false => writers.extend(each.map(Writers::thread)),
-                    }
-                }
-            }
-            self.machine.gathered(&arrived, &writers)
-        });
-        for slot in slots(at.warp, at.lanes) {
-            self.machine.knows_all(slot, &known);
-        }
-        let alive: u32 = warps.map(|warp| self.alive[warp as usize].count_ones()).sum();
-        if self.barriers[at.cta as usize].let_go(barrier, at.lanes) >= alive {
-            self.machine.shared_is_known(at.cta);
-        }
+        self.meet(at, barrier);
     }
 
     fn is_restless(&self) -> bool {

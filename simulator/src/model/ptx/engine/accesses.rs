@@ -1,0 +1,167 @@
+//! Loads, stores and atomics, lane by lane: what the machine has to know of each, and what comes back.
+
+use super::bytes::{Seen, WIDEST, Where, find, order, packed, parts, unpacked};
+use super::late::Pending;
+use super::{At, Ptx};
+use crate::exec::lanes;
+use crate::model::Accessed;
+use crate::model::ptx::{AtomicOrder, Loaded, Span, Strength};
+
+impl Ptx {
+    /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
+    pub(super) fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
+        let warp = at.warp as usize;
+        if (self.busy[warp] | self.staying[warp]) & at.lanes != 0 || !self.pending[warp].is_empty() {
+            return false;
+        }
+        let mut last = None;
+        lanes(at.lanes).all(|lane| match find(at, access.address(lane)) {
+            Where::Private => true,
+            Where::Elsewhere => false,
+            Where::Here(first, _) => {
+                let row = first.row();
+                // Lanes mostly touch the same row.
+                last == Some(row) || {
+                    last = Some(row);
+                    self.machine.knows_nothing_of(row)
+                }
+            }
+        })
+    }
+
+    /// A lane's load. It is late where the number of its space says how often the lane stays for it; answers whether it has
+    /// been given its value.
+    pub(super) fn load_lane(
+        &mut self,
+        at: &At,
+        lane: usize,
+        late: [Option<u32>; 2],
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) -> bool {
+        let (first, byte) = match find(at, access.address(lane)) {
+            Where::Private => return false,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                return false;
+            }
+            Where::Here(first, byte) => (first, byte),
+        };
+        let (late, bytes) = (late[first.space as usize], access.bytes());
+        let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
+        let (strength, acquire, _) = order(access.semantics);
+        let slot = Self::slot(at, lane);
+        let weak = strength == Strength::Weak;
+        if late.is_none() {
+            let span = Span::new(first, byte, bytes);
+            if busy {
+                self.machine.step(memory, slot, Some(span));
+            }
+            if self.machine.is_plain(slot, span, weak) {
+                if busy {
+                    self.note(at, lane);
+                }
+                return false;
+            }
+        }
+        let chances = self.chances[first.space as usize];
+        self.machine.set_chances(if late.is_some() { chances.certainly_late() } else { chances });
+        if late.is_some() {
+            self.machine.step(memory, slot, Some(Span::new(first, byte, bytes)));
+        }
+        self.tokens += u64::from(late.is_some());
+        let token = late.map(|_| self.tokens);
+        let mut values = [0; 2];
+        for ((_, span), value) in parts(first, byte, bytes).zip(&mut values) {
+            self.machine.believe(memory, span);
+            match self.machine.load_now(memory, slot, span, (strength, acquire), at.pc, token) {
+                Loaded::Now(loaded) => *value = packed(span, loaded),
+                Loaded::Late => {
+                    let pending = Pending {
+                        lane: lane as u32,
+                        token: self.tokens,
+                        registers: access.registers().expect("it is a load"),
+                        until: self.facts.until[at.pc as usize],
+                        stays: late.unwrap_or(0),
+                    };
+                    self.pending[at.warp as usize].push(pending);
+                    self.note(at, lane);
+                    return true;
+                }
+            }
+        }
+        for element in 0..access.elements {
+            let byte = element * access.size;
+            let value = values[(byte / WIDEST) as usize] >> (8 * (byte % WIDEST));
+            access.supply(lane, element, value as u64);
+        }
+        self.note(at, lane);
+        true
+    }
+
+    /// A lane's store; answers whether it has been done.
+    pub(super) fn store_lane(
+        &mut self,
+        at: &At,
+        lane: usize,
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) -> bool {
+        let (first, byte) = match find(at, access.address(lane)) {
+            Where::Private => return false,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                return false;
+            }
+            Where::Here(first, byte) => (first, byte),
+        };
+        let (strength, _, release) = order(access.semantics);
+        self.machine.set_chances(self.chances[first.space as usize]);
+        for (done, span) in parts(first, byte, access.bytes()) {
+            let elements = (done / access.size)..access.elements.min((done + WIDEST) / access.size);
+            let whole = elements.fold(0, |whole, element| {
+                whole | u128::from(access.value(lane, element)) << (8 * (element * access.size - done))
+            });
+            self.machine.believe(memory, span);
+            let slot = Self::slot(at, lane);
+            self.machine.store(memory, slot, span, unpacked(span, whole), (strength, release), at.pc);
+        }
+        self.note(at, lane);
+        true
+    }
+
+    /// A lane's atomic; answers whether it has been done.
+    pub(super) fn atomic_lane(
+        &mut self,
+        at: &At,
+        lane: usize,
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) -> bool {
+        let (first, byte) = match find(at, access.address(lane)) {
+            Where::Private => return false,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                return false;
+            }
+            Where::Here(first, byte) => (first, byte),
+        };
+        let span = Span::new(first, byte, access.bytes());
+        let (strength, acquire, release) = order(access.semantics);
+        let Strength::Strong(scope) = strength else {
+            self.opaque(at, 1 << lane, memory);
+            return false;
+        };
+        self.machine.set_chances(self.chances[first.space as usize]);
+        self.machine.believe(memory, span);
+        let order = AtomicOrder { scope, acquire, release };
+        let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {
+            let old = packed(span, old);
+            let new = access.combine(lane, old);
+            (!access.compares() || new != old).then(|| unpacked(span, new))
+        });
+        access.give_old(lane, packed(span, old));
+        self.note(at, lane);
+        true
+    }
+}
