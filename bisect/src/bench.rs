@@ -59,6 +59,7 @@ pub struct Bench<'a, T> {
     steps: RefCell<Vec<Step>>,
     spent: Cell<u64>,
     untold: Cell<u64>,
+    forgetful: Cell<u64>,
     concluded: RefCell<BTreeSet<String>>,
     short: RefCell<Vec<String>>,
 }
@@ -75,6 +76,7 @@ impl<'a, T: Trials> Bench<'a, T> {
             steps: RefCell::default(),
             spent: Cell::new(0),
             untold: Cell::new(0),
+            forgetful: Cell::new(0),
             concluded: RefCell::default(),
             short: RefCell::default(),
         }
@@ -88,6 +90,11 @@ impl<'a, T: Trials> Bench<'a, T> {
     /// Trials that said nothing, in any question: conclusions from what others did not show do not hold then.
     pub fn untold(&self) -> u64 {
         self.untold.get()
+    }
+
+    /// Trials that passed while the model forgot something: the same holds for them.
+    pub fn forgetful(&self) -> u64 {
+        self.forgetful.get()
     }
 
     /// How often "passes" was concluded with the error [`crate::rates::ALPHA`].
@@ -142,6 +149,7 @@ impl<'a, T: Trials> Bench<'a, T> {
         let mut asked = self.asked.borrow_mut();
         let evidence = asked.entry(name).or_default();
         self.untold.set(self.untold.get() + tally.untold.len() as u64);
+        self.forgetful.set(self.forgetful.get() + tally.forgetful);
         if self.untold.get() > MOST_UNTOLD {
             return Err(Error::TooManyUntold { trials: self.untold.get() });
         }

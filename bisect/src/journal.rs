@@ -23,6 +23,7 @@ use bugaroo_protocol::Site;
 use serde::{Deserialize, Serialize};
 
 use crate::memo::{Outcomes, key};
+use crate::trials::Shown;
 
 /// Version of the files. Raised whenever one changes shape, or seeds their meaning.
 pub const SCHEMA: u64 = 1;
@@ -60,7 +61,13 @@ enum Line {
     /// Gives a variation a number.
     Variation { variation: u64, is: Variation },
     /// A trial of that variation.
-    Trial { variation: u64, trial: u64, outcome: Outcome },
+    Trial {
+        variation: u64,
+        trial: u64,
+        outcome: Outcome,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        forgot: bool,
+    },
 }
 
 /// A directory that this process alone writes a search to, as long as this lives.
@@ -164,7 +171,7 @@ impl Journal {
         key: &str,
         variation: &Variation,
         trial: u64,
-        outcome: Outcome,
+        shown: Shown,
     ) -> Result<(), RunDirError> {
         let mut text = Vec::new();
         let mut add = |line: &Line| {
@@ -181,7 +188,8 @@ impl Journal {
                 next
             }
         };
-        add(&Line::Trial { variation: number, trial, outcome });
+        let Shown { outcome, forgot } = shown;
+        add(&Line::Trial { variation: number, trial, outcome, forgot });
         self.trials.write_all(&text).map_err(io_at(&self.path.join(TRIALS)))
     }
 
@@ -243,11 +251,11 @@ fn read_trials(
                 numbers.insert(key(&is), variation);
                 keys.insert(variation, key(&is));
             }
-            Line::Trial { variation, trial, outcome } => {
+            Line::Trial { variation, trial, outcome, forgot } => {
                 let Some(key) = keys.get(&variation) else {
                     return Err(damaged(format!("variation {variation} was not stated before")));
                 };
-                outcomes.entry(key.clone()).or_default().insert(trial, outcome);
+                outcomes.entry(key.clone()).or_default().insert(trial, Shown { outcome, forgot });
             }
         }
     }

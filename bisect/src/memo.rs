@@ -7,13 +7,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use bugaroo_harness::{Error, Outcome, Variation};
+use bugaroo_harness::{Error, Variation};
 
 use crate::journal::Journal;
-use crate::trials::{Tally, Trials};
+use crate::trials::{Shown, Tally, Trials};
 
 /// Outcomes by variation (in [`key`]'s form) and index.
-pub type Outcomes = HashMap<String, HashMap<u64, Outcome>>;
+pub type Outcomes = HashMap<String, HashMap<u64, Shown>>;
 
 /// A variation as a text: equal for equal variations only.
 pub fn key(variation: &Variation) -> String {
@@ -54,7 +54,10 @@ impl<'a, T: Trials> Memo<'a, T> {
         if until_failure {
             let known = self.known.borrow();
             let fails = |index: &u64| {
-                known.get(&key).and_then(|known| known.get(index)).is_some_and(|o| o.is_failure())
+                known
+                    .get(&key)
+                    .and_then(|known| known.get(index))
+                    .is_some_and(|shown| shown.outcome.is_failure())
             };
             if let Some(first) = indices.iter().position(fails) {
                 indices.truncate(first + 1);
@@ -66,11 +69,11 @@ impl<'a, T: Trials> Memo<'a, T> {
             indices.iter().copied().filter(|index| !is_known(index)).collect()
         };
         if !unknown.is_empty() {
-            let mut ended = |index, outcome| {
+            let mut ended = |index, shown| {
                 if let Some(journal) = self.journal.borrow_mut().as_mut() {
-                    journal.append(&key, variation, index, outcome)?;
+                    journal.append(&key, variation, index, shown)?;
                 }
-                self.known.borrow_mut().entry(key.clone()).or_default().insert(index, outcome);
+                self.known.borrow_mut().entry(key.clone()).or_default().insert(index, shown);
                 self.ran.set(self.ran.get() + 1);
                 Ok(())
             };
@@ -81,12 +84,13 @@ impl<'a, T: Trials> Memo<'a, T> {
         let Some(known) = known.get(&key) else { return Ok(tally) };
         for index in indices {
             // A trial that did not run stands behind one that failed.
-            let Some(outcome) = known.get(&index) else { break };
+            let Some(Shown { outcome, forgot }) = known.get(&index).copied() else { break };
             if !outcome.tells() {
                 tally.untold.push(index);
                 continue;
             }
             tally.trials += 1;
+            tally.forgetful += u64::from(forgot && !outcome.is_failure());
             if outcome.is_failure() {
                 tally.failing.push(index);
                 if until_failure {

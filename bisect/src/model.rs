@@ -13,7 +13,7 @@ use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
 use crate::memo::{Memo, key};
 use crate::report::Report;
 use crate::search::{Subject, search};
-use crate::trials::{Ended, Trials};
+use crate::trials::{Ended, Shown, Trials};
 
 /// A bug: it fails at `rate` as long as stores of its space and kernel are delayed and no alternative
 /// has all its fences.
@@ -56,6 +56,8 @@ pub struct Program {
     pub coins: Coins,
     /// One in so many trials is slow.
     pub slow: Option<u64>,
+    /// The memory model forgets something in every trial.
+    pub forgets: bool,
     /// Trials after which the program cannot be run any more.
     pub dies_after: u64,
     pub ran: Cell<u64>,
@@ -74,6 +76,7 @@ impl Program {
             seed,
             coins,
             slow: None,
+            forgets: false,
             dies_after: u64::MAX,
             ran: Cell::new(0),
             rates: RefCell::default(),
@@ -142,7 +145,7 @@ impl Trials for Program {
                 true => Outcome::WrongResult,
                 false => Outcome::Pass,
             };
-            ended(index, outcome)?;
+            ended(index, Shown { outcome, forgot: self.forgets })?;
             let failed = failed && !slow;
             if failed && until_failure {
                 break;

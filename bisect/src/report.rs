@@ -37,6 +37,10 @@ pub struct Report {
     /// called redundant or too wide, and `verified` is not.
     #[serde(default)]
     pub untold: u64,
+    /// Trials that passed while model `ptx` forgot writes for lack of memory. With any, nothing is concluded from what did not
+    /// show, either.
+    #[serde(default)]
+    pub forgetful: u64,
     /// Why failures are left that no inserted fence cures; None when there are none.
     pub unresolved: Option<String>,
     /// What the model used cannot show, said in words.

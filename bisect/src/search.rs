@@ -93,15 +93,16 @@ pub async fn search<T: Trials>(
             needs = needs_by_model(&bench, &known, needed, &found, redundant).await?;
         }
     }
-    let untold = bench.untold();
-    if untold > 0 {
+    let (untold, forgetful) = (bench.untold(), bench.forgetful());
+    let hidden = untold + forgetful;
+    if hidden > 0 {
         // What did not show may have been in those trials.
         ablation = Ablation::default();
         scopes.retain(|advice: &ScopeAdvice| advice.needed != "cta");
         needs.retain(|need: &FenceNeed| need.needed == Needed::Both);
     }
     let confidence = match &unresolved {
-        _ if untold > 0 => 0.0,
+        _ if hidden > 0 => 0.0,
         Some(_) => 0.95,
         None => 1.0 - ALPHA,
     };
@@ -128,11 +129,12 @@ pub async fn search<T: Trials>(
         verified: Verified { trials: verified.trials, failures: verified.failures },
         assurance: Assurance {
             rate: limits.rare(),
-            error: if untold > 0 { 1.0 } else { (concluded as f64 * ALPHA).min(1.0) },
+            error: if hidden > 0 { 1.0 } else { (concluded as f64 * ALPHA).min(1.0) },
             cap: limits.cap(),
         },
         trials: spent,
         untold,
+        forgetful,
         unresolved,
         caveats: Vec::new(),
     };
@@ -278,6 +280,13 @@ fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
             "{} trials were still at work when their time was up, or were ended by a signal from outside: what failed \
              did fail, but that something passes, or that a fence could go or be narrower, is not concluded",
             report.untold
+        ));
+    }
+    if report.forgetful > 0 {
+        caveats.push(format!(
+            "in {} trials that passed, the model's memory was full, and writes were forgotten: that something passes, or \
+             that a fence could go or be narrower, is not concluded; --model-memory gives it more",
+            report.forgetful
         ));
     }
     if !report.redundant.is_empty() {

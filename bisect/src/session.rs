@@ -14,7 +14,7 @@ use crate::journal::{Journal, Recorded, SCHEMA, SearchFile};
 use crate::memo::Memo;
 use crate::report::{Report, Step};
 use crate::search::{Subject, search};
-use crate::trials::{Ended, Trials};
+use crate::trials::{Ended, Shown, Trials};
 
 /// What to search.
 #[derive(Clone, Debug)]
@@ -133,7 +133,9 @@ impl Trials for SessionTrials<'_> {
     ) -> Result<(), Error> {
         let stop = if until_failure { Stop::AtFirstFailure } else { Stop::Never };
         let silent = progress::Silent;
-        let on_end = |record: &bugaroo_harness::TrialRecord| ended(record.trial, record.outcome);
+        let on_end = |record: &bugaroo_harness::TrialRecord| {
+            ended(record.trial, Shown { outcome: record.outcome, forgot: record.forgotten > 0 })
+        };
         self.session.trials_with(variation, indices, stop, &silent, on_end).await?;
         Ok(())
     }

@@ -11,6 +11,8 @@ pub struct Tally {
     pub trials: u64,
     /// Indices of those that say nothing: slow ones, and killed ones.
     pub untold: Vec<u64>,
+    /// Those that passed while the model forgot something for lack of memory: their passing says less.
+    pub forgetful: u64,
     /// Indices of those that failed, in the order in which they were asked for.
     pub failing: Vec<u64>,
 }
@@ -22,8 +24,23 @@ impl Tally {
     }
 }
 
+/// How a trial ended, and what that is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The model forgot something for lack of memory, so that not all could show.
+    pub forgot: bool,
+}
+
+impl From<Outcome> for Shown {
+    fn from(outcome: Outcome) -> Shown {
+        Shown { outcome, forgot: false }
+    }
+}
+
 /// Told of each trial as it ends: its index and how it ended.
-pub type Ended<'a> = &'a mut dyn FnMut(u64, Outcome) -> Result<(), Error>;
+pub type Ended<'a> = &'a mut dyn FnMut(u64, Shown) -> Result<(), Error>;
 
 /// Whatever can run trials: the harness, or a model of a program in a test.
 ///

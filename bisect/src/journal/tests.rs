@@ -90,7 +90,7 @@ fn what_is_no_search_and_what_is_damaged_is_refused() {
 
     let (mut journal, _) = Journal::open(folder.path()).expect("a directory");
     journal.state(&state()).expect("state");
-    journal.append("k", &Variation::default(), 3, Outcome::Pass).expect("a line");
+    journal.append("k", &Variation::default(), 3, Outcome::Pass.into()).expect("a line");
     assert!(matches!(Journal::open(folder.path()), Err(RunDirError::Busy(_))));
     drop(journal);
     let (journal, recorded) = Journal::open(folder.path()).expect("a directory");

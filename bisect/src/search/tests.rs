@@ -152,6 +152,21 @@ fn fewer_trials_are_a_smaller_promise() {
     assert!((228..300).contains(&report.verified.trials), "{} trials", report.verified.trials);
 }
 
+/// Where the memory model forgot something, what failed did fail, but nothing is called redundant or verified.
+#[test]
+fn nothing_is_concluded_where_the_model_forgot() {
+    let bugs = [bug(Space::Global, "alpha", &[&[10]], 1.0)];
+    let mut program = Program::new(1, Coins::Same, bugs.to_vec());
+    program.forgets = true;
+    let report = report(&program);
+    assert!(report.forgetful > 0);
+    assert_eq!(found(&report), [(10, "global", Some("alpha"))]);
+    assert!(report.redundant.is_empty() && report.minimal_sets.is_empty());
+    assert!(report.scope_advice.iter().all(|advice| advice.needed != "cta"));
+    assert_eq!((report.missing[0].confidence, report.assurance.error), (0.0, 1.0));
+    assert!(report.caveats.iter().any(|caveat| caveat.contains("--model-memory")));
+}
+
 /// Trials that say nothing are neither passes nor failures: what failed did, but nothing is called redundant or verified.
 #[test]
 fn nothing_is_concluded_where_trials_were_slow() {

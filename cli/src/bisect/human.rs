@@ -36,6 +36,14 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     }
     let verified = report.verified;
     let _ = match (report.missing.len(), verified.failures) {
+        (_, 0) if report.forgetful > 0 => {
+            let Report { forgetful, .. } = report;
+            writeln!(
+                text,
+                "not verified: {} trials passed, but in {forgetful} trials the model forgot writes for lack of memory",
+                report.verified.trials
+            )
+        }
         (_, 0) if report.untold > 0 => {
             let Report { untold, .. } = report;
             writeln!(

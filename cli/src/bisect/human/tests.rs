@@ -60,6 +60,7 @@ fn advice(at: u32, needed: &str) -> ScopeAdvice {
 fn report() -> Report {
     Report {
         untold: 0,
+        forgetful: 0,
         missing: vec![],
         redundant: vec![],
         redundant_together: None,
