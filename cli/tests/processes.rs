@@ -270,7 +270,9 @@ fn folders_of_killed_runs_are_swept() {
     let ours =
         || fs::read_dir(&temporary).unwrap().flatten().map(|entry| entry.path()).collect::<BTreeSet<_>>();
     let start = || {
-        let mut command = place.run_command(&["--timeout", "10h"], &["loop"]);
+        let pids = place.path("pids");
+        let pids = pids.to_str().unwrap();
+        let mut command = place.run_command(&["--timeout", "10h"], &["loop", pids]);
         command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
     let mut killed = start();
@@ -289,6 +291,11 @@ fn folders_of_killed_runs_are_swept() {
     assert!(left.len() == 1 && left.is_disjoint(&dead), "{left:?} {dead:?}");
     living.kill().unwrap();
     living.wait().unwrap();
+    // Who is killed leaves its trials behind.
+    for pid in fs::read_to_string(place.path("pids")).unwrap().lines() {
+        // SAFETY: no memory is touched.
+        unsafe { libc::kill(pid.parse().unwrap(), libc::SIGKILL) };
+    }
 }
 
 #[test]
