@@ -111,6 +111,11 @@ struct Lasting {
     waiting: u32,
 }
 
+/// Whether lanes in this state go on only when others have come.
+fn waits(state: State) -> bool {
+    matches!(state, State::Barrier(_) | State::Gathering(_) | State::Mask(_) | State::Cluster)
+}
+
 impl Search<'_> {
     pub fn new(others: Others) -> Self {
         let due = if others == Others::MayWrite { u64::MAX } else { FIRST };
@@ -182,7 +187,6 @@ impl<'a> Machine<'a> {
         self.model = Some(Box::new(Watch::new(Rc::clone(&watched))));
         let length = if closing { CLOSING.0 } else { self.search.times * self.usual_length() };
         let warps = self.warps.iter().map(|warp| {
-            let waits = |state| matches!(state, State::Barrier(_) | State::Mask(_) | State::Cluster);
             let waiting = warp.fragments.iter().filter(|f| waits(f.state)).fold(0, |lanes, f| lanes | f.mask);
             Lasting { waiting, ..Lasting::default() }
         });
@@ -348,7 +352,6 @@ impl<'a> Machine<'a> {
             return false;
         }
         self.warps.iter().zip(&look.warps).enumerate().all(|(w, (warp, of))| {
-            let waits = |state| matches!(state, State::Barrier(_) | State::Mask(_) | State::Cluster);
             let waiting = warp.fragments.iter().filter(|f| waits(f.state)).fold(0, |l, f| l | f.mask);
             warp.alive & !(of.round | of.waiting & waiting & !watched.let_go[w]) == 0
         })
