@@ -74,7 +74,8 @@ impl Machine {
             self.forget(memory);
         }
         let bytes = self.bytes() as u64;
-        self.budget.look = (bytes * 2).clamp(SMALL, self.budget.bytes.max(SMALL)).max(bytes + bytes / 8);
+        // At the bound in any case, and, where little could go, not at once again.
+        self.budget.look = (bytes * 2).max(SMALL).min(self.budget.bytes).max(bytes + bytes / 8);
     }
 
     /// Ends the histories whose last writes all threads know.
