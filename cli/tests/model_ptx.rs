@@ -146,7 +146,7 @@ fn spaces_and_probabilities_select() {
     assert_eq!(place.failures(&["--space", "shared"], WRONG), 0);
     assert_eq!(place.failures(&["--pw", "0", "--pr", "0"], WRONG), 0);
     assert!(place.failures(&["--pw", "0"], WRONG) > 20, "loads alone show it");
-    assert_eq!(place.failures(&["--kernel", "^other$"], WRONG), 0);
+    assert_eq!(place.failures(&["--kernel", "^dot_no_fence$"], WRONG), 0);
 }
 
 #[test]
