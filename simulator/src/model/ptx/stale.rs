@@ -152,3 +152,6 @@ impl Machine {
         all
     }
 }
+
+#[cfg(test)]
+mod tests;
