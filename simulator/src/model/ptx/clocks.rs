@@ -14,8 +14,8 @@ use std::rc::Rc;
 use super::scope::ThreadKey;
 use super::shared_map::{Joined, SharedMap};
 
-/// CTAs whose entries share a chunk: 16, as a power of two, above the bits of a key that tell threads apart.
-const RANGE: u32 = 4 + CTA_SHIFT;
+/// Entries of one CTA share a chunk: where all its threads have entries, a change of one copies no others.
+const RANGE: u32 = CTA_SHIFT;
 /// Bits of a key below the CTA's number.
 const CTA_SHIFT: u32 = 12;
 /// Codes below the CTA's number: the CTA itself, its warps, its threads.
