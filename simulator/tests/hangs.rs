@@ -94,7 +94,7 @@ fn hangs(kernel: &str, shape: (u32, u32), check: impl Fn(&Diagnosis)) {
         let of = format!("{kernel} {:?} pct {} seed {}", case.model, case.pct, case.seed);
         let End::Deadlock(diagnosis) = end else { panic!("{of}: {end:?}") };
         assert!(diagnosis.spinning, "{of}: {diagnosis}");
-        assert!(instructions < 2_000_000, "{of}: {instructions} instructions");
+        assert!(instructions < 10_000_000, "{of}: {instructions} instructions");
         check(&diagnosis);
     });
 }
@@ -263,6 +263,6 @@ fn lanes_that_spin_let_the_one_go_on_that_they_wait_for() {
     every(2, |case| {
         let (end, instructions) = run("good_lock", (2, 40), case);
         assert_eq!(end, End::Complete);
-        assert!(instructions < 2_000_000, "{instructions} instructions, {:?}, pct {}", case.model, case.pct);
+        assert!(instructions < 10_000_000, "{instructions} instructions, {:?}, pct {}", case.model, case.pct);
     });
 }

@@ -64,6 +64,8 @@ pub enum Others {
 
 /// Turns before the first look.
 const FIRST: u64 = 1 << 10;
+/// The turns of a launch before a look are so many times those that the look takes: it makes them several times as slow.
+const APART: u64 = 8;
 /// Turns of a look for each warp that is alive: each has to have some.
 const TURNS_PER_WARP: u64 = 40;
 /// Turns of the look at the end of a budget, and instructions that they may take.
@@ -152,7 +154,12 @@ impl<'a> Machine<'a> {
     #[cold]
     pub(super) fn look(&mut self, warp: u32) -> Option<End> {
         if self.search.look.is_none() {
-            self.begin_look(false);
+            let early = APART * self.usual_length();
+            if self.counts.turns < early {
+                self.search.due = early;
+            } else {
+                self.begin_look(false);
+            }
             return None;
         }
         self.after_turn(warp)
