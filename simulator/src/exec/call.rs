@@ -184,4 +184,23 @@ impl Machine<'_> {
         self.warps[w].fragments[at].pc = target;
         Ok(Flow::Select)
     }
+
+    /// Lanes of a fragment exit: they leave their frames, and barriers no longer wait for them.
+    pub(super) fn exit_lanes(&mut self, w: usize, fragment: usize, lanes: u32) -> Result<(), Trouble> {
+        let warp = &mut self.warps[w];
+        let mut frame = warp.fragments[fragment].frame;
+        warp.fragments[fragment].mask &= !lanes;
+        if warp.fragments[fragment].mask == 0 {
+            warp.fragments.swap_remove(fragment);
+        }
+        warp.alive &= !lanes;
+        let cta = warp.cta;
+        while frame != ROOT {
+            let parent = self.frames.get(frame).parent;
+            self.frames.leave(frame, lanes);
+            frame = parent;
+        }
+        self.ctas[cta as usize].alive -= lanes.count_ones();
+        self.lanes_exited(w)
+    }
 }

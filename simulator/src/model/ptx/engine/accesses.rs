@@ -5,7 +5,7 @@ use super::late::Pending;
 use super::{At, Ptx};
 use crate::exec::lanes;
 use crate::model::Accessed;
-use crate::model::ptx::{AtomicOrder, Loaded, Span, Strength};
+use crate::model::ptx::{AtomicOrder, Loaded, Location, Span, Strength};
 
 impl Ptx {
     /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
@@ -29,6 +29,25 @@ impl Ptx {
         })
     }
 
+    /// Where a lane's access begins: a granule, and the byte in it. None where the machine has nothing to do with it; memory
+    /// of another block of the cluster orders.
+    fn place(
+        &mut self,
+        at: &At,
+        lane: usize,
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) -> Option<(Location, u32)> {
+        match find(at, access.address(lane)) {
+            Where::Private => None,
+            Where::Elsewhere => {
+                self.opaque(at, 1 << lane, memory);
+                None
+            }
+            Where::Here(first, byte) => Some((first, byte)),
+        }
+    }
+
     /// A lane's load. It is late where the number of its space says how often the lane stays for it; answers whether it has
     /// been given its value.
     pub(super) fn load_lane(
@@ -39,14 +58,7 @@ impl Ptx {
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let (first, byte) = match find(at, access.address(lane)) {
-            Where::Private => return false,
-            Where::Elsewhere => {
-                self.opaque(at, 1 << lane, memory);
-                return false;
-            }
-            Where::Here(first, byte) => (first, byte),
-        };
+        let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
         let (late, bytes) = (late[first.space as usize], access.bytes());
         let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
         let (strength, acquire, _) = order(access.semantics);
@@ -107,14 +119,7 @@ impl Ptx {
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let (first, byte) = match find(at, access.address(lane)) {
-            Where::Private => return false,
-            Where::Elsewhere => {
-                self.opaque(at, 1 << lane, memory);
-                return false;
-            }
-            Where::Here(first, byte) => (first, byte),
-        };
+        let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
         let (strength, _, release) = order(access.semantics);
         self.machine.set_chances(self.chances[first.space as usize]);
         for (done, span) in parts(first, byte, access.bytes()) {
@@ -138,14 +143,7 @@ impl Ptx {
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let (first, byte) = match find(at, access.address(lane)) {
-            Where::Private => return false,
-            Where::Elsewhere => {
-                self.opaque(at, 1 << lane, memory);
-                return false;
-            }
-            Where::Here(first, byte) => (first, byte),
-        };
+        let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
         let span = Span::new(first, byte, access.bytes());
         let (strength, acquire, release) = order(access.semantics);
         let Strength::Strong(scope) = strength else {
