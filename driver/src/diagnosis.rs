@@ -216,13 +216,7 @@ pub fn stale(
     (grid, block): ([u32; 3], [u32; 3]),
     lines: &Lines<'_>,
 ) -> Vec<StaleRead> {
-    let point = |index: u64, [x, y, _]: [u32; 3]| {
-        let (x, y) = (u64::from(x), u64::from(y));
-        [(index % x) as u32, (index / x % y) as u32, (index / (x * y)) as u32]
-    };
-    let at = |(cta, thread): (u64, u32), pc: u32| {
-        blocked(point(cta, grid), point(thread.into(), block), 1, &program.place(pc), lines)
-    };
+    let at = |thread: (u64, u32), pc: u32| one_thread(thread, (grid, block), &program.place(pc), lines);
     let told = |read: &device::model::StaleRead| StaleRead {
         load: at(read.reader, read.load),
         write: at(read.writer, read.write),
@@ -239,15 +233,38 @@ pub fn stale(
     reads.iter().take(STALE).map(told).collect()
 }
 
+/// A thread, by the linear indices of its block and of itself in that, at a place.
+pub fn one_thread(
+    (cta, thread): (u64, u32),
+    (grid, block): ([u32; 3], [u32; 3]),
+    place: &device::Place,
+    lines: &Lines<'_>,
+) -> BlockedThread {
+    let point = |index: u64, [x, y, _]: [u32; 3]| {
+        let (x, y) = (u64::from(x), u64::from(y));
+        [(index % x) as u32, (index / x % y) as u32, (index / (x * y)) as u32]
+    };
+    blocked(point(cta, grid), point(thread.into(), block), 1, place, lines)
+}
+
+/// A barrier of the block in words.
+fn named(barrier: u32) -> String {
+    match barrier {
+        device::decoded::Barrier::INSERTED => "the barrier that was inserted".to_owned(),
+        _ => format!("barrier {barrier}"),
+    }
+}
+
 fn activity(activity: device::Activity) -> String {
     match activity {
         device::Activity::Running => "run at".to_owned(),
         device::Activity::Barrier { barrier, arrived, expected } => {
-            format!("wait at barrier {barrier} ({arrived} of {expected} threads have arrived),")
+            let barrier = named(barrier);
+            format!("wait at {barrier} ({arrived} of {expected} threads have arrived),")
         }
         device::Activity::BarrierWarp { barrier, arrived, expected } => format!(
-            "wait at barrier {barrier} for their own warp, which arrives as a whole ({arrived} of its {expected} threads are \
-             there),"
+            "wait at {} for their own warp, which arrives as a whole ({arrived} of its {expected} threads are there),",
+            named(barrier)
         ),
         device::Activity::Mbarrier { address, pending, transactions } => format!(
             "wait for the mbarrier at {address:#x} of shared memory ({pending} arrivals and {transactions} bytes are \

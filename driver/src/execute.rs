@@ -5,10 +5,12 @@
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
+use bugaroo_simulator::conflicts::{self, Notes};
 use bugaroo_simulator::{
     AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, check,
 };
 
+use crate::conflicts::Told;
 use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
@@ -65,6 +67,8 @@ pub struct Flight {
     ordinal: u64,
     armed: Option<Armed>,
     workspace: Option<u64>,
+    /// Its conflicts, where the orders ask for them.
+    notes: Option<Notes>,
     /// Work that it had done when that was last looked at.
     pub(super) worked: u64,
 }
@@ -139,6 +143,14 @@ impl Driver {
         let lockstep = self.injection.warp_synchronous();
         let patience = Some(PATIENCE);
         let config = DeviceConfig { late_copies, lockstep, patience, ..self.config.clone() };
+        // Handlers' code is not the program's.
+        let recorded = self.injection.conflicts() && armed.is_none();
+        let (model, notes) = if recorded {
+            let (model, notes) = conflicts::attach(Arc::clone(&program), model);
+            (Some(model), Some(notes))
+        } else {
+            (model, None)
+        };
         match Grid::with_model(program, &config, &spec, workspace, scheduler, model) {
             Ok(grid) => Ok(Flight {
                 grid,
@@ -148,6 +160,7 @@ impl Driver {
                 ordinal,
                 armed,
                 workspace,
+                notes,
                 worked: 0,
             }),
             Err(error) => {
@@ -221,6 +234,7 @@ impl Driver {
         let (ordinal, kernel, (grid, block)) = (flight.ordinal, flight.name.clone(), flight.shape);
         let function = flight.function;
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
+        let found = flight.notes.as_ref().map(Notes::found).unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
         self.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);
@@ -228,6 +242,11 @@ impl Driver {
         let stale_reads =
             module.map(|module| diagnosis::stale(&stale, module.running(), (grid, block), &lines));
         let stale_reads = stale_reads.unwrap_or_default();
+        let injected = module.and_then(|module| module.injected.as_ref());
+        let conflicts = module.map(|module| {
+            let told = Told { program: module.running(), shape: (grid, block), lines: &lines, injected };
+            told.conflicts(&found)
+        });
         let (end, status) = match end {
             End::Complete => (LaunchEnd::Complete, None),
             End::Deadlock(found) => {
@@ -272,6 +291,8 @@ impl Driver {
             counts,
             digest,
             stale_reads,
+            conflicts: conflicts.unwrap_or_default(),
+            more_conflicts: found.more + found.unseen,
         }));
         if let Some(status) = status {
             self.break_context(context, status);

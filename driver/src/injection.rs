@@ -22,9 +22,9 @@ use bugaroo_device_handlers::{
 };
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
-use bugaroo_protocol::{self as protocol, ForkServer, Model, Orders, Site, SiteId, Space};
+use bugaroo_protocol::{self as protocol, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space};
 use bugaroo_simulator::{
-    AllocationKind, Memory, MemoryModel, PctScheduler, Program, RandomScheduler, Scheduler,
+    AllocationKind, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler, Scheduler,
 };
 use regex::Regex;
 
@@ -34,6 +34,7 @@ use crate::digest::Digest;
 use crate::error::{Outcome, Status};
 use crate::module::Refusal;
 use crate::native::Native;
+use crate::report;
 
 /// The orders, as far as they concern kernels.
 #[derive(Debug)]
@@ -157,6 +158,13 @@ impl Injection {
         self.orders.as_ref().is_some_and(|orders| orders.report_sites)
     }
 
+    /// Whether launches are reported with their conflicts: those of the program's own text.
+    pub fn conflicts(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.conflicts)
+            && (self.native_model().is_some()
+                || self.orders.as_ref().is_some_and(|orders| orders.model.is_none()))
+    }
+
     /// Whether launches are reported with a digest of memory.
     pub fn digest(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.digest)
@@ -174,7 +182,20 @@ impl Injection {
 
     /// Whether somebody wants to know the sites of a text that runs as it stands.
     pub fn wants_table(&self) -> bool {
-        self.report_sites() || self.native_model().is_some()
+        let checks = self.orders.as_ref().is_some_and(|orders| !orders.check_insert.is_empty());
+        self.report_sites() || checks || self.conflicts() || self.native_model().is_some()
+    }
+
+    /// What the insertions that the orders ask about become in a module; None where they ask about none.
+    pub fn placed(&self, program: &Program, table: Option<&SiteTable>) -> Option<Vec<Placed>> {
+        let orders = self.orders.as_ref().filter(|orders| !orders.check_insert.is_empty())?;
+        let places = Places::new(program, table?);
+        let placed = orders.check_insert.iter().map(|insertion| {
+            let placement = places.place(insertion);
+            let count = u32::try_from(placement.places()).unwrap_or(u32::MAX);
+            Placed { places: count, sites: placement.sites, refused: placement.refused }
+        });
+        Some(placed.collect())
     }
 
     /// Instruments a module, if the orders have a model that needs it; from the cache, if it is there.
@@ -223,7 +244,8 @@ impl Injection {
     /// Prepares the state of a launch, with buffers for its threads, or its model.
     ///
     /// # Errors
-    /// `OutOfMemory` when not even the smallest buffers fit.
+    /// `OutOfMemory` when not even the smallest buffers fit; `NotSupported`, which is told, when something is to be inserted for
+    /// which the program has no place.
     pub fn arm(
         &mut self,
         injected: &Injected,
@@ -246,8 +268,12 @@ impl Injection {
         let handlers = match &injected.form {
             Form::Handlers(handlers) => handlers,
             Form::Native(native) => {
-                let (program, model) =
-                    native.model(orders, injected.module, (selected, probabilities), ordinal);
+                let chosen = native.model(orders, injected.module, (selected, probabilities), ordinal);
+                let (program, model) = chosen.map_err(|what| {
+                    eprintln!("bugaroo: {what}");
+                    report::say(&Message::Unsupported { what });
+                    Status::NotSupported
+                })?;
                 return Ok(Arms { armed: None, model, program: Some(program) });
             }
         };
@@ -398,6 +424,12 @@ impl Injected {
             Form::Handlers(_) => None,
             Form::Native(native) => Some(native.program()),
         }
+    }
+
+    /// The module's number, and that of the site at an instruction of the running program, if it is one.
+    pub fn site(&self, pc: u32) -> Option<(u32, u32)> {
+        let Form::Native(native) = &self.form else { return None };
+        Some((self.module, native.site(pc)?))
     }
 
     /// The line of the program's own text that a line of the running one stems from.

@@ -21,6 +21,7 @@ pub mod capture;
 mod children;
 mod clock;
 pub mod cluster;
+mod conflicts;
 mod console;
 pub mod context;
 pub mod copy;

@@ -154,6 +154,8 @@ impl Driver {
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         let table = self.injection.wants_table().then(|| collect_sites(&ast));
         let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
+        // What is instrumented is another text.
+        let placed = self.injection.placed(&program, table.as_ref().filter(|_| text == source));
         let program = Arc::new(program);
         let injected = self.injection.install(prepared, table, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
@@ -173,6 +175,9 @@ impl Driver {
             kernels,
             sites,
         }));
+        if let Some(placed) = placed {
+            self.report.send(&Message::Placed { module: number, placed });
+        }
         Ok(module)
     }
 

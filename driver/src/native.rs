@@ -1,16 +1,20 @@
 //! Memory models that the virtual GPU simulates itself: nothing is injected, the program's own text runs. Where the orders
-//! want fences inserted, left out or narrowed, it is the text with these fences.
+//! want fences inserted, left out or narrowed, it is the text with these fences; likewise with what they want inserted beside
+//! stretches of the source, or widened.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use bugaroo_injector::collect_sites::SiteTable;
+use bugaroo_injector::collect_sites::{Point, SiteTable};
 use bugaroo_protocol::{Model, Orders, Space};
 use bugaroo_simulator::model::ptx::{self, Ptx};
 use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
 use bugaroo_simulator::{MemoryModel, Program};
 
 use crate::injection::site_flags;
+
+/// The program of a launch, and its model.
+type Chosen = (Arc<Program>, Option<Box<dyn MemoryModel>>);
 
 /// What launches have to know of a module.
 #[derive(Debug)]
@@ -20,7 +24,7 @@ pub struct Native {
     table: SiteTable,
     /// The program with the fences that the orders want, where they want any; known from the first launch on, as before
     /// it nothing may depend on the orders (see [`crate::fork_server`]).
-    asked: OnceCell<Option<Text>>,
+    asked: OnceCell<Result<Option<Text>, String>>,
 }
 
 /// A program and what each model has to know of it. Which model it is, a trial's orders say, and trials are forked from one
@@ -56,32 +60,48 @@ impl Native {
         Native { loaded, table, asked: OnceCell::new() }
     }
 
-    /// The program that launches run.
-    fn text(&self, orders: &Orders, module: u32) -> &Text {
+    /// The program that launches run; why it cannot be had, where it cannot.
+    fn text(&self, orders: &Orders, module: u32) -> Result<&Text, String> {
         let asked = self.asked.get_or_init(|| {
             let words = site_flags(orders, module, self.table.sites.len());
-            let program = self.loaded.program.with_fences(&self.table, &words)?;
-            Some(Text::new(Arc::new(program)))
+            let widen = orders.widen.iter().filter(|site| site.module == module).map(|site| site.index);
+            let changed = self.loaded.program.changed(&self.table, &words, &widen.collect(), &orders.insert);
+            let refused = |(insertion, why)| format!("{insertion} cannot be inserted: {why}");
+            let program = changed.map_err(refused)?;
+            Ok(program.map(|program| Text::new(Arc::new(program))))
         });
-        asked.as_ref().unwrap_or(&self.loaded)
+        match asked {
+            Ok(asked) => Ok(asked.as_ref().unwrap_or(&self.loaded)),
+            Err(why) => Err(why.clone()),
+        }
     }
 
     /// The program that launches run, once there was one.
     pub fn program(&self) -> &Arc<Program> {
-        let asked = self.asked.get().and_then(Option::as_ref);
+        let asked = self.asked.get().and_then(|asked| asked.as_ref().ok()?.as_ref());
         &asked.unwrap_or(&self.loaded).program
+    }
+
+    /// The site at an instruction of that program.
+    pub fn site(&self, pc: u32) -> Option<u32> {
+        let span = self.program().spans().nth(pc as usize)?;
+        let at = |point: &&Point| (point.span.start, point.span.end) == span && point.site.is_some();
+        self.table.points.iter().find(at)?.site
     }
 
     /// The program of a launch and its model; None where that would change nothing. The kernel is one that the orders
     /// name, or not; `pw` is by space.
+    ///
+    /// # Errors
+    /// When the program has no place for something that the orders want inserted; why.
     pub fn model(
         &self,
         orders: &Orders,
         module: u32,
         (selected, pw): (bool, (f64, f64)),
         ordinal: u64,
-    ) -> (Arc<Program>, Option<Box<dyn MemoryModel>>) {
-        let text = self.text(orders, module);
+    ) -> Result<Chosen, String> {
+        let text = self.text(orders, module)?;
         let seed = (orders.seed, ordinal);
         let pw = [pw.0, pw.1];
         let model: Option<Box<dyn MemoryModel>> = if orders.model == Some(Model::Ptx) {
@@ -100,6 +120,6 @@ impl Native {
             let settings = Settings { pw, seed, capacity: orders.buffer };
             (pw != [0.0; 2]).then(|| Box::new(StoreBuffer::new(&settings, text.sites(&self.table))) as _)
         };
-        (Arc::clone(&text.program), model)
+        Ok((Arc::clone(&text.program), model))
     }
 }

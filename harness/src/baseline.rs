@@ -199,6 +199,8 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         seed: seeds.baseline(0),
         variation: None,
         report_sites: true,
+        check_insert: &[],
+        conflicts: false,
         reference: None,
         step_budget: ground.settings.step_budget,
         passed_in: None,
@@ -235,6 +237,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         let plan = Plan {
             seed: seeds.baseline(index),
             report_sites: false,
+            conflicts: false,
             reference,
             step_budget: Some(ground.settings.step_budget(&baseline)),
             passed_in: Some(baseline.duration()),

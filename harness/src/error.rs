@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use bugaroo_protocol::{SiteId, SiteKind};
+use bugaroo_protocol::{Insertion, SiteId, SiteKind};
 
 use crate::baseline::BaselineFailure;
 use crate::input::InputError;
@@ -161,6 +161,28 @@ pub enum Error {
         /// What stands there.
         kind: SiteKind,
     },
+    /// A site to be widened that has no narrower scope than the device's.
+    #[error("site {site} is a {} that acts at the scope of the device already, or at none: it cannot be widened", kind_name(*kind))]
+    NotNarrow {
+        /// The site asked for.
+        site: SiteId,
+        /// What stands there.
+        kind: SiteKind,
+    },
+    /// Something to be inserted for which the PTX has no place.
+    #[error("{insertion} cannot be inserted: {why}")]
+    CannotInsert {
+        /// What.
+        insertion: Box<Insertion>,
+        /// Why not.
+        why: String,
+    },
+    /// A change of the program under a model that is not the virtual GPU's own.
+    #[error(
+        "places of the source and wider scopes are tried on the virtual GPU alone, under the models that it simulates itself: \
+         not with --backend cuda, --model bugaroo or --handlers"
+    )]
+    NotSimulated,
     /// A selection of kernels that selects none.
     #[error("no kernel that the program loads matches `--kernel {pattern}`; it loads {}", list(kernels))]
     UnknownKernel {
@@ -192,6 +214,9 @@ impl Error {
             | Error::UnknownSite { .. }
             | Error::NotAFence { .. }
             | Error::TakesNoFence { .. }
+            | Error::NotNarrow { .. }
+            | Error::CannotInsert { .. }
+            | Error::NotSimulated
             | Error::UnknownKernel { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
             Error::Baseline(failure) if failure.is_finding() => Class::Finding,

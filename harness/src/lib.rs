@@ -16,6 +16,7 @@ pub mod baseline;
 pub mod campaign;
 pub mod capture;
 pub mod classify;
+pub mod conflicts;
 mod digest;
 pub mod error;
 pub mod findings;
@@ -48,6 +49,7 @@ pub mod variation;
 
 pub use baseline::{Baseline, BaselineFailure};
 pub use campaign::{Campaign, RunSummary};
+pub use conflicts::Conflicts;
 pub use error::Error;
 pub use findings::{Finding, Findings};
 pub use fork_server::ForkServerUse;

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use bugaroo_protocol::{
-    FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, ModuleReport, StaleRead, VERSION,
+    FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, ModuleReport, Placed, StaleRead, VERSION,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::conflicts::Conflicts;
 use crate::incident::Incidents;
 
 /// Longest line taken; a longer one is passed over.
@@ -83,6 +84,8 @@ pub struct Report {
     pub driver: Option<u32>,
     /// Modules, as they were first loaded: one for each number.
     pub modules: Vec<ModuleReport>,
+    /// What insertions become in these, where they were asked.
+    pub placed: BTreeMap<u32, Vec<Placed>>,
     /// Kernels that were launched.
     pub kernels: BTreeMap<String, KernelUse>,
     /// Launches.
@@ -97,6 +100,8 @@ pub struct Report {
     pub digest: Option<String>,
     /// Loads that read older values than memory held, of the first launches that had such.
     pub stale_reads: Vec<StaleRead>,
+    /// Accesses whose order nothing settles.
+    pub conflicts: Conflicts,
     /// The first launch that did not complete: of those that left threads waiting, or else of all.
     pub failed_launch: Option<FailedLaunch>,
     /// Errors of launches, each once.
@@ -131,6 +136,9 @@ impl Report {
                 }
             }
             Message::Progress => {}
+            Message::Placed { module, placed } => {
+                self.placed.entry(module).or_insert(placed);
+            }
             Message::Panicked { what } => {
                 self.panicked.get_or_insert(what);
             }
@@ -152,6 +160,7 @@ impl Report {
         if launch.digest.is_some() {
             self.digest = launch.digest;
         }
+        self.conflicts.take(launch.conflicts, launch.more_conflicts);
         let room = MOST_STALE.saturating_sub(self.stale_reads.len());
         self.stale_reads.extend(launch.stale_reads.into_iter().take(room));
         if launch.end != LaunchEnd::Complete {

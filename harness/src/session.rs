@@ -1,13 +1,14 @@
 //! A session: one program under fixed settings, its baseline done, that any trials can be asked of.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Site, SiteKind};
-use regex::Regex;
+use bugaroo_protocol::{Backend, Site};
 use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -26,8 +27,10 @@ use crate::report::KernelUse;
 use crate::schedules::{self, Schedules};
 use crate::seeds::Seeds;
 use crate::target::Target;
-use crate::trial::{Ground, Plan};
+use crate::trial::{Ground, Plan, Ran};
 use crate::variation::Variation;
+
+use check::Known;
 
 /// A program is short that takes less without injection, from its start to its end.
 const SHORT: Duration = Duration::from_millis(50);
@@ -58,6 +61,9 @@ pub struct Settings {
     pub ignore_faults: bool,
     /// Whether a program that fails without injection is run under other schedules.
     pub schedules: bool,
+    /// A program that fails under some schedules without injection, and passes under others, is taken all the same: for who
+    /// looks for the reason. Its own output is no measure then.
+    pub take_failing: bool,
     /// Whether trials are forks of one process, where the program allows it; otherwise each is a process
     /// of its own. Nothing but their speed depends on it.
     pub fork_server: bool,
@@ -78,6 +84,7 @@ impl Default for Settings {
             digest: true,
             ignore_faults: false,
             schedules: true,
+            take_failing: false,
             fork_server: true,
             input: None,
         }
@@ -159,6 +166,8 @@ impl Ground {
             seed,
             variation: None,
             report_sites: true,
+            check_insert: &[],
+            conflicts: false,
             reference: None,
             step_budget: None,
             passed_in: None,
@@ -182,6 +191,7 @@ impl Ground {
 pub struct Session {
     shared: Arc<Shared>,
     sites: OnceCell<Vec<Site>>,
+    placed: Known,
     interrupt: Interrupt,
     told_of_limit: AtomicBool,
 }
@@ -217,6 +227,7 @@ impl Session {
             Self {
                 shared,
                 sites: OnceCell::new_with(Some(sites)),
+                placed: Known::default(),
                 interrupt,
                 told_of_limit: AtomicBool::new(false),
             }
@@ -241,6 +252,13 @@ impl Session {
                 } else {
                     Schedules::default()
                 };
+                let settings = session.settings();
+                if settings.take_failing
+                    && schedules.some_pass()
+                    && !matches!(settings.oracle, Oracle::Reference)
+                {
+                    return Ok(session);
+                }
                 Err(baseline::failure(&session.shared.ground, *failing, schedules))
             }
         }
@@ -256,7 +274,8 @@ impl Session {
     ) -> Self {
         let seeds = Seeds::new(settings.seed);
         let shared = Arc::new(Shared { ground: Ground::new(target, settings, library), seeds, baseline });
-        Self { shared, sites: OnceCell::new(), interrupt, told_of_limit: AtomicBool::new(false) }
+        let (placed, told_of_limit) = (Known::default(), AtomicBool::new(false));
+        Self { shared, sites: OnceCell::new(), placed, interrupt, told_of_limit }
     }
 
     /// The program.
@@ -317,47 +336,6 @@ impl Session {
         self.sites.get_or_try_init(ask).await.map(Vec::as_slice)
     }
 
-    /// Checks that the sites and kernels that a variation names are the program's.
-    ///
-    /// # Errors
-    /// When one is not, or is of the wrong kind.
-    pub async fn check(&self, variation: &Variation) -> Result<(), Error> {
-        if let Some(pattern) = &variation.kernel {
-            let kernels = &self.baseline().kernels;
-            // What is no regular expression selects nothing.
-            let matches = |regex: Regex| kernels.iter().any(|kernel| regex.is_match(kernel));
-            if !Regex::new(pattern).is_ok_and(matches) {
-                let kernels = kernels.iter().cloned().collect();
-                return Err(Error::UnknownKernel { pattern: pattern.clone(), kernels });
-            }
-        }
-        let named = [&variation.without_fence, &variation.with_fence, &variation.narrow_fence];
-        if named.iter().all(|sites| sites.is_empty()) {
-            return Ok(());
-        }
-        let kinds: BTreeMap<_, _> = self.sites().await?.iter().map(|site| (site.id, site.kind)).collect();
-        let kind = |site| kinds.get(&site).copied().ok_or(Error::UnknownSite { site });
-        for &site in &variation.without_fence {
-            let kind = kind(site)?;
-            if kind != SiteKind::Fence {
-                return Err(Error::NotAFence { site, kind });
-            }
-        }
-        for &site in &variation.with_fence {
-            let kind = kind(site)?;
-            if !kind.takes_fence() {
-                return Err(Error::TakesNoFence { site, kind });
-            }
-        }
-        for &site in variation.narrow_fence.difference(&variation.with_fence) {
-            let kind = kind(site)?;
-            if kind != SiteKind::Fence {
-                return Err(Error::NotAFence { site, kind });
-            }
-        }
-        Ok(())
-    }
-
     /// Runs one trial.
     ///
     /// # Errors
@@ -371,6 +349,7 @@ impl Session {
     /// # Errors
     /// When it cannot be run at all; a failing trial is no error.
     pub async fn full_trial(&self, variation: &Variation, index: u64) -> Result<FullTrial, Error> {
+        self.admit(variation).await?;
         let mut stop = self.interrupt.clone();
         tokio::select! {
             done = self.shared.trial(variation, index) => done,
@@ -422,6 +401,7 @@ impl Session {
         reporter: &dyn Reporter,
         mut on_end: impl FnMut(&FullTrial) -> Result<(), Error>,
     ) -> Result<Vec<TrialRecord>, Error> {
+        self.admit(variation).await?;
         let variation = Arc::new(variation.clone());
         let mut indices = indices.into_iter().enumerate();
         let mut interrupt = self.interrupt.clone();
@@ -472,19 +452,7 @@ impl Session {
 
 impl Shared {
     async fn trial(&self, variation: &Variation, index: u64) -> Result<FullTrial, Error> {
-        let seed = self.seeds.trial(index);
-        let plan = Plan {
-            seed,
-            variation: Some(variation),
-            report_sites: false,
-            reference: Some(&self.baseline.reference),
-            step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
-            passed_in: Some(self.baseline.duration()),
-            known: Some(&self.baseline.incidents),
-            cannot_fork: self.baseline.cannot_fork.as_deref(),
-            warp_synchronous: self.ground.settings.warp_synchronous,
-        };
-        let ran = self.ground.run(plan).await?;
+        let (seed, ran) = self.run(variation, index, false).await?;
         Ok(FullTrial {
             record: ran.record(index, seed),
             kernels: ran.report.kernels,
@@ -492,7 +460,28 @@ impl Shared {
             stderr: ran.stderr,
         })
     }
+
+    /// Runs the trial with this index, and tells its seed.
+    async fn run(&self, variation: &Variation, index: u64, conflicts: bool) -> Result<(u64, Ran), Error> {
+        let seed = self.seeds.trial(index);
+        let variation = variation.of_trial(index);
+        let plan = Plan {
+            seed,
+            variation: Some(&variation),
+            report_sites: false,
+            check_insert: &[],
+            conflicts,
+            reference: Some(&self.baseline.reference),
+            step_budget: Some(self.ground.settings.step_budget(&self.baseline)),
+            passed_in: Some(self.baseline.duration()),
+            known: Some(&self.baseline.incidents),
+            cannot_fork: self.baseline.cannot_fork.as_deref(),
+            warp_synchronous: self.ground.settings.warp_synchronous,
+        };
+        Ok((seed, self.ground.run(plan).await?))
+    }
 }
 
+mod conflicts;
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bugaroo_protocol::{
-    Backend, LaunchEnd, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION, notice,
+    Backend, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION, notice,
 };
 
 use crate::capture::Output;
@@ -64,6 +64,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) variation: Option<&'a Variation>,
     /// Whether to ask for the modules' sites.
     pub(crate) report_sites: bool,
+    /// Insertions to ask the modules about.
+    pub(crate) check_insert: &'a [Insertion],
+    /// Whether to ask for the conflicts of its launches.
+    pub(crate) conflicts: bool,
     /// What the run without injection did, once it is known.
     pub(crate) reference: Option<&'a Reference>,
     /// Warp instructions that one launch may execute, once it is known.
@@ -315,6 +319,9 @@ impl Ground {
             without_fence: variation.map(|v| v.without_fence.clone()).unwrap_or_default(),
             with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
             narrow_fence: variation.map(|v| v.narrow_fence.clone()).unwrap_or_default(),
+            insert: variation.map(|v| v.insert.clone()).unwrap_or_default(),
+            widen: variation.map(|v| v.widen.clone()).unwrap_or_default(),
+            check_insert: plan.check_insert.to_vec(),
             handlers: variation.is_some_and(|v| v.handlers),
             warp_synchronous: plan.warp_synchronous,
             backend: self.settings.backend,
@@ -322,6 +329,7 @@ impl Ground {
             step_budget: plan.step_budget,
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
             report_sites: plan.report_sites,
+            conflicts: plan.conflicts,
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
             report_fd,
@@ -344,7 +352,9 @@ impl Ground {
 impl Plan<'_> {
     /// What slows a run down: equal for runs that take about as long.
     fn pace(&self) -> String {
-        self.variation.map_or_else(String::new, |v| format!("{:?} {} {:?}", v.model, v.handlers, v.scheduler))
+        self.variation.map_or_else(String::new, |v| {
+            format!("{:?} {} {:?} {}", v.model, v.handlers, v.scheduler, self.conflicts)
+        })
     }
 }
 

@@ -1,8 +1,9 @@
 //! What differs between trials of one program besides the seed.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Model, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Insertion, Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 
 /// How a program's stores are delayed in a trial. The instrumented module is the same for all of them.
@@ -25,6 +26,9 @@ pub struct Variation {
     /// Who runs next on the virtual GPU.
     #[serde(default, skip_serializing_if = "Scheduler::is_random")]
     pub scheduler: Scheduler,
+    /// Every other trial, by its index, is scheduled by [`Scheduler::Pct`], so that failures of either kind of schedule show.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_turns: bool,
     /// Only kernels whose name matches this regular expression have their stores delayed.
     pub kernel: Option<String>,
     /// Fence sites of the program that do nothing.
@@ -34,6 +38,13 @@ pub struct Variation {
     /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub narrow_fence: BTreeSet<SiteId>,
+    /// What is put in beside stretches of the source. Only where the virtual GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub insert: BTreeSet<Insertion>,
+    /// Fences and atomics of the program that act at GPU scope where theirs is narrower, and plain loads and stores that
+    /// are relaxed ones of that scope. Only where the virtual GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub widen: BTreeSet<SiteId>,
     /// Stores are delayed by handlers that are injected into the program's PTX, also where the virtual GPU could do
     /// it itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -60,11 +71,24 @@ impl Default for Variation {
             buffer: 256,
             space: Space::Both,
             scheduler: Scheduler::Random,
+            by_turns: false,
             kernel: None,
             without_fence: BTreeSet::new(),
             with_fence: BTreeSet::new(),
             narrow_fence: BTreeSet::new(),
+            insert: BTreeSet::new(),
+            widen: BTreeSet::new(),
             handlers: false,
+        }
+    }
+}
+
+impl Variation {
+    /// The variation as the trial of this index has it: with the scheduler whose turn it is.
+    pub fn of_trial(&self, index: u64) -> Cow<'_, Variation> {
+        match self.by_turns && index % 2 == 1 {
+            true => Cow::Owned(Variation { scheduler: Scheduler::Pct, ..self.clone() }),
+            false => Cow::Borrowed(self),
         }
     }
 }

@@ -270,7 +270,7 @@ impl<'m> Collector<'m, '_> {
     fn number(&mut self, kind: SiteKind, instruction: &Instruction) -> u32 {
         let index =
             u32::try_from(self.table.sites.len()).expect("a module of four billion sites has no text");
-        let (source, inlined_at) = attribute(self.module, instruction);
+        let place = attribute(self.module, instruction);
         let (space, scope) = described(instruction, &self.scopes);
         self.table.sites.push(Site {
             id: SiteId { module: 0, index },
@@ -281,8 +281,9 @@ impl<'m> Collector<'m, '_> {
             scope: scope.map(str::to_owned),
             ptx_line: instruction.line,
             instruction: one_line(&self.module.source[instruction.span.start..instruction.span.end]),
-            source,
-            inlined_at,
+            source: place.line,
+            inlined_at: place.inlined_at,
+            columns: place.columns,
         });
         index
     }

@@ -54,19 +54,30 @@ pub fn is_toolkit_header(path: &str) -> bool {
         || header && intrinsics.iter().any(|prefix| name.starts_with(prefix)) && !path.contains("/src/")
 }
 
-/// The user's line of an instruction, and the call sites around it, innermost first.
-pub fn attribute(module: &Module, instruction: &Instruction) -> (Option<SourceLine>, Vec<SourceLine>) {
-    let mut chain: Vec<SourceLine> = instruction
+/// Where an instruction stands in the user's source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributed {
+    /// The user's line.
+    pub line: Option<SourceLine>,
+    /// The call sites around it, innermost first.
+    pub inlined_at: Vec<SourceLine>,
+    /// Columns of both, in this order.
+    pub columns: Vec<u32>,
+}
+
+/// The user's line of an instruction, and the call sites around it.
+pub fn attribute(module: &Module, instruction: &Instruction) -> Attributed {
+    let chain: Vec<(SourceLine, u32)> = instruction
         .source
         .iter()
-        .filter_map(|at| Some(SourceLine { file: module.file(at.file)?.to_owned(), line: at.line }))
+        .filter_map(|at| {
+            Some((SourceLine { file: module.file(at.file)?.to_owned(), line: at.line }, at.column))
+        })
         .collect();
-    let user = chain.iter().position(|line| !is_toolkit_header(&line.file)).unwrap_or(0);
-    if user >= chain.len() {
-        return (None, Vec::new());
-    }
-    let outside = chain.split_off(user + 1);
-    (chain.pop(), outside)
+    let user = chain.iter().position(|(line, _)| !is_toolkit_header(&line.file)).unwrap_or(0);
+    let (lines, columns): (Vec<_>, Vec<_>) = chain.into_iter().skip(user).unzip();
+    let mut lines = lines.into_iter();
+    Attributed { line: lines.next(), inlined_at: lines.collect(), columns }
 }
 
 #[cfg(test)]

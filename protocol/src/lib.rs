@@ -7,13 +7,17 @@
 //!
 //! A program that is started once for many trials gets their orders by another way: see [`ForkServer`].
 
+mod conflict;
 mod fork_server;
+mod insertion;
 pub mod notice;
 mod orders;
 mod report;
 mod site;
 
+pub use conflict::{Conflict, ConflictKind, Party, Relation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
+pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ForkServer, SiteId};
+use crate::{ForkServer, Insertion, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -93,6 +93,16 @@ pub struct Orders {
     /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only, as
     /// `__threadfence_block()` does.
     pub narrow_fence: BTreeSet<SiteId>,
+    /// What is put in beside stretches of the source.
+    #[serde(default)]
+    pub insert: BTreeSet<Insertion>,
+    /// Fences and atomics of the program that act at GPU scope, where theirs is narrower, and loads and stores that do so
+    /// as relaxed ones of that scope.
+    #[serde(default)]
+    pub widen: BTreeSet<SiteId>,
+    /// Insertions of which each module that is loaded is to say what they become in it; nothing of them is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub check_insert: Vec<Insertion>,
     /// Delay stores by handlers that are injected into the program's PTX, also where the virtual GPU could do it
     /// itself.
     pub handlers: bool,
@@ -110,6 +120,9 @@ pub struct Orders {
     pub scheduler: Scheduler,
     /// Report the sites of every module that is loaded.
     pub report_sites: bool,
+    /// Report the conflicts of every launch ([`crate::Conflict`]). Only where the virtual GPU simulates the model itself.
+    #[serde(default)]
+    pub conflicts: bool,
     /// Report a digest of device memory after every launch.
     pub digest: bool,
     /// Where instrumented modules are cached by content; None: no cache.

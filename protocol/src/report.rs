@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Site, SourceLine};
+use crate::{Conflict, Placed, Site, SourceLine};
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,13 @@ pub enum Message {
     },
     /// A module was loaded.
     Module(ModuleReport),
+    /// What insertions become in a module that was loaded; said where the orders ask.
+    Placed {
+        /// Its number in [`crate::SiteId::module`].
+        module: u32,
+        /// In the order of the orders.
+        placed: Vec<Placed>,
+    },
     /// The program has come to its first launch; said where the orders have a fork server without control.
     FirstLaunch {
         /// What forbids to fork trials from here, in one line, if anything does.
@@ -79,6 +86,12 @@ pub struct Launch {
     /// Model `ptx`: loads that read older values than memory held, the likeliest to matter first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale_reads: Vec<StaleRead>,
+    /// Accesses whose order nothing settles, where the orders ask for them, in the order in which they were first seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Conflict>,
+    /// How often there was something that is of none of these, or memory was accessed that was not looked at, for lack of room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_conflicts: u64,
 }
 
 /// Loads by one instruction that read older values than another instruction had written by then, and why they were

@@ -116,4 +116,7 @@ pub struct Site {
     pub source: Option<SourceLine>,
     /// Call sites that the line was inlined at, innermost first.
     pub inlined_at: Vec<SourceLine>,
+    /// Columns, in bytes from 1, of `source` and of each line of `inlined_at`, in this order; 0 where it is not known.
+    #[serde(default)]
+    pub columns: Vec<u32>,
 }

@@ -3,13 +3,24 @@
 use std::collections::BTreeSet;
 
 use bugaroo_protocol::{
-    Backend, FromServer, LaunchEnd, Message, Model, Orders, OrdersError, Scheduler, SiteId, Space, ToServer,
-    VERSION,
+    Backend, FromServer, Inserted, Insertion, LaunchEnd, Message, Model, Orders, OrdersError, Position,
+    Scheduler, Side, SiteId, SourceSpan, Space, ToServer, VERSION,
 };
 use proptest::prelude::*;
 
 fn site() -> impl Strategy<Value = SiteId> {
     (any::<u32>(), any::<u32>()).prop_map(|(module, index)| SiteId { module, index })
+}
+
+fn insertion(site: &SiteId) -> Insertion {
+    let from = Position { line: site.module, column: site.index };
+    let to = Position { line: site.index, column: site.module };
+    let (side, what) = match site.index % 3 {
+        0 => (Side::Before, Inserted::Fence),
+        1 => (Side::Behind, Inserted::BlockFence),
+        _ => (Side::Behind, Inserted::WarpBarrier),
+    };
+    Insertion { span: SourceSpan { file: format!("a \"{site}\".cu"), from, to }, side, what }
 }
 
 fn orders() -> impl Strategy<Value = Orders> {
@@ -49,6 +60,9 @@ fn orders() -> impl Strategy<Value = Orders> {
                 kernel,
                 without_fence: without,
                 with_fence: with,
+                insert: narrow.iter().map(insertion).collect(),
+                check_insert: narrow.iter().map(insertion).collect(),
+                widen: narrow.clone(),
                 narrow_fence: narrow,
                 handlers: seed % 2 == 0,
                 warp_synchronous: seed % 2 == 0,
@@ -58,6 +72,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 scheduler: if seed % 3 == 0 { Scheduler::Pct } else { Scheduler::Random },
                 report_sites,
                 digest,
+                conflicts: seed % 2 == 1,
                 cache: None,
                 report_fd: fd,
                 fork_server: None,
@@ -142,6 +157,8 @@ fn a_message_is_one_line_that_says_what_it_is() {
             ..Default::default()
         },
         stale_reads: Vec::new(),
+        conflicts: Vec::new(),
+        more_conflicts: 0,
         digest: Some("00ff".to_owned()),
     });
     let line = serde_json::to_string(&message).expect("plain data");

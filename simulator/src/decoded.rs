@@ -381,6 +381,13 @@ pub struct Barrier {
     pub id: i32,
     /// Slot of the 32-bit thread count.
     pub count: Option<i32>,
+    /// It is none of the program's: its number is [`Barrier::INSERTED`].
+    pub inserted: bool,
+}
+
+impl Barrier {
+    /// The number of the barrier that is inserted: one behind those that a program can name.
+    pub const INSERTED: u32 = 16;
 }
 
 /// What lanes of a warp do together.

@@ -119,6 +119,9 @@ impl Tools {
             without_fence: Default::default(),
             with_fence: Default::default(),
             narrow_fence: Default::default(),
+            insert: Default::default(),
+            widen: Default::default(),
+            check_insert: Default::default(),
             handlers: false,
             warp_synchronous: false,
             backend: Backend::Sim,
@@ -126,6 +129,7 @@ impl Tools {
             step_budget: None,
             scheduler: Default::default(),
             report_sites: false,
+            conflicts: false,
             digest: false,
             cache: Some(self.library.module_cache()),
             // No pipe: nobody listens.

@@ -199,6 +199,8 @@ impl Forward {
             end,
             counts,
             stale_reads: Vec::new(),
+            conflicts: Vec::new(),
+            more_conflicts: 0,
             digest: None,
         }));
     }

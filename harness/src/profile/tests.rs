@@ -48,6 +48,7 @@ fn site(module: u32, index: u32, kind: SiteKind, function: &str, in_kernel: bool
         instruction: String::new(),
         source: None,
         inlined_at: Vec::new(),
+        columns: Vec::new(),
     }
 }
 

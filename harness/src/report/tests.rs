@@ -16,6 +16,8 @@ fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) ->
             ..LaunchCounts::default()
         },
         stale_reads: Vec::new(),
+        conflicts: Vec::new(),
+        more_conflicts: 0,
         digest: Some(format!("d{ordinal}")),
     })
 }

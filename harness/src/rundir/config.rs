@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Model, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Backend, Insertion, Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -49,6 +49,9 @@ pub struct Configuration {
     /// Who runs next on the virtual GPU.
     #[serde(default)]
     pub scheduler: Scheduler,
+    /// Every other trial is scheduled by the other one.
+    #[serde(default)]
+    pub by_turns: bool,
     /// Which kernels' stores are delayed.
     pub kernel: Option<String>,
     /// Fences omitted.
@@ -58,6 +61,12 @@ pub struct Configuration {
     /// Fences narrowed to CTA scope.
     #[serde(default)]
     pub narrow_fence: BTreeSet<SiteId>,
+    /// What is put in beside stretches of the source.
+    #[serde(default)]
+    pub insert: BTreeSet<Insertion>,
+    /// Fences and accesses widened to GPU scope.
+    #[serde(default)]
+    pub widen: BTreeSet<SiteId>,
     /// Stores delayed by injected handlers, where the virtual GPU could do it itself.
     #[serde(default)]
     pub handlers: bool,
@@ -117,10 +126,13 @@ impl Configuration {
             buffer: variation.buffer,
             space: variation.space,
             scheduler: variation.scheduler,
+            by_turns: variation.by_turns,
             kernel: variation.kernel.clone(),
             without_fence: variation.without_fence.clone(),
             with_fence: variation.with_fence.clone(),
             narrow_fence: variation.narrow_fence.clone(),
+            insert: variation.insert.clone(),
+            widen: variation.widen.clone(),
             handlers: variation.handlers,
             warp_synchronous: settings.warp_synchronous,
             ignore_faults: settings.ignore_faults,
@@ -142,10 +154,13 @@ impl Configuration {
                 buffer: self.buffer,
                 space: self.space,
                 scheduler: self.scheduler,
+                by_turns: self.by_turns,
                 kernel: self.kernel.clone(),
                 without_fence: self.without_fence.clone(),
                 with_fence: self.with_fence.clone(),
                 narrow_fence: self.narrow_fence.clone(),
+                insert: self.insert.clone(),
+                widen: self.widen.clone(),
                 handlers: self.handlers,
             })
             .collect()
@@ -166,6 +181,7 @@ impl Configuration {
             warp_synchronous: self.warp_synchronous,
             ignore_faults: self.ignore_faults,
             schedules: true,
+            take_failing: false,
             digest: true,
             // For a replay, which is one trial.
             fork_server: false,

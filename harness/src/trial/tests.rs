@@ -18,6 +18,8 @@ fn plan(variation: &Variation, passed_in: Duration) -> Plan<'_> {
         seed: 0,
         variation: Some(variation),
         report_sites: false,
+        check_insert: &[],
+        conflicts: false,
         reference: None,
         step_budget: None,
         passed_in: Some(passed_in),

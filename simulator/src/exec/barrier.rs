@@ -21,7 +21,7 @@ use super::step::Flow;
 use super::warp::State;
 use super::{BARRIERS, Machine, Trouble};
 use crate::alu::Width;
-use crate::decoded::BarrierAction;
+use crate::decoded::{self, BarrierAction};
 use crate::fault::FaultKind;
 
 /// The state of one barrier of a CTA between its completions.
@@ -62,7 +62,8 @@ impl Machine<'_> {
         let group: u32 = lanes(active)
             .filter(|l| value(barrier.id, *l) == id && barrier.count.map(|c| value(c, *l)) == count)
             .fold(0, |group, l| group | 1 << l);
-        if id as usize >= BARRIERS || count.is_some_and(|c| c == 0 || c % 32 != 0) {
+        let known = id < decoded::Barrier::INSERTED || barrier.inserted;
+        if !known || count.is_some_and(|c| c == 0 || c % 32 != 0) {
             return Err(self.bad_barrier(id, count, lane));
         }
         self.counts.barriers += u64::from(group.count_ones());

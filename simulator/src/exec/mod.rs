@@ -55,15 +55,15 @@ use crate::launch::{Counts, End, LaunchError, Plan};
 use crate::load::{Constants, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
-use crate::model::lockstep::Lockstep;
+use crate::model::lockstep::in_lockstep;
 use crate::poison;
 use crate::schedule::{Candidate, Scheduler};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
 type Trouble = Box<(FaultKind, u32)>;
 
-/// Barriers that a CTA has.
-const BARRIERS: usize = 16;
+/// Barriers that a CTA has: those that a program can name, and the one that is inserted.
+const BARRIERS: usize = crate::decoded::Barrier::INSERTED as usize + 1;
 
 /// A resident block.
 #[derive(Debug)]
@@ -140,6 +140,8 @@ pub(crate) struct Machine<'a> {
     device_runtime: DeviceRuntime,
     /// What decides what accesses see and when stores are seen; None for sequentially consistent memory.
     model: Option<Box<dyn MemoryModel + 'a>>,
+    /// The launch has no model but what looks on.
+    sequential: bool,
     /// Code that the injector has put in delays stores.
     injected: bool,
     /// Bytes between the shared memories of two CTA slots.
@@ -158,10 +160,6 @@ pub(crate) struct Machine<'a> {
     written: Written,
     /// Keep the memory behind `shared` and `local` pointers.
     _blocks: [Block; 2],
-}
-
-fn in_lockstep<'a>(mut model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
-    if model.in_lockstep() { model } else { Box::new(Lockstep::new(model)) }
 }
 
 impl<'a> Machine<'a> {
@@ -215,6 +213,7 @@ impl<'a> Machine<'a> {
             asynchrony: Asynchrony::new(program, warps as usize),
             cluster_arrived: vec![0; warps as usize],
             device_runtime: DeviceRuntime::default(),
+            sequential: model.as_ref().is_none_or(|model| model.only_looks_on()),
             model,
             injected: program.variable(LAUNCH_VARIABLE).is_some(),
             shared_stride,

@@ -154,6 +154,10 @@ impl Machine<'_> {
                     Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence if MODEL => {
                         if active == 0 {
                             pc += 1;
+                            // As below: who looks on changes nothing.
+                            if inst.kind == Kind::Fence && self.sequential {
+                                visible!();
+                            }
                             continue;
                         }
                         // SAFETY: rows are the loader's; addresses are checked there.

@@ -228,7 +228,7 @@ impl<'m> Builder<'m> {
         let id = self.typed_source(at, id, Type::U32)?;
         let count = count.map(|c| self.typed_source(at, c, Type::U32)).transpose()?;
         let index = self.program.barriers.len() as u32;
-        self.program.barriers.push(Barrier { action, aligned, id, count });
+        self.program.barriers.push(Barrier { action, aligned, id, count, inserted: false });
         self.emit(at, Kind::Barrier, no_operands(), index);
         Ok(())
     }

@@ -18,6 +18,7 @@ mod lanewise;
 mod liveness;
 mod matrix;
 mod operand;
+mod places;
 mod provided;
 mod reach;
 mod scope;
@@ -33,6 +34,7 @@ use rustc_hash::FxHashMap;
 pub use constants::Constants;
 pub(crate) use control::agrees;
 pub use error::LoadError;
+pub use places::{Placement, Places};
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;

@@ -139,6 +139,17 @@ impl Accessed<'_> {
         unsafe { crate::exec::read_memory(from, self.size) }
     }
 
+    /// As [`Self::read`], of the one element of an atomic, which may have sixteen bytes.
+    pub(crate) fn read_whole(&self, lane: usize) -> u128 {
+        let low = self.read(lane, 0);
+        if self.size <= 8 {
+            return low.into();
+        }
+        let high = self.pointer(lane).wrapping_add(8);
+        // SAFETY: the engine has checked all sixteen bytes.
+        u128::from(low) | u128::from(unsafe { crate::exec::read_memory(high, 8) }) << 64
+    }
+
     /// Whether a load's registers hold what memory does.
     pub(crate) fn gave_what_memory_holds(&self, lane: usize) -> bool {
         let Data::Moved(access) = self.data else { return true };

@@ -9,6 +9,11 @@
 
 use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
 
+/// A model for warps that run in lockstep.
+pub(crate) fn in_lockstep<'a>(mut model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
+    if model.in_lockstep() { model } else { Box::new(Lockstep::new(model)) }
+}
+
 /// A memory model for warps in lockstep.
 pub(crate) struct Lockstep<'a> {
     under: Box<dyn MemoryModel + 'a>,

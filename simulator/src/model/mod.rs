@@ -185,6 +185,12 @@ pub trait MemoryModel {
         false
     }
 
+    /// Whether it does nothing but look on: every answer is [`Step::run`] of all lanes. A launch with such a model is as one
+    /// without in all that can be seen of it.
+    fn only_looks_on(&self) -> bool {
+        false
+    }
+
     /// The launch begins; comes first, and once.
     fn begin(&mut self, shape: &Shape);
 

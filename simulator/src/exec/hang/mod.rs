@@ -288,7 +288,8 @@ impl<'a> Machine<'a> {
 
     fn is_out_of_patience(&self) -> bool {
         let Some(patience) = self.config.patience else { return false };
-        let slow = self.search.look.as_ref().is_some_and(|look| look.watched.borrow().under.is_some());
+        let slow = self.search.look.as_ref().is_some_and(|look| look.watched.borrow().under.is_some())
+            && !self.sequential;
         // A model takes so much longer for each instruction.
         let patience = if slow { patience / 16 } else { patience };
         self.counts.warp_instructions - self.search.progress >= patience

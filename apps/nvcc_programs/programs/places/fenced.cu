@@ -1,0 +1,5 @@
+// nvcc program: -lineinfo -arch=compute_75
+//
+// The same with the fences.
+#define FENCES
+#include "places.cu"
