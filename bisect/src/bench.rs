@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
-use bugaroo_harness::{Error, Variation};
+use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
 
 use crate::memo::{Memo, key};
 use crate::rates::{Limits, Rate};
@@ -170,6 +170,14 @@ impl<'a, T: Trials> Bench<'a, T> {
         }
         self.spent.set(self.spent.get() + tally.trials);
         Ok(Rate { failures: tally.failures(), trials: tally.trials })
+    }
+
+    /// Runs one trial again with its conflicts looked for.
+    ///
+    /// # Errors
+    /// When it cannot be run at all.
+    pub async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+        self.memo.look(variation, index).await
     }
 
     /// Runs trials of a variation until it has had so many failures, or so many trials, that count

@@ -1,10 +1,11 @@
-//! Which location: the first place in the text up to which fences cure a failure.
+//! Which location: the first place, in their order of rank, up to which fences cure a failure.
 //!
 //! After the paper, III.D, step 3: a fence after each access cures the failure; omitting some of them
 //! tells which one is needed. The paper halves, and takes one passing execution for a cure. Here the
 //! question is always about a prefix: do fences at the first `m` places cure it? More fences never make
 //! a program fail that passed, so there is a shortest prefix that cures, and its last fence is needed
-//! (with only those before it the program fails). Where several fences are needed at once, the last of
+//! (with only those before it the program fails). Places come in the order in which an expert would choose them
+//! ([`crate::places::Place::rank`]), so what is found is no worse than need be. Where several fences are needed at once, the last of
 //! them is found; it is kept, and the next round finds the one before.
 //!
 //! The search is a noisy binary search after Burnashev and Zigangirov (1974), in its Bayesian form, for
@@ -22,7 +23,7 @@
 //! ([`crate::polish`]).
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::SiteId;
+use bugaroo_protocol::Inserted;
 use statrs::function::beta::ln_beta;
 
 use crate::bench::Bench;
@@ -43,8 +44,19 @@ pub enum Found {
 
 /// A variation with fences at these places, too.
 pub fn with_fences<'a>(base: &Variation, places: impl IntoIterator<Item = &'a Place>) -> Variation {
+    with_all(base, places, Inserted::Fence)
+}
+
+/// A variation with this at these places, too.
+pub fn with_all<'a>(
+    base: &Variation,
+    places: impl IntoIterator<Item = &'a Place>,
+    what: Inserted,
+) -> Variation {
     let mut variation = base.clone();
-    variation.with_fence.extend(places.into_iter().flat_map(Place::ids).collect::<Vec<SiteId>>());
+    for place in places {
+        place.put(&mut variation, what);
+    }
     variation
 }
 
@@ -57,6 +69,19 @@ pub async fn locate<T: Trials>(
     base: &Variation,
     places: &[Place],
 ) -> Result<Found, Error> {
+    locate_any(bench, base, places, Inserted::Fence).await
+}
+
+/// The same of what is not a fence.
+///
+/// # Errors
+/// When trials cannot be run.
+pub async fn locate_any<T: Trials>(
+    bench: &Bench<'_, T>,
+    base: &Variation,
+    places: &[Place],
+    what: Inserted,
+) -> Result<Found, Error> {
     let measured = bench.evidence(base).fresh;
     let mut belief = Belief::new(places.len(), measured.failures, measured.trials);
     let mut spent = 0;
@@ -68,11 +93,11 @@ pub async fn locate<T: Trials>(
         }
         let prefix = belief.most_telling();
         if let Some((before, trials)) = open.filter(|&(before, _)| before != prefix) {
-            say(bench, places, before, trials, false);
+            say(bench, places, what, before, trials, false);
             open = None;
         }
         let batch = (0.5 / belief.rate()).ceil().clamp(BATCH[0], BATCH[1]) as u64;
-        let variation = with_fences(base, &places[..prefix]);
+        let variation = with_all(base, &places[..prefix], what);
         let fresh_before = bench.evidence(&variation).fresh.failures;
         let seen = bench.more(&variation, batch).await?;
         let fresh = bench.evidence(&variation).fresh.failures - fresh_before;
@@ -81,22 +106,30 @@ pub async fn locate<T: Trials>(
         let trials = seen.trials + open.map_or(0, |(_, trials)| trials);
         if seen.failures > 0 {
             belief.failed(prefix, fresh);
-            say(bench, places, prefix, trials, true);
+            say(bench, places, what, prefix, trials, true);
             open = None;
         } else {
             open = Some((prefix, trials));
         }
     }
     if let Some((prefix, trials)) = open {
-        say(bench, places, prefix, trials, false);
+        say(bench, places, what, prefix, trials, false);
     }
     Ok(if belief.low == places.len() { Found::Nowhere } else { Found::At(belief.low) })
 }
 
-fn say<T: Trials>(bench: &Bench<'_, T>, places: &[Place], prefix: usize, trials: u64, fails: bool) {
-    let last = places[prefix - 1].name();
+fn say<T: Trials>(
+    bench: &Bench<'_, T>,
+    places: &[Place],
+    what: Inserted,
+    prefix: usize,
+    trials: u64,
+    fails: bool,
+) {
+    let last = places[prefix - 1].where_();
+    let what = if matches!(what, Inserted::Fence | Inserted::BlockFence) { "fences" } else { "barriers" };
     let question =
-        format!("do fences at the first {prefix} of {} places cure it, up to {last}?", places.len());
+        format!("do {what} at the best {prefix} of {} places cure it, up to {last}?", places.len());
     let seen = crate::rates::Rate { failures: u64::from(fails), trials };
     bench.note(question, seen, if fails { "it still fails" } else { "no failure so far" });
 }

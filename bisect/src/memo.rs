@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use bugaroo_harness::{Error, Variation};
+use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
 
 use crate::journal::Journal;
 use crate::trials::{Shown, Tally, Trials};
@@ -38,6 +38,14 @@ impl<'a, T: Trials> Memo<'a, T> {
     /// How many trials were run, and not known.
     pub fn ran(&self) -> u64 {
         self.ran.get()
+    }
+
+    /// Runs one trial again with its conflicts looked for; it is not remembered.
+    ///
+    /// # Errors
+    /// When it cannot be run at all.
+    pub async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+        self.inner.look(variation, index).await
     }
 
     /// The outcomes of these trials; with `until_failure` those up to the first that failed, included.

@@ -1,63 +1,50 @@
 //! Under which models each fence is needed.
 //!
 //! Not in the paper, which has one model. What model `store-buffer` shows, model `ptx` shows, too: it delays the same
-//! stores, and reads old values besides. So a fence that is redundant under `ptx` is so under both, and one
-//! that is needed under `ptx` is asked about once more, under `store-buffer`: hardware that only delays stores
-//! needs it, or only what reads old values does (the acquire side). One failing trial shows that it is needed;
-//! that it is not takes as many trials as any conclusion for good.
+//! stores, and reads old values besides. So a fence that is redundant under `ptx` is so under both; of one
+//! that is needed, one failing trial under `store-buffer` shows that hardware which only delays stores
+//! needs it, and otherwise only what reads old values does (the acquire side). The search has asked `store-buffer` of each
+//! fence already, where it was to; else it is asked here. That it passes there is told with the trials that say so.
 
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::{Model, SiteId};
 
-use crate::bench::{Bench, Verdict};
-use crate::places::Place;
+use crate::bench::Bench;
+use crate::places::{Place, named};
+use crate::redundant::{Seen, omitting};
 use crate::report::{FenceNeed, Needed, Redundant};
+use crate::round::{Fence, with_answer};
+use crate::subject::{Subject, under};
 use crate::trials::Trials;
 
-/// What the answers mean.
-const ANSWERS: [&str; 2] = ["it fails: needed under both models", "it passes: needed under ptx only"];
+/// A fence gets this part of a conclusion's trials.
+const LOOK: u64 = 10;
 
-/// Asks about the fences that are needed under model `ptx`: the program's own (`needed`) and those found missing
-/// (`inserted`); `redundant` are needed under neither. `known` has the missing ones in, and passes. Nothing is asked
-/// under another model.
+/// Tells of the fences that are needed: the program's own (`needed`) and those found missing (`answer`), and of the
+/// `redundant` ones, which are needed under no model. `known` has the missing ones in, and passes. Nothing is told where
+/// model `ptx` was not asked.
 ///
 /// # Errors
 /// When trials cannot be run.
 pub async fn needs_by_model<T: Trials>(
     bench: &Bench<'_, T>,
+    subject: &Subject,
     known: &Variation,
-    needed: &[Place],
-    inserted: &[&Place],
+    needed: &[Seen],
+    answer: &[Fence],
     redundant: &[Redundant],
 ) -> Result<Vec<FenceNeed>, Error> {
-    if known.model != Model::Ptx {
+    if !subject.models.contains(&Model::Ptx) {
         return Ok(Vec::new());
     }
-    let delayed = Variation { model: Model::StoreBuffer, ..known.clone() };
     let mut needs = Vec::new();
-    let own = needed.iter().map(|place| (place, false));
-    for (place, inserted) in own.chain(inserted.iter().map(|&place| (place, true))) {
-        let mut without = delayed.clone();
-        let ids: Vec<SiteId> = place.ids().collect();
-        if inserted {
-            without.with_fence.retain(|id| !ids.contains(id));
-        } else {
-            without.without_fence.extend(&ids);
-        }
-        let what = if inserted { "a fence after" } else { "the fence at" };
-        let question = format!("does it pass under store-buffer without {what} {}?", place.name());
-        let verdict = bench.ask_for_good(&without, question, ANSWERS).await?;
-        let seen = bench.evidence(&without).all;
-        needs.push(FenceNeed {
-            site: place.lead().id,
-            sites: ids,
-            ptx_line: place.lead().ptx_line,
-            source: place.source.clone(),
-            inserted,
-            needed: if verdict == Verdict::Fails { Needed::Both } else { Needed::Ptx },
-            trials: seen.trials,
-            failures: seen.failures,
-        });
+    for seen in needed {
+        needs.push(need(bench, &omitting(known, [&seen.place]), &seen.place, false).await?);
+    }
+    for (at, fence) in answer.iter().enumerate() {
+        let others = answer.iter().enumerate().filter(|(other, _)| *other != at);
+        let rest = with_answer(&subject.whole, others.map(|(_, fence)| fence));
+        needs.push(need(bench, &rest, &fence.place, true).await?);
     }
     needs.extend(redundant.iter().map(|fence| FenceNeed {
         site: fence.site,
@@ -65,12 +52,43 @@ pub async fn needs_by_model<T: Trials>(
         ptx_line: fence.ptx_line,
         source: fence.source.clone(),
         inserted: false,
+        place: named(fence.source.as_ref(), fence.ptx_line),
         needed: Needed::Neither,
         trials: fence.trials,
         failures: 0,
     }));
     needs.sort_by_key(|need| need.site);
     Ok(needs)
+}
+
+/// What model `store-buffer` says of the program without a fence.
+async fn need<T: Trials>(
+    bench: &Bench<'_, T>,
+    without: &Variation,
+    place: &Place,
+    inserted: bool,
+) -> Result<FenceNeed, Error> {
+    let without = under(without, Model::StoreBuffer);
+    bench.ask(&without, bench.limits.full().div_ceil(LOOK)).await?;
+    let seen = bench.evidence(&without).all;
+    let (name, what) = match inserted {
+        true => (place.where_(), "a fence"),
+        false => (place.name(), "the fence at"),
+    };
+    let answer = if seen.failures > 0 { "it fails: needed under both models" } else { "no failure so far" };
+    let question = format!("does it pass under store-buffer without {what} {name}?");
+    bench.note(question, seen, answer);
+    Ok(FenceNeed {
+        site: place.lead().id,
+        sites: place.ids().collect::<Vec<SiteId>>(),
+        ptx_line: place.lead().ptx_line,
+        source: place.source.clone(),
+        inserted,
+        place: name,
+        needed: if seen.failures > 0 { Needed::Both } else { Needed::Ptx },
+        trials: seen.trials,
+        failures: seen.failures,
+    })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::{Site, SiteKind, Space};
 
 use crate::bench::{Bench, Verdict};
-use crate::search::Subject;
+use crate::subject::Subject;
 use crate::trials::Trials;
 
 /// Errors of "passes" in later turns.

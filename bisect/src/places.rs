@@ -1,4 +1,7 @@
-//! What a user can change: a line of the source.
+//! What a user can change: a place of the source.
+//!
+//! Where the source can be read, places are the sides of its statements ([`crate::written`]). Elsewhere, and where stores are
+//! delayed by injected code, they are its lines, by what the PTX says of them:
 //!
 //! One line of CUDA stands at several places of the PTX: in each kernel or template instance that it
 //! was compiled into, in each copy of an inlined function, in each round of an unrolled loop. A fence
@@ -17,15 +20,31 @@
 use std::collections::BTreeMap;
 
 use bugaroo_harness::Variation;
-use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
+use bugaroo_protocol::{Inserted, Insertion, Model, Side, Site, SiteId, SiteKind, SourceLine, Space};
 
-/// A line of the source with its sites, or a site without a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::beside::{Beside, Written};
+
+/// How what is tried at a place comes into the program.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Put {
+    /// A fence behind each of the sites; of a fence's place: nothing, it is there.
+    BehindSites,
+    /// A fence beside a stretch of the source.
+    Written(Written),
+    /// The sites themselves, at GPU scope.
+    Widened,
+}
+
+/// A place of the source with its sites, or a site without a line.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// The line.
     pub source: Option<SourceLine>,
-    /// The sites: accesses that a fence goes after, or fences; ascending, never empty.
+    /// The sites: accesses that a fence goes after (or, written before them, in front of), or fences; ascending, never
+    /// empty.
     pub sites: Vec<Site>,
+    /// What happens there.
+    pub put: Put,
 }
 
 impl Place {
@@ -39,9 +58,76 @@ impl Place {
         self.sites.iter().map(|site| site.id)
     }
 
+    /// Puts `what` there, in a variation. Behind sites it is always a fence, of GPU scope or narrower.
+    pub fn put(&self, variation: &mut Variation, what: Inserted) {
+        match &self.put {
+            Put::Written(written) => {
+                variation.insert.extend(written.insertions(what));
+                variation.with_fence.extend(&written.behind);
+                if what == Inserted::BlockFence {
+                    variation.narrow_fence.extend(&written.behind);
+                }
+            }
+            Put::BehindSites => {
+                variation.with_fence.extend(self.ids());
+                if what == Inserted::BlockFence {
+                    variation.narrow_fence.extend(self.ids());
+                }
+            }
+            Put::Widened => variation.widen.extend(self.ids()),
+        }
+    }
+
+    /// The insertions that put `what` there; none where it is not put beside the source.
+    pub fn insertions(&self, what: Inserted) -> Vec<Insertion> {
+        match &self.put {
+            Put::Written(written) => written.insertions(what),
+            Put::BehindSites | Put::Widened => Vec::new(),
+        }
+    }
+
+    /// Whether a variation has something there.
+    pub fn is_in(&self, variation: &Variation) -> bool {
+        match &self.put {
+            Put::Written(written) if !written.behind.is_empty() => {
+                written.behind.iter().all(|id| variation.with_fence.contains(id))
+            }
+            Put::Written(written) => written.insertions(Inserted::Fence).iter().any(|here| {
+                let same = |there: &&Insertion| (&there.span, there.side) == (&here.span, here.side);
+                variation.insert.iter().any(|there| same(&there))
+            }),
+            Put::BehindSites => self.ids().all(|id| variation.with_fence.contains(&id)),
+            Put::Widened => self.ids().all(|id| variation.widen.contains(&id)),
+        }
+    }
+
     /// Whether one of the sites is a store.
     pub fn has_store(&self) -> bool {
         self.sites.iter().any(|site| site.kind == SiteKind::Store)
+    }
+
+    /// Where it comes among places that cure alike, smallest first: how an expert would choose. A narrow fence is widened
+    /// rather than another added; then a fence stands at the access that synchronises, in the function that does it, as
+    /// close as can be, and then as early as can be.
+    pub fn rank(&self, model: Model) -> (u8, usize, usize, SiteId) {
+        let reads = model == Model::Ptx;
+        match &self.put {
+            Put::Widened => (0, 0, 0, self.lead().id),
+            Put::BehindSites => {
+                // Of whole lines, what comes first counts for more than what stands there.
+                let class = if reads || self.has_store() { 2 } else { 3 };
+                (class, 0, 0, self.lead().id)
+            }
+            Put::Written(written) => {
+                let Beside { releases, acquires, stored, barrier } = written.beside;
+                let class = match () {
+                    () if releases || acquires && reads => 1,
+                    () if stored || barrier => 2,
+                    () => 3,
+                };
+                (class, written.depth, written.nesting, self.lead().id)
+            }
+        }
     }
 
     /// The only kernel that the place belongs to; None when it stands in several, or in a device
@@ -54,11 +140,26 @@ impl Place {
 
     /// The line, or the PTX line, for a person.
     pub fn name(&self) -> String {
-        match &self.source {
-            Some(source) => format!("{}:{}", source.file, source.line),
-            None => format!("PTX line {}", self.lead().ptx_line),
+        named(self.source.as_ref(), self.lead().ptx_line)
+    }
+
+    /// Whether it has this name in the report.
+    pub fn is_called(&self, name: &str, inserted: bool) -> bool {
+        if inserted { self.where_() == name } else { self.name() == name }
+    }
+
+    /// Which side of it a fence goes to, for a person: "before k.cu:12", "after k.cu:12".
+    pub fn where_(&self) -> String {
+        match &self.put {
+            Put::Written(written) if written.side() == Side::Before => format!("before {}", self.name()),
+            _ => format!("after {}", self.name()),
         }
     }
+}
+
+/// A line of the source, or of the PTX where there is none, for a person.
+pub fn named(source: Option<&SourceLine>, ptx_line: u32) -> String {
+    source.map_or_else(|| format!("PTX line {ptx_line}"), |source| format!("{}:{}", source.file, source.line))
 }
 
 /// Whether a site is one of the kernels launched, or of a device function that they may call.
@@ -77,16 +178,16 @@ pub fn fences(sites: &[Site], kernels: &[String]) -> Vec<Place> {
     group(sites.iter().filter(|site| site.kind == SiteKind::Fence && reachable(site, kernels)))
 }
 
-/// The places that a fence may be missing after, in the order of the PTX: those with an access that
-/// `counts` in the suspected space and kernels. `kernels` are all that are launched.
-pub fn accesses(
-    sites: &[Site],
-    kernels: &[String],
-    suspect: &Variation,
-    counts: impl Fn(SiteKind) -> bool,
-) -> Vec<Place> {
-    let reached = |site: &&Site| can_matter(suspect.model, site.kind) && reachable(site, kernels);
-    let all = group_by(sites.iter().filter(reached), parts);
+/// The places that a fence may be missing at, by the lines of the PTX: one that can matter under some model for every
+/// access and barrier.
+pub fn lines(sites: &[Site], kernels: &[String]) -> Vec<Place> {
+    let reached = |site: &&Site| site.kind.takes_fence() && reachable(site, kernels);
+    group_by(sites.iter().filter(reached), parts)
+}
+
+/// Those of `places` that may cure what `suspect` shows, the best first ([`Place::rank`]): in its kernels, beside accesses
+/// that may be of its space, and not in it yet.
+pub fn candidates(places: &[Place], suspect: &Variation) -> Vec<Place> {
     let elsewhere = match suspect.space {
         Space::Both => None,
         Space::Shared => Some("global"),
@@ -94,17 +195,24 @@ pub fn accesses(
     };
     let pattern = suspect.kernel.as_ref().and_then(|pattern| regex::Regex::new(pattern).ok());
     let suspected = |site: &Site| {
-        counts(site.kind)
-            && (!site.in_kernel || pattern.as_ref().is_none_or(|pattern| pattern.is_match(&site.function)))
+        (!site.in_kernel || pattern.as_ref().is_none_or(|pattern| pattern.is_match(&site.function)))
             && (elsewhere.is_none() || site.space.as_deref() != elsewhere)
     };
-    let mut places: Vec<Place> = all.into_iter().filter(|place| place.sites.iter().any(suspected)).collect();
-    places.retain(|place| !place.ids().all(|id| suspect.with_fence.contains(&id)));
-    places
+    let matters = |place: &&Place| {
+        let can = |site: &Site| match place.put {
+            Put::BehindSites => can_matter(suspect.model, site.kind),
+            Put::Written(_) | Put::Widened => true,
+        };
+        place.sites.iter().any(|site| can(site) && suspected(site))
+    };
+    let mut candidates: Vec<Place> =
+        places.iter().filter(matters).filter(|place| !place.is_in(suspect)).cloned().collect();
+    candidates.sort_by_key(|place| place.rank(suspect.model));
+    candidates
 }
 
 /// Sites by line, in the order of each line's first site.
-fn group<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<Place> {
+pub fn group<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<Place> {
     group_by(sites, |sites| vec![Part::Whole; sites.len()])
 }
 
@@ -147,7 +255,11 @@ fn group_by<'a>(sites: impl Iterator<Item = &'a Site>, parts: impl Fn(&[&Site]) 
         let at = site.source.as_ref().map(|line| *known.entry((line, part)).or_insert(places.len()));
         match at {
             Some(at) if at < places.len() => places[at].sites.push(site.clone()),
-            _ => places.push(Place { source: site.source.clone(), sites: vec![site.clone()] }),
+            _ => places.push(Place {
+                source: site.source.clone(),
+                sites: vec![site.clone()],
+                put: Put::BehindSites,
+            }),
         }
     }
     places

@@ -4,15 +4,17 @@
 //! fences at once, each of them is redundant, and one question has answered all; that question comes
 //! first, for the fences that a short look has not shown to be needed. Where it fails, each is asked by
 //! itself, and then the smallest sets that have to stay are looked for, by size. Needed is what a trial
-//! failed without, which is certain; the error of "redundant" is that of [`crate::rates::ALPHA`].
+//! failed without, under any of the models asked, which is certain; redundant is what all of them pass without, each with
+//! the error [`crate::rates::ALPHA`].
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::SiteId;
+use bugaroo_protocol::{Model, SiteId};
 
 use crate::bench::{Bench, Verdict};
 use crate::places::{Place, fences};
+use crate::rates::Rate;
 use crate::report::{OwnFence, Redundant};
-use crate::search::Subject;
+use crate::subject::{Subject, model_name, under};
 use crate::trials::Trials;
 
 /// Sets of fences to keep that are tried at most.
@@ -22,7 +24,7 @@ pub const SETS: usize = 200;
 const LOOK: u64 = 20;
 
 /// What failing and passing without fences mean.
-const ANSWERS: [&str; 2] = ["it fails: needed", "it passes: redundant under this model"];
+const ANSWERS: [&str; 2] = ["it fails: needed", "it passes"];
 
 /// What can go.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +32,9 @@ pub struct Ablation {
     /// Fences that can go, each by itself.
     pub redundant: Vec<Redundant>,
     /// Fences without which a trial failed.
-    pub needed: Vec<Place>,
+    pub needed: Vec<Seen>,
+    /// Those of them that can go at once: all, or, where they cannot, all but those of the first of the minimal sets.
+    pub can_go: Vec<Place>,
     /// Whether all of the redundant ones can go at once; None where there are fewer than two.
     pub together: Option<bool>,
     /// Where they cannot: the smallest sets of the program's fences that pass.
@@ -39,15 +43,26 @@ pub struct Ablation {
     pub complete: bool,
 }
 
+/// A fence that is needed.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The fence.
+    pub place: Place,
+    /// The first model that fails without it.
+    pub model: Model,
+    /// Trials without it under the first model asked, and failures among them.
+    pub first: Rate,
+}
+
 /// What a first look at the program's fences showed.
 #[derive(Clone, Debug, Default)]
 pub struct FirstLook {
     /// Fences without which a trial failed.
-    needed: Vec<Place>,
+    needed: Vec<Seen>,
     /// The others.
     left: Vec<Place>,
-    /// Trials without all of these at once, if none failed; else 0.
-    pub passed: u64,
+    /// Trials without all of these at once under each model, where none failed under any; else 0.
+    pub passed: Vec<u64>,
 }
 
 /// Omits the program's fences, with the fences found missing inserted (`known`, which passes), one by
@@ -62,22 +77,67 @@ pub async fn first_look<T: Trials>(
 ) -> Result<FirstLook, Error> {
     let mut fences = fences(&subject.sites, &subject.kernels);
     fences.retain(|fence| !fence.ids().all(|id| known.without_fence.contains(&id)));
+    // What is widened was found to be needed.
+    fences.retain(|fence| !fence.ids().any(|id| known.widen.contains(&id)));
     let enough = bench.limits.full().div_ceil(LOOK);
-    let mut look = FirstLook::default();
+    let mut look = FirstLook { passed: vec![0; subject.models.len()], ..FirstLook::default() };
     for fence in fences {
         let without = omitting(known, [&fence]);
-        match bench.ask(&without, enough).await? {
-            Verdict::Passes => look.left.push(fence),
-            Verdict::Fails => {
-                bench.note(question([&fence]), bench.evidence(&without).all, "it fails: needed");
-                look.needed.push(fence);
+        let mut failing = None;
+        for &model in &subject.models {
+            if bench.ask(&under(&without, model), enough).await? == Verdict::Fails {
+                failing = Some(model);
+                break;
+            }
+        }
+        match failing {
+            None => look.left.push(fence),
+            Some(model) => {
+                let seen = bench.evidence(&under(&without, model)).all;
+                bench.note(question([&fence]), seen, "it fails: needed");
+                look.needed.push(seen_needed(bench, subject, known, fence, model));
             }
         }
     }
-    if at_once(bench, known, &look.left).await? {
-        look.passed = bench.evidence(&omitting(known, &look.left)).all.trials;
+    if at_once(bench, subject, known, &look.left).await? {
+        let without = omitting(known, &look.left);
+        let passed = |model: &Model| bench.evidence(&under(&without, *model)).all.trials;
+        look.passed = subject.models.iter().map(passed).collect();
     }
     Ok(look)
+}
+
+fn seen_needed<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    known: &Variation,
+    place: Place,
+    model: Model,
+) -> Seen {
+    let without = omitting(known, [&place]);
+    let first = subject.models.first().map_or(model, |first| *first);
+    Seen { first: bench.evidence(&under(&without, first)).all, place, model }
+}
+
+/// The first model under which the program fails, for the answer to rest on; None where it passes under all.
+async fn failing_under<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    variation: &Variation,
+    question: &str,
+    answers: [&str; 2],
+) -> Result<Option<Model>, Error> {
+    for &model in &subject.models {
+        let variation = under(variation, model);
+        let question = match subject.models.len() {
+            1 => question.to_owned(),
+            _ => format!("{} ({})", question, model_name(model)),
+        };
+        if bench.ask_for_good(&variation, question, answers).await? == Verdict::Fails {
+            return Ok(Some(model));
+        }
+    }
+    Ok(None)
 }
 
 /// Which fences can go, after a first look.
@@ -92,37 +152,56 @@ pub async fn ablate<T: Trials>(
 ) -> Result<Ablation, Error> {
     let FirstLook { needed, mut left, passed } = look;
     let mut ablation = Ablation { needed, complete: true, ..Ablation::default() };
-    let mut together = passed > 0;
+    let mut together = passed.iter().all(|passed| *passed > 0);
     if !left.is_empty() && !together {
-        bench.expect_failures_of(&omitting(known, &left));
+        for &model in &subject.models {
+            bench.expect_failures_of(&under(&omitting(known, &left), model));
+            if bench.evidence(&under(&omitting(known, &left), model)).fails() {
+                break;
+            }
+        }
         let mut can_go = Vec::new();
         for fence in left {
             let without = omitting(known, [&fence]);
-            match bench.ask_for_good(&without, question([&fence]), ANSWERS).await? {
-                Verdict::Passes => can_go.push(fence),
-                Verdict::Fails => ablation.needed.push(fence),
+            match failing_under(bench, subject, &without, &question([&fence]), ANSWERS).await? {
+                None => can_go.push(fence),
+                Some(model) => ablation.needed.push(seen_needed(bench, subject, known, fence, model)),
             }
         }
-        ablation.needed.sort_by_key(|fence| fence.lead().id);
+        ablation.needed.sort_by_key(|fence| fence.place.lead().id);
         left = can_go;
         if left.len() > 1 {
-            together = at_once(bench, known, &left).await?;
+            together = at_once(bench, subject, known, &left).await?;
             if !together {
-                minimal_sets(bench, known, &left, &mut ablation).await?;
+                minimal_sets(bench, subject, known, &left, &mut ablation).await?;
             }
         }
         bench.expect_nothing();
     }
     ablation.together = (left.len() > 1).then_some(together);
-    let all = bench.evidence(&omitting(known, &left)).all;
+    ablation.can_go = match ablation.minimal_sets.first() {
+        _ if together || left.len() == 1 => left.clone(),
+        Some(stay) => {
+            let stays = |place: &Place| stay.iter().any(|own| own.site == place.lead().id);
+            left.iter().filter(|place| !stays(place)).cloned().collect()
+        }
+        None => Vec::new(),
+    };
+    // Of the models, the one with the fewest trials.
+    let least = |variation: &Variation| {
+        let seen = subject.models.iter().map(|model| bench.evidence(&under(variation, *model)).all);
+        seen.min_by_key(|seen| (seen.failures == 0, seen.trials)).unwrap_or_default()
+    };
+    let all = least(&omitting(known, &left));
     for fence in &left {
-        let alone = bench.evidence(&omitting(known, [fence])).all.trials;
+        let alone = least(&omitting(known, [fence])).trials;
         ablation.redundant.push(Redundant {
             site: fence.lead().id,
             sites: fence.ids().collect(),
             ptx_line: fence.lead().ptx_line,
             source: fence.source.clone(),
-            model: subject.whole.model,
+            model: subject.models.last().copied().unwrap_or(subject.whole.model),
+            models: subject.models.clone(),
             trials: if all.failures == 0 { alone.max(all.trials) } else { alone },
             function: fence.lead().function.clone(),
         });
@@ -133,24 +212,27 @@ pub async fn ablate<T: Trials>(
 /// Whether the program passes without all of these fences; false for none.
 async fn at_once<T: Trials>(
     bench: &Bench<'_, T>,
+    subject: &Subject,
     known: &Variation,
     fences: &[Place],
 ) -> Result<bool, Error> {
     let without = omitting(known, fences);
-    if fences.is_empty() || bench.evidence(&without).fails() {
+    let fails = |model: &Model| bench.evidence(&under(&without, *model)).fails();
+    if fences.is_empty() || subject.models.iter().any(fails) {
         return Ok(false);
     }
-    Ok(bench.ask_for_good(&without, question(fences), ANSWERS).await? == Verdict::Passes)
+    Ok(failing_under(bench, subject, &without, &question(fences), ANSWERS).await?.is_none())
 }
 
 /// The smallest sets of the redundant fences that have to stay for the program to pass.
 async fn minimal_sets<T: Trials>(
     bench: &Bench<'_, T>,
+    subject: &Subject,
     known: &Variation,
     redundant: &[Place],
     ablation: &mut Ablation,
 ) -> Result<(), Error> {
-    let needed: Vec<OwnFence> = ablation.needed.iter().map(OwnFence::from).collect();
+    let needed: Vec<OwnFence> = ablation.needed.iter().map(|needed| OwnFence::from(&needed.place)).collect();
     let mut tried = 0;
     // Sets with which a trial failed: no part of them passes.
     let mut failed: Vec<Vec<usize>> = Vec::new();
@@ -170,9 +252,9 @@ async fn minimal_sets<T: Trials>(
             let stay: Vec<&Place> = stay.into_iter().map(|(_, fence)| fence).collect();
             let question = format!("does it pass with only {} of these?", names(stay.iter().copied()));
             let answers = ["it fails", "it passes"];
-            match bench.ask_for_good(&omitting(known, gone), question, answers).await? {
-                Verdict::Fails => failed.push(kept),
-                Verdict::Passes => {
+            match failing_under(bench, subject, &omitting(known, gone), &question, answers).await? {
+                Some(_) => failed.push(kept),
+                None => {
                     let mut set = needed.clone();
                     set.extend(stay.into_iter().map(OwnFence::from));
                     set.sort_by_key(|fence| fence.site);
@@ -206,7 +288,7 @@ fn subsets(count: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
 }
 
 /// A variation without these fences.
-fn omitting<'a>(known: &Variation, fences: impl IntoIterator<Item = &'a Place>) -> Variation {
+pub fn omitting<'a>(known: &Variation, fences: impl IntoIterator<Item = &'a Place>) -> Variation {
     let mut variation = known.clone();
     variation.without_fence.extend(fences.into_iter().flat_map(Place::ids).collect::<Vec<SiteId>>());
     variation

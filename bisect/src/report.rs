@@ -3,12 +3,21 @@
 use bugaroo_protocol::{Model, Site, SiteId, SourceLine};
 use serde::{Deserialize, Serialize};
 
+use crate::diagnosis::Diagnosis;
 use crate::places::Place;
+use crate::rates::Rate;
 
 /// The answer of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Fences that the program lacks, in the order of the PTX.
+    /// What is wrong that is no missing fence: accesses whose order nothing settles, the likeliest first. Told of a program
+    /// that fails though no store is delayed, and of failures that no fence cures.
+    #[serde(default)]
+    pub diagnosis: Vec<Diagnosis>,
+    /// What there is to say of that.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Fences, and barriers, that the program lacks, in the order of the PTX.
     pub missing: Vec<Missing>,
     /// Fences that the program has and could do without, each by itself, under the model used.
     pub redundant: Vec<Redundant>,
@@ -25,6 +34,16 @@ pub struct Report {
     /// For each fence, the program's own and those that are missing: under which models it is needed. Empty
     /// but under model `ptx`.
     pub needs: Vec<FenceNeed>,
+    /// What to do to the source, as a unified diff that `patch -p1` applies in the current folder: all that was verified
+    /// together. Empty where there is nothing to do, or no source.
+    #[serde(default)]
+    pub patch: String,
+    /// The hunks of the patch, each with what it rests on.
+    #[serde(default)]
+    pub hunks: Vec<PatchHunk>,
+    /// What the patch leaves out, and why.
+    #[serde(default)]
+    pub unpatched: Vec<String>,
     /// The questions that were asked, in order.
     pub steps: Vec<Step>,
     /// Trials of the program with the missing fences inserted.
@@ -55,6 +74,9 @@ pub struct Assurance {
     pub rate: f64,
     /// The probability, at most, that one of them went unseen anywhere in the answer.
     pub error: f64,
+    /// Trials without a failure that one conclusion takes, under each model.
+    #[serde(default)]
+    pub full: u64,
     /// Most trials that one question could take.
     pub cap: u64,
 }
@@ -74,6 +96,12 @@ pub struct Missing {
     pub ptx_line: u32,
     /// The line of the CUDA source.
     pub source: Option<SourceLine>,
+    /// The call that is missing.
+    #[serde(default)]
+    pub call: String,
+    /// Where it goes, for a person: `before k.cu:12`.
+    #[serde(default)]
+    pub place: String,
     /// Scope that the fence needs: `gpu` for `__threadfence()`, `cta` for `__threadfence_block()`.
     pub scope: String,
     /// Confidence that the program passes with the fences found, 0 to 1.
@@ -94,8 +122,8 @@ pub struct Missing {
 
 impl Missing {
     /// The CUDA call to insert.
-    pub fn fence(&self) -> &'static str {
-        if self.scope == "cta" { "__threadfence_block()" } else { "__threadfence()" }
+    pub fn fence(&self) -> &str {
+        &self.call
     }
 }
 
@@ -110,8 +138,11 @@ pub struct Redundant {
     pub ptx_line: u32,
     /// The line of the CUDA source.
     pub source: Option<SourceLine>,
-    /// The model under which it is redundant.
+    /// The last of the models under which it is redundant.
     pub model: Model,
+    /// All of them.
+    #[serde(default)]
+    pub models: Vec<Model>,
     /// Trials without it, none of which failed.
     pub trials: u64,
     /// The kernel or device function that `site` stands in.
@@ -154,6 +185,9 @@ pub struct ScopeAdvice {
     pub source: Option<SourceLine>,
     /// Whether the fence is one that is missing, and not one of the program's.
     pub inserted: bool,
+    /// Where it is, for a person: `before k.cu:12`, or the line of one that is there.
+    #[serde(default)]
+    pub place: String,
     /// The scope that it has (`gpu` or `sys`); a missing fence is tried as `gpu`.
     pub scope: String,
     /// The scope that it needs: `gpu` or `cta`.
@@ -174,6 +208,17 @@ pub struct ScopeAdvice {
     /// And the probability, at most, that one of them went unseen.
     #[serde(default)]
     pub error: f64,
+}
+
+/// A hunk of a patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchHunk {
+    /// The file, as the patch calls it.
+    pub file: String,
+    /// Its lines that the hunk shows, from 1: the first, and how many.
+    pub lines: (u64, u64),
+    /// What it does and what that rests on, a sentence for each change.
+    pub rests_on: Vec<String>,
 }
 
 /// Under which models a fence is needed.
@@ -201,6 +246,9 @@ pub struct FenceNeed {
     pub source: Option<SourceLine>,
     /// Whether the fence is one that is missing, and not one of the program's.
     pub inserted: bool,
+    /// Where it is, for a person: `before k.cu:12`, or the line of one that is there.
+    #[serde(default)]
+    pub place: String,
     /// Under which models it is needed.
     pub needed: Needed,
     /// Trials without it: under `store-buffer`, and for `neither` under `ptx`.
@@ -224,10 +272,55 @@ pub struct Step {
 
 /// Trials of the whole answer: with the missing fences inserted, and with or without all the redundant
 /// ones where these can go at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
     /// Trials run.
     pub trials: u64,
     /// How many of them failed.
     pub failures: u64,
+    /// The same by model.
+    #[serde(default)]
+    pub by_model: Vec<ByModel>,
+    /// Trials of the program that was built with the patch; None where none was built.
+    #[serde(default)]
+    pub compiled_in: Option<CompiledIn>,
+}
+
+/// Trials of the program built with the patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompiledIn {
+    /// What built it.
+    pub command: String,
+    /// Trials run.
+    pub trials: u64,
+    /// How many of them failed.
+    pub failures: u64,
+    /// The same by model.
+    pub by_model: Vec<ByModel>,
+}
+
+/// Trials of the whole answer under one model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByModel {
+    /// The model.
+    pub model: Model,
+    /// Trials run.
+    pub trials: u64,
+    /// How many of them failed.
+    pub failures: u64,
+}
+
+impl Verified {
+    /// Of what each model showed.
+    pub fn of(seen: &[(Model, Rate)]) -> Verified {
+        Verified {
+            trials: seen.iter().map(|(_, rate)| rate.trials).sum(),
+            failures: seen.iter().map(|(_, rate)| rate.failures).sum(),
+            by_model: seen
+                .iter()
+                .map(|&(model, Rate { trials, failures })| ByModel { model, trials, failures })
+                .collect(),
+            compiled_in: None,
+        }
+    }
 }

@@ -1,15 +1,13 @@
 //! One round of the search: one fence that is missing, beside those already found (the paper, III.D).
 
-use std::collections::BTreeSet;
-
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Model, SiteId, SiteKind, Space};
+use bugaroo_protocol::{Inserted, Model, Space};
 
 use crate::bench::Bench;
 use crate::locate::{Found, locate};
 use crate::narrow::narrow;
-use crate::places::{Place, accesses};
-use crate::search::Subject;
+use crate::places::{Place, Put, candidates};
+use crate::subject::Subject;
 use crate::trials::Trials;
 
 /// Failures after which a rate is known well enough to begin the search for a place, which itself goes on
@@ -28,10 +26,36 @@ pub struct Fence {
     pub space: Space,
     /// The kernel whose delayed stores show it; None when it takes several.
     pub kernel: Option<String>,
-    /// The fences beside which it was shown to be needed, and no earlier one to do instead.
-    pub beside: Option<BTreeSet<SiteId>>,
+    /// The first model, of those asked, that fails without it.
+    pub model: Model,
+    /// CTA scope does.
+    pub narrow: bool,
+    /// It is a barrier, and not a fence.
+    pub barrier: Option<Inserted>,
+    /// What it was shown to be needed beside, with no better place to do instead.
+    pub beside: Option<String>,
     /// Trials that its round took.
     pub trials: u64,
+}
+
+impl Fence {
+    /// What is put at its place.
+    pub fn what(&self) -> Inserted {
+        match self.barrier {
+            Some(barrier) => barrier,
+            None if self.narrow => Inserted::BlockFence,
+            None => Inserted::Fence,
+        }
+    }
+}
+
+/// A variation with these fences, too.
+pub fn with_answer<'a>(base: &Variation, fences: impl IntoIterator<Item = &'a Fence>) -> Variation {
+    let mut variation = base.clone();
+    for fence in fences {
+        fence.place.put(&mut variation, fence.what());
+    }
+    variation
 }
 
 /// Finds one fence that `known`, which has failed, still lacks; None when fences after all accesses do
@@ -49,18 +73,15 @@ pub async fn round<T: Trials>(
     let suspect = narrow(bench, subject, known).await?;
     measure_rate(bench, &suspect.variation).await?;
     bench.expect_failures_of(&suspect.variation);
+    let places = candidates(&subject.places, &suspect.variation);
     let mut found = None;
-    for counts in kinds(known.model) {
-        let places = accesses(&subject.sites, &subject.kernels, &suspect.variation, counts);
-        if let Found::At(at) = locate(bench, &suspect.variation, &places).await? {
-            found = Some(places[at].clone());
-            break;
-        }
+    if let Found::At(at) = locate(bench, &suspect.variation, &places).await? {
+        found = Some(places[at].clone());
     }
     let (mut space, mut kernel) = (suspect.space, suspect.kernel);
     if found.is_none() && suspect.variation != *known {
         // What one space's or kernel's stores show, accesses elsewhere may cure.
-        let places = accesses(&subject.sites, &subject.kernels, known, |_| true);
+        let places = candidates(&subject.places, known);
         measure_rate(bench, known).await?;
         bench.expect_failures_of(known);
         if let Found::At(at) = locate(bench, known, &places).await? {
@@ -70,10 +91,14 @@ pub async fn round<T: Trials>(
     }
     bench.expect_nothing();
     Ok(found.map(|place| Fence {
+        // Stores to shared memory are seen by their block alone. A fence that is widened is so for a reason.
+        narrow: space == Space::Shared && place.put != Put::Widened,
         place,
         space,
         kernel,
-        beside: Some(known.with_fence.difference(&subject.whole.with_fence).copied().collect()),
+        model: known.model,
+        barrier: None,
+        beside: None,
         trials: bench.spent() - before,
     }))
 }
@@ -86,16 +111,4 @@ pub async fn measure_rate<T: Trials>(bench: &Bench<'_, T>, variation: &Variation
     bench.measure(variation, MEASURED[0], FREQUENT).await?;
     bench.measure(variation, MEASURED[1], bench.limits.cap()).await?;
     Ok(())
-}
-
-/// The accesses whose lines may lack a fence, by kind; the second choice where the first cures nothing.
-///
-/// A model that only delays stores shows nothing that a fence right after each store would not cure,
-/// and no earlier place is as good. Places after loads and atomics could only be named by accident:
-/// where the compiler has laid the loop out so that they come first in the text.
-fn kinds(model: Model) -> Vec<fn(SiteKind) -> bool> {
-    match model {
-        Model::StoreBuffer | Model::Bugaroo => vec![|kind| kind == SiteKind::Store, |_| true],
-        Model::Ptx => vec![|_| true],
-    }
 }

@@ -3,21 +3,19 @@
 //! Not in the paper, whose fences have no scope. A fence that is needed is made to act at CTA scope
 //! only; one failing trial shows that it needs the wider scope. That the narrower one would do is advice
 //! which takes something away, and the failures of a narrow fence can be far rarer than those of a missing one;
-//! so it takes as many trials as any conclusion for good, and is told with its error. Model `store-buffer` shows the
-//! store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the narrowed fence, too,
-//! or the advice is not given. Where the program fails under `ptx` however wide the fence is, nothing is known of its scope
-//! there, so nothing is advised.
-
-use std::collections::BTreeSet;
+//! so it takes as many trials as any conclusion for good, under each model that is asked, and is told with its error. Model
+//! `store-buffer` shows the store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the
+//! narrowed fence, too, also where the search was limited to another model, or the advice is not given. Where the program
+//! fails under `ptx` however wide the fence is, nothing is known of its scope there, so nothing is advised.
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Model, SiteId};
+use bugaroo_protocol::{Inserted, Model, SiteId};
 
 use crate::bench::{Bench, Verdict};
-use crate::places::Place;
+use crate::places::{Place, Put};
 use crate::rates::{ALPHA, Rate};
 use crate::report::ScopeAdvice;
-use crate::search::Subject;
+use crate::subject::{Subject, model_name, under};
 use crate::trials::Trials;
 
 /// Whether trials under this model can differ between a fence at CTA and at GPU scope.
@@ -40,16 +38,16 @@ pub async fn narrow_scopes<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    needed: &[Place],
+    needed: &[&Place],
     inserted: &[&Place],
 ) -> Result<Vec<ScopeAdvice>, Error> {
     let mut advice = Vec::new();
-    if !can_tell_scope(known.model) {
+    if !subject.models.iter().all(|model| can_tell_scope(*model)) {
         return Ok(advice);
     }
-    let own = needed.iter().map(|place| (place, false));
+    let own = needed.iter().map(|&place| (place, false));
     let fences: Vec<(&Place, bool)> = own.chain(inserted.iter().map(|&place| (place, true))).collect();
-    let mut would_do = BTreeSet::new();
+    let mut would_do = Vec::new();
     for (place, inserted) in fences {
         let wide: Vec<SiteId> = place
             .sites
@@ -62,13 +60,15 @@ pub async fn narrow_scopes<T: Trials>(
             continue;
         }
         let mut narrow = known.clone();
-        narrow.narrow_fence.extend(&wide);
-        let what = if inserted { "the fence missing after" } else { "the fence at" };
-        let question = format!("does it pass with {what} {} at block scope?", place.name());
-        let found = holds(bench, subject, known, &narrow, &question).await?;
-        let Some(found) = found else { continue };
+        narrow_in(&mut narrow, place, inserted);
+        let (what, name) = match inserted {
+            true => ("the fence missing", place.where_()),
+            false => ("the fence at", place.name()),
+        };
+        let question = format!("does it pass with {what} {name} at block scope?");
+        let Some(found) = holds(bench, subject, known, &narrow, &question).await? else { continue };
         if found.does {
-            would_do.extend(&wide);
+            would_do.push((place, inserted));
         }
         let scope = place.lead().scope.as_deref().filter(|_| !inserted).unwrap_or("gpu");
         advice.push(ScopeAdvice {
@@ -77,6 +77,7 @@ pub async fn narrow_scopes<T: Trials>(
             ptx_line: place.lead().ptx_line,
             source: place.source.clone(),
             inserted,
+            place: name,
             scope: scope.to_owned(),
             needed: if found.does { "cta" } else { "gpu" }.to_owned(),
             model: found.model,
@@ -90,12 +91,14 @@ pub async fn narrow_scopes<T: Trials>(
     advice.sort_by_key(|advice| advice.site);
     if advice.iter().filter(|advice| advice.needed == "cta").count() > 1 {
         let mut narrow = known.clone();
-        narrow.narrow_fence.extend(&would_do);
+        for &(place, inserted) in &would_do {
+            narrow_in(&mut narrow, place, inserted);
+        }
         let question = "does it pass with all of these fences at block scope at once?";
         let found = holds(bench, subject, known, &narrow, question).await?;
         if !found.is_some_and(|found| found.does) {
             // The advice has to hold as it stands: the first that can be narrowed is, one by one.
-            keep_what_holds(bench, subject, known, &mut advice).await?;
+            keep_what_holds(bench, subject, known, &would_do, &mut advice).await?;
         }
     }
     Ok(advice)
@@ -122,31 +125,55 @@ async fn holds<T: Trials>(
     question: &str,
 ) -> Result<Option<Found>, Error> {
     let answers = ["it fails: GPU scope is needed", "it passes at block scope"];
-    let verdict = bench.ask_for_good(narrow, question.to_owned(), answers).await?;
-    let seen = bench.evidence(narrow).all;
-    let (does, model) = (verdict == Verdict::Passes, narrow.model);
-    if !does || model == Model::Ptx || !subject.ptx_runs {
-        let confirmed = if does && model == Model::Ptx { seen.trials } else { 0 };
-        return Ok(Some(Found { does, model, seen, confirmed }));
+    let (mut seen, mut model, mut confirmed) = (Rate::default(), known.model, 0);
+    let mut asked = subject.models.clone();
+    if subject.ptx_runs && !asked.contains(&Model::Ptx) {
+        asked.push(Model::Ptx);
     }
-    let under_ptx = |variation: &Variation| Variation { model: Model::Ptx, ..variation.clone() };
-    let narrow = under_ptx(narrow);
-    let question = format!("under ptx, too: {question}");
-    let answers = ["it fails", "it passes: __threadfence_block() would do"];
-    if bench.ask_for_good(&narrow, question, answers).await? == Verdict::Passes {
-        let confirmed = bench.evidence(&narrow).all.trials;
-        return Ok(Some(Found { does: true, model, seen, confirmed }));
+    for &next in &asked {
+        let narrow = under(narrow, next);
+        let question = format!("{question} ({})", model_name(next));
+        let verdict = bench.ask_for_good(&narrow, question, answers).await?;
+        let now = bench.evidence(&narrow).all;
+        if verdict == Verdict::Passes {
+            if next == Model::Ptx {
+                confirmed = now.trials;
+            }
+            if seen.trials == 0 {
+                (seen, model) = (now, next);
+            }
+            continue;
+        }
+        if !subject.models.contains(&next) {
+            let question = "does it pass under ptx with its fences as wide as they are?".to_owned();
+            let answers = [
+                "it fails: of scopes nothing is known there, and nothing is advised",
+                "it passes: GPU scope is needed",
+            ];
+            if bench.ask_for_good(&under(known, next), question, answers).await? == Verdict::Fails {
+                return Ok(None);
+            }
+        }
+        return Ok(Some(Found { does: false, model: next, seen: now, confirmed: 0 }));
     }
-    let question = "does it pass under ptx with its fences as wide as they are?".to_owned();
-    let answers = [
-        "it fails: of scopes nothing is known there, and nothing is advised",
-        "it passes: GPU scope is needed",
-    ];
-    if bench.ask_for_good(&under_ptx(known), question, answers).await? == Verdict::Fails {
-        return Ok(None);
+    Ok(Some(Found { does: true, model, seen, confirmed }))
+}
+
+/// Makes a fence of a variation act at CTA scope: one that is inserted there, or the program's own.
+pub fn narrow_in(variation: &mut Variation, place: &Place, inserted: bool) {
+    match (&place.put, inserted) {
+        (Put::Written(written), true) => {
+            for wide in written.insertions(Inserted::Fence) {
+                variation.insert.remove(&wide);
+            }
+            place.put(variation, Inserted::BlockFence);
+        }
+        (Put::BehindSites | Put::Widened, true) => variation.narrow_fence.extend(place.ids()),
+        (_, false) => {
+            let wide = place.sites.iter().filter(|site| site.scope.as_deref() != Some("cta"));
+            variation.narrow_fence.extend(wide.map(|site| site.id));
+        }
     }
-    let seen = bench.evidence(&narrow).all;
-    Ok(Some(Found { does: false, model: Model::Ptx, seen, confirmed: 0 }))
 }
 
 /// Narrows fences one after another, in the order of the text, as long as the program passes.
@@ -154,13 +181,18 @@ async fn keep_what_holds<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
+    would_do: &[(&Place, bool)],
     advice: &mut Vec<ScopeAdvice>,
 ) -> Result<(), Error> {
     let mut narrow = known.clone();
     let mut nothing_known = Vec::new();
     for advice in advice.iter_mut().filter(|advice| advice.needed == "cta") {
         let mut next = narrow.clone();
-        next.narrow_fence.extend(&advice.sites);
+        let own = |&&(place, inserted): &&(&Place, bool)| {
+            inserted == advice.inserted && place.is_called(&advice.place, inserted)
+        };
+        let Some(&(place, inserted)) = would_do.iter().find(own) else { continue };
+        narrow_in(&mut next, place, inserted);
         let question = format!("does it pass with the fence at site {} at block scope, too?", advice.site);
         match holds(bench, subject, known, &next, &question).await? {
             Some(found) if found.does => narrow = next,

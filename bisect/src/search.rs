@@ -2,61 +2,48 @@
 //! with the fence found kept, until the program passes. Then: which of the program's own fences could
 //! go, and which could be narrower.
 //!
-//! Departures from the paper: what a fence is (a line of the source, [`crate::places`]); how many trials a
-//! question takes ([`crate::rates`]); how the location is searched ([`crate::locate`]); and that the
-//! answer as a whole is verified, and each of its fences examined ([`crate::polish`]).
+//! Departures from the paper: what a fence is (a place of the source, [`crate::places`]); that several memory models are
+//! asked ([`crate::cure`]); how many trials a question takes ([`crate::rates`]); how the location is searched
+//! ([`crate::locate`]); and that the answer as a whole is verified, and each of its fences examined ([`crate::polish`]).
 //!
-//! Several bugs with different rates come up one after another: what fails often is cured first, the
-//! verification shows what is left, and the next round looks for that. Two fences that cure only
-//! together are found in two rounds, the later one in the text first: with it, the program still fails,
-//! and the second round finds the other.
-//!
-//! What it can miss: a bug that shows only on the load side (a missing acquire) where the model only
-//! delays stores, and one that fails more rarely than [`Limits::rare`].
+//! What it can miss: a bug that shows only on the load side (a missing acquire) where model `ptx` is not asked, and one that
+//! fails more rarely than [`Limits::rare`](crate::rates::Limits::rare).
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Model, Site, SiteId, SiteKind, Space};
+use bugaroo_protocol::Model;
 
 use crate::bench::Bench;
-use crate::locate::with_fences;
+use crate::cure::{Uncured, cure};
+use crate::describe::{caveats, missing};
+use crate::diagnosis::{Diagnosed, Diagnosis, DiagnosisKind};
 use crate::memo::Memo;
 use crate::models::needs_by_model;
-use crate::narrow::space_name;
-use crate::places::{Place, follows, reachable};
-use crate::polish::polish;
-use crate::rates::{ALPHA, CAP, FIRST_ALPHA, Limits, Rate, certain};
-use crate::redundant::{Ablation, FirstLook, ablate, first_look};
-use crate::report::{Assurance, FenceNeed, Missing, Needed, OwnFence, Report, ScopeAdvice, Step, Verified};
-use crate::round::{Fence, round};
-use crate::scope::{can_tell_scope, narrow_scopes};
+use crate::places::Place;
+use crate::plain::{Plain, conflicts, plain};
+use crate::rates::{ALPHA, CAP, Limits, Rate};
+use crate::redundant::{Ablation, ablate, omitting};
+use crate::report::{Assurance, FenceNeed, Needed, Report, ScopeAdvice, Step, Verified};
+use crate::round::{Fence, with_answer};
+use crate::scope::narrow_scopes;
+use crate::subject::{Subject, under};
 use crate::trials::Trials;
 
-/// Rounds after which the search gives up. Each finds a fence or shows that none cures.
-const ROUNDS: usize = 100;
-
-/// Before its verification an answer gets this part of the trials, to see what is frequent.
-const GLANCE: u64 = 10;
-
-/// What is known of the program before the search.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    /// Its sites.
-    pub sites: Vec<Site>,
-    /// The kernels that it launches and that are searched, without repetition.
-    pub kernels: Vec<String>,
-    /// How thorough to be: `--trials`.
-    pub trials: u64,
-    /// How stores are delayed, and what the user limits the search to.
-    pub whole: Variation,
-    /// Whether model `ptx` runs where the trials do, so that it can be asked, too.
-    pub ptx_runs: bool,
+/// A variation with the barriers of an answer.
+fn with_barriers(whole: &Variation, answer: &[Fence]) -> Variation {
+    with_answer(whole, answer.iter().filter(|fence| fence.barrier.is_some()))
 }
 
-impl Subject {
-    /// Whether a site is in a kernel that is launched, or in a function that it may call.
-    pub fn reaches(&self, site: &Site) -> bool {
-        reachable(site, &self.kernels)
-    }
+/// What a search found, for the report and for the patch.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The report, without its patch.
+    pub report: Report,
+    /// Fences that are missing, in the order of [`Report::missing`].
+    pub missing: Vec<Fence>,
+    /// Fences of the program that can all go at once, with the missing ones in.
+    pub can_go: Vec<Place>,
+    /// And those that can be narrower then.
+    pub narrower: Vec<Place>,
 }
 
 /// Finds the fences that are missing, then those that are redundant or wider than need be. `tell` hears
@@ -68,29 +55,70 @@ pub async fn search<T: Trials>(
     memo: &Memo<'_, T>,
     subject: &Subject,
     tell: &dyn Fn(&Step),
-) -> Result<Report, Error> {
+) -> Result<Answer, Error> {
     let bench = Bench::new(memo, Limits { trials: subject.trials }, tell);
     let mut answer: Vec<Fence> = Vec::new();
-    let (verdict, verified) = missing_fences(&bench, subject, &mut answer).await?;
+    let mut diagnosed = Diagnosed::default();
+    let cured = match plain(&bench, subject, &mut answer).await? {
+        Plain::Passes => cure(&bench, subject, &mut answer).await?,
+        Plain::Cured(found) => {
+            diagnosed = found;
+            cure(&bench, subject, &mut answer).await?
+        }
+        Plain::Uncured(found, why) => {
+            diagnosed = found;
+            Err(Uncured { model: subject.whole.model, why, seen: Rate::default() })
+        }
+    };
+    let (mut can_go, mut narrower) = (Vec::new(), Vec::new());
     answer.sort_by_key(|fence| fence.place.lead().id);
-    let found: Vec<&Place> = answer.iter().map(|fence| &fence.place).collect();
-    let known = with_fences(&subject.whole, found.iter().copied());
+    let known = with_answer(&subject.whole, &answer);
     let mut ablation = Ablation::default();
     let mut scopes = Vec::new();
     let mut needs = Vec::new();
     let mut unresolved = None;
-    match verdict {
-        Err(why) => unresolved = Some(why),
-        Ok(look) => {
-            ablation = ablate(&bench, subject, &known, look).await?;
+    let mut verified = Vec::new();
+    match cured {
+        Err(uncured) => {
+            if diagnosed.diagnosis.is_empty() {
+                diagnosed = conflicts(&bench, &under(&known, uncured.model)).await?;
+            }
+            unresolved = Some(uncured.why);
+            verified.push((uncured.model, uncured.seen));
+        }
+        Ok(cured) => {
+            verified = cured.verified;
+            if let Some(model) = answer
+                .iter()
+                .filter(|fence| fence.barrier.is_none())
+                .map(|fence| fence.model)
+                .max_by_key(|model| *model == Model::Ptx)
+            {
+                // Fences may cure what atomics should: whose scope takes not all in, or that meet plain accesses.
+                let found = conflicts(&bench, &under(&with_barriers(&subject.whole, &answer), model)).await?;
+                let atomics = |found: &&Diagnosis| {
+                    matches!(found.kind, DiagnosisKind::AtomicScope | DiagnosisKind::PlainBesideAtomic)
+                };
+                diagnosed.diagnosis.extend(found.diagnosis.iter().filter(atomics).cloned());
+            }
+            ablation = ablate(&bench, subject, &known, cured.look).await?;
+            let needed: Vec<&Place> = ablation.needed.iter().map(|needed| &needed.place).collect();
             let inserted: Vec<&Place> = answer
                 .iter()
-                .filter(|fence| fence.space != Space::Shared)
+                .filter(|fence| !fence.narrow && fence.barrier.is_none())
                 .map(|fence| &fence.place)
                 .collect();
-            scopes = narrow_scopes(&bench, subject, &known, &ablation.needed, &inserted).await?;
+            // What can go and what can be narrower hold together.
+            can_go.clone_from(&ablation.can_go);
+            let without = omitting(&known, &can_go);
+            scopes = narrow_scopes(&bench, subject, &without, &needed, &inserted).await?;
+            let does = |place: &&&Place| {
+                let own = |advice: &&ScopeAdvice| !advice.inserted && place.is_called(&advice.place, false);
+                scopes.iter().find(own).is_some_and(|advice| advice.needed == "cta")
+            };
+            narrower = needed.iter().filter(does).map(|&place| place.clone()).collect();
             let Ablation { needed, redundant, .. } = &ablation;
-            needs = needs_by_model(&bench, &known, needed, &found, redundant).await?;
+            needs = needs_by_model(&bench, subject, &known, needed, &answer, redundant).await?;
         }
     }
     let (untold, forgetful) = (bench.untold(), bench.forgetful());
@@ -100,36 +128,40 @@ pub async fn search<T: Trials>(
         ablation = Ablation::default();
         scopes.retain(|advice: &ScopeAdvice| advice.needed != "cta");
         needs.retain(|need: &FenceNeed| need.needed == Needed::Both);
+        can_go.clear();
+        narrower.clear();
+    }
+    for fence in &mut answer {
+        let does = |advice: &&ScopeAdvice| advice.inserted && fence.place.is_called(&advice.place, true);
+        fence.narrow |= scopes.iter().find(does).is_some_and(|advice| advice.needed == "cta");
     }
     let confidence = match &unresolved {
         _ if hidden > 0 => 0.0,
         Some(_) => 0.95,
         None => 1.0 - ALPHA,
     };
-    let missing = answer
-        .iter()
-        .map(|fence| {
-            let advised =
-                scopes.iter().find(|advice| advice.inserted && advice.site == fence.place.lead().id);
-            describe(subject, fence, advised.map(|advice| advice.needed.as_str()), confidence)
-        })
-        .collect::<Vec<_>>();
     let concluded = bench.concluded() + 1;
     let (limits, spent) = (bench.limits, bench.spent());
     let (steps, short) = bench.finish();
     let mut report = Report {
-        missing,
+        diagnosis: diagnosed.diagnosis,
+        notes: diagnosed.notes,
+        missing: answer.iter().map(|fence| missing(subject, fence, confidence)).collect(),
         redundant: ablation.redundant,
         redundant_together: ablation.together,
         minimal_sets: ablation.minimal_sets,
         minimal_sets_complete: ablation.complete,
         scope_advice: scopes,
         needs,
+        patch: String::new(),
+        hunks: Vec::new(),
+        unpatched: Vec::new(),
         steps,
-        verified: Verified { trials: verified.trials, failures: verified.failures },
+        verified: Verified::of(&verified),
         assurance: Assurance {
             rate: limits.rare(),
             error: if hidden > 0 { 1.0 } else { (concluded as f64 * ALPHA).min(1.0) },
+            full: limits.full(),
             cap: limits.cap(),
         },
         trials: spent,
@@ -144,158 +176,7 @@ pub async fn search<T: Trials>(
             format!("one question may take {CAP} times --trials, which cut this one short: {what}")
         }),
     );
-    Ok(report)
-}
-
-/// Finds fences until the program passes; says what a first look at its own fences showed then, or why it
-/// does not come to pass; and the trials that say so.
-///
-/// Trials without fences that turn out redundant verify the program with them, too.
-async fn missing_fences<T: Trials>(
-    bench: &Bench<'_, T>,
-    subject: &Subject,
-    answer: &mut Vec<Fence>,
-) -> Result<(Result<FirstLook, String>, Rate), Error> {
-    let mut rarest = 1.0_f64;
-    for _ in 0..ROUNDS {
-        let known = with_fences(&subject.whole, answer.iter().map(|fence| &fence.place));
-        let first = answer.is_empty();
-        let enough = verifying(bench.limits, rarest, first);
-        let question = if first { "does the program fail?" } else { "does it pass with the fences found?" };
-        bench.measure(&known, 2, enough.div_ceil(GLANCE)).await?;
-        if !bench.evidence(&known).fails() {
-            if polish(bench, subject, answer).await? {
-                continue;
-            }
-            let look = first_look(bench, subject, &known).await?;
-            bench.expect_nothing();
-            bench.measure(&known, 2, enough.saturating_sub(look.passed)).await?;
-            let mut all = bench.evidence(&known).all;
-            if all.failures == 0 {
-                all.trials += look.passed;
-                bench.note(question.to_owned(), all, "no trial failed");
-                return Ok((Ok(look), all));
-            }
-        }
-        let all = bench.evidence(&known).all;
-        bench.note(question.to_owned(), all, "it fails");
-        let seen = bench.evidence(&known).fresh;
-        if seen.failures > 0 {
-            rarest = rarest.min(seen.mean());
-        }
-        match round(bench, subject, &known).await? {
-            Some(fence) => answer.push(fence),
-            None => {
-                let why = format!(
-                    "{} of {} trials still fail, and a trial failed with a fence after every access: this \
-                     is not (only) a missing fence",
-                    all.failures, all.trials
-                );
-                return Ok((Err(why), all));
-            }
-        }
-    }
-    let known = with_fences(&subject.whole, answer.iter().map(|fence| &fence.place));
-    let why = format!("after {ROUNDS} rounds the program still fails");
-    Ok((Err(why), bench.evidence(&known).all))
-}
-
-/// Trials that verify an answer: as many as any conclusion takes, more where nothing was found, and
-/// where a failure was seen that is rarer than what the conclusions are meant for.
-fn verifying(limits: Limits, rarest: f64, first: bool) -> u64 {
-    let rate = rarest.min(limits.rare());
-    certain(rate, if first { FIRST_ALPHA } else { ALPHA }).min(limits.cap())
-}
-
-/// Everything that is known of a missing fence.
-fn describe(subject: &Subject, fence: &Fence, advised: Option<&str>, confidence: f64) -> Missing {
-    let place = &fence.place;
-    let kernel = place.only_kernel().map(str::to_owned).or_else(|| fence.kernel.clone());
-    let in_kernel = place.sites.iter().find(|site| Some(&site.function) == kernel.as_ref());
-    let access = in_kernel.unwrap_or(place.lead()).clone();
-    // An access of the line that a fence behind the line would come too late for.
-    let next = subject.sites.iter().find(|site| follows(&access, site) && access.source.is_some());
-    let next = next.filter(|site| site.kind.is_access() && !place.ids().any(|id| id == site.id));
-    let elsewhere = subject
-        .sites
-        .iter()
-        .filter(|site| site.id > access.id && site.id.module == access.id.module)
-        .filter(|site| site.function == access.function && site.kind.is_access())
-        .filter(|site| site.source.is_none() || site.source != access.source)
-        .min_by_key(|site| site.id);
-    let before = next.or(elsewhere).cloned();
-    // The fence that was tried does the same as this one would at its scope: nothing lies between them.
-    let widen = subject
-        .sites
-        .iter()
-        .find(|site| {
-            let next = SiteId { index: access.id.index + 1, ..access.id };
-            site.id == next && site.function == access.function && site.kind == SiteKind::Fence
-        })
-        .filter(|site| site.scope.as_deref() == Some("cta"))
-        .map(OwnFence::from);
-    let by_space = if fence.space == Space::Shared { "cta" } else { "gpu" };
-    Missing {
-        space: space_name(fence.space).to_owned(),
-        kernel,
-        site: access.id,
-        sites: place.ids().collect(),
-        ptx_line: access.ptx_line,
-        source: place.source.clone(),
-        scope: advised.unwrap_or(by_space).to_owned(),
-        confidence,
-        trials: fence.trials,
-        access,
-        before,
-        within_line: next.is_some(),
-        widen,
-    }
-}
-
-/// What the answer cannot know, in words for the user.
-fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
-    let mut caveats = Vec::new();
-    let stores_only = matches!(subject.whole.model, Model::StoreBuffer | Model::Bugaroo);
-    if stores_only {
-        let scope = if can_tell_scope(subject.whole.model) {
-            "; of a scope that is too narrow it shows the store side only"
-        } else {
-            " nor a scope that is too narrow"
-        };
-        caveats.push(format!(
-            "this model delays stores and nothing else: it cannot show a missing acquire (a fence that keeps \
-             later loads from running early, as in a lock() function){scope}; a fence called redundant here \
-             may be needed on the load side"
-        ));
-    }
-    if report.missing.iter().any(|fence| fence.scope == "cta") {
-        caveats.push(
-            "a fence makes the stores visible, it does not wait for other threads: where these have to wait, \
-             __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too"
-                .to_owned(),
-        );
-    }
-    if report.untold > 0 {
-        caveats.push(format!(
-            "{} trials were still at work when their time was up, or were ended by a signal from outside: what failed \
-             did fail, but that something passes, or that a fence could go or be narrower, is not concluded",
-            report.untold
-        ));
-    }
-    if report.forgetful > 0 {
-        caveats.push(format!(
-            "in {} trials that passed, the model's memory was full, and writes were forgotten: that something passes, or \
-             that a fence could go or be narrower, is not concluded; --model-memory gives it more",
-            report.forgetful
-        ));
-    }
-    if !report.redundant.is_empty() {
-        caveats.push(
-            "a fence that the program does not reach with these arguments is called redundant, too"
-                .to_owned(),
-        );
-    }
-    caveats
+    Ok(Answer { report, missing: answer, can_go, narrower })
 }
 
 #[cfg(test)]

@@ -1,20 +1,28 @@
 //! The search on a program: over a session of the harness and a journal on disk.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bugaroo_harness::rundir::{Configuration, RunDirError};
 use bugaroo_harness::{
-    DriverLibrary, Error, Event, Findings, Interrupt, Reporter, Session, Settings, Stop, Target, Variation,
-    progress,
+    Conflicts, DriverLibrary, Error, Event, Findings, Interrupt, Outcome, Reporter, Session, Settings, Stop,
+    Target, Variation, progress,
 };
 
-use bugaroo_protocol::Backend;
+use bugaroo_protocol::{Backend, Inserted, Insertion, Model, Site, SiteId};
 
+use crate::hunks::{self, Hunks};
 use crate::journal::{Journal, Recorded, SCHEMA, SearchFile};
 use crate::memo::Memo;
+use crate::own::narrow;
+use crate::patch::Patch;
+use crate::places::{Place, lines};
 use crate::report::{Report, Step};
-use crate::search::{Subject, search};
+use crate::same_line::same_line;
+use crate::search::search;
+use crate::subject::Subject;
 use crate::trials::{Ended, Shown, Trials};
+use crate::written::{Sources, written};
 
 /// What to search.
 #[derive(Clone, Debug)]
@@ -27,6 +35,8 @@ pub struct Order {
     pub seed: Option<u64>,
     /// How stores are delayed, and what the search is limited to.
     pub variation: Variation,
+    /// The models that are asked, in this order.
+    pub models: Vec<Model>,
     /// How thorough to be: failures that show in 2 of so many trials are to be found.
     pub trials: u64,
     /// Where the journal is kept.
@@ -38,6 +48,8 @@ pub struct Order {
 pub struct Searched {
     /// The answer.
     pub report: Report,
+    /// Its patch of the source.
+    pub patch: Patch,
     /// Errors of launches that the program has without injection.
     pub findings: Findings,
     /// The seed.
@@ -108,14 +120,54 @@ pub async fn search_program(
     };
     let pattern = variation.kernel.as_ref().and_then(|pattern| regex::Regex::new(pattern).ok());
     let chosen = |kernel: &&String| pattern.as_ref().is_none_or(|pattern| pattern.is_match(kernel));
-    let kernels = session.baseline().launched.keys().filter(chosen).cloned().collect();
-    let subject = Subject { sites, kernels, trials, whole: variation, ptx_runs };
+    let kernels: Vec<String> = session.baseline().launched.keys().filter(chosen).cloned().collect();
+    let kernels: Vec<String> = kernels;
+    let mut sources = Sources::of(&session.target().app);
+    let places = places(&session, &sites, &kernels, &variation, &mut sources).await?;
+    let subject =
+        Subject { places, sites, kernels, trials, models: order.models, whole: variation, ptx_runs };
     let inner = SessionTrials { session: &session };
     let memo = Memo::new(&inner, outcomes, Some(journal));
-    let report = search(&memo, &subject, tell).await?;
+    let answer = search(&memo, &subject, tell).await?;
+    let folder = std::env::current_dir().unwrap_or_default();
+    let Hunks { patch, hunks, left_out } = hunks::patch(&answer, &mut sources, &folder);
+    let report = Report { patch: patch.to_string(), hunks, unpatched: left_out, ..answer.report };
     let baseline = session.baseline();
     let findings = Findings::without_injection(&baseline.incidents, baseline.runs);
-    Ok(Searched { report, findings, seed, ran: memo.ran() })
+    Ok(Searched { report, patch, findings, seed, ran: memo.ran() })
+}
+
+/// Where fences may be missing: places of the source that the PTX has, too, and lines for what has none.
+async fn places(
+    session: &Session,
+    sites: &[Site],
+    kernels: &[String],
+    variation: &Variation,
+    sources: &mut Sources,
+) -> Result<Vec<Place>, Error> {
+    let simulated = session.settings().backend == Backend::Sim
+        && !variation.handlers
+        && variation.model != Model::Bugaroo;
+    if !simulated {
+        return Ok(lines(sites, kernels));
+    }
+    let mut places = written(sites, kernels, sources);
+    let insertions: Vec<Insertion> =
+        places.iter().flat_map(|place| place.insertions(Inserted::Fence)).collect();
+    let placed = session.check_insertions(&insertions).await?;
+    let refused: BTreeSet<&Insertion> = insertions
+        .iter()
+        .zip(&placed)
+        .filter(|(_, placed)| placed.refused.is_some())
+        .map(|(it, _)| it)
+        .collect();
+    places.retain(|place| !place.insertions(Inserted::Fence).iter().any(|it| refused.contains(it)));
+    places.extend(same_line(sites, kernels, sources));
+    let reached: BTreeSet<SiteId> = places.iter().flat_map(Place::ids).collect();
+    let left: Vec<Site> = sites.iter().filter(|site| !reached.contains(&site.id)).cloned().collect();
+    places.extend(lines(&left, kernels));
+    places.extend(narrow(sites, kernels, sources));
+    Ok(places)
 }
 
 /// A session of the harness.
@@ -138,5 +190,10 @@ impl Trials for SessionTrials<'_> {
         };
         self.session.trials_with(variation, indices, stop, &silent, on_end).await?;
         Ok(())
+    }
+
+    async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+        let (record, conflicts) = self.session.conflicts(variation, index).await?;
+        Ok((record.outcome, conflicts))
     }
 }

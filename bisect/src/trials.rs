@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use bugaroo_harness::{Error, Outcome, Variation};
+use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
 
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,4 +59,14 @@ pub trait Trials {
         until_failure: bool,
         ended: Ended<'_>,
     ) -> impl Future<Output = Result<(), Error>>;
+
+    /// Runs one trial again, and looks for accesses whose order nothing settles. It ends as it does without.
+    ///
+    /// # Errors
+    /// When it cannot be run at all; a failing trial is no error.
+    fn look(
+        &self,
+        variation: &Variation,
+        index: u64,
+    ) -> impl Future<Output = Result<(Outcome, Conflicts), Error>>;
 }

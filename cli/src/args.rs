@@ -32,7 +32,7 @@ pub enum Command {
     /// Runs trials of a program with its stores held back
     Run(RunArgs),
     /// Names missing and redundant fences, with source lines
-    Bisect(RunArgs),
+    Bisect(BisectArgs),
     /// Counts instructions, fences and stores, and measures flush lengths, per kernel
     Profile(ProfileArgs),
     /// Lists fence, store, atomic and barrier sites: id, kernel, PTX line, source line
@@ -100,12 +100,12 @@ pub struct TrialArgs {
     /// Delay the stores of kernels with matching names only
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub kernel: Option<String>,
-    /// Which memory behaviour is shown
-    #[arg(long, value_enum, default_value_t = Model::StoreBuffer)]
-    pub model: Model,
-    /// Who runs next on the virtual GPU
-    #[arg(long, value_enum, default_value_t = Scheduler::Random)]
-    pub scheduler: Scheduler,
+    /// Which memory behaviour is shown [default: store-buffer; of bisect: store-buffer first, then ptx]
+    #[arg(long, value_enum)]
+    pub model: Option<Model>,
+    /// Who runs next on the virtual GPU [default: random; of bisect: both by turns]
+    #[arg(long, value_enum)]
+    pub scheduler: Option<Scheduler>,
     /// Have warps run in lockstep, as before Volta: for programs that count on it, without __syncwarp(); on the
     /// virtual GPU
     #[arg(long, conflicts_with = "handlers")]
@@ -166,6 +166,22 @@ pub struct RunArgs {
     pub error_exitcode: u8,
     #[command(flatten)]
     pub program: Program,
+}
+
+/// Options of `bisect`.
+#[derive(Clone, Debug, Args)]
+pub struct BisectArgs {
+    /// Write the changes of the source to this file, as a unified diff for patch -p1
+    #[arg(long, value_name = "FILE")]
+    pub patch: Option<PathBuf>,
+    /// Apply the changes to a copy of the source tree, build it there with this shell command, and run what it built
+    #[arg(long, value_name = "CMD")]
+    pub build: Option<String>,
+    /// Apply the changes to the source; with --build only when what was built passes
+    #[arg(long)]
+    pub apply: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// Options of `profile`. It has no findings, keeps no records, and needs all its trials.

@@ -5,26 +5,32 @@ mod human;
 use std::fs;
 
 use anyhow::Context;
-use bugaroo_bisect::{Order, Report, Step, journal, search_program};
-use bugaroo_harness::{DriverLibrary, Error, Finding, Interrupt, campaign, progress, runtime};
+use bugaroo_bisect::report::CompiledIn;
+use bugaroo_bisect::{Order, Report, Searched, Step, compiled, journal, search_program};
+use bugaroo_harness::{
+    DriverLibrary, Error, Finding, Interrupt, Settings, Variation, campaign, progress, runtime,
+};
 use bugaroo_protocol::Model;
 use serde::Serialize;
 
-use crate::args::{Format, RunArgs};
+use crate::args::{Backend, BisectArgs, Format, TrialArgs};
 use crate::exit::{Exit, UsageError, of_error};
 use crate::output::{note, print, print_json, shell_word};
 use crate::{findings, setup};
 
 /// Names missing and redundant fences.
-pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
+pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
+    let BisectArgs { run: args, patch, build, apply } = args;
     if args.pw.len() != 1 {
         return Err(UsageError("bisect takes one --pw".to_owned()).into());
     }
-    let mut settings = setup::settings(&args.trial)?;
-    let variation = setup::variation(&args.trial, args.pw[0])?;
+    let mut settings = Settings { take_failing: true, ..setup::settings(&args.trial)? };
+    let by_turns = args.trial.scheduler.is_none();
+    let variation = Variation { by_turns, ..setup::variation(&args.trial, args.pw[0])? };
     if args.until_failure {
         return Err(UsageError("--until-failure is for run; bisect stops where it may".to_owned()).into());
     }
+    let models = models(&args.trial);
     let target = setup::target(&args.program)?;
     let library = DriverLibrary::find().map_err(Error::from)?;
     settings.input = setup::input()?;
@@ -33,18 +39,39 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
         args.out.clone().unwrap_or_else(|| campaign::fresh_path(&format!("{}-bisect", target.name())));
     let order = Order {
         target: target.clone(),
-        settings,
+        settings: settings.clone(),
         seed: args.trial.seed,
         variation: variation.clone(),
+        models: models.clone(),
         trials: args.trials,
         directory: directory.clone(),
     };
     if args.out.is_none() {
         note(format_args!("the trials are kept in {}", directory.display()));
     }
+    let mut not_built = None;
     let searched = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
-        anyhow::Ok(search_program(order, library, interrupt, reporter.as_ref(), &tell).await?)
+        let mut searched =
+            search_program(order, library, interrupt.clone(), reporter.as_ref(), &tell).await?;
+        if let Some(command) = build.as_ref().filter(|_| !searched.patch.files.is_empty()) {
+            note(format_args!("building the patched source: {command}"));
+            let folder = std::env::current_dir().context("cannot tell the current folder")?;
+            match compiled::build(&searched.patch, command, &folder, &target.app) {
+                // What was found is told all the same.
+                Err(error) => not_built = Some(error.to_string()),
+                Ok(built) => {
+                    let settings = Settings { seed: searched.seed, digest: false, ..settings.clone() };
+                    let trials = searched.report.assurance.full;
+                    let library = DriverLibrary::find().map_err(Error::from)?;
+                    let ran = built
+                        .run((&target, settings), (&variation, &models), trials, library, interrupt)
+                        .await?;
+                    searched.report.verified.compiled_in = Some(ran);
+                }
+            }
+        }
+        anyhow::Ok(searched)
     })?;
     drop(reporter);
     let searched = match searched {
@@ -62,9 +89,11 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
         args: &target.args,
         seed: searched.seed,
         model: variation.model,
+        models: &models,
         pw: variation.pw,
         run_dir: directory.display().to_string(),
         findings: &searched.findings.all,
+        error: not_built.as_deref(),
         report,
     };
     let found = &searched.findings;
@@ -73,12 +102,22 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
         .map_err(Into::into)
         .and_then(|text| fs::write(&path, text + "\n"))
         .with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(path) = patch {
+        fs::write(path, &report.patch).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     match args.format {
         Format::Human => {
             print(&findings::describe(found, &target, None))?;
             print(&human::describe(report, &target, variation.model))?;
         }
         Format::Json => print_json(&json)?,
+    }
+    if let Some(error) = not_built {
+        note(format_args!("error: {error}"));
+        return Ok(Exit::Usage);
+    }
+    if *apply {
+        self::apply(&searched)?;
     }
     let narrower = report.scope_advice.iter().any(|advice| advice.needed == "cta" && !advice.inserted);
     let clean = found.is_empty()
@@ -94,17 +133,49 @@ pub fn bisect(args: &RunArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// The models that are asked: the one that is named, or `store-buffer` and, where it runs, `ptx`.
+fn models(args: &TrialArgs) -> Vec<Model> {
+    let simulated = args.backend != Backend::Cuda && !args.handlers && !args.warp_synchronous;
+    match args.model {
+        Some(model) => vec![model.into()],
+        None if simulated => vec![Model::StoreBuffer, Model::Ptx],
+        None => vec![Model::StoreBuffer],
+    }
+}
+
+/// Writes the patch to the source, where nothing speaks against it.
+fn apply(searched: &Searched) -> anyhow::Result<()> {
+    let compiled_in = searched.report.verified.compiled_in.as_ref();
+    if searched.patch.files.is_empty() {
+        note("there is nothing to apply");
+    } else if let Some(failing) = compiled_in.filter(|ran| ran.failures > 0) {
+        let CompiledIn { trials, failures, .. } = failing;
+        note(format_args!("not applied: compiled in, {failures} of {trials} trials fail"));
+    } else {
+        searched.patch.write()?;
+        for file in &searched.patch.files {
+            note(format_args!("applied to {}", file.path.display()));
+        }
+    }
+    Ok(())
+}
+
 #[derive(Serialize)]
 struct Json<'a> {
     schema: u32,
     app: &'a str,
     args: &'a [String],
     seed: u64,
+    /// The first of `models`, and all.
     model: Model,
+    models: &'a [Model],
     pw: f64,
     run_dir: String,
     /// Errors of launches without injection, each once.
     findings: &'a [Finding],
+    /// Why the patched source was not built.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
     #[serde(flatten)]
     report: &'a Report,
 }

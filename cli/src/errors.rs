@@ -15,7 +15,8 @@ impl Command {
     /// How it prints what it has found.
     pub fn format(&self) -> Format {
         match self {
-            Command::Run(args) | Command::Bisect(args) => args.format,
+            Command::Run(args) => args.format,
+            Command::Bisect(args) => args.run.format,
             Command::Profile(args) => args.format,
             Command::Sites(args) => args.format,
             Command::Race(args) => args.format,
@@ -28,7 +29,8 @@ impl Command {
     /// What findings exit with.
     pub fn error_exitcode(&self) -> u8 {
         match self {
-            Command::Run(args) | Command::Bisect(args) => args.error_exitcode,
+            Command::Run(args) => args.error_exitcode,
+            Command::Bisect(args) => args.run.error_exitcode,
             Command::Verify(args) => args.error_exitcode,
             Command::Litmus(args) => args.error_exitcode,
             _ => 1,

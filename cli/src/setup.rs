@@ -4,7 +4,7 @@ use bugaroo_harness::gpu::real_driver;
 use bugaroo_harness::{Error, Input, Settings, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
-use crate::args::{Backend, Model, Program, TrialArgs};
+use crate::args::{Backend, Model, Program, Scheduler, TrialArgs};
 use crate::exit::UsageError;
 use crate::output::note;
 
@@ -27,6 +27,7 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
         digest: true,
         ignore_faults: args.ignore_faults,
         schedules: true,
+        take_failing: false,
         fork_server: !args.no_fork_server,
         // Read by [`input`], once all else is known to be well.
         input: None,
@@ -51,30 +52,32 @@ fn backend(backend: Backend) -> Result<ProtocolBackend, Error> {
 
 /// How stores are delayed, at one probability.
 pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
-    if args.model == Model::Ptx && args.backend == Backend::Cuda {
+    let model = args.model.unwrap_or(Model::StoreBuffer);
+    if model == Model::Ptx && args.backend == Backend::Cuda {
         return Err(UsageError("--model ptx is simulated: it needs the virtual GPU (--backend sim)".into()));
     }
-    if args.model == Model::Ptx && args.handlers {
+    if model == Model::Ptx && args.handlers {
         return Err(UsageError("--model ptx has no handlers: it is simulated".into()));
     }
     // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
-    let simulated = matches!(args.model, Model::StoreBuffer | Model::Ptx);
+    let simulated = matches!(model, Model::StoreBuffer | Model::Ptx);
     if args.warp_synchronous && (!simulated || args.backend == Backend::Cuda) {
         let only = "--warp-synchronous needs model store-buffer or ptx, and the virtual GPU (--backend sim)";
         return Err(UsageError(only.into()));
     }
     Ok(Variation {
-        model: args.model.into(),
+        model: model.into(),
         pw,
         pr: args.pr,
         model_memory: args.model_memory,
         buffer: args.buffer,
         space: args.space.into(),
-        scheduler: args.scheduler.into(),
+        scheduler: args.scheduler.unwrap_or(Scheduler::Random).into(),
         kernel: args.kernel.clone(),
         without_fence: args.without_fence.iter().copied().collect(),
         with_fence: args.with_fence.iter().copied().collect(),
         narrow_fence: args.narrow_fence.iter().copied().collect(),
         handlers: args.handlers,
+        ..Variation::default()
     })
 }

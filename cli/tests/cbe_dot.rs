@@ -88,17 +88,20 @@ fn table_iv_under_the_papers_own_model() {
 }
 
 #[test]
-fn bisect_names_the_line_before_the_unlock_whatever_the_seed() {
+fn bisect_names_the_lines_of_lock_and_unlock_whatever_the_seed() {
     let state = state();
     let answer = |seed: &str| {
         let options = ["bisect", "--trials", "100", "--seed", seed, "--format", "json"];
         let report = json(&bugaroo(&state, &options, "no_fence"), 1);
         // With 100 trials, failures of 1 in 50 are to be seen.
         assert_eq!(report["assurance"]["rate"], 0.02);
-        assert_eq!(
-            (&report["verified"]["trials"], &report["verified"]["failures"]),
-            (&228.into(), &0.into())
-        );
+        let verified = &report["verified"];
+        assert_eq!(verified["failures"], 0, "{verified}");
+        for (at, model) in ["store-buffer", "ptx"].iter().enumerate() {
+            let by = &verified["by_model"][at];
+            assert_eq!((&by["model"], &by["failures"]), (&Value::from(*model), &0.into()), "{verified}");
+            assert!(by["trials"].as_u64().is_some_and(|trials| trials >= 228), "{verified}");
+        }
         let mut missing = report["missing"].clone();
         for fence in missing.as_array_mut().expect("missing fences") {
             fence.as_object_mut().expect("a fence").remove("trials");
@@ -106,13 +109,13 @@ fn bisect_names_the_line_before_the_unlock_whatever_the_seed() {
         (missing, report["redundant"].clone())
     };
     let (missing, redundant) = answer("1");
-    assert_eq!(missing.as_array().map(Vec::len), Some(1), "{missing:#}");
-    assert_eq!(missing[0]["space"], "global");
-    assert_eq!(missing[0]["kernel"], "dot_no_fence");
-    assert_eq!(missing[0]["source"]["file"], "apps/cbe_dot/kernel.cu");
-    assert_eq!(missing[0]["source"]["line"], line_of("*sum += cache[0];"));
-    assert_eq!(missing[0]["before"]["source"]["line"], line_of("atomicExch(mutex, 0);"));
-    assert_eq!(missing[0]["scope"], "gpu");
+    // The lock's, which loads need, and the unlock's: each in the function that does the atomic.
+    assert_eq!(missing.as_array().map(Vec::len), Some(2), "{missing:#}");
+    for (at, line) in [(0, "atomicCAS(mutex, 0, 1)"), (1, "atomicExch(mutex, 0);")] {
+        assert_eq!(missing[at]["source"]["file"], "apps/cbe_dot/kernel.cu");
+        assert_eq!(missing[at]["access"]["source"]["line"], line_of(line), "{missing:#}");
+        assert_eq!(missing[at]["scope"], "gpu");
+    }
     assert_eq!(redundant, Value::Array(vec![]));
     for seed in ["2", "3"] {
         assert_eq!(answer(seed), (missing.clone(), redundant.clone()), "seed {seed}");
@@ -122,7 +125,7 @@ fn bisect_names_the_line_before_the_unlock_whatever_the_seed() {
 #[test]
 fn bisect_finds_the_locks_fence_redundant_and_says_what_the_model_cannot_show() {
     let state = state();
-    let options = ["bisect", "--trials", "100", "--format", "json"];
+    let options = ["bisect", "--model", "store-buffer", "--trials", "100", "--format", "json"];
     let report = json(&bugaroo(&state, &options, "original_2_fence"), 1);
     assert_eq!(report["missing"], Value::Array(vec![]));
     let redundant = report["redundant"].as_array().expect("redundant fences");
@@ -130,6 +133,12 @@ fn bisect_finds_the_locks_fence_redundant_and_says_what_the_model_cannot_show() 
     assert_eq!(redundant[0]["model"], "store-buffer");
     assert_eq!(redundant[0]["source"]["line"], line_of("if constexpr (kFence) __threadfence();"));
     assert!(report["caveats"][0].as_str().expect("a caveat").contains("missing acquire"));
+    // One model alone makes no patch; both need it.
+    assert_eq!(report["patch"], "");
+    assert!(report["unpatched"][0].as_str().expect("a reason").contains("under store-buffer alone"));
+    let options = ["bisect", "--trials", "100", "--format", "json"];
+    let report = json(&bugaroo(&state, &options, "original_2_fence"), 0);
+    assert_eq!(report["redundant"], Value::Array(vec![]));
 }
 
 #[test]
@@ -142,7 +151,7 @@ fn bisect_shows_the_fence_to_add_as_a_diff_and_goes_on_where_it_was_cut_off() {
     let output = bugaroo(&state, &options, "no_fence");
     let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(text.contains("+         __threadfence();"), "{text}");
+    assert!(text.contains("\n+    __threadfence();\n"), "{text}");
     let report = fs::read(out.join("bisect.json")).expect("the report");
 
     // As a kill leaves it: half of the trials, the last of them cut off.

@@ -174,7 +174,13 @@ fn bisect_names_the_line() {
     let missing = report["missing"].as_array().expect("missing fences");
     assert_eq!(missing.len(), 1, "{report}");
     let line = place.sites("atomic", WRONG)[0].1;
-    assert_eq!(missing[0]["source"]["line"].as_u64(), Some(line), "{report}");
+    // Behind the whole loop that the atomic is the condition of.
+    assert_eq!(missing[0]["source"]["line"].as_u64(), Some(line + 1), "{report}");
+    assert!(missing[0]["place"].as_str().is_some_and(|place| place.starts_with("after ")), "{report}");
+    assert!(
+        report["patch"].as_str().is_some_and(|patch| patch.contains("\n+    __threadfence();\n")),
+        "{report}"
+    );
     assert_eq!(report["verified"]["failures"], 0, "{report}");
 }
 

@@ -124,24 +124,28 @@ fn programs_without_fences_never_fail() {
     }
 }
 
-/// The lines of `kernel.cu` whose stores `bisect` calls unfenced.
+/// The lines of `kernel.cu` that `bisect` puts a fence beside, each with its side.
 fn missing(program: &str, variant: &str) -> BTreeSet<String> {
-    let options = ["bisect", "--seed", "3", "--trials", "30", "--format", "json"];
+    let options = ["bisect", "--model", "store-buffer", "--seed", "3", "--trials", "30", "--format", "json"];
     let report = json(&bugaroo(&options, &[program, "--variant", variant]));
     let path = format!("{}/../apps/{program}/kernel.cu", env!("CARGO_MANIFEST_DIR"));
     let source = fs::read_to_string(path).expect("kernel.cu is in the repository");
     let lines: Vec<&str> = source.lines().collect();
     let found = report["missing"].as_array().expect("a list");
-    let line = |fence: &Value| lines[fence["source"]["line"].as_u64().expect("a line") as usize - 1].trim();
-    found.iter().map(|fence| line(fence).to_owned()).collect()
+    let line = |fence: &Value| {
+        let line = lines[fence["source"]["line"].as_u64().expect("a line") as usize - 1].trim();
+        let side = fence["place"].as_str().expect("a place").split(' ').next().expect("a side").to_owned();
+        format!("{side} {line}")
+    };
+    found.iter().map(line).collect()
 }
 
-/// What an under-fenced program lacks stands right behind these stores.
-const PUSHED: &str = "deques.elements[blockIdx.x * deques.capacity + tail] = task;";
-const PARTIAL_SUM: &str = "partials[blockIdx.x] = part;";
-const DESCRIPTOR: &str = "status[(tile + 1) % gridDim.x] = kInvalid;";
-const INCLUSIVE: &str = "__stcg(&tiles.inclusive[tile], inclusive);";
-const PARTIAL: &str = "__stcg(&tiles.partial[tile], partial);";
+/// What an under-fenced program lacks: a fence at the access that publishes, or else behind what was stored.
+const PUSHED: &str = "before word.fetch_add(kTailStep, kRelaxed);";
+const PARTIAL_SUM: &str = "before unsigned ticket = atomicInc(tickets, gridDim.x);";
+const DESCRIPTOR: &str = "after if constexpr (!kPtx) __threadfence_block();";
+const INCLUSIVE: &str = "before tiles.status[tile] = kInclusive;";
+const PARTIAL: &str = "before tiles.status[tile] = kPartial;";
 
 #[test]
 fn bisect_names_what_is_missing_and_nothing_else() {

@@ -1,19 +1,18 @@
 //! The place search by itself: right, and cheaper than halving.
 
 use bugaroo_harness::Variation;
-use bugaroo_protocol::{SiteKind, Space};
+use bugaroo_protocol::Space;
 
 use super::{Found, locate, with_fences};
 use crate::bench::{Bench, Verdict};
 use crate::memo::Memo;
 use crate::model::{Bug, Coins, Program, now, subject};
-use crate::places::{Place, accesses};
+use crate::places::{Place, candidates};
 use crate::rates::Limits;
 use crate::round::measure_rate;
 
 fn places() -> Vec<Place> {
-    let subject = subject();
-    accesses(&subject.sites, &subject.kernels, &Variation::default(), |kind| kind == SiteKind::Store)
+    candidates(&subject().places, &Variation::default())
 }
 
 fn program(seed: u64, cures: Vec<Vec<u32>>, rate: f64) -> Program {

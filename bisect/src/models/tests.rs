@@ -4,7 +4,7 @@ use bugaroo_protocol::{Model, Site, SiteKind, Space};
 
 use crate::model::{Bug, Coins, Own, Program, report_on, site, subject};
 use crate::report::Needed::{Both, Neither, Ptx};
-use crate::search::Subject;
+use crate::subject::Subject;
 
 /// Fences are missing after 20 (for stores) and 31 (for loads), whose kernel has three of its own: 80 is needed
 /// for stores, 81 for loads.
@@ -30,7 +30,7 @@ fn each_fence_is_told_by_the_models_that_need_it() {
     let own = [(80, false, Both), (81, false, Ptx), (82, false, Neither), (83, false, Neither)];
     assert_eq!(needs, [&[(20, true, Both), (30, true, Ptx)][..], &own].concat());
     assert!(report.needs.iter().all(|need| (need.failures > 0) == (need.needed == Both)));
-    assert!(report.needs[1].trials >= 2301, "one that only loads need takes as many trials as any");
+    assert!(report.needs[1].trials >= 230, "that it passes is told with the trials that say so");
 }
 
 #[test]

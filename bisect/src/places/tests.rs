@@ -3,7 +3,7 @@
 use bugaroo_harness::Variation;
 use bugaroo_protocol::{Site, SiteKind, SourceLine, Space};
 
-use super::{Place, accesses, fences};
+use super::{Place, candidates, fences, lines};
 use crate::model::site;
 
 fn at(line: Option<u32>, mut site: Site) -> Site {
@@ -31,7 +31,16 @@ fn instances() -> Vec<Site> {
 fn stores(sites: &[Site], kernels: &[&str], space: Space) -> Vec<Vec<u32>> {
     let kernels: Vec<String> = kernels.iter().map(|&kernel| kernel.to_owned()).collect();
     let suspect = Variation { space, ..Variation::default() };
-    accesses(sites, &kernels, &suspect, |kind| kind == SiteKind::Store).iter().map(ids).collect()
+    let places = candidates(&lines(sites, &kernels), &suspect);
+    let stores = |place: &&Place| place.sites.iter().any(|site| site.kind == SiteKind::Store);
+    places.iter().filter(stores).map(ids).collect()
+}
+
+/// The candidates in the order of the text.
+fn in_order(sites: &[Site], kernels: &[String], suspect: &Variation) -> Vec<Place> {
+    let mut places = candidates(&lines(sites, kernels), suspect);
+    places.sort_by_key(|place| place.lead().id);
+    places
 }
 
 #[test]
@@ -53,7 +62,7 @@ fn a_suspected_kernel_chooses_lines_and_the_fence_goes_into_all_of_their_copies(
     let sites = instances();
     let kernels = ["one".to_owned(), "two".to_owned()];
     let suspect = Variation { kernel: Some("^two$".to_owned()), ..Variation::default() };
-    let places = accesses(&sites, &kernels, &suspect, |_| true);
+    let places = in_order(&sites, &kernels, &suspect);
     assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [[0, 10], [1, 11], [2, 12], [3, 13]]);
 }
 
@@ -79,7 +88,7 @@ fn each_load_of_a_row_is_a_place_with_its_copies() {
     let sites: Vec<Site> = [(0, 5), (1, 5), (2, 6), (3, 5)]
         .map(|(index, line)| at(Some(line), site(index, SiteKind::Load, "one", Some("global"))))
         .to_vec();
-    let places = accesses(&sites, &["one".to_owned()], &Variation::default(), |_| true);
+    let places = in_order(&sites, &["one".to_owned()], &Variation::default());
     assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [vec![0], vec![1, 3], vec![2]]);
     assert!(!places[0].has_store());
 }
@@ -90,7 +99,7 @@ fn places_that_have_their_fence_are_none() {
     let mut suspect = Variation::default();
     suspect.with_fence.insert(crate::model::id(2));
     let kernels = ["one".to_owned()];
-    let places = accesses(&sites, &kernels, &suspect, |_| true);
+    let places = in_order(&sites, &kernels, &suspect);
     assert_eq!(places.iter().map(ids).collect::<Vec<_>>(), [[0], [1], [3]]);
 }
 
@@ -104,7 +113,7 @@ fn fences_at_all_places_are_fences_after_every_access() {
         .zip(0..)
         .map(|(kind, index)| at(Some(5 + index / 5), site(index, *kind, "one", Some("global"))))
         .collect();
-    let places = accesses(&sites, &["one".to_owned()], &Variation::default(), |_| true);
+    let places = in_order(&sites, &["one".to_owned()], &Variation::default());
     let mut all: Vec<u32> = places.iter().flat_map(ids).collect();
     all.sort_unstable();
     assert_eq!(all, (0..9).collect::<Vec<_>>());

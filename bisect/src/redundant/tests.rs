@@ -35,8 +35,8 @@ fn fences_that_can_all_go_take_one_question() {
     let report = program(4, vec![]);
     assert_eq!(redundant(&report), [80, 81, 82, 83]);
     assert_eq!(report.redundant_together, Some(true));
-    // It verifies the program, too; beside it, a short look at each fence.
-    assert!(report.trials <= 2902 + 4 * 116, "{} trials", report.trials);
+    // It verifies the program, too; beside it, a short look at each fence, and one without delays.
+    assert!(report.trials <= 2902 + 4 * 116 + 231, "{} trials", report.trials);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use bugaroo_protocol::{Model, Space};
 
 use super::can_tell_scope;
 use crate::model::{Bug, Coins, Own, Program, report, report_on, subject};
-use crate::search::Subject;
+use crate::subject::Subject;
 
 /// A program whose four fences are needed; 80 and, where it is missing, 66 need GPU scope.
 fn program() -> Program {

@@ -1,10 +1,10 @@
 //! The search against programs that the tests make up: which fences they need, and how often they
 //! fail without. Every seed has to come to the same answer.
 
-use bugaroo_protocol::Space;
+use bugaroo_protocol::{Model, Space};
 
 use crate::model::{Bug, Coins, Own, Program, found, report, report_on, subject};
-use crate::report::Report;
+use crate::report::{Needed, Report};
 
 fn bug(space: Space, kernel: &'static str, cures: &[&[u32]], rate: f64) -> Bug {
     Bug { space, kernel, cures: cures.iter().map(|cure| cure.to_vec()).collect(), rate }
@@ -18,6 +18,9 @@ fn reports(seeds: u64, bugs: &[Bug]) -> Vec<Report> {
         for seed in 0..seeds {
             let mut program = Program::new(seed, coins, bugs.to_vec());
             program.own = vec![Own { keep: vec![vec![80, 81, 82, 83]], rate: 0.9 }];
+            // Their block alone sees stores to shared memory.
+            let shared = bugs.iter().filter(|bug| bug.space == Space::Shared);
+            program.narrow_does = shared.flat_map(|bug| bug.cures.concat()).collect();
             reports.push(report(&program));
         }
     }
@@ -121,7 +124,7 @@ fn a_sound_program_takes_a_verification_and_no_more() {
     program.own = vec![Own { keep: vec![vec![80, 81, 82, 83]], rate: 0.9 }];
     let report = report(&program);
     assert!(report.missing.is_empty() && report.redundant.is_empty());
-    assert!(report.trials < 2902 + 50, "{} trials", report.trials);
+    assert!(report.trials < 2902 + 231 + 50, "{} trials", report.trials);
 }
 
 /// A fence in the source goes into all copies of its line: none of them alone would cure.
@@ -138,6 +141,37 @@ fn a_line_with_several_copies_is_one_fence() {
     let fence = &report.missing[0];
     assert_eq!(fence.sites.iter().map(|site| site.index).collect::<Vec<_>>(), [10, 14, 50, 54]);
     assert_eq!((fence.kernel.as_deref(), fence.site.index), (Some("beta"), 50));
+}
+
+/// A fence for delayed stores, and one for old values, which the first model asked does not show.
+#[test]
+fn models_are_asked_one_after_the_other() {
+    let mut subject = subject();
+    subject.models = vec![Model::StoreBuffer, Model::Ptx];
+    let bugs = [bug(Space::Global, "alpha", &[&[4]], 0.3), bug(Space::Global, "beta", &[&[70]], 0.2)];
+    for seed in 0..5 {
+        let mut program = Program::new(seed, Coins::Fresh, bugs.to_vec());
+        program.load_side = vec![70, 82];
+        program.own = vec![Own { keep: vec![vec![80]], rate: 0.5 }, Own { keep: vec![vec![82]], rate: 0.02 }];
+        let report = report_on(&program, &subject);
+        assert_eq!(found(&report).iter().map(|fence| fence.0).collect::<Vec<_>>(), [4, 70]);
+        let by_model: Vec<Model> = report.verified.by_model.iter().map(|by| by.model).collect();
+        assert_eq!(by_model, subject.models);
+        assert!(report.verified.by_model.iter().all(|by| by.trials >= 2301 && by.failures == 0));
+        let redundant: Vec<u32> = report.redundant.iter().map(|fence| fence.site.index).collect();
+        assert_eq!(redundant, [81, 83], "82 keeps loads from reading old values");
+        let needs: Vec<_> = report.needs.iter().map(|need| (need.site.index, need.needed)).collect();
+        let (both, ptx, neither) = (Needed::Both, Needed::Ptx, Needed::Neither);
+        assert_eq!(needs, [(4, both), (70, ptx), (80, both), (81, neither), (82, ptx), (83, neither)]);
+    }
+}
+
+/// Two fences cure, and so does one at a place of lower rank.
+#[test]
+fn one_fence_is_better_than_two() {
+    let cures: &[&[u32]] = &[&[44, 52], &[70]];
+    let reports = reports(5, &[bug(Space::Global, "beta", cures, 0.4)]);
+    all_find(&reports, &[(70, "global", Some("beta"))]);
 }
 
 /// `--trials` says how rare a failure may be.

@@ -1,21 +1,26 @@
-//! What a search found, for people: the source around the line, and the change as a small diff.
+//! What a search found, for people: the source around each line, the patch, and what it rests on.
 
 use std::fmt::Write;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-use bugaroo_bisect::report::OwnFence;
-use bugaroo_bisect::{FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice, SourceText};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use bugaroo_bisect::report::{CompiledIn, OwnFence};
+use bugaroo_bisect::{Diagnosis, FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice, SourceText};
 use bugaroo_harness::Target;
-use bugaroo_protocol::{Model, Site, SourceLine};
+use bugaroo_harness::names::demangled;
+use bugaroo_protocol::{Model, SourceLine};
 
 use crate::run;
 
 /// All of a report.
 pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     let mut text = String::new();
+    for diagnosis in &report.diagnosis {
+        text += &what_is_no_fence(diagnosis, target);
+        text.push('\n');
+    }
     for missing in &report.missing {
-        let need = report.needs.iter().find(|need| need.inserted && need.site == missing.site);
-        text += &missing_fence(missing, need.map(|need| need.needed), target);
+        let need = report.needs.iter().find(|need| need.inserted && need.place == missing.place);
+        text += &missing_fence(missing, need, target);
         text.push('\n');
     }
     for fence in &report.redundant {
@@ -28,42 +33,20 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     }
     // Writing to a string cannot fail.
     text += &together(report);
-    for need in &report.needs {
+    for need in report.needs.iter().filter(|need| !need.inserted && need.needed != Needed::Neither) {
         let _ = writeln!(text, "{}", under_which_models(need));
     }
+    for note in &report.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text += &patch(report);
     if let Some(why) = &report.unresolved {
         let _ = writeln!(text, "unresolved: {why}");
     }
-    let verified = report.verified;
-    let _ = match (report.missing.len(), verified.failures) {
-        (_, 0) if report.forgetful > 0 => {
-            let Report { forgetful, .. } = report;
-            writeln!(
-                text,
-                "not verified: {} trials passed, but in {forgetful} trials the model forgot writes for lack of memory",
-                report.verified.trials
-            )
-        }
-        (_, 0) if report.untold > 0 => {
-            let Report { untold, .. } = report;
-            writeln!(
-                text,
-                "not verified: {} trials passed, but {untold} were slow or killed",
-                verified.trials
-            )
-        }
-        (0, 0) => {
-            writeln!(text, "no failure in {} trials: no fence is missing that this shows", verified.trials)
-        }
-        (_, 0) => {
-            writeln!(
-                text,
-                "verified: with these fences inserted, {} trials passed and none failed",
-                verified.trials
-            )
-        }
-        (_, failures) => writeln!(text, "{failures} of {} trials still fail", verified.trials),
-    };
+    let _ = writeln!(text, "{}", verified(report));
+    if let Some(ran) = &report.verified.compiled_in {
+        let _ = writeln!(text, "{}", compiled_in(ran));
+    }
     let assurance = report.assurance;
     let _ = writeln!(
         text,
@@ -79,89 +62,135 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     text
 }
 
-/// A missing fence as the source and a small diff, or in words where the source cannot be read.
-fn missing_fence(missing: &Missing, needed: Option<Needed>, target: &Target) -> String {
-    let fence = missing.fence();
-    let kernel = missing.kernel.as_deref().unwrap_or("several kernels");
-    let (why, label) = if needed == Some(Needed::Ptx) {
-        (format!("later loads of {kernel} read old values"), "what follows may read old values")
-    } else {
-        let why = format!("delayed {} stores of {kernel} come too late", missing.space);
-        (why, "visible to other threads too late")
-    };
-    if let Some(narrow) = &missing.widen {
-        return widened(missing, narrow, &why, target);
-    }
-    let title = format!("missing {fence}: {why}");
-    let before = missing.before.as_ref().map(|site| format!(", before {}", access(site))).unwrap_or_default();
-    let how = if missing.within_line { "take the line apart and insert it" } else { "insert it" };
-    let words = format!(
-        "{how} after {}{before} (confidence {}, {} trials{})",
-        access(&missing.access),
-        missing.confidence,
-        missing.trials,
-        copies(missing.sites.len()),
-    );
-    let change = |_: &SourceText, (_, end): (usize, usize), indentation: &str| match missing.within_line {
-        true => (end..end, format!("  // with {fence} within")),
-        false => (end..end, format!("\n{indentation}{fence};")),
-    };
-    with_source(
-        &Finding { level: Level::ERROR, title, label, words },
-        missing.source.as_ref(),
-        target,
-        change,
-    )
-}
-
-/// A missing fence where one of a narrower scope stands.
-fn widened(missing: &Missing, narrow: &OwnFence, why: &str, target: &Target) -> String {
-    let title = format!("fence of too narrow a scope: {why}");
-    let words = format!(
-        "make it {} (site {}, PTX line {}; confidence {}, {} trials{})",
-        missing.fence(),
-        narrow.site,
-        narrow.ptx_line,
-        missing.confidence,
-        missing.trials,
-        copies(missing.sites.len()),
-    );
-    let finding =
-        Finding { level: Level::ERROR, title, label: "orders memory for its own block only", words };
-    with_source(&finding, narrow.source.as_ref(), target, |source, (start, end), _| {
-        match call(&source.text[start..end]) {
-            Some(call) => (start + call.first..start + call.last, format!("{};", missing.fence())),
-            None => (end..end, format!("  // with {}", missing.fence())),
+/// The patch, each of its changes with what it rests on.
+fn patch(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.patch.is_empty() {
+        text += "the changes of the source, verified together (patch -p1 applies them here):\n\n";
+        text += &report.patch;
+        text.push('\n');
+        for sentence in report.hunks.iter().flat_map(|hunk| &hunk.rests_on) {
+            let _ = writeln!(text, "  {sentence}");
         }
-    })
+        text.push('\n');
+    }
+    for sentence in &report.unpatched {
+        let _ = writeln!(text, "not in the patch: {sentence}");
+    }
+    text
 }
 
-/// A fence and the models under which it is needed, in a line.
+/// What the trials of the whole answer say.
+fn verified(report: &Report) -> String {
+    let Report { verified, forgetful, untold, .. } = report;
+    let by_model: Vec<String> =
+        verified.by_model.iter().map(|by| format!("{} under {}", by.trials, run::model(by.model))).collect();
+    let trials = match by_model.as_slice() {
+        [] | [_] => verified.trials.to_string(),
+        several => format!("{} ({})", verified.trials, several.join(", ")),
+    };
+    match (report.missing.len(), verified.failures) {
+        _ if verified.trials == 0 => "nothing was verified".to_owned(),
+        (_, 0) if *forgetful > 0 => format!(
+            "not verified: {trials} trials passed, but in {forgetful} trials the model forgot writes for lack of memory"
+        ),
+        (_, 0) if *untold > 0 => {
+            format!("not verified: {trials} trials passed, but {untold} were slow or killed")
+        }
+        (0, 0) => format!("no failure in {trials} trials: no fence is missing that this shows"),
+        (_, 0) => format!("verified: with these changes, {trials} trials passed and none failed"),
+        (_, failures) => format!("{failures} of {trials} trials still fail"),
+    }
+}
+
+/// What the program did that was built with the patch.
+fn compiled_in(ran: &CompiledIn) -> String {
+    let by: Vec<String> = ran
+        .by_model
+        .iter()
+        .map(|by| format!("{} of {} under {}", by.failures, by.trials, run::model(by.model)))
+        .collect();
+    let CompiledIn { trials, failures, command, .. } = ran;
+    format!("compiled in: {failures} of {trials} trials fail ({}; built by: {command})", by.join(", "))
+}
+
+/// Two accesses whose order nothing settles.
+fn what_is_no_fence(diagnosis: &Diagnosis, target: &Target) -> String {
+    let place = &diagnosis.first;
+    let words = match (&diagnosis.second.source, diagnosis.second.ptx_line) {
+        (Some(source), _) => format!("the other access: {}:{}", source.file, source.line),
+        (None, Some(line)) => format!("the other access: PTX line {line}"),
+        (None, None) => "the other access has no line".to_owned(),
+    };
+    let title = diagnosis.sentence.clone();
+    let finding = Finding { level: Level::ERROR, title, label: "one of the two accesses", words };
+    with_source(&finding, place.source.as_ref(), target)
+}
+
+/// A missing fence or barrier.
+fn missing_fence(missing: &Missing, need: Option<&FenceNeed>, target: &Target) -> String {
+    let kernel = missing.kernel.as_deref().map_or_else(|| "several kernels".to_owned(), demangled);
+    let Missing { call, place, .. } = missing;
+    let barrier = call.starts_with("__sync");
+    let loads = need.is_some_and(|need| need.needed == Needed::Ptx);
+    let (why, label) = match (barrier, loads) {
+        (true, _) => (format!("threads of {kernel} do not wait for each other"), "here"),
+        (_, true) => (format!("later loads of {kernel} read old values"), "what follows may read old values"),
+        _ => {
+            let why = format!("delayed {} stores of {kernel} come too late", missing.space);
+            (why, "what was stored is visible to other threads too late")
+        }
+    };
+    let (title, words) = match &missing.widen {
+        Some(narrow) => (
+            format!("scope too narrow at {}: {why}", own_fence(narrow)),
+            format!("give it GPU scope ({} trials{})", missing.trials, copies(missing.sites.len())),
+        ),
+        None => (
+            format!("missing {call} {place}: {why}"),
+            format!(
+                "found beside {} (PTX line {}{}), in {} trials; with all changes the program passes with a confidence \
+                 of {}",
+                one_line(&missing.access.instruction),
+                missing.ptx_line,
+                copies(missing.sites.len()),
+                missing.trials,
+                missing.confidence
+            ),
+        ),
+    };
+    let finding = Finding { level: Level::ERROR, title, label, words };
+    with_source(&finding, missing.source.as_ref(), target)
+}
+
+/// A fence of the program's own and the models under which it is needed, in a line.
 fn under_which_models(need: &FenceNeed) -> String {
-    let FenceNeed { trials, failures, .. } = need;
-    let what = if need.inserted { "a fence after" } else { "the fence at" };
-    let name = place(need.source.as_ref(), need.ptx_line);
+    let FenceNeed { trials, failures, place, .. } = need;
     match need.needed {
         Needed::Both => format!(
-            "{what} {name} is needed under store-buffer and ptx ({failures} of {trials} trials without it fail \
+            "the fence at {place} is needed under store-buffer and ptx ({failures} of {trials} trials without it fail \
              under store-buffer)"
         ),
         Needed::Ptx => format!(
-            "{what} {name} is needed under ptx only: it keeps loads from reading old values ({trials} trials \
-             without it passed under store-buffer)"
+            "the fence at {place} is needed under ptx: it keeps loads from reading old values (none of {trials} trials \
+             without it failed under store-buffer)"
         ),
         Needed::Neither => {
-            format!("{what} {name} is needed under neither store-buffer nor ptx ({trials} trials passed)")
+            format!(
+                "the fence at {place} is needed under neither store-buffer nor ptx ({trials} trials passed)"
+            )
         }
     }
 }
 
-/// A redundant fence, and the line without it.
+/// A redundant fence.
 fn redundant_fence(fence: &Redundant, target: &Target) -> String {
-    let model = run::model(fence.model);
-    let title = format!("redundant fence in {} (under model {model})", fence.function);
+    let models: Vec<&str> = fence.models.iter().map(|model| run::model(*model)).collect();
+    let models = models.join(" nor under ");
+    let function = demangled(&fence.function);
+    let title = format!("redundant fence in {function}: without it, no trial fails under {models}");
     let words = format!(
-        "drop it (site {}, PTX line {}{}): {} trials without it passed and none failed",
+        "it can go (site {}, PTX line {}{}): {} trials without it passed and none failed",
         fence.site,
         fence.ptx_line,
         copies(fence.sites.len()),
@@ -169,15 +198,7 @@ fn redundant_fence(fence: &Redundant, target: &Target) -> String {
     );
     let finding =
         Finding { level: Level::WARNING, title, label: "the program passes without this fence", words };
-    with_source(&finding, fence.source.as_ref(), target, |source, (start, end), _| {
-        match call(&source.text[start..end]) {
-            // The line goes, with its end.
-            Some(call) if call.alone => (start..(end + 1).min(source.text.len()), String::new()),
-            Some(call) => (start + call.first..start + call.last, ";".to_owned()),
-            // Behind a macro or a function of the user's own.
-            None => (end..end, "  // without its fence".to_owned()),
-        }
-    })
+    with_source(&finding, fence.source.as_ref(), target)
 }
 
 /// A fence's scope.
@@ -207,41 +228,9 @@ fn scope(advice: &ScopeAdvice, target: &Target) -> String {
         1.0 / advice.rate,
         advice.error,
     );
-    let label = "needed, but no trial shows that by other blocks";
+    let label = "no trial shows that other blocks need it";
     let finding = Finding { level: Level::WARNING, title, label, words };
-    with_source(&finding, advice.source.as_ref(), target, |source, (start, end), _| {
-        match call(&source.text[start..end]) {
-            Some(call) => (start + call.first..start + call.last, "__threadfence_block();".to_owned()),
-            None => (end..end, "  // with __threadfence_block()".to_owned()),
-        }
-    })
-}
-
-/// A call of a fence in a line, with its semicolon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Call {
-    first: usize,
-    last: usize,
-    /// Whether the line has nothing else, but for a condition that only it hangs on.
-    alone: bool,
-}
-
-/// Finds the call of a fence in a line.
-fn call(line: &str) -> Option<Call> {
-    ["__threadfence_system", "__threadfence_block", "__threadfence"].iter().find_map(|name| {
-        let first = line.find(name)?;
-        let rest = &line[first + name.len()..];
-        let close = rest.trim_start().starts_with('(').then(|| rest.find(')'))??;
-        let end = close
-            + 1
-            + rest[close + 1..].trim_start().starts_with(';').then(|| rest[close + 1..].find(';'))??;
-        let last = first + name.len() + end + 1;
-        let before = line[..first].trim();
-        let condition = before.starts_with("if") && before.ends_with(')');
-        let comment = line[last..].trim();
-        let alone = (before.is_empty() || condition) && (comment.is_empty() || comment.starts_with("//"));
-        Some(Call { first, last, alone })
-    })
+    with_source(&finding, advice.source.as_ref(), target)
 }
 
 /// What redundant fences are together.
@@ -278,14 +267,8 @@ struct Finding {
     words: String,
 }
 
-/// A finding at its line with the change that `change` makes, given the source, where the line starts
-/// and ends, and its indentation; in words where the source cannot be read.
-fn with_source(
-    finding: &Finding,
-    at: Option<&SourceLine>,
-    target: &Target,
-    change: impl Fn(&SourceText, (usize, usize), &str) -> (std::ops::Range<usize>, String),
-) -> String {
+/// A finding at its line; in words where the source cannot be read.
+fn with_source(finding: &Finding, at: Option<&SourceLine>, target: &Target) -> String {
     let Finding { level, title, label, words } = finding;
     let in_words = || {
         let name = at.map(|at| format!("{}:{}: ", at.file, at.line)).unwrap_or_default();
@@ -297,15 +280,15 @@ fn with_source(
     let Some((start, end)) = source.line_span(at.line) else { return in_words() };
     let indentation = source.indentation(at.line);
     let path = source.path.display().to_string();
-    let (place, text) = change(&source, (start, end), indentation);
     let snippet = Snippet::source(&source.text)
         .path(&path)
         .annotation(AnnotationKind::Primary.span(start + indentation.len()..end).label(*label));
-    let finding = level.clone().primary_title(title.as_str()).element(snippet);
-    let cure: Group<'_> = Level::HELP
-        .secondary_title(words.as_str())
-        .element(Snippet::source(&source.text).path(&path).patch(Patch::new(place, text)));
-    Renderer::plain().render(&[finding, cure]) + "\n"
+    let finding = level
+        .clone()
+        .primary_title(title.as_str())
+        .element(snippet)
+        .element(Level::NOTE.message(words.as_str()));
+    Renderer::plain().render(&[finding]) + "\n"
 }
 
 /// How many places in the PTX one line of the source has.
@@ -317,15 +300,9 @@ fn place(source: Option<&SourceLine>, ptx_line: u32) -> String {
     source.map_or_else(|| format!("PTX line {ptx_line}"), |source| format!("{}:{}", source.file, source.line))
 }
 
-/// An access, by its source line where that is known, and its place in the PTX.
-fn access(site: &Site) -> String {
-    let instruction = site.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
-    match &site.source {
-        Some(source) => {
-            format!("{}:{} ({instruction}, PTX line {})", source.file, source.line, site.ptx_line)
-        }
-        None => format!("PTX line {} ({instruction})", site.ptx_line),
-    }
+/// An instruction on one line.
+fn one_line(instruction: &str) -> String {
+    instruction.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

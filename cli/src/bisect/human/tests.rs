@@ -1,14 +1,14 @@
-//! Diffs of findings on a small source.
+//! Findings on a small source, and the patch.
 
 use std::fs;
 use std::path::Path;
 
-use bugaroo_bisect::report::{Assurance, OwnFence, Verified};
+use bugaroo_bisect::report::{Assurance, ByModel, CompiledIn, OwnFence, PatchHunk, Verified};
 use bugaroo_bisect::{FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice};
 use bugaroo_harness::Target;
 use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine};
 
-use super::{call, describe};
+use super::describe;
 
 const SOURCE: &str = "\
 __device__ void unlock(int *mutex) {
@@ -33,7 +33,8 @@ fn redundant(index: u32, at: Option<SourceLine>) -> Redundant {
         sites: vec![id(index), id(index + 10)],
         ptx_line: 70,
         source: at,
-        model: Model::StoreBuffer,
+        model: Model::Ptx,
+        models: vec![Model::StoreBuffer, Model::Ptx],
         trials: 3451,
         function: "sum".to_owned(),
     }
@@ -46,6 +47,7 @@ fn advice(at: u32, needed: &str) -> ScopeAdvice {
         ptx_line: 70,
         source: line(at),
         inserted: false,
+        place: format!("k.cu:{at}"),
         scope: "gpu".to_owned(),
         needed: needed.to_owned(),
         model: Model::StoreBuffer,
@@ -61,6 +63,11 @@ fn report() -> Report {
     Report {
         untold: 0,
         forgetful: 0,
+        diagnosis: vec![],
+        notes: vec![],
+        patch: String::new(),
+        hunks: vec![],
+        unpatched: vec![],
         missing: vec![],
         redundant: vec![],
         redundant_together: None,
@@ -69,8 +76,8 @@ fn report() -> Report {
         scope_advice: vec![],
         needs: vec![],
         steps: vec![],
-        verified: Verified { trials: 3451, failures: 0 },
-        assurance: Assurance { rate: 0.002, error: 0.002, cap: 20_000 },
+        verified: Verified { trials: 3451, ..Verified::default() },
+        assurance: Assurance { rate: 0.002, error: 0.002, full: 2301, cap: 20_000 },
         trials: 7000,
         unresolved: None,
         caveats: vec!["stores only".to_owned()],
@@ -86,12 +93,15 @@ fn words(report: &Report) -> String {
 }
 
 #[test]
-fn a_redundant_fence_is_a_line_less() {
+fn a_redundant_fence_is_shown_with_the_models_that_say_so() {
     let text = words(&Report { redundant: vec![redundant(1, line(2)), redundant(2, line(3))], ..report() });
-    assert!(text.contains("redundant fence in sum (under model store-buffer)"), "{text}");
-    assert!(text.contains("2 -     __threadfence();\n"), "{text}");
-    assert!(text.contains("3 -     if (fenced) __threadfence();  // as the book has it\n"), "{text}");
-    assert!(text.contains("drop it (site 1, PTX line 70, 2 places in the PTX): 3451 trials"), "{text}");
+    assert!(
+        text.contains("redundant fence in sum: without it, no trial fails under store-buffer nor under ptx"),
+        "{text}"
+    );
+    assert!(text.contains("2 |     __threadfence();\n"), "{text}");
+    assert!(text.contains("3 |     if (fenced) __threadfence();  // as the book has it\n"), "{text}");
+    assert!(text.contains("it can go (site 1, PTX line 70, 2 places in the PTX): 3451 trials"), "{text}");
     assert!(
         text.contains("1 of 500 trials or more was missed with a probability of at most 0.002"),
         "{text}"
@@ -100,28 +110,55 @@ fn a_redundant_fence_is_a_line_less() {
 }
 
 #[test]
-fn of_a_line_with_more_on_it_the_call_goes() {
-    let text = words(&Report { redundant: vec![redundant(1, line(4))], ..report() });
-    assert!(text.contains("-     *data = 1; __threadfence(); *flag = 1;"), "{text}");
-    assert!(text.contains("+     *data = 1; ; *flag = 1;"), "{text}");
-    let text = words(&Report { redundant: vec![redundant(1, line(5))], ..report() });
-    assert!(text.contains("FENCE();  // without its fence"), "{text}");
+fn the_patch_stands_with_what_each_change_rests_on() {
+    let hunk = PatchHunk { file: "k.cu".to_owned(), lines: (1, 3), rests_on: vec!["because".to_owned()] };
+    let text = words(&Report {
+        patch: "--- a/k.cu\n+++ b/k.cu\n".to_owned(),
+        hunks: vec![hunk],
+        unpatched: vec!["the rest".to_owned()],
+        ..report()
+    });
+    assert!(text.contains("--- a/k.cu\n+++ b/k.cu\n\n  because\n"), "{text}");
+    assert!(text.contains("not in the patch: the rest\n"), "{text}");
+}
+
+#[test]
+fn what_was_verified_is_told_by_model_and_so_is_what_was_built() {
+    let by = |model, failures| ByModel { model, trials: 2301, failures };
+    let by_model = vec![by(Model::StoreBuffer, 0), by(Model::Ptx, 0)];
+    let ran = CompiledIn {
+        command: "make app".to_owned(),
+        trials: 4602,
+        failures: 3,
+        by_model: vec![by(Model::StoreBuffer, 0), by(Model::Ptx, 3)],
+    };
+    let verified = Verified { trials: 4602, failures: 0, by_model, compiled_in: Some(ran) };
+    let text = words(&Report { verified, missing: vec![missing(None)], ..report() });
+    assert!(
+        text.contains("4602 (2301 under store-buffer, 2301 under ptx) trials passed and none failed"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "compiled in: 3 of 4602 trials fail (0 of 2301 under store-buffer, 3 of 2301 under ptx; built by: make app)"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
 fn without_a_source_words_have_to_do() {
     let text = words(&Report { redundant: vec![redundant(1, None)], ..report() });
-    assert!(text.contains("\n  drop it (site 1, PTX line 70"), "{text}");
+    assert!(text.contains("\n  it can go (site 1, PTX line 70"), "{text}");
     let elsewhere = Some(SourceLine { file: "other.cu".to_owned(), line: 2 });
     let text = words(&Report { redundant: vec![redundant(1, elsewhere)], ..report() });
-    assert!(text.contains("\n  other.cu:2: drop it"), "{text}");
+    assert!(text.contains("\n  other.cu:2: it can go"), "{text}");
 }
 
 #[test]
 fn a_fence_that_is_too_wide_is_narrowed() {
     let text = words(&Report { scope_advice: vec![advice(2, "cta"), advice(3, "gpu")], ..report() });
     assert!(text.contains("__threadfence_block() may do"), "{text}");
-    assert!(text.contains("2 |     __threadfence_block();\n  |                  ++++++"), "{text}");
     assert!(text.contains("model store-buffer, 3451 trials passed; store side only; a failure"), "{text}");
     assert!(text.contains("1 of 500 or more was missed with a probability of at most 0.010"), "{text}");
     let confirmed = ScopeAdvice { confirmed: 2301, ..advice(2, "cta") };
@@ -142,16 +179,6 @@ fn minimal_sets_are_listed() {
     assert!(text.contains("can all go at once"));
 }
 
-#[test]
-fn calls_are_found_with_their_semicolon() {
-    let of = |line: &str| call(line).map(|call| (line[call.first..call.last].to_owned(), call.alone));
-    assert_eq!(of("  __threadfence();"), Some(("__threadfence();".to_owned(), true)));
-    assert_eq!(of("f(); __threadfence_system( ) ;"), Some(("__threadfence_system( ) ;".to_owned(), false)));
-    assert_eq!(of("if (a) __threadfence();"), Some(("__threadfence();".to_owned(), true)));
-    assert_eq!(of("fence();"), None);
-    assert_eq!(of("__threadfence"), None);
-}
-
 /// A fence that is missing after line 4, where line 2 has one.
 fn missing(widen: Option<OwnFence>) -> Missing {
     let access = Site {
@@ -165,6 +192,7 @@ fn missing(widen: Option<OwnFence>) -> Missing {
         instruction: "st.global.u32 [%rd1], 1;".to_owned(),
         source: line(4),
         inlined_at: vec![],
+        columns: vec![],
     };
     Missing {
         space: "global".to_owned(),
@@ -173,6 +201,8 @@ fn missing(widen: Option<OwnFence>) -> Missing {
         sites: vec![id(7)],
         ptx_line: 90,
         source: line(4),
+        call: "__threadfence()".to_owned(),
+        place: "after k.cu:4".to_owned(),
         scope: "gpu".to_owned(),
         confidence: 0.99,
         trials: 40,
@@ -183,13 +213,6 @@ fn missing(widen: Option<OwnFence>) -> Missing {
     }
 }
 
-#[test]
-fn a_fence_within_a_line_is_no_line_more() {
-    let text = words(&Report { missing: vec![Missing { within_line: true, ..missing(None) }], ..report() });
-    assert!(text.contains("take the line apart and insert it after k.cu:4 (st.global.u32"), "{text}");
-    assert!(text.contains("*flag = 1;  // with __threadfence() within"), "{text}");
-}
-
 fn need(at: u32, inserted: bool, needed: Needed) -> FenceNeed {
     FenceNeed {
         site: id(at),
@@ -197,6 +220,7 @@ fn need(at: u32, inserted: bool, needed: Needed) -> FenceNeed {
         ptx_line: 90,
         source: line(at),
         inserted,
+        place: if inserted { "after k.cu:4".to_owned() } else { format!("k.cu:{at}") },
         needed,
         trials: 2301,
         failures: u64::from(needed == Needed::Both),
@@ -208,18 +232,20 @@ fn what_only_loads_need_is_said() {
     let needs =
         vec![need(7, true, Needed::Ptx), need(2, false, Needed::Both), need(3, false, Needed::Neither)];
     let text = words(&Report { missing: vec![missing(None)], needs, ..report() });
-    assert!(text.contains("missing __threadfence(): later loads of sum read old values"), "{text}");
-    assert!(text.contains("a fence after k.cu:7 is needed under ptx only"), "{text}");
+    assert!(
+        text.contains("missing __threadfence() after k.cu:4: later loads of sum read old values"),
+        "{text}"
+    );
     assert!(
         text.contains("the fence at k.cu:2 is needed under store-buffer and ptx (1 of 2301 trials"),
         "{text}"
     );
+    assert!(!text.contains("k.cu:3"), "what nothing needs is told as redundant");
+    let text = words(&Report { missing: vec![missing(None)], ..report() });
     assert!(
-        text.contains("the fence at k.cu:3 is needed under neither store-buffer nor ptx (2301"),
+        text.contains("missing __threadfence() after k.cu:4: delayed global stores of sum come too late"),
         "{text}"
     );
-    let text = words(&Report { missing: vec![missing(None)], ..report() });
-    assert!(text.contains("missing __threadfence(): delayed global stores of sum come too late"), "{text}");
 }
 
 #[test]
@@ -227,8 +253,8 @@ fn a_fence_that_is_too_narrow_is_widened() {
     let narrow = OwnFence { site: id(8), ptx_line: 91, source: line(2) };
     let text = words(&Report { missing: vec![missing(Some(narrow))], ..report() });
     assert!(
-        text.contains("fence of too narrow a scope: delayed global stores of sum come too late"),
+        text.contains("scope too narrow at k.cu:2 (site 8): delayed global stores of sum come too late"),
         "{text}"
     );
-    assert!(text.contains("make it __threadfence() (site 8, PTX line 91; confidence 0.99"), "{text}");
+    assert!(text.contains("give it GPU scope (40 trials)"), "{text}");
 }

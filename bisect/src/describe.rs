@@ -1,0 +1,103 @@
+//! An answer in the words of the report: what is known of each missing fence, and what the answer cannot know.
+
+use bugaroo_protocol::{Model, SiteId, SiteKind};
+
+use crate::narrow::space_name;
+use crate::places::follows;
+use crate::report::{Missing, OwnFence, Report};
+use crate::round::Fence;
+use crate::scope::can_tell_scope;
+use crate::subject::Subject;
+use crate::syntax::call;
+
+/// Everything that is known of a missing fence.
+pub fn missing(subject: &Subject, fence: &Fence, confidence: f64) -> Missing {
+    let place = &fence.place;
+    let kernel = place.only_kernel().map(str::to_owned).or_else(|| fence.kernel.clone());
+    let in_kernel = place.sites.iter().find(|site| Some(&site.function) == kernel.as_ref());
+    let access = in_kernel.unwrap_or(place.lead()).clone();
+    // An access of the line that a fence behind the line would come too late for.
+    let next = subject.sites.iter().find(|site| follows(&access, site) && access.source.is_some());
+    let next = next.filter(|site| site.kind.is_access() && !place.ids().any(|id| id == site.id));
+    let elsewhere = subject
+        .sites
+        .iter()
+        .filter(|site| site.id > access.id && site.id.module == access.id.module)
+        .filter(|site| site.function == access.function && site.kind.is_access())
+        .filter(|site| site.source.is_none() || site.source != access.source)
+        .min_by_key(|site| site.id);
+    let before = next.or(elsewhere).cloned();
+    // The fence that was tried does the same as this one would at its scope: nothing lies between them.
+    let widen = subject
+        .sites
+        .iter()
+        .find(|site| {
+            let next = SiteId { index: access.id.index + 1, ..access.id };
+            site.id == next && site.function == access.function && site.kind == SiteKind::Fence
+        })
+        .filter(|site| site.scope.as_deref() == Some("cta"))
+        .map(OwnFence::from);
+    Missing {
+        space: space_name(fence.space).to_owned(),
+        kernel,
+        site: access.id,
+        sites: place.ids().collect(),
+        ptx_line: access.ptx_line,
+        source: place.source.clone(),
+        place: place.where_(),
+        call: call(fence.what()).trim_end_matches(';').to_owned(),
+        scope: if fence.narrow { "cta" } else { "gpu" }.to_owned(),
+        confidence,
+        trials: fence.trials,
+        access,
+        before,
+        within_line: next.is_some(),
+        widen,
+    }
+}
+
+/// What the answer cannot know, in words for the user.
+pub fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let stores_only = !subject.models.contains(&Model::Ptx);
+    if stores_only {
+        let scope = if can_tell_scope(subject.whole.model) {
+            "; of a scope that is too narrow it shows the store side only"
+        } else {
+            " nor a scope that is too narrow"
+        };
+        caveats.push(format!(
+            "this model delays stores and nothing else: it cannot show a missing acquire (a fence that keeps \
+             later loads from running early, as in a lock() function){scope}; a fence called redundant here \
+             may be needed on the load side"
+        ));
+    }
+    if report.missing.iter().any(|fence| fence.scope == "cta") {
+        caveats.push(
+            "a fence makes the stores visible, it does not wait for other threads: where these have to wait, \
+             __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too"
+                .to_owned(),
+        );
+    }
+    if report.untold > 0 {
+        caveats.push(format!(
+            "{} trials were still at work when their time was up, or were ended by a signal from outside: what failed \
+             did fail, but that something passes, or that a fence could go or be narrower, is not concluded",
+            report.untold
+        ));
+    }
+    if report.forgetful > 0 {
+        caveats.push(format!(
+            "in {} trials that passed, the model's memory was full, and writes were forgotten: that something passes, or \
+             that a fence could go or be narrower, is not concluded; --model-memory gives it more",
+            report.forgetful
+        ));
+    }
+    if !report.redundant.is_empty() {
+        caveats.push(
+            "a fence that the program does not reach with these arguments is called redundant, too"
+                .to_owned(),
+        );
+    }
+    caveats
+}

@@ -1,0 +1,182 @@
+//! What is not a fence: a program that fails though nothing is delayed.
+//!
+//! Before fences are looked for, the program runs with p_w 0, where memory is sequentially consistent: what fails there, no
+//! fence cures. A barrier may: `__syncwarp()` first, then `__syncthreads()`, at places that all threads of the warp or the
+//! block pass. Whether they do is tried out, a place at a time: an inserted barrier is one of its own, so a place that not
+//! all pass ends in a deadlock. Barriers that cure are kept, and the search for fences goes on with them in. Where none
+//! does, the accesses of failing trials are looked at ([`crate::diagnosis`]).
+//!
+//! What it can miss: a barrier that is needed where only some threads pass (the branch would have to be rewritten), and
+//! failures rarer than those that a tenth of a conclusion's trials show; the latter come up later as failures that no fence
+//! cures.
+
+use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
+use bugaroo_protocol::{Inserted, Model, Side, SiteId, Space};
+
+use crate::bench::{Bench, Verdict};
+use crate::diagnosis::{Diagnosed, diagnose};
+use crate::locate::{Found, locate_any, with_all};
+use crate::places::{Place, Put};
+use crate::round::{Fence, measure_rate, with_answer};
+use crate::subject::Subject;
+use crate::trials::Trials;
+
+/// The program gets this part of a conclusion's trials.
+const LOOK: u64 = 10;
+
+/// Trials that try whether all threads pass a place.
+const PASSES: u64 = 3;
+
+/// Barriers that are looked for.
+const ROUNDS: usize = 4;
+
+/// Failing and passing trials whose conflicts are looked at.
+const LOOKED_AT: usize = 6;
+
+/// Trials among which passing ones are looked for.
+const TRIED: u64 = 40;
+
+/// What a look without delays came to.
+#[derive(Debug)]
+pub enum Plain {
+    /// The program passes.
+    Passes,
+    /// It fails, and passes with barriers, which are in the answer now.
+    Cured(Diagnosed),
+    /// It fails, and no barrier cures it.
+    Uncured(Diagnosed, String),
+}
+
+/// Runs the program without delays; adds the barriers that it lacks to `answer`.
+///
+/// # Errors
+/// When trials cannot be run.
+pub async fn plain<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    answer: &mut Vec<Fence>,
+) -> Result<Plain, Error> {
+    let plain = undelayed(&subject.whole);
+    bench.measure(&plain, 2, bench.limits.full().div_ceil(LOOK)).await?;
+    let seen = bench.evidence(&plain).all;
+    if seen.failures == 0 {
+        bench.note("does it fail though no store is delayed?".to_owned(), seen, "no trial failed");
+        return Ok(Plain::Passes);
+    }
+    bench.note("does it fail though no store is delayed?".to_owned(), seen, "it fails: no fence cures that");
+    let diagnosed = conflicts(bench, &plain).await?;
+    for what in [Inserted::WarpBarrier, Inserted::BlockBarrier] {
+        let passed = passed_by_all(bench, subject, &plain, what, &diagnosed).await?;
+        let mut found: Vec<Fence> = Vec::new();
+        for _ in 0..ROUNDS {
+            let known = with_answer(&plain, &found);
+            if !found.is_empty() && passes(bench, &known, what).await? {
+                answer.extend(found);
+                return Ok(Plain::Cured(diagnosed));
+            }
+            let left: Vec<Place> = passed.iter().filter(|place| !place.is_in(&known)).cloned().collect();
+            if left.is_empty() {
+                break;
+            }
+            measure_rate(bench, &known).await?;
+            bench.expect_failures_of(&known);
+            let before = bench.spent();
+            let at = locate_any(bench, &known, &left, what).await?;
+            bench.expect_nothing();
+            let Found::At(at) = at else { break };
+            found.push(Fence {
+                place: left[at].clone(),
+                space: Space::Both,
+                kernel: None,
+                model: Model::StoreBuffer,
+                narrow: false,
+                barrier: Some(what),
+                beside: None,
+                trials: bench.spent() - before,
+            });
+        }
+    }
+    let why = format!(
+        "{} of {} trials fail though no store is delayed, and no barrier that all threads pass cures that: it is not a \
+         missing fence",
+        seen.failures, seen.trials
+    );
+    Ok(Plain::Uncured(diagnosed, why))
+}
+
+/// A variation without delays and old values.
+fn undelayed(variation: &Variation) -> Variation {
+    Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..variation.clone() }
+}
+
+async fn passes<T: Trials>(bench: &Bench<'_, T>, known: &Variation, what: Inserted) -> Result<bool, Error> {
+    let name = if what == Inserted::WarpBarrier { "__syncwarp()" } else { "__syncthreads()" };
+    let question = format!("does it pass with the {name} found, with no store delayed?");
+    let verdict = bench.ask_for_good(known, question, ["it fails", "it passes"]).await?;
+    Ok(verdict == Verdict::Passes)
+}
+
+/// The places that all threads pass: first those behind the accesses that collide, innermost first, as an author would
+/// put the barrier between the two; then the others in the order of the text.
+async fn passed_by_all<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    plain: &Variation,
+    what: Inserted,
+    diagnosed: &Diagnosed,
+) -> Result<Vec<Place>, Error> {
+    let mut passed = Vec::new();
+    'places: for place in &subject.places {
+        // Behind sites there can be fences alone.
+        if place.insertions(what).is_empty() {
+            continue;
+        }
+        let with = with_all(plain, [place], what);
+        for index in 0..PASSES {
+            let (outcome, _) = bench.look(&with, index).await?;
+            if !matches!(outcome, Outcome::Pass | Outcome::WrongResult) {
+                continue 'places;
+            }
+        }
+        passed.push(place.clone());
+    }
+    let first: Vec<SiteId> = diagnosed.diagnosis.iter().filter_map(|found| found.first.site).collect();
+    let second: Vec<SiteId> = diagnosed.diagnosis.iter().filter_map(|found| found.second.site).collect();
+    passed.sort_by_key(|place| {
+        let line = place.source.as_ref().map(|source| (source.file.clone(), source.line));
+        let (behind, nesting) = match &place.put {
+            Put::Written(written) => (written.side() == Side::Behind, written.spot.depth),
+            _ => (false, 0),
+        };
+        let holds = |sites: &[SiteId]| behind && place.ids().any(|id| sites.contains(&id));
+        let (class, nesting) = match () {
+            () if holds(&first) => (0, nesting),
+            () if holds(&second) => (1, nesting),
+            () => (2, 0),
+        };
+        (class, nesting, line, place.lead().id)
+    });
+    Ok(passed)
+}
+
+/// What failing trials of a variation show, and passing ones less.
+///
+/// # Errors
+/// When trials cannot be run.
+pub async fn conflicts<T: Trials>(bench: &Bench<'_, T>, variation: &Variation) -> Result<Diagnosed, Error> {
+    let (mut failing, mut passing): (Vec<Conflicts>, Vec<Conflicts>) = (Vec::new(), Vec::new());
+    let known = bench.evidence(variation).failing;
+    for index in known.iter().copied().take(LOOKED_AT) {
+        failing.push(bench.look(variation, index).await?.1);
+    }
+    for index in (0..TRIED).filter(|index| !known.contains(index)) {
+        if passing.len() >= LOOKED_AT {
+            break;
+        }
+        let (outcome, conflicts) = bench.look(variation, index).await?;
+        if outcome == Outcome::Pass {
+            passing.push(conflicts);
+        }
+    }
+    Ok(diagnose(&failing, &passing))
+}

@@ -1,0 +1,261 @@
+//! Places between statements of one line, and between those of a macro's definition.
+//!
+//! The compiler gives one position to all that stands on a line, and to all that a use of a macro expands to. So where a
+//! fence between two of its statements goes in the PTX cannot be told by position. It is told by counting instead: the
+//! text names atomics, fences and barriers, and the PTX has them in the same order; between two of these, stores are
+//! counted by the assignments of the text.
+//!
+//! What it can miss: lines where the counts do not agree, as the compiler left a store out, or as the text does not show
+//! what is an access. They have no places here. It goes wrong where the compiler has moved plain accesses among each other;
+//! building the patched program shows that.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine};
+use regex::Regex;
+
+use crate::beside::{Beside, Written, strong};
+use crate::places::{Place, Put, reachable};
+use crate::syntax::{SourceFile, Spot, Told};
+use crate::written::Sources;
+
+/// What the text says of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Atomic,
+    Fence,
+    Barrier,
+    /// An assignment, to what is memory for certain.
+    Store,
+    /// An assignment, to what may be a variable of the thread.
+    Assignment,
+}
+
+/// Words that say what an access is. Assignments come last: what is none of the others.
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (?P<comment> //[^\n]* | /\*(?s:.*?)\*/ | \x22(?:[^\x22\\]|\\.)*\x22 )
+        | (?P<fence> \b __threadfence\w* \s*\( | \b atomic_thread_fence \s*\( )
+        | (?P<barrier> \b __sync(?:threads|warp)\w* \s*\( )
+        | (?P<atomic> \b atomic[A-Z]\w* \s*\( | [.>] (?:exchange|fetch_\w+|compare_exchange\w*) \s*\( )
+        | (?P<compare> [\w\])] \s* [=!<>]= )
+        | (?P<store> [\w\])] \s* (?: (?:[-+*/%&|^]|<<|>>)? = | \+\+ | -- ) )
+        ",
+    )
+    // A constant, and a test uses it.
+    .expect("a regular expression")
+});
+
+/// The words of a text, with where they stand.
+fn words(text: &str, from: usize) -> Vec<(usize, Word)> {
+    WORDS
+        .captures_iter(text)
+        .filter_map(|found| {
+            let whole = found.get(0)?;
+            let word = match () {
+                () if found.name("fence").is_some() => Word::Fence,
+                () if found.name("barrier").is_some() => Word::Barrier,
+                () if found.name("atomic").is_some() => Word::Atomic,
+                () if found.name("store").is_some() => {
+                    let before = &text[..whole.end()];
+                    let target = before.rsplit([';', '{', '}', '\n']).next().unwrap_or(before);
+                    match target.contains(['*', '[', '.']) || target.contains("->") {
+                        true => Word::Store,
+                        false => Word::Assignment,
+                    }
+                }
+                () => return None,
+            };
+            Some((from + whole.start(), word))
+        })
+        .collect()
+}
+
+/// Places between statements that share their position, for the sites of the kernels.
+pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<Place> {
+    let mut lines: BTreeMap<(&SourceLine, u32), Vec<&Site>> = BTreeMap::new();
+    for site in sites.iter().filter(|site| reachable(site, kernels)) {
+        if let Some(line) = &site.source {
+            lines.entry((line, site.columns.first().copied().unwrap_or(0))).or_default().push(site);
+        }
+    }
+    let mut places = Vec::new();
+    for ((line, column), mut here) in lines {
+        let Some(file) = sources.file(&line.file, line.line) else { continue };
+        let Ok(spots) = file.spots_at(Position { line: line.line, column }) else { continue };
+        here.sort_by_key(|site| site.id);
+        let shared = spots.iter().filter(|spot| spot.told == Told::SharesLine && spot.depth == 0);
+        places.extend(between(&here, shared.collect(), &file, line));
+        let mut by_macro: BTreeMap<&str, Vec<&Spot>> = BTreeMap::new();
+        for spot in spots.iter().filter(|spot| spot.told == Told::InMacro) {
+            if let Some(used) = &spot.in_macro {
+                by_macro.entry(&used.name).or_default().push(spot);
+            }
+        }
+        for spots in by_macro.into_values() {
+            places.extend(between(&here, spots, &file, line));
+        }
+    }
+    joined(places)
+}
+
+/// A macro that is written into changes with all its uses: what is tried is tried at all of them.
+fn joined(places: Vec<Place>) -> Vec<Place> {
+    let mut joined: Vec<Place> = Vec::new();
+    for place in places {
+        let Put::Written(written) = &place.put else { continue };
+        let bytes = (written.spot.bytes(), written.spot.side, &written.file);
+        let same = joined.iter_mut().find(|known| match &known.put {
+            Put::Written(other) => {
+                written.spot.in_macro.is_some() && (other.spot.bytes(), other.spot.side, &other.file) == bytes
+            }
+            _ => false,
+        });
+        match same {
+            Some(known) => {
+                known.sites.extend(place.sites);
+                if let (Put::Written(known), Put::Written(more)) = (&mut known.put, place.put) {
+                    known.behind.extend(more.behind);
+                }
+            }
+            None => joined.push(place),
+        }
+    }
+    joined
+}
+
+/// What tells one copy of a line from another: the function, and the call sites that it was inlined at.
+type Copy<'a> = (&'a str, &'a [SourceLine], &'a [u32]);
+
+/// The places that `spots` are, among sites of one position in the order of the text.
+fn between(sites: &[&Site], spots: Vec<&Spot>, file: &SourceFile, line: &SourceLine) -> Vec<Place> {
+    let (Some(from), Some(to)) =
+        (spots.iter().map(|spot| spot.bytes().start).min(), spots.iter().map(|spot| spot.bytes().end).max())
+    else {
+        return Vec::new();
+    };
+    let Some(text) = file.text().get(from..to) else { return Vec::new() };
+    let words = words(text, from);
+    let mut copies: BTreeMap<Copy<'_>, Vec<&Site>> = BTreeMap::new();
+    for site in sites {
+        let columns = site.columns.get(1..).unwrap_or(&[]);
+        copies.entry((&site.function, &site.inlined_at, columns)).or_default().push(site);
+    }
+    let mut places: Vec<Place> = Vec::new();
+    for spot in spots {
+        let bytes = spot.bytes();
+        let at = if spot.side == Side::Before { bytes.start } else { bytes.end };
+        let mut behind: Vec<SiteId> = Vec::new();
+        let mut beside = Beside::default();
+        let told = copies.values().all(|copy| match point(copy, &words, at, &text[..at - from]) {
+            Some(found) => {
+                for at in found {
+                    behind.push(copy[at].id);
+                    beside.after(copy[at]);
+                    if let Some(next) = copy.get(at + 1) {
+                        beside.before(next);
+                    }
+                }
+                true
+            }
+            None => false,
+        });
+        if told && !behind.is_empty() {
+            let of = |site: &&&Site| behind.contains(&site.id);
+            let sites = sites.iter().filter(of).map(|site| (*site).clone()).collect();
+            let file = line.file.clone();
+            places.push(Place {
+                source: Some(SourceLine { file: file.clone(), line: spot.line }),
+                sites,
+                put: Put::Written(Written {
+                    file,
+                    spot: Arc::new(spot.clone()),
+                    depth: 0,
+                    nesting: 0,
+                    beside,
+                    behind,
+                }),
+            });
+        }
+    }
+    places
+}
+
+/// The sites of a copy that what is written at a byte of the text comes directly behind, one for each time that the copy
+/// repeats the text; None where that cannot be told.
+fn point(copy: &[&Site], words: &[(usize, Word)], at: usize, before: &str) -> Option<Vec<usize>> {
+    let anchor = |kind: SiteKind| match kind {
+        SiteKind::Atomic => Some(Word::Atomic),
+        SiteKind::Fence => Some(Word::Fence),
+        SiteKind::Barrier => Some(Word::Barrier),
+        SiteKind::Load | SiteKind::Store => None,
+    };
+    let anchors: Vec<(usize, Word)> =
+        copy.iter().enumerate().filter_map(|(at, site)| Some((at, anchor(site.kind)?))).collect();
+    let told: Vec<(usize, Word)> = words
+        .iter()
+        .copied()
+        .filter(|(_, word)| matches!(word, Word::Atomic | Word::Fence | Word::Barrier))
+        .collect();
+    let times = match (anchors.len(), told.len()) {
+        (0, 0) => 1,
+        (_, 0) => return None,
+        (anchors, told) if anchors % told == 0 && anchors > 0 => anchors / told,
+        _ => return None,
+    };
+    let repeats = anchors.iter().enumerate().all(|(at, (_, word))| *word == told[at % told.len()].1);
+    if !repeats {
+        return None;
+    }
+    let passed = told.iter().filter(|(place, _)| *place < at).count();
+    // The text between the two anchors that the byte lies between.
+    let first = passed.checked_sub(1).map_or(0, |last| told[last].0);
+    let end = told.get(passed).map_or(usize::MAX, |(place, _)| *place);
+    let stores: Vec<(usize, Word)> = words
+        .iter()
+        .copied()
+        .filter(|(place, word)| {
+            matches!(word, Word::Store | Word::Assignment) && (first..end).contains(place)
+        })
+        .collect();
+    (0..times)
+        .map(|time| {
+            let anchor = |count: usize| anchors.get(time * told.len() + count).map(|(at, _)| *at);
+            let start = match passed {
+                0 if time == 0 => None,
+                0 => anchor(0).and_then(|_| anchors.get(time * told.len() - 1)).map(|(at, _)| *at),
+                passed => anchor(passed - 1),
+            };
+            let stop = match anchors.get(time * told.len() + passed) {
+                Some((at, _)) => *at,
+                None => copy.len(),
+            };
+            let segment = start.map_or(0, |start| start + 1)..stop;
+            let there: Vec<usize> = segment.clone().filter(|at| copy[*at].kind == SiteKind::Store).collect();
+            let certain = stores.iter().filter(|(_, word)| *word == Word::Store);
+            let count =
+                |all: &mut dyn Iterator<Item = &(usize, Word)>| all.filter(|(place, _)| *place < at).count();
+            let behind = match () {
+                () if stores.len() == there.len() => count(&mut stores.iter()),
+                () if certain.clone().count() == there.len() => count(&mut certain.clone()),
+                () if stores.iter().all(|(place, _)| *place >= at) => 0,
+                () if stores.iter().all(|(place, _)| *place < at) => there.len(),
+                () => return None,
+            };
+            match behind {
+                0 => start.or_else(|| {
+                    // Nothing but loads comes before: those that wait for others.
+                    let waits = |at: &usize| copy[*at].kind == SiteKind::Load && strong(copy[*at]);
+                    let waiting = segment.take_while(waits).last();
+                    waiting.filter(|_| !before.trim().is_empty())
+                }),
+                behind => Some(there[behind - 1]),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

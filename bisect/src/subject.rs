@@ -1,0 +1,51 @@
+//! What is searched: the program, and the models that are asked about it.
+
+use bugaroo_harness::Variation;
+use bugaroo_protocol::{Model, Site};
+
+use crate::places::{Place, reachable};
+
+/// What is known of the program before the search.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Its sites.
+    pub sites: Vec<Site>,
+    /// Where fences may be missing.
+    pub places: Vec<Place>,
+    /// The kernels that it launches and that are searched, without repetition.
+    pub kernels: Vec<String>,
+    /// How thorough to be: `--trials`.
+    pub trials: u64,
+    /// How stores are delayed, and what the user limits the search to.
+    pub whole: Variation,
+    /// The models that are asked, in this order.
+    pub models: Vec<Model>,
+    /// Whether model `ptx` runs where the trials do, so that it can be asked before scopes are advised.
+    pub ptx_runs: bool,
+}
+
+impl Subject {
+    /// Whether a site is in a kernel that is launched, or in a function that it may call.
+    pub fn reaches(&self, site: &Site) -> bool {
+        reachable(site, &self.kernels)
+    }
+
+    /// The same under one of its models.
+    pub fn under(&self, model: Model) -> Subject {
+        Subject { whole: under(&self.whole, model), ..self.clone() }
+    }
+}
+
+/// A variation under another model.
+pub fn under(variation: &Variation, model: Model) -> Variation {
+    Variation { model, ..variation.clone() }
+}
+
+/// A model as it is written.
+pub fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Bugaroo => "bugaroo",
+        Model::StoreBuffer => "store-buffer",
+        Model::Ptx => "ptx",
+    }
+}
