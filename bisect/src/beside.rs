@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bugaroo_protocol::{Inserted, Insertion, Side, Site, SiteId, SiteKind};
+use bugaroo_protocol::{Inserted, Insertion, Side, Site, SiteId, SiteKind, SourceSpan};
 
 use crate::syntax::{Form, Spot};
 
@@ -21,6 +21,8 @@ pub struct Written {
     pub beside: Beside,
     /// Where its position does not tell: the sites that what is written there comes directly behind.
     pub behind: Vec<SiteId>,
+    /// At the start of a macro's definition: the statements that use it, before which that is.
+    pub uses: Vec<SourceSpan>,
 }
 
 /// What a place stands beside, of what counts for a fence.
@@ -74,6 +76,10 @@ impl Written {
 
     /// What it takes to have something there; nothing where sites tell the place.
     pub fn insertions(&self, what: Inserted) -> Vec<Insertion> {
+        if !self.uses.is_empty() {
+            let before = |span: &SourceSpan| Insertion { span: span.clone(), side: Side::Before, what };
+            return self.uses.iter().map(before).collect();
+        }
         match self.behind.is_empty() {
             true => self.spot.insertions(&self.file, what),
             false => Vec::new(),

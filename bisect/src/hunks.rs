@@ -103,15 +103,11 @@ impl Writer<'_> {
                 // It was read when the place was found.
                 let Some(file) = self.sources.file(&written.file, line) else { return };
                 let id = self.edits.add(file.path(), file.text(), written.spot.insert(fence.what()));
-                self.rests_on.push((id, format!("{name} {}: {why}", place.where_())));
-                if let Some(MacroUse { name, uses }) =
-                    written.spot.in_macro.as_ref().filter(|used| used.uses > 1)
-                {
-                    self.left_out.push(format!(
-                        "the change {} is in the definition of {name}, for all of its {uses} uses",
-                        place.where_()
-                    ));
-                }
+                let used = written.spot.in_macro.as_ref().filter(|used| used.uses > 1);
+                let all = used.map_or_else(String::new, |MacroUse { name, uses }| {
+                    format!(", in the definition of {name} for all of its {uses} uses")
+                });
+                self.rests_on.push((id, format!("{name} {}{all}: {why}", place.where_())));
             }
             Put::Widened => {
                 let sentence = format!("GPU scope at {}: {why}", place.name());

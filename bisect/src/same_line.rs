@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine};
+use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine, SourceSpan};
 use regex::Regex;
 
 use crate::beside::{Beside, Written, strong};
@@ -48,6 +48,11 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a regular expression")
 });
 
+/// A name.
+static NAME: LazyLock<Regex> =
+    // A constant, and a test uses it.
+    LazyLock::new(|| Regex::new(r"\b[A-Za-z_]\w*\b").expect("a regular expression"));
+
 /// The words of a text, with where they stand.
 fn words(text: &str, from: usize) -> Vec<(usize, Word)> {
     WORDS
@@ -82,12 +87,19 @@ pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> V
         }
     }
     let mut places = Vec::new();
+    let mut included: BTreeMap<&str, Vec<(String, Arc<SourceFile>)>> = BTreeMap::new();
     for ((line, column), mut here) in lines {
         let Some(file) = sources.file(&line.file, line.line) else { continue };
         let Ok(spots) = file.spots_at(Position { line: line.line, column }) else { continue };
         here.sort_by_key(|site| site.id);
         let shared = spots.iter().filter(|spot| spot.told == Told::SharesLine && spot.depth == 0);
-        places.extend(between(&here, shared.collect(), &file, line));
+        places.extend(between(&here, shared.collect(), &file, line, None));
+        // Before the first of a macro's statements is before the one that uses it.
+        let statement = file.statements_at(Position { line: line.line, column }).ok().and_then(|found| {
+            let alone = found.len() == 1;
+            let span = found.into_iter().next()?.span;
+            alone.then(|| SourceSpan { file: line.file.clone(), from: span.from, to: span.to })
+        });
         let mut by_macro: BTreeMap<&str, Vec<&Spot>> = BTreeMap::new();
         for spot in spots.iter().filter(|spot| spot.told == Told::InMacro) {
             if let Some(used) = &spot.in_macro {
@@ -95,10 +107,32 @@ pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> V
             }
         }
         for spots in by_macro.into_values() {
-            places.extend(between(&here, spots, &file, line));
+            places.extend(between(&here, spots, &file, line, statement.clone()));
+        }
+        let headers = included.entry(&line.file).or_insert_with(|| sources.headers(&file));
+        for name in names(file.text(), line.line) {
+            for (header, text) in headers.iter() {
+                let spots = text.spots_in_macro(name, names_in(file.text(), name));
+                let defined = SourceLine { file: header.clone(), line: line.line };
+                places.extend(between(&here, spots.iter().collect(), text, &defined, statement.clone()));
+            }
         }
     }
     joined(places)
+}
+
+/// The names on a line of a text, from 1, that may be macros'.
+fn names(text: &str, line: u32) -> Vec<&str> {
+    let line = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
+    let mut names: Vec<&str> = NAME.find_iter(line).map(|found| found.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// How often a text has a name.
+fn names_in(text: &str, name: &str) -> usize {
+    NAME.find_iter(text).filter(|found| found.as_str() == name).count()
 }
 
 /// A macro that is written into changes with all its uses: what is tried is tried at all of them.
@@ -118,6 +152,7 @@ fn joined(places: Vec<Place>) -> Vec<Place> {
                 known.sites.extend(place.sites);
                 if let (Put::Written(known), Put::Written(more)) = (&mut known.put, place.put) {
                     known.behind.extend(more.behind);
+                    known.uses.extend(more.uses);
                 }
             }
             None => joined.push(place),
@@ -130,7 +165,13 @@ fn joined(places: Vec<Place>) -> Vec<Place> {
 type Copy<'a> = (&'a str, &'a [SourceLine], &'a [u32]);
 
 /// The places that `spots` are, among sites of one position in the order of the text.
-fn between(sites: &[&Site], spots: Vec<&Spot>, file: &SourceFile, line: &SourceLine) -> Vec<Place> {
+fn between(
+    sites: &[&Site],
+    spots: Vec<&Spot>,
+    file: &SourceFile,
+    line: &SourceLine,
+    statement: Option<SourceSpan>,
+) -> Vec<Place> {
     let (Some(from), Some(to)) =
         (spots.iter().map(|spot| spot.bytes().start).min(), spots.iter().map(|spot| spot.bytes().end).max())
     else {
@@ -162,7 +203,25 @@ fn between(sites: &[&Site], spots: Vec<&Spot>, file: &SourceFile, line: &SourceL
             }
             None => false,
         });
-        if told && !behind.is_empty() {
+        let first = spot.side == Side::Before && file.text()[from..at].trim().is_empty();
+        if let Some(statement) = statement.as_ref().filter(|_| first) {
+            copies.values().filter_map(|copy| copy.first()).for_each(|site| beside.before(site));
+            let file = line.file.clone();
+            let (behind, uses) = (Vec::new(), vec![statement.clone()]);
+            places.push(Place {
+                source: Some(SourceLine { file: file.clone(), line: spot.line }),
+                sites: sites.iter().map(|site| (*site).clone()).collect(),
+                put: Put::Written(Written {
+                    file,
+                    spot: Arc::new(spot.clone()),
+                    depth: 0,
+                    nesting: 0,
+                    beside,
+                    behind,
+                    uses,
+                }),
+            });
+        } else if told && !behind.is_empty() {
             let of = |site: &&&Site| behind.contains(&site.id);
             let sites = sites.iter().filter(of).map(|site| (*site).clone()).collect();
             let file = line.file.clone();
@@ -176,6 +235,7 @@ fn between(sites: &[&Site], spots: Vec<&Spot>, file: &SourceFile, line: &SourceL
                     nesting: 0,
                     beside,
                     behind,
+                    uses: Vec::new(),
                 }),
             });
         }

@@ -152,6 +152,7 @@ async fn places(
         return Ok(lines(sites, kernels));
     }
     let mut places = written(sites, kernels, sources);
+    places.extend(same_line(sites, kernels, sources));
     let insertions: Vec<Insertion> =
         places.iter().flat_map(|place| place.insertions(Inserted::Fence)).collect();
     let placed = session.check_insertions(&insertions).await?;
@@ -162,7 +163,6 @@ async fn places(
         .map(|(it, _)| it)
         .collect();
     places.retain(|place| !place.insertions(Inserted::Fence).iter().any(|it| refused.contains(it)));
-    places.extend(same_line(sites, kernels, sources));
     let reached: BTreeSet<SiteId> = places.iter().flat_map(Place::ids).collect();
     let left: Vec<Site> = sites.iter().filter(|site| !reached.contains(&site.id)).cloned().collect();
     places.extend(lines(&left, kernels));

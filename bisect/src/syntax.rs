@@ -122,6 +122,24 @@ impl SourceFile {
         Ok(self.statements_at(at)?.into_iter().flat_map(|statement| statement.spots).collect())
     }
 
+    /// The spots within the definition of a macro of this file that another file uses: their stretch is of no use there,
+    /// as it is the definition's.
+    pub fn spots_in_macro(&self, name: &str, uses: usize) -> Vec<Spot> {
+        macros::spots_for(self, name, uses)
+    }
+
+    /// The files that it includes by `#include "…"`, as they stand there.
+    pub fn includes(&self) -> impl Iterator<Item = &str> {
+        let included = |line: &'_ str| -> Option<(usize, usize)> {
+            let rest =
+                line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+            let name = rest.strip_prefix('"')?;
+            let start = line.len() - name.len();
+            Some((start, start + name.find('"')?))
+        };
+        self.text.lines().filter_map(move |line| included(line).map(|(from, to)| &line[from..to]))
+    }
+
     /// The fences and barriers at a position: of the statement that holds it first, then of those that share it. A use
     /// of a macro or a function of this file that does nothing else counts, and so does what stands in the macro.
     pub fn fences_at(&self, at: Position) -> Result<Vec<FenceCall>, Refusal> {

@@ -26,6 +26,9 @@ use crate::syntax::{Form, SourceFile, Spot, Told};
 /// Loops and blocks around a statement that places are looked for beside.
 const NESTING: u32 = 4;
 
+/// Headers of one file that are looked into.
+const HEADERS: usize = 64;
+
 /// The source files of a program, as they are met.
 #[derive(Debug)]
 pub struct Sources {
@@ -51,6 +54,31 @@ impl Sources {
             Some(Arc::new(SourceFile::parse(path, text)))
         });
         parsed.clone()
+    }
+}
+
+impl Sources {
+    /// The user's headers that a file includes, and those that these do, each once, with the names to ask for them by.
+    pub fn headers(&mut self, file: &SourceFile) -> Vec<(String, Arc<SourceFile>)> {
+        let mut found: Vec<(String, Arc<SourceFile>)> = Vec::new();
+        let of = |file: &SourceFile| -> Vec<PathBuf> {
+            let folder = file.path().parent().map(Path::to_owned).unwrap_or_default();
+            file.includes().map(|name| folder.join(name)).collect()
+        };
+        let mut ahead = of(file);
+        while let Some(path) = ahead.pop() {
+            let Some(name) = path.to_str().filter(|_| path.is_file() && found.len() < HEADERS) else {
+                continue;
+            };
+            if found.iter().any(|(known, _)| known == name) {
+                continue;
+            }
+            let name = name.to_owned();
+            let Some(header) = self.file(&name, 1) else { continue };
+            ahead.extend(of(&header));
+            found.push((name, header));
+        }
+        found
     }
 }
 
@@ -85,6 +113,7 @@ pub fn written(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec
                             depth,
                             beside,
                             behind: Vec::new(),
+                            uses: Vec::new(),
                         }),
                     });
                 }

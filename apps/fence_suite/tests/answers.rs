@@ -13,9 +13,10 @@ use fence_suite::tools::{Copy, Tools};
 use serde_json::Value;
 use support::tools;
 
-/// A missing fence in a class, on both sides of a flag, in a macro, on one line; one that is redundant; one too wide; an
+/// A missing fence in a class, on both sides of a flag, in a macro of the file and in one of a header, on one line; one that is redundant; one too wide; an
 /// atomic of too narrow a scope; a missing barrier; a lost update.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
+    "macro_shared",
     "mutex_class",
     "mailbox",
     "macro_once",

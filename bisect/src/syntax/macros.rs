@@ -218,6 +218,18 @@ pub(super) fn spots(file: &SourceFile, units: &[Unit<'_>], unit: &Unit<'_>) -> V
     spots
 }
 
+/// The spots within the definition of a macro that another file uses so often.
+pub(super) fn spots_for(file: &SourceFile, name: &str, uses: usize) -> Vec<Spot> {
+    let Some(defined) = file.macro_named(name) else { return Vec::new() };
+    let body = defined.body(&file.text, file.newline);
+    let in_macro = Some(MacroUse { name: name.to_owned(), uses });
+    // What its uses are the body of is not known here.
+    within(file, defined, (&body, &body.units()), true)
+        .into_iter()
+        .map(|spot| Spot { told: Told::InMacro, in_macro: in_macro.clone(), ..spot })
+        .collect()
+}
+
 /// The spots within the definition of a macro.
 fn within(
     file: &SourceFile,
