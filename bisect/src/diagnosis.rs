@@ -313,13 +313,14 @@ fn sentence(one: &Candidate<'_>) -> String {
             let (plain, atomic) =
                 if first.access == Access::Atomic { (second, first) } else { (first, second) };
             let when = if first.access == Access::Atomic { "behind" } else { "before" };
+            let does = if plain.access == Access::Load { "loads" } else { "stores to" };
             let barrier = match one.relation {
                 Relation::Grid => "",
                 Relation::Block => ", or a __syncthreads() between the two",
                 Relation::Warp => ", or a __syncwarp() between the two",
             };
             format!(
-                "plain access beside an atomic: {} stores to {memory} memory at {} without an atomic, {when} another thread's atomic \
+                "plain access beside an atomic: {} {does} {memory} memory at {} without an atomic, {when} another thread's atomic \
                  at {}, and nothing orders the two ({trials}): an atomic operation is what is missing at {}{barrier}",
                 demangled(&plain.at.function),
                 at(plain),
