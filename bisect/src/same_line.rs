@@ -204,41 +204,31 @@ fn between(
             None => false,
         });
         let first = spot.side == Side::Before && file.text()[from..at].trim().is_empty();
-        if let Some(statement) = statement.as_ref().filter(|_| first) {
-            copies.values().filter_map(|copy| copy.first()).for_each(|site| beside.before(site));
-            let file = line.file.clone();
-            let (behind, uses) = (Vec::new(), vec![statement.clone()]);
-            places.push(Place {
-                source: Some(SourceLine { file: file.clone(), line: spot.line }),
-                sites: sites.iter().map(|site| (*site).clone()).collect(),
-                put: Put::Written(Written {
-                    file,
-                    spot: Arc::new(spot.clone()),
-                    depth: 0,
-                    nesting: 0,
-                    beside,
-                    behind,
-                    uses,
-                }),
-            });
-        } else if told && !behind.is_empty() {
-            let of = |site: &&&Site| behind.contains(&site.id);
-            let sites = sites.iter().filter(of).map(|site| (*site).clone()).collect();
-            let file = line.file.clone();
-            places.push(Place {
-                source: Some(SourceLine { file: file.clone(), line: spot.line }),
-                sites,
-                put: Put::Written(Written {
-                    file,
-                    spot: Arc::new(spot.clone()),
-                    depth: 0,
-                    nesting: 0,
-                    beside,
-                    behind,
-                    uses: Vec::new(),
-                }),
-            });
-        }
+        let (sites, behind, uses) = match &statement {
+            Some(statement) if first => {
+                copies.values().filter_map(|copy| copy.first()).for_each(|site| beside.before(site));
+                (sites.to_vec(), Vec::new(), vec![statement.clone()])
+            }
+            _ if told && !behind.is_empty() => {
+                let of = |site: &&&Site| behind.contains(&site.id);
+                (sites.iter().filter(of).copied().collect(), behind, Vec::new())
+            }
+            _ => continue,
+        };
+        let file = line.file.clone();
+        places.push(Place {
+            source: Some(SourceLine { file: file.clone(), line: spot.line }),
+            sites: sites.into_iter().cloned().collect(),
+            put: Put::Written(Written {
+                file,
+                spot: Arc::new(spot.clone()),
+                depth: 0,
+                nesting: 0,
+                beside,
+                behind,
+                uses,
+            }),
+        });
     }
     places
 }

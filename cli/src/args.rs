@@ -7,6 +7,9 @@ use bugaroo_harness::Oracle;
 use bugaroo_protocol::SiteId;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use address::Address;
+pub use bisect::BisectArgs;
+
 /// Finds memory-model and synchronisation bugs in CUDA programs, without a GPU.
 #[derive(Debug, Parser)]
 #[command(name = "bugaroo", version, max_term_width = 100, after_help = EXIT_CODES)]
@@ -168,22 +171,6 @@ pub struct RunArgs {
     pub program: Program,
 }
 
-/// Options of `bisect`.
-#[derive(Clone, Debug, Args)]
-pub struct BisectArgs {
-    /// Write the changes of the source to this file, as a unified diff for patch -p1
-    #[arg(long, value_name = "FILE")]
-    pub patch: Option<PathBuf>,
-    /// Apply the changes to a copy of the source tree, build it there with this shell command, and run what it built
-    #[arg(long, value_name = "CMD")]
-    pub build: Option<String>,
-    /// Apply the changes to the source; with --build only when what was built passes
-    #[arg(long)]
-    pub apply: bool,
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
 /// Options of `profile`. It has no findings, keeps no records, and needs all its trials.
 #[derive(Clone, Debug, Args)]
 pub struct ProfileArgs {
@@ -224,29 +211,6 @@ pub struct ReplayArgs {
     /// Trial, as CELL:INDEX, both from 0; in a run of one cell the index will do
     #[arg(value_name = "TRIAL")]
     pub trial: Address,
-}
-
-/// Names a trial of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// None: that of the only cell.
-    pub cell: Option<usize>,
-    /// Index in the cell.
-    pub trial: u64,
-}
-
-impl std::str::FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |_| "a trial is named CELL:INDEX or INDEX, such as 2:17 or 17".to_owned();
-        match text.split_once(':') {
-            None => Ok(Self { cell: None, trial: text.parse().map_err(wrong)? }),
-            Some((cell, trial)) => {
-                Ok(Self { cell: Some(cell.parse().map_err(wrong)?), trial: trial.parse().map_err(wrong)? })
-            }
-        }
-    }
 }
 
 /// Options of `race`.
@@ -509,6 +473,8 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+mod address;
+mod bisect;
 mod bytes;
 #[cfg(test)]
 mod tests;

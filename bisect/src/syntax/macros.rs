@@ -76,7 +76,7 @@ pub(super) fn close_uses(text: &str, macros: &[Macro]) -> Option<String> {
             let rest = &text[end..];
             let next = rest.trim_start();
             let word = next.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '}');
-            if word && rest.starts_with(char::is_whitespace) && !next.starts_with("else") {
+            if word && rest.starts_with(|c: char| c.is_ascii_whitespace()) && !next.starts_with("else") {
                 closed[end] = b';';
                 changed = true;
             }

@@ -186,3 +186,14 @@ fn a_file_that_the_grammar_does_not_know_is_refused_only_where_it_matters() {
     assert!(at(6).is_ok_and(|spots| !spots.is_empty()));
     assert!(matches!(at(5), Err(Refusal::NotUnderstood { line: 5, .. })), "{:?}", at(5));
 }
+
+/// What looks like a space and takes several bytes is left as it is.
+#[test]
+fn odd_spaces_behind_a_macro_do_no_harm() {
+    for space in ["\u{a0}", "\u{3000}", "\u{2028}"] {
+        let text = format!("#define WAIT() spin();\nvoid f() {{\n    WAIT(){space}g();\n}}\n");
+        let file = SourceFile::parse("k.cu", text);
+        let _ = file.spots_at(Position { line: 3, column: 5 });
+        assert!(file.text().contains(space));
+    }
+}
