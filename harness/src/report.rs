@@ -135,7 +135,7 @@ impl Report {
                     None => self.modules.push(module),
                 }
             }
-            Message::Progress => {}
+            Message::Progress | Message::Races(_) => {}
             Message::Placed { module, placed } => {
                 self.placed.entry(module).or_insert(placed);
             }

@@ -330,6 +330,7 @@ impl Ground {
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
+            race: Vec::new(),
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
             report_fd,

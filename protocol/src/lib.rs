@@ -12,6 +12,7 @@ mod fork_server;
 mod insertion;
 pub mod notice;
 mod orders;
+mod race;
 mod report;
 mod site;
 
@@ -19,6 +20,7 @@ pub use conflict::{Conflict, ConflictKind, Party, Relation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
+pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
     LaunchCounts, LaunchEnd, Message, MissingEdge, ModuleReport, NearAllocation, Spin, StaleRead,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ForkServer, Insertion, SiteId};
+use crate::{Detector, ForkServer, Insertion, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -123,6 +123,9 @@ pub struct Orders {
     /// Report the conflicts of every launch ([`crate::Conflict`]). Only where the virtual GPU simulates the model itself.
     #[serde(default)]
     pub conflicts: bool,
+    /// Detectors that look for races ([`crate::Races`]). Only where the virtual GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub race: Vec<Detector>,
     /// Report a digest of device memory after every launch.
     pub digest: bool,
     /// Where instrumented modules are cached by content; None: no cache.

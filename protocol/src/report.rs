@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Conflict, Placed, Site, SourceLine};
+use crate::{Conflict, Placed, Races, Site, SourceLine};
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub enum Message {
     },
     /// A launch ended, well or not.
     Launch(Launch),
+    /// What detectors have found since the last such message: said at the end of a launch and of the program, where there is
+    /// something to tell.
+    Races(Races),
     /// Device work has gone on since the last such message: a block or a launch has ended, something was stored, or memory
     /// has changed. Said a few times a second at most, and only where a launch takes long; a kernel that spins says nothing.
     Progress,

@@ -130,6 +130,7 @@ impl Tools {
             scheduler: Default::default(),
             report_sites: false,
             conflicts: false,
+            race: Vec::new(),
             digest: false,
             cache: Some(self.library.module_cache()),
             // No pipe: nobody listens.

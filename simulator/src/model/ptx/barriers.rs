@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::clocks::View;
+use bugaroo_semantics::clocks::View;
 
 /// Lanes of a warp that arrived together.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,8 @@
 //! What is forgotten: of more than [`MOST`] messages the first become part of the base. A thread that could
 //! still have read one of them reads a later one instead. Their release entries stay with the base.
 
-use super::entry::{self, Entries};
-use super::scope::{Strength, ThreadKey};
+use bugaroo_semantics::clocks::release::{self as entry, Entries};
+use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 /// Messages that a granule keeps.
 pub const MOST: u32 = 8;

@@ -11,11 +11,11 @@
 use std::rc::Rc;
 
 use super::chains::Chains;
-use super::clocks::View;
 use super::history::Kept;
-use super::scope::ThreadKey;
-use super::shared_map;
 use super::{Machine, Plain};
+use bugaroo_semantics::clocks::View;
+use bugaroo_semantics::clocks::shared_map;
+use bugaroo_semantics::scope::ThreadKey;
 
 /// Bytes below which nobody looks for histories that have ended.
 const SMALL: u64 = 32 << 20;

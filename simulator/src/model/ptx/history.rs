@@ -10,8 +10,8 @@ use std::num::NonZeroU64;
 use rustc_hash::FxHashMap;
 
 use super::chains::{Chain, Chains, Message, NONE};
-use super::location::{Location, Space};
-use super::scope::{Strength, ThreadKey};
+use bugaroo_semantics::location::{Location, Space};
+use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 /// The one message of a granule: a weak store of all four bytes.
 #[derive(Clone, Copy, Debug)]

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use super::chains::{Chain, MOST, Message, NONE};
-use super::clocks::{View, joined};
-use super::entry::{self, Entries};
 use super::history::{Kept, Single};
-use super::location::{Location, Span, Value};
-use super::scope::{Scope, Strength, ThreadKey, morally_strong};
 use super::stale::Edge;
 use super::thread::{Banked, Late};
 use super::{Machine, Plain};
+use bugaroo_semantics::clocks::release::{self as entry, Entries};
+use bugaroo_semantics::clocks::{View, joined};
+use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::scope::{Scope, Strength, ThreadKey, morally_strong};
 
 /// Stale reads in a row after which a thread reads the last value: whoever spins gets on.
 const LONGEST_STALE_RUN: u32 = 32;

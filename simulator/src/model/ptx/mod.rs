@@ -22,17 +22,12 @@
 
 mod barriers;
 mod chains;
-mod clocks;
 mod draw;
 mod engine;
-mod entry;
 mod forget;
 mod history;
 mod load;
-mod location;
 mod passed;
-mod scope;
-mod shared_map;
 mod stale;
 mod store;
 mod sync;
@@ -43,16 +38,16 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-pub use clocks::Writers;
+pub use bugaroo_semantics::clocks::Writers;
+pub use bugaroo_semantics::location::{Location, Space, Span, Value};
+pub use bugaroo_semantics::scope::{Scope, Strength, ThreadKey};
 pub use draw::Chances;
 pub use engine::{Facts, Ptx, Settings};
 pub use load::Loaded;
-pub use location::{Location, Space, Span, Value};
-pub use scope::{Scope, Strength, ThreadKey};
 pub use store::AtomicOrder;
 pub use thread::Late;
 
-use clocks::View;
+use bugaroo_semantics::clocks::View;
 use history::Histories;
 use thread::ThreadState;
 

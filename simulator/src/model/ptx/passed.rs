@@ -10,10 +10,10 @@
 use std::rc::Rc;
 
 use super::chains::{Chain, MOST, NONE};
-use super::location::{Location, Span, Value};
-use super::scope::{Scope, Strength, morally_strong};
 use super::thread::{Late, Passed};
 use super::{Machine, Plain};
+use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::scope::{Scope, Strength, morally_strong};
 
 /// Loads of all threads that may be pending so at once.
 const MOST_PASSED: usize = 64;

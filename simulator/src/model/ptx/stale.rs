@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 
 use super::Machine;
 use super::chains::NONE;
-use super::location::Location;
-use super::scope::{Scope, Strength, ThreadKey, morally_strong};
 use crate::model::Missing;
+use bugaroo_semantics::location::Location;
+use bugaroo_semantics::scope::{Scope, Strength, ThreadKey, morally_strong};
 
 /// Loads that read something older than the last value of their location, all by one instruction, passing over writes
 /// by one instruction. What it says of threads, place and edge is of one of them, whole.

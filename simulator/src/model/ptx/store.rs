@@ -3,12 +3,12 @@
 use std::num::NonZeroU64;
 
 use super::chains::{Message, NONE};
-use super::entry::{self, Entries};
 use super::history::{Kept, Single};
-use super::location::{Location, Span, Value};
-use super::scope::{Scope, Strength, morally_strong};
 use super::thread::Waiting;
 use super::{Machine, Plain};
+use bugaroo_semantics::clocks::release::{self as entry, Entries};
+use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::scope::{Scope, Strength, morally_strong};
 
 /// The order that an atomic gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::clocks::{View, Writers, joined};
-use super::entry::{self, Entries, Release};
-use super::location::{Span, Value};
-use super::scope::{Scope, Strength};
 use super::stale::Edge;
 use super::thread::Late;
 use super::{Machine, Plain};
+use bugaroo_semantics::clocks::release::{self as entry, Entries, Release};
+use bugaroo_semantics::clocks::{View, Writers, joined};
+use bugaroo_semantics::location::{Span, Value};
+use bugaroo_semantics::scope::{Scope, Strength};
 
 impl Machine {
     /// An access of a thread begins: what is due happens, and late loads of the same bytes are resolved.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::clocks::View;
-use super::entry::Entries;
-use super::location::{Location, Span, Value};
-use super::scope::{Strength, ThreadKey};
 use super::stale::Edge;
+use bugaroo_semantics::clocks::View;
+use bugaroo_semantics::clocks::release::Entries;
+use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 /// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
 #[derive(Clone, Debug)]

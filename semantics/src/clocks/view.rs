@@ -11,8 +11,8 @@
 
 use std::rc::Rc;
 
-use super::scope::ThreadKey;
 use super::shared_map::{Joined, SharedMap};
+use crate::scope::ThreadKey;
 
 /// Entries of one CTA share a chunk: where all its threads have entries, a change of one copies no others.
 const RANGE: u32 = CTA_SHIFT;

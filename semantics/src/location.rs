@@ -42,19 +42,19 @@ impl Location {
 
     /// The row of 32 granules that it is in, as a place of its own: the offset counts rows.
     #[inline]
-    pub(super) fn row(self) -> Location {
+    pub fn row(self) -> Location {
         Location { offset: self.offset >> ROW, ..self }
     }
 
     /// Which granule of its row it is.
     #[inline]
-    pub(super) fn place_in_row(self) -> u32 {
+    pub fn place_in_row(self) -> u32 {
         (self.offset >> 2) as u32 & 31
     }
 
     /// The location `granules` further on.
     #[inline]
-    pub(super) fn plus(self, granules: u64) -> Location {
+    pub fn plus(self, granules: u64) -> Location {
         Location { offset: self.offset + granules * 4, ..self }
     }
 }
@@ -84,7 +84,7 @@ impl Span {
 
     /// Its granules, one after the other.
     #[inline]
-    pub(super) fn granules(self) -> impl Iterator<Item = Location> {
+    pub fn granules(self) -> impl Iterator<Item = Location> {
         (0..u64::from(self.count)).map(move |index| self.first.plus(index))
     }
 
@@ -98,19 +98,19 @@ impl Span {
 
     /// Whether they share a byte.
     #[inline]
-    pub(super) fn overlaps(self, other: Span) -> bool {
+    pub fn overlaps(self, other: Span) -> bool {
         self.meets(other) && (self.count > 1 || other.count > 1 || self.mask & other.mask != 0)
     }
 
     /// Whether they share a granule, be it different bytes of it.
     #[inline]
-    pub(super) fn meets(self, other: Span) -> bool {
+    pub fn meets(self, other: Span) -> bool {
         self.first.offset < other.end() && other.first.offset < self.end() && self.same_memory(other)
     }
 
     /// Whether all bytes of `other` are among its own.
     #[inline]
-    pub(super) fn covers(self, other: Span) -> bool {
+    pub fn covers(self, other: Span) -> bool {
         self.first.offset <= other.first.offset
             && other.end() <= self.end()
             && self.mask & other.mask == other.mask

@@ -15,15 +15,21 @@ impl ThreadKey {
         ThreadKey(cta << 10 | place)
     }
 
-    pub(super) fn cta(self) -> u32 {
+    /// The linear index of its CTA in the grid (modulo 2^22).
+    #[inline]
+    pub fn cta(self) -> u32 {
         self.0 >> 10
     }
 
-    pub(super) fn place(self) -> u32 {
+    /// Its linear index in its CTA.
+    #[inline]
+    pub fn place(self) -> u32 {
         self.0 & 0x3ff
     }
 
-    pub(super) fn number(self) -> u32 {
+    /// Both in one number.
+    #[inline]
+    pub fn number(self) -> u32 {
         self.0
     }
 }
@@ -42,13 +48,13 @@ pub enum Scope {
 impl Scope {
     /// Whether this scope of `own` takes `other` in.
     #[inline]
-    pub(super) fn includes(self, own: ThreadKey, other: ThreadKey) -> bool {
+    pub fn includes(self, own: ThreadKey, other: ThreadKey) -> bool {
         self != Scope::Cta || own.cta() == other.cta()
     }
 }
 
 /// Whether an access is strong, and for whom.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Strength {
     /// `.weak`, and accesses with no qualifier.
     Weak,
@@ -60,7 +66,7 @@ pub enum Strength {
 /// scope takes the other's thread in. That two accesses overlap completely is not asked for: taking more
 /// pairs for morally strong forbids more.
 #[inline]
-pub(super) fn morally_strong(a: (ThreadKey, Strength), b: (ThreadKey, Strength)) -> bool {
+pub fn morally_strong(a: (ThreadKey, Strength), b: (ThreadKey, Strength)) -> bool {
     if a.0 == b.0 {
         return true;
     }

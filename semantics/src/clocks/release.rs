@@ -8,9 +8,9 @@
 
 use std::rc::Rc;
 
-use super::clocks::{View, joined};
-use super::scope::{Scope, ThreadKey};
 use super::shared_map::{Joined, SharedMap};
+use super::view::{View, joined};
+use crate::scope::{Scope, ThreadKey};
 
 /// CTAs that share a chunk: 16, as a power of two.
 const RANGE: u32 = 4;

@@ -1,0 +1,147 @@
+//! What a detector finds.
+
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::Observer;
+use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
+use bugaroo_semantics::scope::Strength;
+
+/// A detector: an observer that comes to findings.
+pub trait Detector: Observer {
+    /// Its name on the command line: `ptx`, `barracuda`, …
+    fn name(&self) -> &'static str;
+
+    /// What it has found since the last call. The same pair of sites, class and kind may come again with another count: who
+    /// asks adds them up.
+    fn take_findings(&mut self) -> Vec<Finding>;
+
+    /// What it could not look at, or had to give up, since the last call.
+    fn take_warnings(&mut self) -> Vec<Warning>;
+
+    /// Bytes of host memory that it holds, about.
+    fn held(&self) -> u64;
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Two overlapping accesses, one of them a write, that nothing orders.
+    Race,
+    /// The same, and nothing but the order in which a warp executes the sides of a branch comes between them (BARRACUDA, "branch
+    /// ordering races").
+    BranchOrder,
+    /// Threads of a block that are not all there at a barrier.
+    BarrierDivergence,
+}
+
+/// How far apart the threads are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// One warp.
+    IntraWarp,
+    /// One warp, on different sides of a branch.
+    Divergence,
+    /// One block.
+    IntraBlock,
+    /// Different blocks of a grid.
+    InterBlock,
+    /// Different grids, or a grid and a transfer.
+    InterGrid,
+    /// The host and the device.
+    Host,
+}
+
+/// Who accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Who {
+    /// A thread of a grid: the work, the linear index of its block, and its own in there.
+    Thread {
+        /// The grid.
+        grid: WorkId,
+        /// Its block.
+        block: u64,
+        /// The thread in the block.
+        thread: u32,
+    },
+    /// A transfer or the host.
+    Host(WorkId),
+}
+
+/// One of the two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Party {
+    /// Who.
+    pub who: Who,
+    /// Which instruction, or call of the host.
+    pub site: Site,
+    /// What it does. A copy's read is a load, its write a store.
+    pub kind: AccessKind,
+    /// Weak, or strong.
+    pub strength: Strength,
+    /// Of a strong one, its scope.
+    pub scope: Scope,
+    /// Where it begins.
+    pub address: u64,
+    /// Bytes of the element.
+    pub bytes: u32,
+    /// It is the asynchronous part of a copy.
+    pub asynchronous: bool,
+}
+
+/// What would have ordered the two, and is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Missing {
+    /// The first has not released (fence, `.release`, barrier) since.
+    Release,
+    /// It has; the second has not acquired since.
+    Acquire,
+    /// Both have, and scopes do not take in the other thread.
+    Scope,
+    /// Both have; no strong read of the second's has read what a strong write of the first's has written.
+    Strong,
+    /// Both are strong, but the scope of one does not take in the other.
+    AtomicScope,
+    /// Both are strong, but they overlap in part only.
+    Overlap,
+    /// A barrier of the block.
+    BlockBarrier,
+    /// A barrier of the warp.
+    WarpBarrier,
+    /// A wait for an asynchronous copy.
+    CopyWait,
+    /// A proxy fence.
+    ProxyFence,
+    /// An order of streams: an event, or a synchronisation.
+    Stream,
+    /// A synchronisation of the host with the device.
+    HostSync,
+}
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: Kind,
+    /// How far apart.
+    pub class: Class,
+    /// Whose bytes.
+    pub memory: Memory,
+    /// The first byte that both touch.
+    pub address: u64,
+    /// What came first in this execution.
+    pub first: Party,
+    /// What came later.
+    pub second: Party,
+    /// What would order them.
+    pub missing: Missing,
+    /// How often since the last call.
+    pub count: u64,
+}
+
+/// Something that a detector could not look at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Warning {
+    /// One sentence without its end.
+    pub what: String,
+    /// How often since the last call.
+    pub count: u64,
+}

@@ -1,0 +1,44 @@
+//! Several detectors that look on together.
+
+use bugaroo_semantics::event::{Access, Event};
+use bugaroo_semantics::{Observer, Wants};
+
+use crate::Detector;
+
+/// Detectors that are told the same.
+#[derive(Default)]
+pub struct Set {
+    detectors: Vec<Box<dyn Detector>>,
+}
+
+impl std::fmt::Debug for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.detectors.iter().map(|detector| detector.name())).finish()
+    }
+}
+
+impl Set {
+    /// These.
+    pub fn new(detectors: Vec<Box<dyn Detector>>) -> Set {
+        Set { detectors }
+    }
+
+    /// Each of them.
+    pub fn each(&mut self) -> impl Iterator<Item = &mut (dyn Detector + 'static)> {
+        self.detectors.iter_mut().map(|detector| &mut **detector)
+    }
+}
+
+impl Observer for Set {
+    fn wants(&self) -> Wants {
+        self.detectors.iter().fold(Wants::default(), |wants, detector| wants.or(detector.wants()))
+    }
+
+    fn access(&mut self, access: &Access<'_>) {
+        self.detectors.iter_mut().for_each(|detector| detector.access(access));
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.detectors.iter_mut().for_each(|detector| detector.event(event));
+    }
+}

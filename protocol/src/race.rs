@@ -1,0 +1,164 @@
+//! Races: what a trial's detectors are told to look for, and what they have found. `bugaroo-detectors` says what counts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Access, BlockedThread, HostFrame, NearAllocation, SiteId};
+
+/// A race detector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detector {
+    /// Exact, by the PTX memory model.
+    Ptx,
+    /// BARRACUDA (PLDI'17): happens-before over warps in lockstep.
+    Barracuda,
+    /// HiRace: a state machine in constant space.
+    Hirace,
+    /// ScoRD: scoped races, locksets.
+    Scord,
+}
+
+impl Detector {
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Detector::Ptx => "ptx",
+            Detector::Barracuda => "barracuda",
+            Detector::Hirace => "hirace",
+            Detector::Scord => "scord",
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RaceKind {
+    /// Two writes.
+    WriteWrite,
+    /// A write, then a read.
+    WriteRead,
+    /// A read, then a write.
+    ReadWrite,
+    /// Two accesses whose order is that in which a warp executes the sides of a branch.
+    BranchOrder,
+    /// Threads of a block that are not all there at a barrier.
+    BarrierDivergence,
+}
+
+/// How far apart the two are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RaceClass {
+    /// Threads of one warp.
+    IntraWarp,
+    /// Threads of one warp, on different sides of a branch.
+    Divergence,
+    /// Threads of one block.
+    IntraBlock,
+    /// Threads of different blocks.
+    InterBlock,
+    /// Different grids, or a grid and a transfer.
+    InterGrid,
+    /// The host and the device.
+    Host,
+}
+
+/// What would have ordered the two, and is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RaceMissing {
+    /// The first has not released since.
+    Release,
+    /// It has; the second has not acquired since.
+    Acquire,
+    /// Both have, and scopes do not take in the other thread.
+    Scope,
+    /// Both have; no strong read of the second's thread has read what a strong write of the first's thread has written.
+    Strong,
+    /// Both are strong, but the scope of one does not take in the other.
+    AtomicScope,
+    /// Both are strong, but they overlap in part only.
+    Overlap,
+    /// A barrier of the block.
+    BlockBarrier,
+    /// A barrier of the warp.
+    WarpBarrier,
+    /// A wait for an asynchronous copy.
+    CopyWait,
+    /// A proxy fence.
+    ProxyFence,
+    /// An order of streams: an event, or a synchronisation.
+    Stream,
+    /// A synchronisation of the host with the device.
+    HostSync,
+}
+
+/// One of the two accesses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RaceParty {
+    /// The kernel that it belongs to, as the PTX names it; of a transfer or the host, the function called.
+    pub kernel: String,
+    /// Who and where, if it is a thread; `threads` is 1: an example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<BlockedThread>,
+    /// Its site, where the module's sites are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<SiteId>,
+    /// What it does.
+    pub access: Access,
+    /// Bytes.
+    pub bytes: u32,
+    /// `weak`, or the scope of a strong one: `cta`, `cluster`, `gpu`, `sys`.
+    pub scope: String,
+    /// It is the asynchronous part of a copy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asynchronous: bool,
+    /// The call of the host program: of a transfer, of the host itself, of the launch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub called_at: Vec<HostFrame>,
+}
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Race {
+    /// Who found it.
+    pub detector: Detector,
+    /// What is wrong.
+    pub kind: RaceKind,
+    /// How far apart.
+    pub class: RaceClass,
+    /// Whether it is shared memory.
+    pub shared: bool,
+    /// A global address, or an offset in shared memory.
+    pub address: u64,
+    /// The allocation or variable that it is in, and where it was allocated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation: Option<NearAllocation>,
+    /// What came first.
+    pub first: RaceParty,
+    /// What came later.
+    pub second: RaceParty,
+    /// What would order them.
+    pub missing: RaceMissing,
+    /// Whether the model bears it out for this execution; else it rests on an inference (BARRACUDA's fences and atomics).
+    pub proven: bool,
+    /// How often.
+    pub count: u64,
+}
+
+/// What a trial's detectors have found up to a moment: each race once, with its count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Races {
+    /// The races, in the order in which they were first found.
+    pub races: Vec<Race>,
+    /// What could not be looked at: a sentence each without its end, and how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<(String, u64)>,
+    /// Accesses that were looked at, in warps.
+    #[serde(default)]
+    pub accesses: u64,
+    /// Host memory that the detectors took at most, bytes.
+    #[serde(default)]
+    pub bytes: u64,
+}

@@ -1,0 +1,503 @@
+//! What happens in an execution, as an [`crate::Observer`] is told.
+//!
+//! # Order
+//! Events come in one order for the whole process. The events of one thread come in its program order; what a thread does
+//! comes behind what it was ordered behind. An access is told where its thread executes it ("issue"), after it has been done as
+//! far as its thread can tell.
+//!
+//! # What reads what
+//! Under a memory model a store may become visible later than it is issued, and a load may read something other than what
+//! memory holds. So:
+//! - A lane of a store in [`Access::held`] is not visible yet. [`Event::Landed`] tells when it is. All other stores and atomics
+//!   that write are visible with their access, lane by lane in the order of lanes.
+//! - A lane of a load or an atomic reads, in this order of precedence: its own held store, if it is in [`Access::own`]; what
+//!   [`Event::ReadFrom`] says, if it is in [`Access::sourced`]: that comes before the lane's next fence, barrier, release or
+//!   access of the same bytes, or, where the load is weak, not at all; else what became visible last at these bytes.
+//! - Stores and atomics have a number ([`WriteId`]) where [`Access::numbers`] gives one; else nobody names them.
+//!
+//! # Who
+//! [`Lanes`] says which grid, block, warp and lanes. Slots (of CTAs, of warps) are small numbers that one block after another
+//! uses; between [`Event::BlockBegin`] and [`Event::BlockEnd`] a slot of a grid is one block.
+
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::types::Scope;
+
+use crate::scope::Strength;
+
+/// An instruction: its number in its program, plus the first number of the program ([`Event::GridBegin`]). Host calls have
+/// numbers of their own ([`Event::Work`]).
+pub type Site = u32;
+
+/// A piece of work: a grid, a copy, a fill, a host function, a point of the host program. From 1, in the order of the calls.
+pub type WorkId = u32;
+
+/// A store or an atomic that has written, so that reads can name it. Unique for bytes in one grid; 0: what was there before the grid
+/// wrote (by the host, by other grids, or nothing).
+pub type WriteId = u64;
+
+/// Lanes of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// The grid's work.
+    pub grid: WorkId,
+    /// Slot of the warp in the grid.
+    pub warp: u32,
+    /// Slot of its CTA in the grid.
+    pub cta: u32,
+    /// Linear index of the CTA in the grid.
+    pub block: u64,
+    /// Linear index in the CTA of the thread in lane 0; lane `i` has the index `i` more.
+    pub first: u32,
+    /// The lanes; never empty.
+    pub mask: u32,
+}
+
+impl Lanes {
+    /// Each lane's number.
+    pub fn each(self) -> impl Iterator<Item = u32> {
+        each(self.mask)
+    }
+}
+
+/// The lanes of a mask, ascending.
+pub fn each(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros();
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// `ld`, `ldu`
+    Load,
+    /// `st`
+    Store,
+    /// `atom`, `red`
+    Atomic(AtomOp),
+}
+
+impl AccessKind {
+    /// Whether it may write.
+    pub fn writes(self) -> bool {
+        self != AccessKind::Load
+    }
+}
+
+/// Whose bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Global memory; addresses are generic ones.
+    Global,
+    /// Shared memory of the CTA in this slot of the grid; addresses are offsets.
+    Shared(u32),
+}
+
+/// Where each lane's access begins. All bytes of an access have been checked.
+#[derive(Clone, Copy, Debug)]
+pub enum Addresses<'a> {
+    /// Lane `i` (whether it takes part or not) at this, plus `i` times the access's bytes. Wrapping.
+    Consecutive(u64),
+    /// All lanes at one.
+    Same(u64),
+    /// By lane; of lanes that take no part, anything.
+    Each(&'a [u64; 32]),
+}
+
+/// What the lanes have written, by lane and element; asked for by those who need it only.
+pub trait Values {
+    /// What a store or an atomic has left in memory in this element, low bytes first; of a load what it has given, where that
+    /// is known.
+    fn value(&self, lane: u32, element: u32) -> u128;
+}
+
+/// An access of global or shared memory by lanes of a warp, at one instruction. An instruction whose lanes touch different
+/// memories is told as several.
+#[derive(Clone, Copy)]
+pub struct Access<'a> {
+    /// Who.
+    pub by: Lanes,
+    /// Which instruction.
+    pub site: Site,
+    /// What it does.
+    pub kind: AccessKind,
+    /// Weak, or strong and for whom.
+    pub strength: Strength,
+    /// The scope as the program has it, of a strong one; meaningless of a weak one.
+    pub scope: Scope,
+    /// `.acquire`, `.acq_rel`.
+    pub acquire: bool,
+    /// `.release`, `.acq_rel`.
+    pub release: bool,
+    /// Whose bytes.
+    pub memory: Memory,
+    /// Bytes of an element: 1, 2, 4, 8; 16 for an atomic.
+    pub size: u32,
+    /// Elements of a vector: 1, 2, 4, 8. Each is an access of its own to the model (PTX ISA, "Vector Data-types").
+    pub elements: u32,
+    /// Where.
+    pub at: Addresses<'a>,
+    /// Lanes that have written: none of a load, all of a store, of an atomic those that did.
+    pub wrote: u32,
+    /// Stores that are held back.
+    pub held: u32,
+    /// Lanes that read their own held store.
+    pub own: u32,
+    /// Lanes whose source [`Event::ReadFrom`] tells.
+    pub sourced: u32,
+    /// The number of each lane's write, where they have one.
+    pub numbers: Option<&'a [WriteId; 32]>,
+    /// What was written or read.
+    pub values: &'a dyn Values,
+}
+
+impl Access<'_> {
+    /// Bytes that a lane accesses.
+    #[inline]
+    pub fn bytes(&self) -> u32 {
+        self.size * self.elements
+    }
+
+    /// Where a lane's access begins.
+    #[inline]
+    pub fn address(&self, lane: u32) -> u64 {
+        match self.at {
+            Addresses::Consecutive(first) => first.wrapping_add(u64::from(lane * self.bytes())),
+            Addresses::Same(all) => all,
+            Addresses::Each(each) => each[lane as usize],
+        }
+    }
+}
+
+impl std::fmt::Debug for Access<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access")
+            .field("by", &self.by)
+            .field("site", &self.site)
+            .field("kind", &self.kind)
+            .field("strength", &self.strength)
+            .field("memory", &self.memory)
+            .field("size", &self.size)
+            .field("elements", &self.elements)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The size of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Slots for resident warps.
+    pub warps: u32,
+    /// Slots for resident CTAs.
+    pub ctas: u32,
+    /// Warps of a CTA: CTA slot `c` has warp slots `c * warps_per_cta` and on.
+    pub warps_per_cta: u32,
+    /// Threads of a CTA.
+    pub threads_per_cta: u32,
+    /// CTAs of the grid.
+    pub blocks: u64,
+    /// CTAs of a cluster, 1 where there are none; those of cluster `c` are `c * cluster` and on.
+    pub cluster: u32,
+    /// Bytes of shared memory of a CTA.
+    pub shared_bytes: u32,
+}
+
+/// A fence of memory (not of a proxy).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// Sequentially consistent.
+    pub sc: bool,
+    /// It acquires; all but `fence.release` do.
+    pub acquire: bool,
+    /// It releases; all but `fence.acquire` do.
+    pub release: bool,
+    /// Among whom.
+    pub scope: Scope,
+}
+
+/// Through which path memory is accessed (PTX ISA, "Proxies").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Proxy {
+    /// That of plain accesses, of `cp.async` that is not bulk, and of the host.
+    Generic,
+    /// That of bulk and tensor copies, and of `st.async`.
+    Async,
+}
+
+/// Bytes of one memory in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Range {
+    /// Whose.
+    pub memory: Memory,
+    /// The first one.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// An asynchronous operation of a grid, from 1.
+pub type CopyId = u64;
+
+/// What a piece of work is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkKind {
+    /// A point of a host thread's program: what the host does from here on comes behind it.
+    Host,
+    /// A grid.
+    Grid,
+    /// A copy, fill, or the like: its accesses follow as [`Event::HostAccess`].
+    Transfer,
+    /// Anything else that has a place in the order: an event record, a wait, a host function.
+    Mark,
+}
+
+/// Anything but an access.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A piece of work is known, before anything of it happens. `chain` is its stream, or the host thread: pieces of one chain are
+    /// ordered as they come. It comes behind all of `after`, too, and behind everything that these come behind.
+    Work {
+        /// Its number.
+        id: WorkId,
+        /// What.
+        kind: WorkKind,
+        /// Stream or host thread.
+        chain: u32,
+        /// What it waits for.
+        after: &'a [WorkId],
+        /// The call of the host program.
+        site: Site,
+    },
+    /// A transfer, or the host itself, reads or writes global memory: all of it at this moment.
+    HostAccess {
+        /// The piece of work.
+        work: WorkId,
+        /// Where; `memory` is [`Memory::Global`].
+        range: Range,
+        /// Writes, or reads.
+        writes: bool,
+        /// The call of the host program.
+        site: Site,
+    },
+    /// Global memory begins (`writes` that were there before mean nothing).
+    Allocated(Range),
+    /// It ends.
+    Freed(Range),
+
+    /// A grid begins.
+    GridBegin {
+        /// Its work.
+        grid: WorkId,
+        /// Its size.
+        shape: Shape,
+        /// Warps run in lockstep, with a stack of active masks.
+        lockstep: bool,
+        /// The site of the program's instruction 0.
+        first_site: Site,
+    },
+    /// It has ended, or is given up.
+    GridEnd {
+        /// Its work.
+        grid: WorkId,
+    },
+    /// A block begins in a slot. Its shared memory is new.
+    BlockBegin {
+        /// The grid.
+        grid: WorkId,
+        /// The slot.
+        cta: u32,
+        /// Linear index of the block.
+        block: u64,
+    },
+    /// It has ended; everything that its threads held back has landed.
+    BlockEnd {
+        /// The grid.
+        grid: WorkId,
+        /// The slot.
+        cta: u32,
+    },
+    /// Lanes end.
+    Exit(Lanes),
+
+    /// A store that was held is visible now.
+    Landed {
+        /// Whose (one lane).
+        by: Lanes,
+        /// The bytes that have become visible; those of one store may land in parts.
+        range: Range,
+        /// Its number, where numbers are given.
+        write: WriteId,
+        /// Whether it is now what memory holds: it may come before others that are there already (coherence order).
+        last: bool,
+    },
+    /// What a lane's read of these bytes has read.
+    ReadFrom {
+        /// Whose (one lane).
+        by: Lanes,
+        /// The bytes.
+        range: Range,
+        /// The write.
+        write: WriteId,
+    },
+
+    /// A fence.
+    Fence {
+        /// Who.
+        by: Lanes,
+        /// Which instruction.
+        site: Site,
+        /// Which fence.
+        fence: Fence,
+    },
+    /// A proxy fence (`fence.proxy.async` and the like): accesses through both proxies are ordered across it.
+    ProxyFence {
+        /// Who.
+        by: Lanes,
+        /// Which instruction.
+        site: Site,
+    },
+
+    /// Lanes have arrived at a CTA barrier. Lanes of one warp may arrive in parts.
+    Arrive {
+        /// Who.
+        by: Lanes,
+        /// Which instruction.
+        site: Site,
+        /// Its number.
+        barrier: u32,
+        /// They wait there; else `bar.arrive`.
+        waits: bool,
+    },
+    /// Lanes go on behind a CTA barrier that has completed. Comes for each warp with lanes that waited before any of them does
+    /// anything else; the next arrival at this barrier belongs to the next generation.
+    Leave {
+        /// Who.
+        by: Lanes,
+        /// Its number.
+        barrier: u32,
+    },
+    /// A CTA barrier has completed at which nobody waited.
+    Completed {
+        /// The grid.
+        grid: WorkId,
+        /// The slot.
+        cta: u32,
+        /// Its number.
+        barrier: u32,
+    },
+    /// All lanes named have met at `bar.warp.sync` and go on.
+    WarpBarrier {
+        /// Who.
+        by: Lanes,
+        /// Which instruction, of one of them.
+        site: Site,
+    },
+    /// Lanes arrive at the cluster's barrier. `relaxed`: without releasing.
+    ClusterArrive {
+        /// Who.
+        by: Lanes,
+        /// `.relaxed`
+        relaxed: bool,
+    },
+    /// Lanes have waited for it and go on.
+    ClusterLeave(Lanes),
+
+    /// An mbarrier is made (`init`) or ended (`inval`).
+    MbarrierInit {
+        /// One lane.
+        by: Lanes,
+        /// Its eight bytes.
+        at: Range,
+        /// Which instruction.
+        site: Site,
+    },
+    /// A lane arrives at an mbarrier, `.release` unless relaxed.
+    MbarrierArrive {
+        /// One lane.
+        by: Lanes,
+        /// Its eight bytes.
+        at: Range,
+        /// `.relaxed`
+        relaxed: bool,
+        /// Among whom.
+        scope: Scope,
+    },
+    /// The phase has completed: all arrivals and transactions that it counted have been told.
+    MbarrierPhase {
+        /// Its eight bytes.
+        at: Range,
+    },
+    /// A lane has found a phase completed, `.acquire` unless relaxed: the last one that was told, or an earlier one.
+    MbarrierPassed {
+        /// One lane.
+        by: Lanes,
+        /// Its eight bytes.
+        at: Range,
+        /// `.relaxed`
+        relaxed: bool,
+        /// Among whom.
+        scope: Scope,
+    },
+
+    /// An asynchronous copy, reduction or store is issued by a lane.
+    CopyIssued {
+        /// One lane.
+        by: Lanes,
+        /// Which instruction.
+        site: Site,
+        /// Its number in the grid.
+        copy: CopyId,
+        /// Through which proxy.
+        proxy: Proxy,
+        /// What it reads, if that is memory.
+        from: Option<Range>,
+        /// What it writes; None where it writes nothing.
+        to: Option<Range>,
+    },
+    /// It has been done: reads and writes happen at this moment.
+    CopyDone {
+        /// The grid.
+        grid: WorkId,
+        /// Its number.
+        copy: CopyId,
+    },
+    /// Its lane has waited for it (`cp.async.wait_group`, `cp.async.bulk.wait_group`; with `.read`, only for its reads).
+    CopyAwaited {
+        /// One lane.
+        by: Lanes,
+        /// Its number.
+        copy: CopyId,
+        /// Only its reads are known to be done.
+        read_only: bool,
+    },
+    /// An mbarrier's current phase counts that this copy is done (`complete_tx`, `cp.async.mbarrier.arrive`).
+    CopyCounted {
+        /// The grid.
+        grid: WorkId,
+        /// Its number.
+        copy: CopyId,
+        /// The mbarrier's eight bytes.
+        at: Range,
+    },
+
+    /// Lanes that were together part at a branch: those of `taken` go where it leads, and the others on. In lockstep the ones in
+    /// `first` go first.
+    Split {
+        /// Who were together.
+        by: Lanes,
+        /// Which instruction.
+        site: Site,
+        /// Who take the branch.
+        taken: u32,
+    },
+    /// In lockstep: the lanes that have gone first on one side of a split are done with it, and those named go on with the other.
+    Else(Lanes),
+    /// In lockstep: both sides are done, and the lanes named are together again.
+    Join(Lanes),
+}

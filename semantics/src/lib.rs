@@ -1,0 +1,10 @@
+//! What an instruction means for memory, said once: who threads are, where bytes are, how far an operation reaches and when two
+//! are morally strong, what happens in an execution ([`event`]), and what threads know of each other ([`clocks`]).
+
+pub mod clocks;
+pub mod event;
+pub mod location;
+mod observer;
+pub mod scope;
+
+pub use observer::{Observer, Wants};
