@@ -8,6 +8,8 @@ use bugaroo_device_handlers::{BufferSpace, SiteWord};
 use bugaroo_ptx::ast::{AddressBase, Instruction, Operand};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Semantics, Space, Type};
+use bugaroo_semantics::effect::{Effect, Stated, drains};
+use bugaroo_semantics::event::AccessKind;
 
 use crate::scope::Scopes;
 
@@ -95,13 +97,14 @@ pub(crate) enum Understood {
 
 /// Takes the access of a load, store or atomic apart; None for any other instruction.
 pub(crate) fn understand(instruction: &Instruction, scopes: &Scopes<'_>) -> Option<Understood> {
-    let (space, sem, ty, vec) = match &instruction.op {
-        Op::Ld { space, sem, vec, ty, .. } | Op::St { space, sem, vec, ty } => (*space, *sem, *ty, *vec),
-        Op::Ldu { space, vec, ty } => (*space, Semantics::Weak, *ty, *vec),
-        Op::Atom { vec: 2.., .. } | Op::Red { vec: 2.., .. } => return Some(Understood::Opaque),
-        Op::Atom { space, sem, ty, .. } | Op::Red { space, sem, ty, .. } => (*space, *sem, *ty, 1),
-        _ => return None,
+    let Effect::Access(Stated { kind, space, semantics, ty, elements: vec }) = Effect::of(&instruction.op)
+    else {
+        return None;
     };
+    let atomic = matches!(kind, AccessKind::Atomic(_));
+    if atomic && vec > 1 {
+        return Some(Understood::Opaque);
+    }
     let address = instruction.operands.iter().find_map(|operand| match operand {
         Operand::Address { base, offset } => Some((base, *offset)),
         _ => None,
@@ -135,16 +138,10 @@ pub(crate) fn understand(instruction: &Instruction, scopes: &Scopes<'_>) -> Opti
         if !matches!(ty.bytes(), 1 | 2 | 4 | 8) {
             return None;
         }
-        let elements = match instruction.op {
-            Op::Atom { .. } | Op::Red { .. } => Vec::new(),
-            _ => elements(instruction, ty, vec, scopes)?,
-        };
-        let drains = match sem {
-            Semantics::Release(_) | Semantics::AcqRel(_) | Semantics::Mmio => true,
-            Semantics::Weak | Semantics::Volatile | Semantics::Relaxed(_) | Semantics::Acquire(_) => false,
-        };
-        let strong = sem != Semantics::Weak;
-        Some(Access { space, ty, address: Address { base, offset }, elements, strong, drains })
+        let elements = if atomic { Vec::new() } else { elements(instruction, ty, vec, scopes)? };
+        let strong = semantics != Semantics::Weak;
+        let address = Address { base, offset };
+        Some(Access { space, ty, address, elements, strong, drains: drains(semantics) })
     };
     Some(access().map_or(Understood::Opaque, Understood::Access))
 }

@@ -11,8 +11,9 @@ use bugaroo_protocol::{Site, SiteId, SiteKind};
 use bugaroo_ptx::ast::{
     Body, Function, FunctionKind, Guard, Instruction, Item, Module, Operand, Span, Statement, StatementKind,
 };
-use bugaroo_ptx::op::{FenceKind, MbarrierOp, Op};
-use bugaroo_ptx::types::{Scope, Semantics, Space};
+use bugaroo_ptx::op::Op;
+use bugaroo_ptx::types::{Scope, Space};
+use bugaroo_semantics::effect::Effect;
 
 use crate::access::{Access, Understood, understand};
 use crate::scope::{Scopes, module_variables};
@@ -44,6 +45,9 @@ pub enum PointKind {
     Exit,
     /// An access or instruction that is not taken apart, or a call out of the module.
     Unknown,
+    /// A branch at which lanes may part, or the place where they meet again. Only those who log look for them
+    /// ([`crate::logging`]).
+    Fork,
 }
 
 /// A place where code is injected.
@@ -198,30 +202,28 @@ impl<'m> Collector<'m, '_> {
 
     /// `earlier` are the statements before it in its block.
     fn instruction(&mut self, instruction: &Instruction, earlier: &[Statement]) {
-        let (kind, site) = match &instruction.op {
-            Op::Ld { .. } | Op::Ldu { .. } | Op::St { .. } | Op::Atom { .. } | Op::Red { .. } => {
-                match self.access(instruction) {
-                    Some((kind, site)) => (kind, Some(site)),
-                    None => return,
-                }
-            }
-            Op::Fence { kind: FenceKind::Proxy, .. } => (PointKind::Unknown, None),
-            Op::Fence { scope, .. } => (PointKind::Fence(*scope), Some(SiteKind::Fence)),
-            Op::Barrier { .. } => (PointKind::Barrier, Some(SiteKind::Barrier)),
-            Op::WarpSync => (PointKind::WarpBarrier, Some(SiteKind::Barrier)),
-            other if waits_for_others(other) => (PointKind::Collective, None),
-            other if works_on_memory(other) => (PointKind::Unknown, None),
-            Op::Exit => (PointKind::Exit, None),
-            Op::Ret { .. } if self.function.kind == FunctionKind::Entry => (PointKind::Exit, None),
-            Op::Call { .. } if self.leaves_module(instruction) => (PointKind::Unknown, None),
-            Op::Other => (PointKind::Unknown, None),
+        let effect = Effect::of(&instruction.op);
+        let (kind, site) = match effect {
+            Effect::Access(_) => match self.access(instruction) {
+                Some((kind, site)) => (kind, Some(site)),
+                None => return,
+            },
+            Effect::ProxyFence | Effect::Unknown => (PointKind::Unknown, None),
+            Effect::Fence { scope, .. } => (PointKind::Fence(scope), Some(SiteKind::Fence)),
+            Effect::BlockBarrier => (PointKind::Barrier, Some(SiteKind::Barrier)),
+            Effect::WarpBarrier => (PointKind::WarpBarrier, Some(SiteKind::Barrier)),
+            Effect::Exit => (PointKind::Exit, None),
+            Effect::Return if self.function.kind == FunctionKind::Entry => (PointKind::Exit, None),
+            Effect::Call if self.leaves_module(instruction) => (PointKind::Unknown, None),
+            _ if effect.only_waits() => (PointKind::Collective, None),
+            _ if effect.works_on_memory() => (PointKind::Unknown, None),
             _ => return,
         };
         let mut point = self.point(kind);
         point.span = instruction.span;
         point.before_at = instruction.span.start;
         point.guard = instruction.guard.clone();
-        if matches!(instruction.op, Op::Call { .. }) {
+        if effect == Effect::Call {
             // In front of the parameters a guard may not be computed yet. Draining is always allowed.
             point.before_at = parameters_start(earlier).unwrap_or(instruction.span.start);
             point.guard = None;
@@ -289,47 +291,13 @@ impl<'m> Collector<'m, '_> {
     }
 }
 
-/// An instruction that waits for other threads without ordering what the thread stored.
-pub(crate) fn waits_for_others(op: &Op) -> bool {
-    match op {
-        Op::Shfl { sync, .. } | Op::Vote { sync, .. } => *sync,
-        Op::Match { .. } | Op::Redux { .. } | Op::Elect | Op::Movmatrix | Op::Mma(_) => true,
-        Op::Mbarrier { op: MbarrierOp::Wait { .. }, .. } | Op::ClusterBarrier { wait: true, .. } => true,
-        _ => false,
-    }
-}
-
-/// An instruction other than a load, a store or an atomic that reads or writes memory, or has it read or
-/// written on the thread's behalf, or tells others that it was: an arrival releases. Committing a group of
-/// asynchronous copies and waiting for it is nothing of the kind: the group's memory was drained when
-/// its copies were issued.
-pub(crate) fn works_on_memory(op: &Op) -> bool {
-    match op {
-        Op::Mbarrier { op, .. } => !matches!(op, MbarrierOp::Wait { .. } | MbarrierOp::PendingCount),
-        Op::CpAsync { .. }
-        | Op::CpAsyncArrive { .. }
-        | Op::CpAsyncBulk { .. }
-        | Op::CpAsyncTensor { .. }
-        | Op::StAsync { .. }
-        | Op::RedAsync { .. }
-        | Op::ClusterBarrier { wait: false, .. }
-        | Op::Ldmatrix { .. }
-        | Op::Stmatrix { .. }
-        | Op::WmmaLoad { .. }
-        | Op::WmmaStore { .. } => true,
-        // `griddepcontrol`, which orders grids, among them.
-        Op::Hint => true,
-        _ => false,
-    }
-}
-
 /// Space and scope as a site states them.
 fn described(instruction: &Instruction, scopes: &Scopes<'_>) -> (Option<&'static str>, Option<&'static str>) {
-    let (space, scope) = match &instruction.op {
-        Op::Ld { space, .. } | Op::Ldu { space, .. } | Op::St { space, .. } => (Some(*space), None),
-        Op::Atom { space, sem, .. } | Op::Red { space, sem, .. } => (Some(*space), scope_of(*sem)),
-        Op::Fence { scope, .. } => (None, Some(*scope)),
-        _ => (None, None),
+    let effect = Effect::of(&instruction.op);
+    let scope = effect.stated_scope();
+    let space = match effect {
+        Effect::Access(stated) => Some(stated.space),
+        _ => None,
     };
     let named = |space| match space {
         Space::Global => "global",
@@ -351,16 +319,6 @@ fn described(instruction: &Instruction, scopes: &Scopes<'_>) -> (Option<&'static
         Scope::Sys => "sys",
     });
     (space, scope)
-}
-
-fn scope_of(sem: Semantics) -> Option<Scope> {
-    match sem {
-        Semantics::Relaxed(scope)
-        | Semantics::Acquire(scope)
-        | Semantics::Release(scope)
-        | Semantics::AcqRel(scope) => Some(scope),
-        Semantics::Weak | Semantics::Volatile | Semantics::Mmio => None,
-    }
 }
 
 /// Where the passing of parameters to a call begins, given the statements before the call.

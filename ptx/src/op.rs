@@ -369,6 +369,8 @@ pub enum Op {
     /// `cp.async.wait_group N`, `cp.async.wait_all` (no operand), `cp.async.bulk.wait_group{.read} N`
     CpAsyncWait {
         bulk: bool,
+        /// `.read`: for the reads of bulk copies only.
+        read: bool,
     },
     /// `cp.async.mbarrier.arrive{.noinc}`: operand `[mbarrier]`
     CpAsyncArrive {

@@ -11,65 +11,36 @@
 //! - A lane of a store in [`Access::held`] is not visible yet. [`Event::Landed`] tells when it is. All other stores and atomics
 //!   that write are visible with their access, lane by lane in the order of lanes.
 //! - A lane of a load or an atomic reads, in this order of precedence: its own held store, if it is in [`Access::own`]; what
-//!   [`Event::ReadFrom`] says, if it is in [`Access::sourced`]: that comes before the lane's next fence, barrier, release or
-//!   access of the same bytes, or, where the load is weak, not at all; else what became visible last at these bytes.
-//! - Stores and atomics have a number ([`WriteId`]) where [`Access::numbers`] gives one; else nobody names them.
+//!   [`Event::ReadFrom`] says, if it is in [`Access::sourced`]; else what became visible last at these bytes.
+//!   [`Event::ReadFrom`] comes before the lane's next barrier, its next access of the same bytes and its end, and, but for reads
+//!   from what the lane cannot synchronise with by them, before its next fence or release; where the load is weak, perhaps not at all.
+//! - Stores and atomics have a number ([`WriteId`]) where [`Access::numbers`] gives one that is not 0; else nobody names them.
+//!   A held store lands under the number that it was told with. One store of a thread that is held may never be what memory
+//!   holds, as a later one of its own has taken its place: then it lands before that one, not as the last.
 //!
 //! # Who
 //! [`Lanes`] says which grid, block, warp and lanes. Slots (of CTAs, of warps) are small numbers that one block after another
 //! uses; between [`Event::BlockBegin`] and [`Event::BlockEnd`] a slot of a grid is one block.
 
+mod lanes;
+
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 
 use crate::scope::Strength;
+pub use lanes::{Lanes, each};
 
 /// An instruction: its number in its program, plus the first number of the program ([`Event::GridBegin`]). Host calls have
 /// numbers of their own ([`Event::Work`]).
 pub type Site = u32;
 
-/// A piece of work: a grid, a copy, a fill, a host function, a point of the host program. From 1, in the order of the calls.
+/// A piece of work: a grid, a copy, a fill, a host function, a point of the host program. From 1, in the order of
+/// [`Event::Work`].
 pub type WorkId = u32;
 
 /// A store or an atomic that has written, so that reads can name it. Unique for bytes in one grid; 0: what was there before the grid
 /// wrote (by the host, by other grids, or nothing).
 pub type WriteId = u64;
-
-/// Lanes of a warp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lanes {
-    /// The grid's work.
-    pub grid: WorkId,
-    /// Slot of the warp in the grid.
-    pub warp: u32,
-    /// Slot of its CTA in the grid.
-    pub cta: u32,
-    /// Linear index of the CTA in the grid.
-    pub block: u64,
-    /// Linear index in the CTA of the thread in lane 0; lane `i` has the index `i` more.
-    pub first: u32,
-    /// The lanes; never empty.
-    pub mask: u32,
-}
-
-impl Lanes {
-    /// Each lane's number.
-    pub fn each(self) -> impl Iterator<Item = u32> {
-        each(self.mask)
-    }
-}
-
-/// The lanes of a mask, ascending.
-pub fn each(mut mask: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let lane = mask.trailing_zeros();
-        mask &= mask - 1;
-        Some(lane)
-    })
-}
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -495,9 +466,15 @@ pub enum Event<'a> {
         site: Site,
         /// Who take the branch.
         taken: u32,
+        /// In lockstep: who go first, those of `taken` or the others. Else 0.
+        first: u32,
     },
     /// In lockstep: the lanes that have gone first on one side of a split are done with it, and those named go on with the other.
+    /// Left out where the other side has nothing to do before both are together again. Splits within the first side whose
+    /// lanes have all ended are over, too: nobody is left to be named by their `Join`.
     Else(Lanes),
-    /// In lockstep: both sides are done, and the lanes named are together again.
+    /// In lockstep: both sides are done, and the lanes named are together again. As above, of splits whose lanes have all ended
+    /// none is told. Where lanes do not come together in the order in which they have parted, they are told as together,
+    /// and as parted anew at the instruction at which they stand, by a [`Event::Split`] with nothing in between.
     Join(Lanes),
 }

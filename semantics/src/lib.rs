@@ -2,7 +2,10 @@
 //! are morally strong, what happens in an execution ([`event`]), and what threads know of each other ([`clocks`]).
 
 pub mod clocks;
+mod covered;
+pub mod effect;
 pub mod event;
+pub mod inferred;
 pub mod location;
 mod observer;
 pub mod scope;

@@ -92,7 +92,7 @@ pub enum Kind {
     Lanewise,
     /// Index into `asyncs`.
     Asynchronous,
-    /// 1 for `barrier.cluster.wait`, 0 for `barrier.cluster.arrive`.
+    /// 1 for `barrier.cluster.wait`, 0 for `barrier.cluster.arrive`, 2 for one that is relaxed.
     ClusterBarrier,
     /// Address operands in `src[0]` and the rank in `src[1]`; 1 for a 64-bit address. `mapa`.
     Mapa,

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::config::DeviceConfig;
-use crate::exec::{DeviceWork, Machine, Others};
+use crate::exec::{DeviceWork, Machine, Others, Watch};
 use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
 use crate::load::Program;
 use crate::memory::Memory;
@@ -50,10 +50,10 @@ impl Grid {
         workspace: Option<u64>,
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Grid, LaunchError> {
-        Grid::with_model(program, config, spec, workspace, scheduler, None)
+        Grid::with_model(program, config, spec, workspace, scheduler, None, None)
     }
 
-    /// As [`Grid::new`], under a memory model.
+    /// As [`Grid::new`], under a memory model, and with somebody looking on.
     ///
     /// # Errors
     /// As [`Grid::new`].
@@ -64,6 +64,7 @@ impl Grid {
         workspace: Option<u64>,
         mut scheduler: Box<dyn Scheduler>,
         model: Option<Box<dyn MemoryModel>>,
+        watch: Option<Watch>,
     ) -> Result<Grid, LaunchError> {
         let held = Held {
             program,
@@ -83,7 +84,7 @@ impl Grid {
         };
         let spec = LaunchSpec { kernel, params, ..*spec };
         let plan = plan(program, config, &spec, workspace)?;
-        let mut machine = Machine::new(program, config, plan, model)?;
+        let mut machine = Machine::new(program, config, plan, model, watch)?;
         machine.set_others(Others::MayWrite);
         machine.begin(&mut *scheduler);
         Ok(Grid { machine, scheduler, held })

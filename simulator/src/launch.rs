@@ -209,7 +209,7 @@ pub fn launch_with(
     model: Option<Box<dyn MemoryModel + '_>>,
 ) -> Result<(LaunchResult, ModelCounts), LaunchError> {
     let plan = plan(program, config, spec, None)?;
-    let mut machine = Machine::new(program, config, plan, model)?;
+    let mut machine = Machine::new(program, config, plan, model, None)?;
     machine.begin(scheduler);
     loop {
         if let Some(end) = machine.advance(memory, scheduler, u64::MAX) {

@@ -29,7 +29,7 @@ mod tensor_map;
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
 pub use console::{Console, Stream};
-pub use exec::{DeviceAction, DeviceWork, Others, reduce, shuffle_source};
+pub use exec::{DeviceAction, DeviceWork, Others, Watch, reduce, shuffle_source};
 pub use fault::{
     AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, LastWrite, Near, Place, SourcePosition, Spin,
     ThreadId,

@@ -24,7 +24,7 @@ impl Machine<'_> {
         let frame = self.warps[w].fragments[fragment].frame;
         let asyncs = self.set.image.asyncs;
         match &asyncs[index as usize] {
-            Asynchronous::Mbarrier { op, address, value, dst } => {
+            Asynchronous::Mbarrier { op, address, value, dst, .. } => {
                 return self.mbarrier(w, fragment, pc, active, *op, address, *value, *dst);
             }
             // How many arrivals are missing depends on the order of threads.
@@ -43,11 +43,11 @@ impl Machine<'_> {
                 self.copy_command(w, pc, AccessKind::Write, *bytes, &touched, completion)?;
             }
             Asynchronous::Commit { bulk } => self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?,
-            Asynchronous::Wait { bulk, keep: Some(keep) } => {
+            Asynchronous::Wait { bulk, keep: Some(keep), .. } => {
                 self.emit(w, active, pc, Action::WaitGroup(group(*bulk), *keep))?;
             }
             // `wait_all` waits for what is in no group yet, too.
-            Asynchronous::Wait { bulk, keep: None } => {
+            Asynchronous::Wait { bulk, keep: None, .. } => {
                 self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?;
                 self.emit(w, active, pc, Action::WaitGroup(group(*bulk), 0))?;
             }

@@ -3,6 +3,7 @@
 //! Accesses of shared memory become commands. Of global memory only constants are known; what is stored there is forgotten.
 
 use bugaroo_ptx::types::{Scope, Semantics, Space};
+use bugaroo_semantics::effect::strong_among;
 use bugaroo_simulator::SHARED_WINDOW;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Access, Inst};
@@ -360,13 +361,10 @@ impl Machine<'_> {
 
 /// How strong an access is, as far as it matters among the CTAs of a cluster. Volatile ones are relaxed, for the system.
 fn strength(semantics: Semantics) -> Strength {
-    match semantics {
-        Semantics::Weak => Strength::Weak,
-        Semantics::Relaxed(Scope::Cta)
-        | Semantics::Acquire(Scope::Cta)
-        | Semantics::Release(Scope::Cta)
-        | Semantics::AcqRel(Scope::Cta) => Strength::Cta,
-        _ => Strength::Cluster,
+    match strong_among(semantics) {
+        None => Strength::Weak,
+        Some(Scope::Cta) => Strength::Cta,
+        Some(_) => Strength::Cluster,
     }
 }
 

@@ -169,7 +169,7 @@ impl Machine<'_> {
             Kind::Barrier => self.barrier(w, fragment, pc, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, pc, inst.extra, active),
             Kind::Asynchronous => self.asynchronous(w, fragment, pc, inst.extra, active),
-            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, pc, inst.extra != 0, active),
+            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, pc, inst.extra & 1 != 0, active),
             Kind::Provided => self.provided(w, fragment, inst.extra, active),
             Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, pc, inst, active),
             _ => unreachable!("the loop sends nothing else here"),

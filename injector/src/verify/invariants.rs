@@ -7,7 +7,7 @@ use bugaroo_ptx::types::Space;
 
 use super::view::{Token, View};
 use super::{Violation, places};
-use crate::collect_sites::{waits_for_others, works_on_memory};
+use bugaroo_semantics::effect::Effect;
 
 /// Checks the pass of this name.
 pub(super) fn check(pass: &'static str, view: &View<'_>) -> Result<(), Violation> {
@@ -50,8 +50,8 @@ fn every_kind_has_its_place(pass: &'static str, view: &View<'_>) -> Result<(), V
                 ("drain-before-fences", Op::Fence { .. }) => true,
                 ("drain-before-barriers", Op::Barrier { .. } | Op::WarpSync) => true,
                 ("drain-before-unknown", Op::Other) => true,
-                ("drain-before-unknown", op) => works_on_memory(op),
-                ("drain-before-collectives", op) => waits_for_others(op),
+                ("drain-before-unknown", op) => Effect::of(op).works_on_memory(),
+                ("drain-before-collectives", op) => Effect::of(op).only_waits(),
                 ("drain-at-exit", Op::Exit) => true,
                 ("drain-at-exit", Op::Ret { .. }) => kernels.contains(&function.name),
                 _ => false,
@@ -70,14 +70,14 @@ fn every_kind_has_its_place(pass: &'static str, view: &View<'_>) -> Result<(), V
 }
 
 /// Every function with places declares our registers and asks who it is before anything else.
-fn prologues(view: &View<'_>) -> Result<(), Violation> {
+pub(super) fn prologues(view: &View<'_>) -> Result<(), Violation> {
     for (index, function) in view.table.functions.iter().enumerate() {
         let broken =
             |what: &str| Violation { rule: "declare-state", what: format!("{}: {what}", function.name) };
         let twin = view.functions.iter().find(|twin| twin.name == function.name);
         let twin = twin.ok_or_else(|| broken("the function is gone"))?;
         let executes = |token: &Token<'_>| match token {
-            Token::Open | Token::Close => true,
+            Token::Open(_) | Token::Close => true,
             Token::Statement(statement) => {
                 matches!(statement.kind, StatementKind::Instruction(_) | StatementKind::Label(_))
             }
@@ -97,7 +97,12 @@ fn prologues(view: &View<'_>) -> Result<(), Violation> {
 
 /// Every handler is defined once, where there is somebody to call it.
 fn handlers(view: &View<'_>) -> Result<(), Violation> {
-    let broken = |what: String| Violation { rule: "append-handlers", what };
+    defined_once(view, "append-handlers", &symbols::ALL)
+}
+
+/// Each of these functions is defined once, where there is somebody to call it.
+pub(super) fn defined_once(view: &View<'_>, rule: &'static str, symbols: &[&str]) -> Result<(), Violation> {
+    let broken = |what: String| Violation { rule, what };
     let functions = view.output.items.iter().filter_map(|item| match item {
         Item::Function(function) => Some(function),
         _ => None,
@@ -105,8 +110,8 @@ fn handlers(view: &View<'_>) -> Result<(), Violation> {
     let bodies: Vec<&str> =
         functions.filter(|function| function.body.is_some()).map(|function| function.name.as_str()).collect();
     let wanted = usize::from(!view.table.functions.is_empty());
-    for symbol in symbols::ALL {
-        let times = bodies.iter().filter(|name| **name == symbol).count();
+    for symbol in symbols {
+        let times = bodies.iter().filter(|name| *name == symbol).count();
         if times != wanted {
             return Err(broken(format!("{symbol} is defined {times} times")));
         }

@@ -81,7 +81,7 @@ fn simple(m: &mut Modifiers<'_>) -> Option<Op> {
         return Some(Op::CpAsyncCommit { bulk: false });
     }
     if m.flag("wait_group") || m.flag("wait_all") {
-        return Some(Op::CpAsyncWait { bulk: false });
+        return Some(Op::CpAsyncWait { bulk: false, read: false });
     }
     if m.flag("mbarrier") {
         let arrives = m.flag("arrive");
@@ -103,8 +103,7 @@ fn bulk(reduce: bool, m: &mut Modifiers<'_>) -> Option<Op> {
         return Some(Op::CpAsyncCommit { bulk: true });
     }
     if m.flag("wait_group") {
-        m.flag("read");
-        return Some(Op::CpAsyncWait { bulk: true });
+        return Some(Op::CpAsyncWait { bulk: true, read: m.flag("read") });
     }
     if m.flag("prefetch") {
         if m.flag("tensor") {

@@ -116,7 +116,7 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::Hint => 0..=1,
         Op::CpAsyncCommit { .. } | Op::ClusterBarrier { .. } => exactly(0),
         Op::CpAsyncArrive { .. } => exactly(1),
-        Op::CpAsyncWait { bulk } => usize::from(*bulk)..=1,
+        Op::CpAsyncWait { bulk, .. } => usize::from(*bulk)..=1,
         Op::Createpolicy => 1..=4,
         Op::Elect | Op::Getctarank { .. } | Op::Ldmatrix { .. } | Op::Stmatrix { .. } | Op::Movmatrix => {
             exactly(2)

@@ -325,8 +325,8 @@ fn asynchronous_copies() {
     assert_eq!(decode("cp.async.ca.shared.global", 3), Op::CpAsync { policy: false });
     assert_eq!(decode("cp.async.cg.shared.global.L2::cache_hint.L2::128B", 4), Op::CpAsync { policy: true });
     assert_eq!(decode("cp.async.commit_group", 0), Op::CpAsyncCommit { bulk: false });
-    assert_eq!(decode("cp.async.bulk.wait_group.read", 1), Op::CpAsyncWait { bulk: true });
-    assert_eq!(decode("cp.async.wait_all", 0), Op::CpAsyncWait { bulk: false });
+    assert_eq!(decode("cp.async.bulk.wait_group.read", 1), Op::CpAsyncWait { bulk: true, read: true });
+    assert_eq!(decode("cp.async.wait_all", 0), Op::CpAsyncWait { bulk: false, read: false });
     let arrive = Op::CpAsyncArrive { space: Space::Shared, noinc: true };
     assert_eq!(decode("cp.async.mbarrier.arrive.noinc.shared::cta.b64", 1), arrive);
     let bulk = |dst, src, mbarrier, reduce| Op::CpAsyncBulk {

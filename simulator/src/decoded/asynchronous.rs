@@ -1,7 +1,7 @@
 //! `mbarrier`, asynchronous copies and cluster barriers, as the engine runs them.
 
 use bugaroo_ptx::op::{AtomOp, MbarrierOp};
-use bugaroo_ptx::types::Type;
+use bugaroo_ptx::types::{Semantics, Type};
 
 use super::Address;
 use crate::alu::Width;
@@ -17,6 +17,8 @@ pub enum Asynchronous {
         value: Option<i32>,
         /// Row of the result: 64 bits for an arrival, a predicate for a test.
         dst: Option<u32>,
+        /// Order and scope of an arrival or a test.
+        order: Semantics,
     },
     /// `mbarrier.pending_count`: slot of the 64-bit state.
     PendingCount { state: i32, dst: u32 },
@@ -32,8 +34,8 @@ pub enum Asynchronous {
     },
     /// `cp.async.commit_group`
     Commit { bulk: bool },
-    /// `cp.async.wait_group` but for so many groups; None for `wait_all`.
-    Wait { bulk: bool, keep: Option<u32> },
+    /// `cp.async.wait_group` but for so many groups; None for `wait_all`. `read`: only for reads.
+    Wait { bulk: bool, keep: Option<u32>, read: bool },
     /// `cp.async.mbarrier.arrive`
     Arrive { address: Address, noinc: bool },
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: `bytes` is a slot.

@@ -91,7 +91,9 @@ impl Machine<'_> {
         let (cta, bit) = (warp.cta as usize, 1 << warp.index);
         let mut state = self.ctas[cta].barriers[id as usize];
         let mut first: Option<(u32, bool)> = None;
-        for at in 0..self.warps[w].fragments.len() {
+        let mut arrivals = [(0, 0, false); 32];
+        let fragments = self.warps[w].fragments.len();
+        for (at, arrival) in (0..fragments).zip(&mut arrivals) {
             // All lanes of the warp are here, so all its fragments are.
             let fragment = self.warps[w].fragments[at];
             let barrier = &program.barriers[program.code[fragment.pc as usize].extra as usize];
@@ -102,6 +104,9 @@ impl Machine<'_> {
             let count = barrier.count.map(|c| value(c) as u32);
             let (pc, aligned) = *first.get_or_insert((fragment.pc, barrier.aligned));
             if pc != fragment.pc && (aligned || barrier.aligned) {
+                // Whoever looks on is told who were where.
+                arrivals[at] = (fragment.pc, fragment.mask, barrier.action != BarrierAction::Arrive);
+                self.arrived(w, id, &arrivals);
                 return Err(Box::new((FaultKind::BarrierDivergence { barrier: id }, lane)));
             }
             // No count is the same as the count of all threads.
@@ -118,8 +123,10 @@ impl Machine<'_> {
                 state.yes += (votes & fragment.mask).count_ones();
                 state.votes += fragment.mask.count_ones();
             }
+            let waits = barrier.action != BarrierAction::Arrive;
+            *arrival = (fragment.pc, fragment.mask, waits);
             let fragment = &mut self.warps[w].fragments[at];
-            if barrier.action == BarrierAction::Arrive {
+            if !waits {
                 fragment.state = State::Ready;
                 fragment.pc += 1;
             } else {
@@ -133,7 +140,17 @@ impl Machine<'_> {
             let pc = first.map_or(0, |(pc, _)| pc);
             self.model_arrived(w, id, here, pc);
         }
+        self.arrived(w, id, &arrivals);
         self.try_release(cta, id, Some(w))
+    }
+
+    /// Tells who have arrived: instruction, lanes, and whether they wait, of as many parts of a warp as have lanes.
+    fn arrived(&self, w: usize, id: u32, arrivals: &[(u32, u32, bool); 32]) {
+        if self.watch.is_some() {
+            for (pc, mask, waits) in arrivals.iter().take_while(|arrival| arrival.1 != 0) {
+                self.observed_arrive(w, *pc, *mask, id, *waits);
+            }
+        }
     }
 
     /// Lanes of warp `w` have exited: what waits for them may go on.
@@ -223,6 +240,7 @@ impl Machine<'_> {
             if let_go != 0 {
                 nobody = false;
                 self.model_released(w, Some(id), let_go);
+                self.observed_leave(w, let_go, id);
                 if by != Some(w) {
                     self.enqueue(w as u32);
                     self.woken = true;
@@ -232,6 +250,7 @@ impl Machine<'_> {
         if nobody {
             // The model has to know that the next arrival is another use's.
             self.model_released(first, Some(id), 0);
+            self.observed_completed(cta as u32, id);
         }
         Ok(())
     }

@@ -180,6 +180,10 @@ impl Machine<'_> {
         }
         let target = table[index(active.trailing_zeros() as usize) as usize];
         let group = lanes(active).filter(|l| table[index(*l) as usize] == target).fold(0, |g, l| g | 1 << l);
+        let (pc, mask) = (self.warps[w].fragments[fragment].pc, self.warps[w].fragments[fragment].mask);
+        if self.watch.is_some() && group != mask {
+            self.observed_split(w, pc, mask, group, target <= pc);
+        }
         let at = self.isolate(w, fragment, group, active);
         self.warps[w].fragments[at].pc = target;
         Ok(Flow::Select)
@@ -187,6 +191,7 @@ impl Machine<'_> {
 
     /// Lanes of a fragment exit: they leave their frames, and barriers no longer wait for them.
     pub(super) fn exit_lanes(&mut self, w: usize, fragment: usize, lanes: u32) -> Result<(), Trouble> {
+        self.observed_exit(w, lanes);
         let warp = &mut self.warps[w];
         let mut frame = warp.fragments[fragment].frame;
         warp.fragments[fragment].mask &= !lanes;

@@ -62,17 +62,19 @@ impl Machine<'_> {
         &mut self,
         w: usize,
         fragment: usize,
-        wait: bool,
+        extra: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
         let cta = self.warps[w].cta as usize;
-        if !wait {
+        if extra & 1 == 0 {
+            self.observed_cluster_arrive(w, active, extra & 2 != 0);
             self.counts.barriers += u64::from(active.count_ones());
             self.cluster_arrived[w] |= active;
             self.complete_cluster(cta);
             return Ok(Flow::Visible);
         }
         let waiting = active & self.cluster_arrived[w];
+        self.observed_cluster_leave(w, active & !waiting);
         if waiting == 0 {
             return Ok(Flow::Visible);
         }
@@ -112,13 +114,14 @@ impl Machine<'_> {
         self.asynchrony.progress();
         for w in self.cluster_warps(cta) {
             self.cluster_arrived[w] = 0;
-            let mut released = false;
+            let mut released = 0;
             for fragment in self.warps[w].fragments.iter_mut().filter(|f| f.state == State::Cluster) {
                 fragment.state = State::Ready;
                 fragment.pc += 1;
-                released = true;
+                released |= fragment.mask;
             }
-            if released {
+            self.observed_cluster_leave(w, released);
+            if released != 0 {
                 self.enqueue(w as u32);
                 self.woken = true;
             }

@@ -24,6 +24,7 @@ struct Part {
     lanes: u32,
     rows: *mut u8,
     index: u32,
+    pc: u32,
 }
 
 impl Machine<'_> {
@@ -35,11 +36,11 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let rows = self.warps[w].fragments[fragment].rows;
+        let (rows, pc) = (self.warps[w].fragments[fragment].rows, self.warps[w].fragments[fragment].pc);
         let Some(slot) = self.program.collectives[index as usize].mask else {
             // Who takes part is the schedule's choice.
             self.unproven.set(true);
-            self.perform(w, &[Part { lanes: active, rows, index }])?;
+            self.perform(w, &[Part { lanes: active, rows, index, pc }])?;
             return Ok(Flow::Next);
         };
         let consts = self.constants.base();
@@ -51,7 +52,7 @@ impl Machine<'_> {
         let differ =
             masks.0.iter().zip(0..).fold(0, |lanes, (mask, l)| lanes | u32::from(*mask != first) << l);
         if differ & active == 0 && active & !first == 0 && first & self.warps[w].alive == active {
-            self.perform(w, &[Part { lanes: active, rows, index }])?;
+            self.perform(w, &[Part { lanes: active, rows, index, pc }])?;
             return Ok(self.after(index));
         }
         if let Some(lane) = lanes(active).find(|l| named(*l) >> l & 1 == 0) {
@@ -67,7 +68,7 @@ impl Machine<'_> {
             let mask = named(rest.trailing_zeros() as usize);
             let group = group_of(mask);
             if mask & alive == group {
-                self.perform(w, &[Part { lanes: group, rows, index }])?;
+                self.perform(w, &[Part { lanes: group, rows, index, pc }])?;
                 complete |= group;
             }
             rest &= !group;
@@ -115,10 +116,11 @@ impl Machine<'_> {
             if here != mask & warp.alive {
                 continue;
             }
-            let mut parts = [Part { lanes: 0, rows: std::ptr::null_mut(), index: 0 }; 32];
+            let mut parts = [Part { lanes: 0, rows: std::ptr::null_mut(), index: 0, pc: 0 }; 32];
             let mut count = 0;
             for f in self.warps[w].fragments.iter_mut().filter(|f| fellows(f)) {
-                parts[count] = Part { lanes: f.mask, rows: f.rows, index: program.code[f.pc as usize].extra };
+                let index = program.code[f.pc as usize].extra;
+                parts[count] = Part { lanes: f.mask, rows: f.rows, index, pc: f.pc };
                 count += 1;
                 f.state = State::Ready;
                 f.pc += 1;
@@ -141,6 +143,7 @@ impl Machine<'_> {
             Together::Sync => {
                 let lanes = parts.iter().fold(0, |all, part| all | part.lanes);
                 self.model_released(w, None, lanes);
+                self.observed_meeting(w, parts[0].pc, lanes);
             }
             _ => self.exchange(parts),
         }

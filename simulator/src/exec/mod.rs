@@ -21,7 +21,9 @@ mod hang;
 mod launched;
 mod matrix;
 mod modelled;
+mod observed;
 mod provided;
+mod queue;
 mod resolve;
 mod stack;
 mod step;
@@ -43,6 +45,9 @@ use hang::Search;
 use hang::written::Written;
 pub(crate) use launched::launch_constants;
 use launched::thread_indices;
+pub(crate) use observed::Made;
+use observed::Observed;
+pub use observed::Watch;
 pub(crate) use resolve::{Resolved, sum32};
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
 
@@ -56,6 +61,8 @@ use crate::load::{Constants, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
 use crate::model::lockstep::in_lockstep;
+use crate::model::notes::Notes;
+use crate::model::sequential::Sequential;
 use crate::poison;
 use crate::schedule::{Candidate, Scheduler};
 
@@ -140,6 +147,12 @@ pub(crate) struct Machine<'a> {
     device_runtime: DeviceRuntime,
     /// What decides what accesses see and when stores are seen; None for sequentially consistent memory.
     model: Option<Box<dyn MemoryModel + 'a>>,
+    /// Who looks on.
+    watch: Option<Box<Observed>>,
+    /// What the model does is noted here, where somebody wants to know.
+    notes: Option<Box<Notes>>,
+    /// Who looks on is to be told of splits as of a stack: see [`Machine::observed_selection`].
+    tells_stack: bool,
     /// The launch has no model but what looks on.
     sequential: bool,
     /// Code that the injector has put in delays stores.
@@ -169,7 +182,12 @@ impl<'a> Machine<'a> {
         config: &'a DeviceConfig,
         plan: Plan<'a>,
         model: Option<Box<dyn MemoryModel + 'a>>,
+        watch: Option<Watch>,
     ) -> Result<Machine<'a>, LaunchError> {
+        let model = match watch {
+            Some(_) => model.or_else(|| Some(Box::new(Sequential))),
+            None => model,
+        };
         let model = if config.lockstep { model.map(in_lockstep) } else { model };
         let resident = plan.resident;
         let warps = u64::from(resident) * u64::from(plan.warps_per_block);
@@ -215,6 +233,9 @@ impl<'a> Machine<'a> {
             device_runtime: DeviceRuntime::default(),
             sequential: model.as_ref().is_none_or(|model| model.only_looks_on()),
             model,
+            tells_stack: false,
+            notes: None,
+            watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize))),
             injected: program.variable(LAUNCH_VARIABLE).is_some(),
             shared_stride,
             budget: plan.spec.step_budget.unwrap_or(u64::MAX),
@@ -227,6 +248,10 @@ impl<'a> Machine<'a> {
             memory: Shared::none(),
             plan,
         };
+        machine.tells_stack =
+            config.lockstep && machine.watch.as_ref().is_some_and(|watch| watch.wants.branches);
+        machine.notes = machine.watch.as_ref().and_then(|watch| watch.wants.sources.then(Box::default));
+        machine.observed_begin();
         let shape = machine.shape();
         if let Some(model) = &mut machine.model {
             model.begin(&shape);
@@ -259,6 +284,11 @@ impl<'a> Machine<'a> {
         }
         let end = self.turns(scheduler, self.counts.turns.saturating_add(turns));
         self.memory.take_back();
+        if end.is_some()
+            && let Some(watch) = &mut self.watch
+        {
+            watch.end();
+        }
         end
     }
 
@@ -343,40 +373,6 @@ impl<'a> Machine<'a> {
         self.counts
     }
 
-    /// Decides who of a warp goes first this turn, see [`warp`], and for how many of the `operations` granted.
-    #[inline(always)]
-    fn favour(&mut self, warp: u32, operations: u32, scheduler: &mut dyn Scheduler) -> u32 {
-        let warp = &mut self.warps[warp as usize];
-        warp.favoured = NOBODY;
-        if self.config.lockstep {
-            return operations;
-        }
-        if warp.fragments.len() == 1 {
-            // Every 64th turn: whose that is, is random.
-            if self.counts.turns & 63 == self.phase {
-                warp.passing = Passing::default();
-                if !self.program.leans_on_convergence {
-                    warp.part(scheduler.random());
-                }
-            }
-            return operations;
-        }
-        let bits = scheduler.random();
-        if bits & 7 == 0 {
-            let ready = warp.ready();
-            warp.parting = Parting::None;
-            if ready != 0 {
-                let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
-                warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
-            }
-            return operations;
-        }
-        match warp.parting {
-            Parting::Behind { operations: lead, .. } => operations.min(lead),
-            _ => warp.pass_on(&self.frames, operations, bits),
-        }
-    }
-
     fn add_cta(&mut self, slot: u32, shared: *mut u8) {
         let first_warp = self.warps.len() as u32;
         for index in 0..self.plan.warps_per_block {
@@ -422,6 +418,7 @@ impl<'a> Machine<'a> {
         cta.barriers = [barrier::Barrier::default(); BARRIERS];
         // SAFETY: the slot's shared memory has `shared_bytes` bytes.
         unsafe { cta.shared.write_bytes(0, self.plan.shared_bytes as usize) };
+        self.observed_block_begins(slot);
         self.model_block_begins(slot);
         let cta = &self.ctas[slot as usize];
         let first = cta.first_warp;
@@ -461,27 +458,8 @@ impl<'a> Machine<'a> {
             self.counts.blocks += 1;
             self.model_block_ends(slot);
             self.end_block(slot);
+            self.observed_block_ends(slot);
             self.next_cluster(slot);
-        }
-    }
-
-    /// Makes a warp a candidate, if it is none.
-    fn enqueue(&mut self, slot: u32) {
-        let warp = &mut self.warps[slot as usize];
-        if warp.queued.is_none() {
-            warp.queued = Some(self.runnable.len() as u32);
-            let block = self.ctas[warp.cta as usize].block;
-            let number = block * u64::from(self.plan.warps_per_block) + u64::from(warp.index);
-            self.runnable.push(Candidate { warp: number, slot });
-        }
-    }
-
-    fn dequeue(&mut self, slot: u32) {
-        if let Some(at) = self.warps[slot as usize].queued.take() {
-            self.runnable.swap_remove(at as usize);
-            if let Some(moved) = self.runnable.get(at as usize) {
-                self.warps[moved.slot as usize].queued = Some(at);
-            }
         }
     }
 }

@@ -4,12 +4,13 @@
 use super::frames::ROOT;
 use super::resolve::Request;
 use super::{Machine, Trouble};
-use crate::decoded::{Asynchronous, Inst, Kind, Together};
+use crate::decoded::{Inst, Kind};
 use crate::fault::{AccessKind, FaultKind};
-use crate::model::accessed::Data;
 use crate::model::{Accessed, At, Event, MemoryModel, Shape, Step, World};
 use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::Type;
+use bugaroo_semantics::effect::Effect;
+use bugaroo_semantics::event;
 
 /// How an instruction was done.
 pub(super) enum Did {
@@ -57,6 +58,7 @@ impl Machine<'_> {
         hook: impl FnOnce(&Machine<'_>, &mut dyn MemoryModel, &mut World<'_>) -> T,
     ) -> Result<T, Trouble> {
         let mut model = self.model.take().expect("only a launch with a model gets here");
+        let mut notes = self.notes.take();
         let mut world = World {
             memory: &self.memory,
             shared: self._blocks[0].base(),
@@ -64,10 +66,12 @@ impl Machine<'_> {
             shared_bytes: self.plan.shared_bytes,
             lost: None,
             changed: false,
+            notes: notes.as_deref_mut(),
         };
         let answer = hook(self, &mut *model, &mut world);
         let lost = world.lost;
         self.model = Some(model);
+        self.notes = notes;
         match lost {
             None => Ok(answer),
             Some((address, size)) => {
@@ -164,7 +168,7 @@ impl Machine<'_> {
         let access = &program.accesses[index as usize];
         let at = self.at(w, pc, active);
         let passes = !access.visible || self.model.as_ref().is_some_and(|model| model.passes_load(&at));
-        if passes {
+        if passes && (self.watch.is_none() || !access.visible) {
             // SAFETY: the caller's promise.
             let visible = unsafe { self.load::<V3>(w, frame, consts, index, active)? };
             return Ok(if visible { Did::Visible } else { Did::Quiet });
@@ -179,13 +183,31 @@ impl Machine<'_> {
                 self.load_rows::<V3>(frame, access, found, active);
                 return Ok(Did::Quiet);
             }
-            let step = self.ask(active.trailing_zeros(), |machine, model, world| {
-                let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
-                model.load(&at, &accessed, world)
-            })?;
-            let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            if self.watch.is_some() {
+                self.foresee(w, &access.address, (frame, consts), &found, bytes, active);
+            }
+            let step = if passes {
+                Step::run(active)
+            } else {
+                self.ask(active.trailing_zeros(), |machine, model, world| {
+                    let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
+                    model.load(&at, &accessed, world)
+                })?
+            };
+            let Step::Do { run, taken, again } = step else { return Ok(self.again()) };
             if run != 0 {
                 self.load_rows::<V3>(frame, access, found, run);
+            }
+            if self.watch.is_some() {
+                self.observed_move(
+                    w,
+                    pc,
+                    access,
+                    (frame, consts),
+                    found,
+                    event::AccessKind::Load,
+                    (run, taken),
+                );
             }
             Ok(done(run, taken, again))
         }
@@ -215,16 +237,30 @@ impl Machine<'_> {
                 return Ok(Did::Quiet);
             }
             let at = self.at(w, pc, active);
+            if self.watch.is_some() {
+                self.foresee(w, &access.address, (frame, consts), &found, bytes, active);
+            }
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
                 let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
                 model.store(&at, &accessed, world)
             })?;
-            let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            let Step::Do { run, taken, again } = step else { return Ok(self.again()) };
             if run | taken != 0 {
                 self.count_stores(w, (access.counted, index), &found, run | taken, bytes);
             }
             if run != 0 {
                 self.store_rows(frame, consts, access, found, run);
+            }
+            if self.watch.is_some() {
+                self.observed_move(
+                    w,
+                    pc,
+                    access,
+                    (frame, consts),
+                    found,
+                    event::AccessKind::Store,
+                    (run, taken),
+                );
             }
             Ok(done(run, taken, again))
         }
@@ -253,29 +289,36 @@ impl Machine<'_> {
                 return Ok(Did::Quiet);
             }
             let at = self.at(w, pc, active);
+            if self.watch.is_some() {
+                self.foresee(w, &atomic.address, (frame, consts), &found, bytes, active);
+            }
             let first = found.lane(&self.pointers, active.trailing_zeros() as usize, bytes);
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
-                let accessed = Accessed {
-                    frame,
-                    consts,
-                    address: &atomic.address,
-                    found,
-                    pointers: &machine.pointers,
-                    data: Data::Combined(atomic, flush),
-                    semantics: atomic.semantics,
-                    size: bytes,
-                    elements: 1,
-                };
+                let made = machine.watch.as_ref().map(|watch| &watch.made);
+                let rows = (frame, consts);
+                let accessed = Accessed::combined(atomic, flush, rows, (found, &machine.pointers), made);
                 model.atomic(&at, &accessed, world)
             })?;
-            let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+            let Step::Do { run, taken, again } = step else { return Ok(self.again()) };
             self.note_taken(w, (frame, consts), (atomic, site), &found, taken);
+            if self.watch.is_some() {
+                self.foresee_atomic((frame, consts), atomic, found, flush, run);
+            }
             if run != 0 {
                 self.atomic(w, frame, consts, index, run)?;
             }
+            if self.watch.is_some() {
+                self.observed_atomic(w, pc, atomic, (run, taken));
+            }
             Ok(done(run, taken, again))
         }
+    }
+
+    /// The model has done a step before the instruction.
+    fn again(&mut self) -> Did {
+        self.observed_notes();
+        Did::Again
     }
 
     fn modelled_fence(&mut self, w: usize, pc: u32, extra: u32, active: u32) -> Result<Did, Trouble> {
@@ -285,8 +328,10 @@ impl Machine<'_> {
         };
         let at = self.at(w, pc, active);
         let step = self.ask(active.trailing_zeros(), |_, model, world| model.fence(&at, fence, world))?;
+        self.observed_notes();
         let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
         self.count_fences(extra & 1, run);
+        self.observed_fence(w, pc, run | taken, fence);
         Ok(done(run, taken, again))
     }
 
@@ -301,40 +346,26 @@ impl Machine<'_> {
         let Some(event) = self.event_of(w, fragment, inst) else { return Ok(false) };
         let at = self.at(w, self.warps[w].fragments[fragment].pc, active);
         let step = self.ask(active.trailing_zeros(), |_, model, world| model.event(&at, event, world))?;
+        self.observed_notes();
         Ok(step == Step::Again)
     }
 
     fn event_of(&self, w: usize, fragment: usize, inst: &Inst) -> Option<Event> {
-        Some(match inst.kind {
-            Kind::Exit => Event::Exit,
-            Kind::Ret => {
+        let effect = self.program.effect_of(inst);
+        Some(match effect {
+            Effect::Exit => Event::Exit,
+            Effect::Return => {
                 let frame = self.warps[w].fragments[fragment].frame;
                 return (self.frames.get(frame).parent == ROOT).then_some(Event::Exit);
             }
-            Kind::Barrier => Event::Barrier,
-            Kind::Collective => {
-                let collective = &self.program.collectives[inst.extra as usize];
-                // The deprecated forms wait for nobody.
-                collective.mask?;
-                match collective.what {
-                    Together::Sync => Event::WarpBarrier,
-                    Together::Matrix(matrix) if self.program.matrices[matrix as usize].visible() => {
-                        Event::Opaque
-                    }
-                    _ => Event::Collective,
-                }
-            }
-            Kind::Asynchronous => match &self.program.asyncs[inst.extra as usize] {
-                Asynchronous::Mbarrier { op: MbarrierOp::Wait { .. }, .. } => Event::Collective,
-                // What the copies of the group touch was announced when they were issued.
-                Asynchronous::PendingCount { .. }
-                | Asynchronous::Commit { .. }
-                | Asynchronous::Wait { .. } => return None,
-                _ => Event::Opaque,
-            },
-            Kind::ClusterBarrier if inst.extra != 0 => Event::Collective,
-            Kind::ClusterBarrier | Kind::Provided => Event::Opaque,
-            _ => return None,
+            Effect::BlockBarrier => Event::Barrier,
+            Effect::WarpBarrier => Event::WarpBarrier,
+            // Accesses and fences have hooks of their own. What the copies of a group touch was announced when they were issued.
+            Effect::Nothing | Effect::Access(_) | Effect::Fence { .. } | Effect::ProxyFence => return None,
+            Effect::Mbarrier(MbarrierOp::PendingCount) | Effect::CopyGroup { .. } => return None,
+            Effect::Pause | Effect::Call | Effect::Hint => return None,
+            _ if effect.only_waits() => Event::Collective,
+            _ => Event::Opaque,
         })
     }
 
@@ -351,6 +382,7 @@ impl Machine<'_> {
         if self.model.is_some() {
             // The lanes that could be told of memory that was freed are gone.
             let _ = self.ask(0, |_, model, world| model.end_block(slot, world));
+            self.observed_notes();
         }
     }
 

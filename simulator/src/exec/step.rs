@@ -64,6 +64,9 @@ impl Machine<'_> {
                 return Ok(if self.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
             };
             let fragment = self.warps[w].fragments[selected.index];
+            if MODEL && self.tells_stack {
+                self.observed_selection(w, fragment.mask, fragment.pc);
+            }
             let mask = fragment.mask;
             let frame = fragment.rows;
             let mut pc = fragment.pc;
@@ -140,6 +143,9 @@ impl Machine<'_> {
                                 continue 'select;
                             }
                         } else {
+                            if MODEL && self.watch.is_some() {
+                                self.observed_split(w, pc, mask, active, inst.extra <= pc);
+                            }
                             pc += 1;
                             save!();
                             let warp = &mut self.warps[w];
@@ -311,7 +317,7 @@ impl Machine<'_> {
             Kind::Barrier => self.barrier(w, fragment, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, inst.extra, active),
             Kind::Asynchronous => self.asynchronous(w, fragment, inst.extra, active),
-            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, inst.extra != 0, active),
+            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, inst.extra, active),
             Kind::Provided => self.provided(w, fragment, inst.extra, active),
             Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, inst, active),
             _ => unreachable!("the loop sends nothing else here"),

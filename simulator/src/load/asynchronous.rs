@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::ast::{Instruction, Operand};
 use bugaroo_ptx::op::{AtomOp, MbarrierOp, Op};
-use bugaroo_ptx::types::{Space, Type};
+use bugaroo_ptx::types::{Semantics, Space, Type};
 
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
@@ -14,7 +14,7 @@ impl<'m> Builder<'m> {
     pub fn asynchronous(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
         let operands = &inst.operands[..];
         let found = match (&inst.op, operands) {
-            (Op::Mbarrier { op, space, .. }, _) => self.mbarrier(at, *op, *space, operands)?,
+            (Op::Mbarrier { op, space, order }, _) => self.mbarrier(at, (*op, *order), *space, operands)?,
             (Op::CpAsync { policy }, [dst, src, bytes, rest @ ..]) => {
                 let Some(left) = rest.len().checked_sub(usize::from(*policy)) else {
                     return Err(self.refuse(at, "no cache policy"));
@@ -23,7 +23,7 @@ impl<'m> Builder<'m> {
                 self.copy(at, dst, src, bytes, rest.first())?
             }
             (Op::CpAsyncCommit { bulk }, _) => Asynchronous::Commit { bulk: *bulk },
-            (Op::CpAsyncWait { bulk }, rest) => {
+            (Op::CpAsyncWait { bulk, read }, rest) => {
                 let keep = match rest {
                     [] => None,
                     [Operand::Integer(groups)] if *groups >= 0 => {
@@ -31,7 +31,7 @@ impl<'m> Builder<'m> {
                     }
                     _ => return Err(self.refuse(at, "a number of groups that is no constant")),
                 };
-                Asynchronous::Wait { bulk: *bulk, keep }
+                Asynchronous::Wait { bulk: *bulk, keep, read: *read }
             }
             (Op::CpAsyncArrive { space, noinc }, [address]) => {
                 Asynchronous::Arrive { address: self.memory_address(at, address, *space)?, noinc: *noinc }
@@ -124,7 +124,7 @@ impl<'m> Builder<'m> {
     fn mbarrier(
         &mut self,
         at: &mut Current<'m>,
-        op: MbarrierOp,
+        (op, order): (MbarrierOp, Semantics),
         space: Space,
         operands: &[Operand],
     ) -> Result<Asynchronous, LoadError> {
@@ -139,7 +139,7 @@ impl<'m> Builder<'m> {
             ) => {
                 let address = self.memory_address(at, address, space)?;
                 let value = rest.first().map(|v| self.typed_source(at, v, Type::U32)).transpose()?;
-                Ok(Asynchronous::Mbarrier { op, address, value, dst: None })
+                Ok(Asynchronous::Mbarrier { op, address, value, dst: None, order })
             }
             (MbarrierOp::Arrive { .. }, [state, address, rest @ ..]) => {
                 let dst = match state {
@@ -148,14 +148,14 @@ impl<'m> Builder<'m> {
                 };
                 let address = self.memory_address(at, address, space)?;
                 let value = rest.first().map(|v| self.typed_source(at, v, Type::U32)).transpose()?;
-                Ok(Asynchronous::Mbarrier { op, address, value, dst })
+                Ok(Asynchronous::Mbarrier { op, address, value, dst, order })
             }
             (MbarrierOp::Wait { parity, .. }, [done, address, state, ..]) => {
                 let dst = Some(self.typed_destination(at, done, Type::Pred)?);
                 let address = self.memory_address(at, address, space)?;
                 let ty = if parity { Type::U32 } else { Type::B64 };
                 let value = Some(self.typed_source(at, state, ty)?);
-                Ok(Asynchronous::Mbarrier { op, address, value, dst })
+                Ok(Asynchronous::Mbarrier { op, address, value, dst, order })
             }
             _ => Err(self.refuse(at, "operands of this form")),
         }

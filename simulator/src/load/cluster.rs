@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::ast::{Function, Instruction};
 use bugaroo_ptx::op::Op;
-use bugaroo_ptx::types::Type;
+use bugaroo_ptx::types::{Semantics, Type};
 
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
@@ -20,8 +20,9 @@ impl<'m> Builder<'m> {
     pub fn cluster(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
         let mut ops = no_operands();
         match (&inst.op, &inst.operands[..]) {
-            (Op::ClusterBarrier { wait, .. }, []) => {
-                self.emit(at, Kind::ClusterBarrier, ops, u32::from(*wait));
+            (Op::ClusterBarrier { wait, order }, []) => {
+                let relaxed = matches!(order, Semantics::Relaxed(_));
+                self.emit(at, Kind::ClusterBarrier, ops, u32::from(*wait) | u32::from(relaxed) << 1);
             }
             (Op::Mapa { ty, .. }, [dst, address, rank]) => {
                 ops.dst = self.typed_destination(at, dst, *ty)?;

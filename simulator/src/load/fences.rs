@@ -25,7 +25,8 @@ use bugaroo_device_handlers::flags;
 use bugaroo_injector::collect_sites::{PointKind, SiteTable};
 use bugaroo_protocol::{Inserted, Insertion, Side};
 use bugaroo_ptx::op::FenceKind;
-use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::effect::widened;
 use rustc_hash::FxHashMap;
 
 use super::Program;
@@ -58,23 +59,6 @@ fn asked(table: &SiteTable, words: &[u32], widen: &BTreeSet<u32>) -> Asked {
         (word != 0).then_some(((point.span.start, point.span.end), word))
     };
     table.points.iter().filter_map(word).collect()
-}
-
-/// Whether a scope is narrower than the device.
-fn is_narrow(scope: Scope) -> bool {
-    matches!(scope, Scope::Cta | Scope::Cluster)
-}
-
-/// An access's semantics with the scope of the device, where its own is narrower.
-fn widened(semantics: Semantics) -> Semantics {
-    match semantics {
-        Semantics::Weak => Semantics::Relaxed(Scope::Gpu),
-        Semantics::Relaxed(scope) if is_narrow(scope) => Semantics::Relaxed(Scope::Gpu),
-        Semantics::Acquire(scope) if is_narrow(scope) => Semantics::Acquire(Scope::Gpu),
-        Semantics::Release(scope) if is_narrow(scope) => Semantics::Release(Scope::Gpu),
-        Semantics::AcqRel(scope) if is_narrow(scope) => Semantics::AcqRel(Scope::Gpu),
-        other => other,
-    }
 }
 
 /// A program as it is written anew.
@@ -221,19 +205,21 @@ impl Program {
         match inst.kind {
             Kind::Fence => {
                 if let Some(own) = self.fences.get((inst.extra >> 1) as usize).copied() {
-                    let wide = if is_narrow(own.scope) { Scope::Gpu } else { own.scope };
+                    let wide = own.scope.max(Scope::Gpu);
                     let scope = if widen { wide } else { Scope::Cta };
                     inst.extra = self.add_fence(Fence { scope, ..own }) | inst.extra & 1;
                 }
             }
             Kind::Load | Kind::Store if widen => {
                 let own = self.accesses[inst.extra as usize];
-                self.accesses.push(crate::decoded::Access { semantics: widened(own.semantics), ..own });
+                self.accesses
+                    .push(crate::decoded::Access { semantics: widened(own.semantics, Scope::Gpu), ..own });
                 inst.extra = self.accesses.len() as u32 - 1;
             }
             Kind::Atomic if widen => {
                 let own = self.atomics[inst.extra as usize];
-                self.atomics.push(crate::decoded::Atomic { semantics: widened(own.semantics), ..own });
+                self.atomics
+                    .push(crate::decoded::Atomic { semantics: widened(own.semantics, Scope::Gpu), ..own });
                 inst.extra = self.atomics.len() as u32 - 1;
             }
             _ => {}

@@ -157,6 +157,10 @@ impl<'m> Builder<'m> {
             ops.dst2 = at.carry();
             shape.dst2 = Some(Width::Pred);
         }
+        if shape.dst2.is_none() {
+            // Nobody writes it. Whoever asks which rows are written gets no other row for it.
+            ops.dst2 = ops.dst;
+        }
         let Some(run) = select(op, &shape, self.program.isa) else {
             return Err(self.refuse(at, "the simulator has no arithmetic for these types and operands"));
         };

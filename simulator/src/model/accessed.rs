@@ -7,7 +7,7 @@ use crate::address::SHARED_WINDOW;
 use crate::alu::Width;
 use crate::decoded::{Access, Address, Atomic, Base};
 use crate::exec::{
-    RANK_SHIFT, Resolved, combine, combine_wide, give_wide, read_lane, row, sum32, write_lane,
+    Made, RANK_SHIFT, Resolved, combine, combine_wide, give_wide, read_lane, row, sum32, write_lane,
 };
 
 /// Registers that an access moves.
@@ -26,6 +26,8 @@ pub struct Accessed<'a> {
     pub(crate) found: Resolved,
     pub(crate) pointers: &'a [u64; 32],
     pub(crate) data: Data<'a>,
+    /// Where what atomics make is taken down, where somebody looks on.
+    pub(crate) made: Option<&'a Made>,
     /// Order, strength and scope.
     pub semantics: Semantics,
     /// Bytes of an element: 1, 2, 4 or 8; 16 for an atomic. Elements of 128 bits are loaded and stored as two halves.
@@ -67,6 +69,37 @@ impl Registers {
     }
 }
 
+/// The generic address of a lane's first element. `own_window`: see [`Resolved`].
+///
+/// # Safety
+/// The address's slots are rows of the frame or the constants.
+#[inline(always)]
+pub(crate) unsafe fn generic_address(
+    address: &Address,
+    (frame, consts): (*const u8, *const u8),
+    own_window: u64,
+    lane: usize,
+) -> u64 {
+    // SAFETY: the caller's promise; the widths are the loader's.
+    let base = unsafe {
+        match address.base {
+            Base::Row64(slot) => read_lane(row(frame, consts, slot), Width::W64, lane),
+            Base::Row32(slot) => read_lane(row(frame, consts, slot), Width::W32, lane),
+            Base::Fixed | Base::FrameLocal => 0,
+        }
+    };
+    let sum = match address.base {
+        Base::Row32(_) => sum32(base as u32, address.offset),
+        _ => base.wrapping_add(address.offset),
+    };
+    let sum = if address.space == Space::Shared { sum.wrapping_add(SHARED_WINDOW) } else { sum };
+    // One address for each byte, whatever way the block has got it.
+    if own_window != 0 && sum >> RANK_SHIFT == own_window {
+        return SHARED_WINDOW | sum & ((1 << RANK_SHIFT) - 1);
+    }
+    sum
+}
+
 impl std::fmt::Debug for Accessed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Accessed")
@@ -92,9 +125,35 @@ impl<'a> Accessed<'a> {
             found,
             pointers,
             data: Data::Moved(access),
+            made: None,
             semantics: access.semantics,
             size: access.size.into(),
             elements: access.vec.into(),
+        }
+    }
+}
+
+impl<'a> Accessed<'a> {
+    /// An atomic; `flush`: subnormal 32-bit floats become zero.
+    #[inline(always)]
+    pub(crate) fn combined(
+        atomic: &'a Atomic,
+        flush: bool,
+        (frame, consts): (*mut u8, *const u8),
+        (found, pointers): (Resolved, &'a [u64; 32]),
+        made: Option<&'a Made>,
+    ) -> Accessed<'a> {
+        Accessed {
+            frame,
+            consts,
+            address: &atomic.address,
+            found,
+            pointers,
+            data: Data::Combined(atomic, flush),
+            made,
+            semantics: atomic.semantics,
+            size: atomic.ty.bytes(),
+            elements: 1,
         }
     }
 }
@@ -110,25 +169,8 @@ impl Accessed<'_> {
     /// of the parameters, where no model has anything to do.
     #[inline(always)]
     pub fn address(&self, lane: usize) -> u64 {
-        // SAFETY: the loader's slots, of these widths.
-        let base = unsafe {
-            match self.address.base {
-                Base::Row64(slot) => read_lane(row(self.frame, self.consts, slot), Width::W64, lane),
-                Base::Row32(slot) => read_lane(row(self.frame, self.consts, slot), Width::W32, lane),
-                Base::Fixed | Base::FrameLocal => 0,
-            }
-        };
-        let address = match self.address.base {
-            Base::Row32(_) => sum32(base as u32, self.address.offset),
-            _ => base.wrapping_add(self.address.offset),
-        };
-        let address =
-            if self.address.space == Space::Shared { address.wrapping_add(SHARED_WINDOW) } else { address };
-        // One address for each byte, whatever way the block has got it.
-        if self.found.own_window != 0 && address >> RANK_SHIFT == self.found.own_window {
-            return SHARED_WINDOW | address & ((1 << RANK_SHIFT) - 1);
-        }
-        address
+        // SAFETY: the loader's slots.
+        unsafe { generic_address(self.address, (self.frame, self.consts), self.found.own_window, lane) }
     }
 
     /// What memory holds there now: the bytes of an element, low ones first.
@@ -213,6 +255,14 @@ impl Accessed<'_> {
 
     /// What an atomic makes of this value of memory.
     pub fn combine(&self, lane: usize, old: u128) -> u128 {
+        let new = self.made_of(lane, old);
+        if let Some(made) = self.made {
+            made.note(lane, old, new);
+        }
+        new
+    }
+
+    fn made_of(&self, lane: usize, old: u128) -> u128 {
         let Data::Combined(atomic, flush) = self.data else { return old };
         if let Some(high) = &atomic.high {
             // SAFETY: the atomic is being executed, in this frame.

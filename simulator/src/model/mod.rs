@@ -36,7 +36,9 @@
 
 pub(crate) mod accessed;
 pub(crate) mod lockstep;
+pub(crate) mod notes;
 pub mod ptx;
+pub(crate) mod sequential;
 pub mod store_buffer;
 mod world;
 

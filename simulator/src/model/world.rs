@@ -1,5 +1,6 @@
 //! Memory as a model reads and writes it, apart from the instruction at hand.
 
+use super::notes::Notes;
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::memory::Memory;
 
@@ -22,6 +23,8 @@ pub struct World<'m> {
     pub(crate) lost: Option<(u64, u32)>,
     /// Something was written that memory did not hold before.
     pub(crate) changed: bool,
+    /// What whoever looks on is to be told, if somebody asks.
+    pub(crate) notes: Option<&'m mut Notes>,
 }
 
 impl std::fmt::Debug for World<'_> {

@@ -107,7 +107,7 @@ impl Launch {
             Box::new(RandomScheduler::new(self.seed))
         };
         let mut grid =
-            Grid::with_model(program, &config, &spec, None, scheduler, model).expect("a legal launch");
+            Grid::with_model(program, &config, &spec, None, scheduler, model, None).expect("a legal launch");
         let end = grid.advance(&mut memory, u64::MAX).expect("it ends");
         let mut bytes = vec![0; 16384];
         memory.read(out, &mut bytes).expect("allocated");

@@ -2,6 +2,7 @@
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
+use bugaroo_semantics::event::CopyId;
 
 use super::Spot;
 use crate::exec::atomic::{combine_elements, read_memory, write_memory};
@@ -10,7 +11,7 @@ use crate::fault::Fault;
 
 /// Bytes on their way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
+pub(in crate::exec) struct Transfer {
     pub to: Spot,
     /// None when there is nothing to copy.
     pub from: Option<Spot>,
@@ -35,12 +36,14 @@ pub(super) struct Copy {
     /// Number of the thread's group.
     pub group: u32,
     issued: u64,
+    /// What an observer knows it by.
+    number: CopyId,
     transfer: Transfer,
 }
 
 /// What an event does, and the mbarrier that counts it, on the host and on the device.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(in crate::exec) enum What {
     /// The thread's earlier `cp.async` are complete.
     Arrive {
         pointer: *mut u8,
@@ -76,6 +79,8 @@ pub(super) struct Event {
     pub w: usize,
     lane: u32,
     pc: u32,
+    /// What an observer knows its copy by: the first of several; of an arrival, the first copy behind it.
+    number: CopyId,
     what: What,
 }
 
@@ -86,14 +91,16 @@ impl Machine<'_> {
     }
 
     /// A copy that belongs to its thread's current group.
-    pub(super) fn issue(&mut self, w: usize, lane: u32, bulk: bool, transfer: Transfer) {
+    pub(super) fn issue(&mut self, (w, lane, pc): (usize, u32, u32), bulk: bool, transfer: Transfer) {
+        let group = self.asynchrony.groups[w][usize::from(bulk)][lane as usize];
+        let number = self.observed_issue((w, lane, pc), (bulk, group), &transfer);
         if !self.late() {
-            return self.copy(&transfer);
+            self.copy(&transfer);
+            return self.observed_done(number);
         }
         self.asynchrony.issued += 1;
-        let group = self.asynchrony.groups[w][usize::from(bulk)][lane as usize];
         let issued = self.asynchrony.issued;
-        self.asynchrony.copies[w].push(Copy { lane, bulk, group, issued, transfer });
+        self.asynchrony.copies[w].push(Copy { lane, bulk, group, issued, number, transfer });
     }
 
     /// Does the copies of a warp that are chosen, in order of issue.
@@ -103,6 +110,7 @@ impl Machine<'_> {
             let now = chosen(copy);
             if now {
                 self.copy(&copy.transfer);
+                self.observed_done(copy.number);
             }
             !now
         });
@@ -113,7 +121,8 @@ impl Machine<'_> {
     pub(super) fn happen(&mut self, w: usize, lane: u32, pc: u32, what: What) -> Result<(), Trouble> {
         self.asynchrony.issued += 1;
         let issued = self.asynchrony.issued;
-        let mut event = Event { due: 0, issued, w, lane, pc, what };
+        let number = self.observed_happen((w, lane, pc), &what);
+        let mut event = Event { due: 0, issued, w, lane, pc, number, what };
         if !self.late() {
             return self.occur(&event);
         }
@@ -125,11 +134,13 @@ impl Machine<'_> {
 
     fn occur(&mut self, event: &Event) -> Result<(), Trouble> {
         let lane = event.lane;
+        let mut last = event.number;
         let (pointer, address, bytes) = match event.what {
             What::Arrive { pointer, address } => {
                 self.complete_copies(event.w, |copy| {
                     copy.lane == lane && !copy.bulk && copy.issued < event.issued
                 });
+                self.observed_arrival((event.w, lane), event.number, pointer);
                 return self
                     .change_mbarrier(pointer, address, |word| word.arrive(1))
                     .map_err(|kind| Box::new((kind, lane)));
@@ -142,6 +153,7 @@ impl Machine<'_> {
                 // It was kept for this event alone.
                 let Some(tile) = self.asynchrony.tiles[tile].take() else { return Ok(()) };
                 tile.transfers.iter().for_each(|transfer| self.copy(transfer));
+                last += (tile.transfers.len() as u64).saturating_sub(1);
                 (pointer, address, tile.bytes)
             }
             What::Store { to, data, ty, bytes, reduce, pointer, address } => {
@@ -149,6 +161,7 @@ impl Machine<'_> {
                 (pointer, address, bytes)
             }
         };
+        self.observed_counted(event.number..=last, pointer);
         self.change_mbarrier(pointer, address, |word| word.expect(-(bytes as i64)))
             .map_err(|kind| Box::new((kind, lane)))
     }
@@ -181,6 +194,7 @@ impl Machine<'_> {
         for w in first..first + self.plan.warps_per_block as usize {
             self.complete_copies(w, |_| true);
             self.asynchrony.groups[w] = [[0; 32]; 2];
+            self.observed_forget_copies(w);
             let mut events = std::mem::take(&mut self.asynchrony.events);
             events.sort_by_key(|event| (event.due, event.issued));
             for event in events {

@@ -31,7 +31,9 @@ use crate::decoded::{Address, Asynchronous, Base};
 use crate::fault::{AccessKind, FaultKind};
 use crate::load::Program;
 use crate::schedule::Rng;
-use copies::{Copy, Event, Tile, Transfer, What};
+use copies::Tile;
+use copies::{Copy, Event};
+pub(super) use copies::{Transfer, What};
 use tensor::TensorCopy;
 use waiting::Waiter;
 
@@ -86,6 +88,11 @@ impl Asynchrony {
         free
     }
 
+    /// What a box moves, by its number.
+    pub fn transfers_of(&self, tile: usize) -> Vec<Transfer> {
+        self.tiles[tile].as_ref().map_or_else(Vec::new, |tile| tile.transfers.to_vec())
+    }
+
     /// The launch's random bits.
     pub fn seed(&mut self, bits: u64) {
         self.rng = Rng::new(bits ^ 0x5bd1_e995_9d1b_54a3);
@@ -119,8 +126,8 @@ impl Machine<'_> {
         let value = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
         let trouble = |lane: usize| move |kind: FaultKind| Box::new((kind, lane as u32));
         match &program.asyncs[index as usize] {
-            Asynchronous::Mbarrier { op, address, value, dst } => {
-                return self.mbarrier(w, fragment, active, *op, address, *value, *dst);
+            Asynchronous::Mbarrier { op, address, value, dst, order } => {
+                return self.mbarrier((w, fragment, active), (*op, *order), address, *value, *dst);
             }
             Asynchronous::PendingCount { state, dst } => {
                 for lane in lanes(active) {
@@ -138,7 +145,7 @@ impl Machine<'_> {
                 lanes(active).for_each(|lane| groups[lane] += 1);
                 return Ok(Flow::Next);
             }
-            Asynchronous::Wait { bulk, keep } => {
+            Asynchronous::Wait { bulk, keep, read } => {
                 for lane in lanes(active) {
                     let committed = &mut self.asynchrony.groups[w][usize::from(*bulk)][lane];
                     // Waiting for all commits first.
@@ -147,6 +154,7 @@ impl Machine<'_> {
                     self.complete_copies(w, |copy| {
                         copy.lane == lane as u32 && copy.bulk == *bulk && copy.group < limit
                     });
+                    self.observed_awaited((w, lane as u32), *bulk, limit, *read);
                 }
             }
             Asynchronous::Copy { dst, src, bytes, src_bytes, ignore } => {
@@ -164,7 +172,7 @@ impl Machine<'_> {
                     let transfer = self
                         .transfer(w, (dst.space, to), (src.space, from), whole, part, whole)
                         .map_err(trouble(lane))?;
-                    self.issue(w, lane as u32, false, transfer);
+                    self.issue((w, lane as u32, pc), false, transfer);
                 }
             }
             Asynchronous::Arrive { address, noinc } => {
@@ -195,7 +203,7 @@ impl Machine<'_> {
                         .map_err(trouble(lane))?;
                     transfer.reduce = *reduce;
                     match mbarrier {
-                        None => self.issue(w, lane as u32, true, transfer),
+                        None => self.issue((w, lane as u32, pc), true, transfer),
                         Some(address) => {
                             let at = self.lane_address(w, frame, address, lane);
                             let pointer =

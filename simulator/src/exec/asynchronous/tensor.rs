@@ -196,7 +196,7 @@ impl Machine<'_> {
         let found = self.tensor_tile((w, lane), copy, mbarrier.is_some());
         let (transfers, bytes) = found.map_err(trouble)?;
         let Some((barrier, at)) = mbarrier else {
-            transfers.into_iter().for_each(|transfer| self.issue(w, lane as u32, true, transfer));
+            transfers.into_iter().for_each(|transfer| self.issue((w, lane as u32, pc), true, transfer));
             return Ok(());
         };
         let pointer = self.mbarrier_pointer(w, barrier.space, at).map_err(trouble)?;

@@ -1,7 +1,7 @@
 //! `mbarrier` instructions, and who waits for a phase.
 
 use bugaroo_ptx::op::MbarrierOp;
-use bugaroo_ptx::types::Space;
+use bugaroo_ptx::types::{Semantics, Space};
 
 use super::Spot;
 use super::mbarrier::{self, Word};
@@ -62,24 +62,22 @@ impl Machine<'_> {
         // SAFETY: as above.
         unsafe { word.write_unaligned(now.bits()) };
         if passed {
+            self.observed_phase(pointer);
             self.asynchrony.progress();
             self.wake(true, |waiter| waiter.pointer == pointer && waiter.odd != now.odd);
         }
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the instruction taken apart")]
     pub(super) fn mbarrier(
         &mut self,
-        w: usize,
-        fragment: usize,
-        active: u32,
-        op: MbarrierOp,
+        (w, fragment, active): (usize, usize, u32),
+        (op, order): (MbarrierOp, Semantics),
         address: &Address,
         value: Option<i32>,
         dst: Option<u32>,
     ) -> Result<Flow, Trouble> {
-        let frame = self.warps[w].fragments[fragment].rows;
+        let (frame, pc) = (self.warps[w].fragments[fragment].rows, self.warps[w].fragments[fragment].pc);
         let consts = self.constants.base();
         let wide = matches!(op, MbarrierOp::Wait { parity: false, .. });
         let width = if wide { Width::W64 } else { Width::W32 };
@@ -105,11 +103,16 @@ impl Machine<'_> {
                     }
                     // SAFETY: as above.
                     unsafe { word.write_unaligned(Word::new(count).bits()) };
+                    self.observed_mbarrier((w, lane as u32, pc), pointer);
                 }
-                // SAFETY: as above.
-                MbarrierOp::Inval => unsafe { word.write_unaligned(0) },
+                MbarrierOp::Inval => {
+                    // SAFETY: as above.
+                    unsafe { word.write_unaligned(0) };
+                    self.observed_mbarrier((w, lane as u32, pc), pointer);
+                }
                 MbarrierOp::Arrive { drop, expect_tx, .. } => {
                     let arrivals = if expect_tx { 1 } else { count.unwrap_or(1) };
+                    self.observed_mbarrier_arrive(w, 1 << lane, pointer, order);
                     self.change_mbarrier(pointer, at, |word| {
                         if expect_tx {
                             word.expect(i64::from(count.unwrap_or(0)))?;
@@ -137,6 +140,7 @@ impl Machine<'_> {
                     let odd = if parity { state & 1 != 0 } else { state >> 63 != 0 };
                     let done = if parity { now.odd != odd } else { mbarrier::passed(now, state) };
                     if done {
+                        self.observed_passed(w, 1 << lane, pointer, order);
                         passed |= 1 << lane;
                     } else {
                         waiting |= 1 << lane;
@@ -205,11 +209,14 @@ impl Machine<'_> {
             fragment.state = State::Ready;
             let (frame, pc) = (fragment.rows, fragment.pc);
             fragment.pc += 1;
-            let dst = match &program.asyncs[program.code[pc as usize].extra as usize] {
-                Asynchronous::Mbarrier { dst, .. } => *dst,
+            let (dst, order) = match &program.asyncs[program.code[pc as usize].extra as usize] {
+                Asynchronous::Mbarrier { dst, order, .. } => (*dst, *order),
                 _ => unreachable!("only an mbarrier's instructions wait"),
             };
             self.answer(frame, dst, waiter.lanes, passed);
+            if passed {
+                self.observed_passed(waiter.w, waiter.lanes, waiter.pointer, order);
+            }
             self.enqueue(waiter.w as u32);
             self.woken = true;
         }

@@ -150,7 +150,8 @@ impl Chains {
 
     /// Puts a message after `before` in coherence order, `before` being the one that shall follow it, or
     /// `NONE` for the end.
-    pub fn insert(&mut self, chain: &mut Chain, mut message: Message, before: u32) {
+    /// Answers time and bits of the message that has become part of the base, if one has.
+    pub fn insert(&mut self, chain: &mut Chain, mut message: Message, before: u32) -> Option<(u64, u32)> {
         message.older = if before == NONE { chain.last } else { self.message(before).older };
         let index = self.allocate(message);
         chain.length += 1;
@@ -159,14 +160,14 @@ impl Chains {
         } else {
             self.message_mut(before).older = index;
         }
-        if chain.length > MOST {
+        (chain.length > MOST).then(|| {
             chain.length -= 1;
-            self.forget_first(chain.last);
-        }
+            self.forget_first(chain.last)
+        })
     }
 
     /// The first message of a chain becomes part of the base.
-    fn forget_first(&mut self, last: u32) {
+    fn forget_first(&mut self, last: u32) -> (u64, u32) {
         let (mut newer, mut first) = (NONE, last);
         while !self.message(self.message(first).older).base {
             newer = first;
@@ -174,7 +175,7 @@ impl Chains {
         }
         debug_assert!(newer != NONE, "a chain that is too long has more than one message");
         let base = self.message(first).older;
-        let Message { value, mask, ref entries, .. } = *self.message(first);
+        let Message { time, value, mask, ref entries, .. } = *self.message(first);
         let entries = entry::both(&self.message(base).entries, entries);
         let base_message = self.message_mut(base);
         base_message.value = base_message.value & !mask | value & mask;
@@ -182,6 +183,7 @@ impl Chains {
         base_message.entries = entries;
         self.message_mut(newer).older = base;
         self.release(first);
+        (time, mask)
     }
 
     /// All but the last value becomes part of the base: what came before cannot be read any more.

@@ -18,12 +18,15 @@ use std::sync::Arc;
 
 use bugaroo_ptx::op::FenceKind;
 
+use super::Plain;
 use super::barriers::Barriers;
 use super::until::{NEVER, until};
 use super::{Chances, Machine, Scope, ThreadKey};
 use crate::exec::lanes;
 use crate::load::Program;
+use crate::model::notes::Note;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
+pub(crate) use bytes::order;
 use bytes::{Seen, address, scope};
 use late::{Often, Pending};
 use meetings::lanes_of;
@@ -160,7 +163,11 @@ impl Ptx {
         let fresh = self.fresh(at);
         let mut taken = 0;
         for lane in lanes(fresh) {
-            taken |= u32::from(access(self, lane, memory)) << lane;
+            let done = access(self, lane, memory);
+            taken |= u32::from(done) << lane;
+            if done && let Some(notes) = memory.notes() {
+                notes.push(Note::Did(lane as u32));
+            }
         }
         self.done(at, fresh, taken, memory)
     }
@@ -204,6 +211,7 @@ impl MemoryModel for Ptx {
         self.begun += 1;
         self.machine.set_more_to_come(self.begun < shape.blocks);
         self.machine.shared_is_known(cta);
+        self.machine.name_nothing_of(cta);
         for warp in 0..shape.warps_per_cta {
             let lanes = lanes_of(&shape, warp);
             let count = lanes.count_ones();

@@ -131,6 +131,7 @@ impl Machine {
         if self.bytes() as u64 > enough {
             self.forget_views();
         }
+        self.names.forget();
     }
 
     /// Forgets what was written over by this time.

@@ -246,24 +246,34 @@ impl Histories {
     }
 
     /// Adds a message to a granule, which held `value` if it has no history: before another one, or last with `NONE`.
-    pub fn insert(&mut self, location: Location, value: impl FnOnce() -> u32, message: Message, before: u32) {
+    /// Answers as [`Chains::insert`].
+    pub fn insert(
+        &mut self,
+        location: Location,
+        value: impl FnOnce() -> u32,
+        message: Message,
+        before: u32,
+    ) -> Option<(u64, u32)> {
         match self.chain(location) {
             Some(mut chain) => {
-                self.chains.insert(&mut chain, message, before);
+                let absorbed = self.chains.insert(&mut chain, message, before);
                 if let Some(kept) = self.kept_mut(location) {
                     *kept = Kept::Chain(chain);
                 }
+                absorbed
             }
             None => {
                 let base = value();
                 let plain = message.strength == Strength::Weak && message.mask == u32::MAX;
                 if plain && let Some(time) = NonZeroU64::new(message.time) {
                     let Message { thread, origin, value, .. } = message;
-                    return self.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
+                    self.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
+                    return None;
                 }
                 let mut chain = self.chains.open(base);
                 self.chains.insert(&mut chain, message, NONE);
                 self.keep(location, Kept::Chain(chain));
+                None
             }
         }
     }

@@ -7,6 +7,7 @@ use super::history::{Kept, Single};
 use super::stale::Edge;
 use super::thread::{Banked, Late};
 use super::{Machine, Plain};
+use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
 use bugaroo_semantics::clocks::{View, joined};
 use bugaroo_semantics::location::{Location, Span, Value};
@@ -57,6 +58,9 @@ impl Machine {
         token: Option<u64>,
     ) -> Loaded {
         if let Some(value) = self.forwarded(memory, slot, span) {
+            if let Some(notes) = memory.notes() {
+                notes.push(Note::Own(notes.elements));
+            }
             return Loaded::Now(value);
         }
         if let Some(token) = token
@@ -70,7 +74,10 @@ impl Machine {
             thread.late.push(Late { token, span, strength, due, origin, passed: passed.flatten() });
             return Loaded::Late;
         }
-        Loaded::Now(self.resolve(memory, slot, span, (strength, acquire), origin))
+        if let Some(notes) = memory.notes() {
+            notes.push(Note::Sourced(notes.elements));
+        }
+        Loaded::Now(self.resolve(memory, slot, span, (strength, acquire), origin, true))
     }
 
     /// The value of the thread's own waiting stores, if they hold all that is asked for. If they hold a part,
@@ -90,7 +97,7 @@ impl Machine {
         None
     }
 
-    /// Draws what a load reads. Late loads come here, too, when they are resolved.
+    /// Draws what a load reads. Late loads come here, too, when they are resolved; others are `own`.
     pub(super) fn resolve(
         &mut self,
         memory: &mut impl Plain,
@@ -98,21 +105,27 @@ impl Machine {
         span: Span,
         order: (Strength, bool),
         origin: u32,
+        own: bool,
     ) -> Value {
         let mut value = [0; 4];
         if span.count > 1 {
-            self.resolve_wide(memory, slot, span, order, origin, &mut value);
+            self.resolve_wide(memory, slot, span, order, (origin, own), &mut value);
             return value;
         }
         let location = span.first;
         match self.histories.kept(location) {
-            None => value[0] = memory.read(location) & span.mask,
+            None => {
+                self.note_read(memory, slot, (location, span.mask), NONE, own);
+                value[0] = memory.read(location) & span.mask;
+            }
             Some(Kept::Single(single)) if self.knows_single(slot, &single) => {
+                self.note_read(memory, slot, (location, span.mask), NONE, own);
                 value[0] = single.value & span.mask;
             }
             Some(_) => {
                 let Some(chain) = self.histories.chain(location) else { unreachable!("it is kept") };
-                value[0] = self.resolve_among(slot, (location, span.mask), chain, order, origin);
+                let what = (location, span.mask);
+                value[0] = self.resolve_among(memory, slot, what, chain, order, (origin, own));
             }
         }
         if let (Strength::Strong(scope), true) = order {
@@ -124,15 +137,17 @@ impl Machine {
     /// Draws what a load of the bits of a mask reads, of a chain.
     fn resolve_among(
         &mut self,
+        memory: &mut impl Plain,
         slot: usize,
         (location, mask): (Location, u32),
         chain: Chain,
         order: (Strength, bool),
-        origin: u32,
+        (origin, own): (u32, bool),
     ) -> u32 {
         let readable = self.readable(slot, mask, chain);
         let choice = if readable.count > 1 { self.choose(slot, readable.count) } else { 0 };
         let index = readable.at[choice];
+        self.note_read(memory, slot, (location, mask), index, own);
         if choice > 0 {
             self.note_stale(slot, location, index, order.0, origin);
         }
@@ -224,11 +239,12 @@ impl Machine {
         slot: usize,
         span: Span,
         order: (Strength, bool),
-        origin: u32,
+        (origin, own): (u32, bool),
         value: &mut Value,
     ) {
         let chosen = self.snapshot(slot, span, |_| true);
         for ((location, chosen), value) in span.granules().zip(chosen).zip(value.iter_mut()) {
+            self.note_read(memory, slot, (location, span.mask), chosen, own);
             *value = match chosen {
                 NONE => memory.read(location),
                 index => {

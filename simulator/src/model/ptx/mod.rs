@@ -27,6 +27,7 @@ mod engine;
 mod forget;
 mod history;
 mod load;
+mod names;
 mod passed;
 mod stale;
 mod store;
@@ -42,13 +43,16 @@ pub use bugaroo_semantics::clocks::Writers;
 pub use bugaroo_semantics::location::{Location, Space, Span, Value};
 pub use bugaroo_semantics::scope::{Scope, Strength, ThreadKey};
 pub use draw::Chances;
+pub(crate) use engine::order;
 pub use engine::{Facts, Ptx, Settings};
 pub use load::Loaded;
 pub use store::AtomicOrder;
 pub use thread::Late;
 
+use super::notes::Notes;
 use bugaroo_semantics::clocks::View;
 use history::Histories;
+use names::Names;
 use thread::ThreadState;
 
 /// Memory as it stands: the last value of every granule in coherence order.
@@ -57,6 +61,11 @@ pub trait Plain {
     fn read(&mut self, location: Location) -> u32;
     /// Replaces the bits of `mask`.
     fn write(&mut self, location: Location, value: u32, mask: u32);
+    /// Where to note what becomes visible and what is read, if somebody wants to know.
+    #[doc(hidden)]
+    fn notes(&mut self) -> Option<&mut Notes> {
+        None
+    }
 }
 
 /// One launch's memory under the model.
@@ -81,6 +90,8 @@ pub struct Machine {
     budget: forget::Budget,
     /// Each CTA has one thread.
     lonely: bool,
+    /// What writes are called.
+    names: Names,
     /// There are threads to come, which know nothing of what is written now.
     more_to_come: bool,
 }
@@ -103,6 +114,7 @@ impl Machine {
             sc_cta: FxHashMap::default(),
             budget: forget::Budget::new(bytes),
             lonely: false,
+            names: Names::default(),
             more_to_come: false,
         }
     }
@@ -166,6 +178,7 @@ impl Machine {
             if last != memory.read(location) {
                 self.resolve_all_passed(memory, Some(location));
                 self.histories.close(location);
+                self.names.lose(location);
                 self.all_known();
             }
         }

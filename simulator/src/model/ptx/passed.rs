@@ -128,7 +128,10 @@ impl Machine {
         }
         let mut value = [0; 4];
         value[0] = match self.choices(slot, late.span, late.strength, passed) {
-            None => memory.read(late.span.first) & late.span.mask,
+            None => {
+                self.note_read(memory, slot, (late.span.first, late.span.mask), NONE, false);
+                memory.read(late.span.first) & late.span.mask
+            }
             Some(choices) => {
                 let choice = if choices.len() > 1 { self.choose(slot, choices.len()) } else { 0 };
                 let index = choices.get(choice).copied().unwrap_or(NONE);
@@ -136,6 +139,7 @@ impl Machine {
                 if choice > 0 {
                     self.note_stale(slot, late.span.first, index, late.strength, late.origin);
                 }
+                self.note_read(memory, slot, (late.span.first, late.span.mask), index, false);
                 self.histories.chains.value(index, late.span.mask)
             }
         };

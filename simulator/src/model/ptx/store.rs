@@ -6,6 +6,7 @@ use super::chains::{Message, NONE};
 use super::history::{Kept, Single};
 use super::thread::Waiting;
 use super::{Machine, Plain};
+use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
 use bugaroo_semantics::location::{Location, Span, Value};
 use bugaroo_semantics::scope::{Scope, Strength, morally_strong};
@@ -28,6 +29,18 @@ struct Write {
     value: Value,
     strength: Strength,
     origin: u32,
+    /// What it is called by whoever looks on; 0: by its time.
+    name: u64,
+    /// It is done with its instruction: it has not waited.
+    own: bool,
+}
+
+impl Write {
+    /// A store that has waited.
+    fn waited(store: &Waiting) -> Write {
+        let Waiting { span, value, strength, origin, name, .. } = *store;
+        Write { span, value, strength, origin, name, own: false }
+    }
 }
 
 impl Machine {
@@ -42,7 +55,7 @@ impl Machine {
         origin: u32,
     ) {
         self.step(memory, slot, Some(span));
-        let write = Write { span, value, strength, origin };
+        let write = Write { span, value, strength, origin, name: self.names.current, own: true };
         if release {
             self.order_for_release(memory, slot);
             let Strength::Strong(scope) = strength else { unreachable!("a release is strong") };
@@ -59,7 +72,15 @@ impl Machine {
             if thread.waiting.len() == thread.waiting.capacity() {
                 thread.waiting.reserve_exact(thread.waiting.len().max(1));
             }
-            thread.waiting.push(Waiting { span, value, strength, due, origin });
+            let name = match memory.notes() {
+                Some(notes) => {
+                    let name = self.names.of_waiting();
+                    notes.push(Note::Held(name));
+                    name
+                }
+                None => 0,
+            };
+            thread.waiting.push(Waiting { span, value, strength, due, origin, name });
             return;
         }
         if !thread.waiting.is_empty() {
@@ -73,9 +94,9 @@ impl Machine {
         let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
         if waiting.len() == 1 {
             if which(waiting[0].span) {
-                let Waiting { span, value, strength, origin, .. } = waiting[0];
+                let write = Write::waited(&waiting[0]);
                 waiting.clear();
-                self.commit(memory, slot, Write { span, value, strength, origin }, &None);
+                self.commit(memory, slot, write, &None);
             }
             self.threads[slot].waiting = waiting;
             self.threads[slot].set_due();
@@ -90,8 +111,7 @@ impl Machine {
         waiting.retain(|store| {
             index += 1;
             if out[index - 1] {
-                let Waiting { span, value, strength, origin, .. } = *store;
-                self.commit(memory, slot, Write { span, value, strength, origin }, &None);
+                self.commit(memory, slot, Write::waited(store), &None);
             }
             !out[index - 1]
         });
@@ -120,8 +140,11 @@ impl Machine {
     fn commit(&mut self, memory: &mut impl Plain, slot: usize, write: Write, release: &Entries) {
         self.before_write(memory, slot, write.span);
         self.now += 1;
-        let Write { span, value, strength, origin } = write;
+        let Write { span, value, strength, origin, own, .. } = write;
         let thread = self.threads[slot].key;
+        let noted = memory.notes().is_some();
+        let name = if write.name == 0 { self.now } else { write.name };
+        let mut visible = span.mask;
         for (location, value) in span.granules().zip(value) {
             if strength == Strength::Weak
                 && span.mask == u32::MAX
@@ -131,6 +154,9 @@ impl Machine {
                 let base = memory.read(location);
                 self.histories.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
                 memory.write(location, value, u32::MAX);
+                if noted {
+                    self.name_message(location, (self.now, name), (u32::MAX, u32::MAX), true, None);
+                }
                 continue;
             }
             let entries = self.carried(slot, location, strength, release);
@@ -149,15 +175,37 @@ impl Machine {
                 entries,
                 observers: None,
             };
-            self.append(memory, location, message, before);
+            visible = self.append(memory, location, message, before, name);
+        }
+        if noted {
+            if own {
+                self.names.current = name;
+            }
+            Self::note_landed(memory, slot, span, name, visible, own);
         }
         self.bound(memory);
     }
 
-    /// Adds a message before another (or last, with `NONE`), and keeps memory at the last value.
-    fn append(&mut self, memory: &mut impl Plain, location: Location, message: Message, before: u32) {
-        let (value, mask) = (message.value, message.mask);
-        self.histories.insert(location, || memory.read(location), message, before);
+    /// Adds a message before another (or last, with `NONE`), and keeps memory at the last value. Answers the bits of it that
+    /// memory holds then, where somebody wants to know.
+    fn append(
+        &mut self,
+        memory: &mut impl Plain,
+        location: Location,
+        message: Message,
+        before: u32,
+        name: u64,
+    ) -> u32 {
+        let (value, mask, time) = (message.value, message.mask, message.time);
+        let fresh = self.histories.kept(location).is_none();
+        let absorbed = self.histories.insert(location, || memory.read(location), message, before);
+        let mut visible = mask;
+        if memory.notes().is_some() {
+            if before != NONE {
+                visible = self.visible(location, time, mask);
+            }
+            self.name_message(location, (time, name), (mask, visible), fresh, absorbed);
+        }
         if before == NONE {
             memory.write(location, value, mask);
         } else if self.histories.chains.message(before).mask != u32::MAX
@@ -166,6 +214,7 @@ impl Machine {
             // Its own bytes only: beside them there may be another allocation, or none.
             memory.write(location, self.histories.chains.value(chain.last, mask), mask);
         }
+        visible
     }
 
     /// Where in coherence order a store comes: before any message that its thread doesn't know, but not
@@ -229,7 +278,11 @@ impl Machine {
             *old = whole & span.mask;
         }
         let new = change(old);
+        if let Some(notes) = memory.notes() {
+            notes.push(Note::Sourced(1));
+        }
         for (location, at) in span.granules().zip(read) {
+            self.note_read(memory, slot, (location, span.mask), at, true);
             if at != NONE {
                 self.note_stale(slot, location, at, strength, origin);
                 self.observe(slot, location, span.mask, at, strength);
@@ -241,6 +294,9 @@ impl Machine {
         // What the atomic acquires, it releases as well.
         let released = if release { self.release(slot, scope) } else { None };
         self.now += 1;
+        if new.is_some() {
+            Self::note_landed(memory, slot, span, self.now, span.mask, true);
+        }
         for (index, (location, at)) in span.granules().zip(read).enumerate() {
             let carried = self.carried(slot, location, strength, &released);
             match new {
@@ -358,6 +414,7 @@ impl Machine {
             between.attached = true;
             index = between.older;
         }
-        self.append(memory, location, message, NONE);
+        let name = message.time;
+        self.append(memory, location, message, NONE, name);
     }
 }

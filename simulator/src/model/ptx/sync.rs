@@ -54,7 +54,10 @@ impl Machine {
                 let mut late = self.threads[slot].late.remove(index);
                 let value = match late.passed.take() {
                     Some(passed) => self.resolve_passed(memory, slot, &late, &passed),
-                    None => self.resolve(memory, slot, late.span, (late.strength, false), late.origin),
+                    None => {
+                        let order = (late.strength, false);
+                        self.resolve(memory, slot, late.span, order, late.origin, false)
+                    }
                 };
                 self.threads[slot].settled.push((late, value));
             } else {

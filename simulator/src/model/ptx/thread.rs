@@ -17,6 +17,8 @@ pub(super) struct Waiting {
     pub strength: Strength,
     pub due: u64,
     pub origin: u32,
+    /// What it is called by whoever looks on.
+    pub name: u64,
 }
 
 /// A load whose value has not been drawn yet.

@@ -24,13 +24,15 @@ pub(super) struct Entry {
     pub value: [u64; 2],
     pub bytes: u8,
     pub strong: bool,
+    /// What it is called by whoever looks on ([`crate::model::notes`]); 0 where nobody does.
+    pub number: u32,
 }
 
 impl Entry {
     #[inline(always)]
     pub fn new(address: u64, bytes: u32, value: u128, strong: bool) -> Entry {
         let value = [value as u64, (value >> 64) as u64];
-        Entry { address, value, bytes: bytes as u8, strong }
+        Entry { address, value, bytes: bytes as u8, strong, number: 0 }
     }
 
     pub fn value(&self) -> u128 {

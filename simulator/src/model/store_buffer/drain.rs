@@ -1,7 +1,10 @@
 //! Draining: what leaves a thread's buffers and a CTA's slots, for whom, a step at a time. Each function that answers a
 //! `bool` says whether it did a step that others can see; it is then to be called again.
 
+use bugaroo_semantics::event::{Memory, Range};
+
 use super::*;
+use crate::address::SHARED_WINDOW;
 
 /// For whom entries drain, and so what a CTA may hold back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +29,12 @@ pub(super) fn space_of(address: u64) -> Option<Space> {
     }
 }
 
-/// A release: everything drains first. So it does before `mmio` accesses, which are not looked up, either.
-pub(super) fn drains(semantics: Semantics) -> bool {
-    matches!(semantics, Semantics::Release(_) | Semantics::AcqRel(_) | Semantics::Mmio)
+/// Bytes at a generic address, as whoever looks on knows them.
+pub(super) fn range(cta: u32, address: u64, bytes: u64) -> Range {
+    match space_of(address) {
+        Some(Space::Shared) => Range { memory: Memory::Shared(cta), address: address - SHARED_WINDOW, bytes },
+        _ => Range { memory: Memory::Global, address, bytes },
+    }
 }
 
 impl StoreBuffer {
@@ -55,9 +61,23 @@ impl StoreBuffer {
         }
     }
 
+    /// Notes that a delayed store has become visible.
+    pub(super) fn landed(
+        at: &At,
+        (address, bytes): (u64, u8),
+        number: u32,
+        last: bool,
+        world: &mut World<'_>,
+    ) {
+        if let Some(notes) = &mut world.notes {
+            notes.land(number, range(at.cta, address, bytes.into()), last);
+        }
+    }
+
     /// Writes an entry to memory.
     pub(super) fn write(at: &At, entry: &Entry, world: &mut World<'_>) {
         world.write(at.cta, entry.address, entry.bytes.into(), entry.value());
+        Self::landed(at, (entry.address, entry.bytes), entry.number, true, world);
     }
 
     /// One step of taking all of a lane's entries out, newest first: they are to different bytes and nothing

@@ -1,5 +1,6 @@
 //! Loads that find what they read in a buffer: their thread's own, or what their CTA holds back.
 
+use super::drain::range;
 use super::*;
 
 impl StoreBuffer {
@@ -46,20 +47,35 @@ impl StoreBuffer {
     }
 
     /// Gives a lane its load, every element from where it is.
-    pub(super) fn forward(&self, at: &At, lane: usize, access: &Accessed<'_>) {
+    pub(super) fn forward(&self, at: &At, lane: usize, access: &Accessed<'_>, world: &mut World<'_>) {
         let first = access.address(lane);
         let Some(space) = space_of(first) else { return };
         let thread = &self.threads[self.index(at, lane)];
         for element in 0..access.elements {
             let (address, bytes) = (first + u64::from(element * access.size), access.size);
-            let own =
-                self.pool.overlapping(thread, space, address, bytes).and_then(|e| e.part(address, bytes));
+            let part = |entry: &Entry| entry.part(address, bytes).map(|value| (value, entry.number));
+            let own = self.pool.overlapping(thread, space, address, bytes).and_then(part);
             let held = || match space {
-                Space::Global => self.ctas[at.cta as usize].part(address, bytes),
+                Space::Global => self.ctas[at.cta as usize].holder(address, bytes).and_then(part),
                 Space::Shared => None,
             };
-            let value = own.or_else(held).unwrap_or_else(|| access.read(lane, element));
+            let found = own.or_else(held);
+            if let (Some((_, number)), Some(notes)) = (found, &mut world.notes) {
+                let thread = at.warp * 32 + lane as u32;
+                let elements = 1 << element;
+                if notes.owner(number) == Some(thread) {
+                    notes.push(Note::Own(elements));
+                } else {
+                    notes.push(Note::Sourced(elements));
+                    let range = range(at.cta, address, bytes.into());
+                    notes.push(Note::Read { thread, range, write: number.into(), own: true });
+                }
+            }
+            let value = found.map_or_else(|| access.read(lane, element), |(value, _)| value);
             access.supply(lane, element, value);
+        }
+        if let Some(notes) = &mut world.notes {
+            notes.push(Note::Did(lane as u32));
         }
     }
 }

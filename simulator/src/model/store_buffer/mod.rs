@@ -49,13 +49,15 @@ use bugaroo_device_handlers::{launch_key, threshold};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
 
+use super::notes::Note;
 use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
 use crate::address::{Window, window};
 use crate::exec::lanes;
 use crate::schedule::Rng;
 use buffers::{Entry, Phase, Pool, Thread};
+use bugaroo_semantics::effect::drains;
 use coins::Coins;
-use drain::{Towards, drains, space_of};
+use drain::{Towards, space_of};
 use sites::NONE;
 pub use sites::Sites;
 use slots::Slots;
@@ -207,7 +209,11 @@ impl StoreBuffer {
 
     /// Keeps a store, for which there is room.
     #[inline(always)]
-    fn delay(&mut self, at: &At, lane: usize, space: Space, entry: Entry) {
+    fn delay(&mut self, at: &At, lane: usize, space: Space, mut entry: Entry, world: &mut World<'_>) {
+        if let Some(notes) = &mut world.notes {
+            entry.number = notes.hold(at.warp * 32 + lane as u32);
+            notes.push(Note::Held(entry.number.into()));
+        }
         let loaded = self.busy(at).loaded >> lane & 1 != 0;
         let index = self.index(at, lane);
         let thread = &mut self.threads[index];
@@ -219,6 +225,8 @@ impl StoreBuffer {
             // Its older value is never seen.
             Some(older) => {
                 thread.strong += u16::from(entry.strong && !older.strong);
+                Self::landed(at, (entry.address, entry.bytes), older.number, false, world);
+                older.number = entry.number;
                 older.value = entry.value;
                 older.strong |= entry.strong;
             }
@@ -284,7 +292,7 @@ impl MemoryModel for StoreBuffer {
             return Step::Again;
         }
         for lane in lanes(taken) {
-            self.forward(at, lane, access);
+            self.forward(at, lane, access, world);
         }
         self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(concerned.count_ones());
@@ -338,7 +346,11 @@ impl MemoryModel for StoreBuffer {
         for lane in lanes(coins) {
             let address = addresses[lane];
             let Some(space) = space_of(address) else { continue };
-            self.delay(at, lane, space, Entry::new(address, bytes, access.whole_value(lane), strong));
+            let entry = Entry::new(address, bytes, access.whole_value(lane), strong);
+            self.delay(at, lane, space, entry, world);
+            if let Some(notes) = &mut world.notes {
+                notes.push(Note::Did(lane as u32));
+            }
         }
         Step::Do { run: at.lanes & !coins, taken: coins, again: false }
     }

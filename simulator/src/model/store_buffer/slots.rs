@@ -82,8 +82,12 @@ impl Slots {
 
     /// The bytes, if a slot has all of them.
     pub fn part(&self, address: u64, bytes: u32) -> Option<u64> {
-        let among = self.overlapping(address, bytes);
-        self.slots.get(among.trailing_zeros() as usize).and_then(|entry| entry.part(address, bytes))
+        self.holder(address, bytes).and_then(|entry| entry.part(address, bytes))
+    }
+
+    /// The first slot's entry that has some of them.
+    pub fn holder(&self, address: u64, bytes: u32) -> Option<&Entry> {
+        self.slots.get(self.overlapping(address, bytes).trailing_zeros() as usize)
     }
 
     /// Holds a store back, of whose thread so many went before it in the same drain; answers what goes to memory instead:

@@ -5,7 +5,14 @@ use super::late::Pending;
 use super::{At, Ptx};
 use crate::exec::lanes;
 use crate::model::Accessed;
-use crate::model::ptx::{AtomicOrder, Loaded, Location, Span, Strength};
+use crate::model::notes::Note;
+use crate::model::ptx::{AtomicOrder, Loaded, Location, Plain, Span, Strength};
+
+/// The elements of an access that are in its part from this byte on.
+fn elements(access: &Accessed<'_>, done: u32) -> u8 {
+    let (first, end) = (done / access.size, (done + WIDEST) / access.size);
+    (first..end.clamp(first + 1, access.elements.max(first + 1))).fold(0, |all, element| all | 1 << element)
+}
 
 impl Ptx {
     /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
@@ -84,8 +91,11 @@ impl Ptx {
         self.tokens += u64::from(late.is_some());
         let token = late.map(|_| self.tokens);
         let mut values = [0; 2];
-        for ((_, span), value) in parts(first, byte, bytes).zip(&mut values) {
+        for ((done, span), value) in parts(first, byte, bytes).zip(&mut values) {
             self.machine.believe(memory, span);
+            if let Some(notes) = memory.notes() {
+                notes.elements = elements(access, done);
+            }
             match self.machine.load_now(memory, slot, span, (strength, acquire), at.pc, token) {
                 Loaded::Now(loaded) => *value = packed(span, loaded),
                 Loaded::Late => {
@@ -97,6 +107,9 @@ impl Ptx {
                         stays: late.unwrap_or(0),
                     };
                     self.pending[at.warp as usize].push(pending);
+                    if let Some(notes) = memory.notes() {
+                        notes.push(Note::Sourced(u8::MAX));
+                    }
                     self.note(at, lane);
                     return true;
                 }
@@ -122,6 +135,7 @@ impl Ptx {
         let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
         let (strength, _, release) = order(access.semantics);
         self.machine.set_chances(self.chances[first.space as usize]);
+        self.machine.begin_naming();
         for (done, span) in parts(first, byte, access.bytes()) {
             let elements = (done / access.size)..access.elements.min((done + WIDEST) / access.size);
             let whole = elements.fold(0, |whole, element| {

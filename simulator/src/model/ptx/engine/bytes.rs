@@ -1,9 +1,11 @@
 //! Addresses, bytes and qualifiers of the engine, as the machine wants them.
 
 use bugaroo_ptx::types::{Scope as IsaScope, Semantics};
+use bugaroo_semantics::effect::{acquires, releases, strong_among};
 
 use super::super::{Location, Plain, Scope, Space, Span, Strength, Value};
 use crate::address::{SHARED_WINDOW, Window, window};
+use crate::model::notes::Notes;
 use crate::model::{At, World, is_elsewhere};
 
 /// Bytes that are accessed at once.
@@ -35,6 +37,10 @@ impl Plain for Seen<'_, '_> {
         }
     }
 
+    fn notes(&mut self) -> Option<&mut Notes> {
+        self.world.notes.as_deref_mut()
+    }
+
     fn write(&mut self, location: Location, value: u32, mask: u32) {
         let (block, address) = (location.block, address(location));
         match mask {
@@ -57,15 +63,9 @@ pub(super) fn scope(scope: IsaScope) -> Scope {
 }
 
 /// Strength, acquire, release.
-pub(super) fn order(semantics: Semantics) -> (Strength, bool, bool) {
-    match semantics {
-        Semantics::Weak => (Strength::Weak, false, false),
-        Semantics::Volatile | Semantics::Mmio => (Strength::Strong(Scope::Sys), false, false),
-        Semantics::Relaxed(reach) => (Strength::Strong(scope(reach)), false, false),
-        Semantics::Acquire(reach) => (Strength::Strong(scope(reach)), true, false),
-        Semantics::Release(reach) => (Strength::Strong(scope(reach)), false, true),
-        Semantics::AcqRel(reach) => (Strength::Strong(scope(reach)), true, true),
-    }
+pub(crate) fn order(semantics: Semantics) -> (Strength, bool, bool) {
+    let strength = strong_among(semantics).map_or(Strength::Weak, |reach| Strength::Strong(scope(reach)));
+    (strength, acquires(semantics), releases(semantics))
 }
 
 /// Where an address is: in no memory that others see, in memory of the machine, or elsewhere in the cluster.

@@ -1,0 +1,135 @@
+//! Acquires, releases and covered accesses, as texts imply them.
+
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
+
+fn step(what: What) -> Step<'static> {
+    let operand = match what {
+        What::Load | What::Store | What::Atomic(_) => {
+            Some(Operand { register: Some(1), offset: 0, space: 1, size: 4, elements: 1 })
+        }
+        _ => None,
+    };
+    Step { what, order: Order::Weak, guard: None, operand, writes: Writes::These(&[]), begins_block: false }
+}
+
+fn fence(reach: Reach) -> What {
+    What::Fence { reach, acquire: true, release: true }
+}
+
+/// The acquire and release of the only access in a text.
+fn of(text: &[What]) -> (Option<Reach>, Option<Reach>) {
+    let steps: Vec<Step<'_>> = text.iter().copied().map(step).collect();
+    let all = roles(&steps);
+    let access = |what: &What| matches!(what, What::Load | What::Store | What::Atomic(_));
+    let at = text.iter().position(access).expect("one access");
+    (all[at].acquire, all[at].release)
+}
+
+const BLOCK: Option<Reach> = Some(Reach::Block);
+const GRID: Option<Reach> = Some(Reach::Grid);
+
+#[test]
+fn loads_before_fences_acquire_and_stores_behind_them_release() {
+    let (block, grid) = (fence(Reach::Block), fence(Reach::Grid));
+    assert_eq!(of(&[What::Load, block]), (BLOCK, None));
+    assert_eq!(of(&[What::Load, What::Other, What::Other, grid]), (GRID, None));
+    assert_eq!(of(&[grid, What::Load]), (None, None));
+    assert_eq!(of(&[grid, What::Store]), (None, GRID));
+    assert_eq!(of(&[block, What::Other, What::Store]), (None, BLOCK));
+    assert_eq!(of(&[What::Store, grid]), (None, None));
+    assert_eq!(of(&[grid, What::Stop, What::Store]), (None, None));
+    assert_eq!(of(&[What::Load, What::Stop, grid]), (None, None));
+    assert_eq!(of(&[block, grid, What::Store]), (None, GRID));
+}
+
+#[test]
+fn one_sided_fences_count_for_their_side() {
+    let acquires = What::Fence { reach: Reach::Grid, acquire: true, release: false };
+    let releases = What::Fence { reach: Reach::Grid, acquire: false, release: true };
+    assert_eq!(of(&[What::Load, acquires]), (GRID, None));
+    assert_eq!(of(&[What::Load, releases]), (None, None));
+    assert_eq!(of(&[releases, What::Store]), (None, GRID));
+    assert_eq!(of(&[acquires, What::Store]), (None, None));
+}
+
+#[test]
+fn locks_need_the_fence_on_their_side() {
+    let (block, grid) = (fence(Reach::Block), fence(Reach::Grid));
+    let (cas, exchange) = (What::Atomic(AtomOp::Cas), What::Atomic(AtomOp::Exch));
+    assert_eq!(of(&[cas, What::Other, grid]), (GRID, None));
+    assert_eq!(of(&[grid, cas]), (None, None));
+    assert_eq!(of(&[block, exchange]), (None, BLOCK));
+    assert_eq!(of(&[exchange, block]), (None, None));
+    assert_eq!(of(&[grid, cas, block]), (BLOCK, GRID));
+    assert_eq!(of(&[grid, exchange, grid]), (GRID, GRID));
+    let add = What::Atomic(AtomOp::Add);
+    assert_eq!(of(&[add]), (None, None));
+    assert_eq!(of(&[grid, add, grid]), (GRID, GRID));
+    assert_eq!(of(&[grid, add]), (GRID, GRID));
+    assert_eq!(of(&[add, block]), (BLOCK, BLOCK));
+}
+
+#[test]
+fn another_access_between_parts_them() {
+    let grid = fence(Reach::Grid);
+    let text =
+        [step(grid), step(What::Store), step(What::Store), step(What::Load), step(What::Load), step(grid)];
+    let all = roles(&text);
+    let sync: Vec<_> = all.iter().map(|role| role.synchronises()).collect();
+    assert_eq!(sync, [false, true, false, false, true, false]);
+}
+
+fn covered(text: &[Step<'_>]) -> Vec<bool> {
+    roles(text).iter().map(|role: &Role| role.covered).collect()
+}
+
+#[test]
+fn an_access_covers_later_ones_of_the_same_place() {
+    let (load, store) = (step(What::Load), step(What::Store));
+    assert_eq!(covered(&[load, load, store, store, load]), [false, true, false, true, true]);
+    let mut other = load;
+    other.operand = Some(Operand { register: Some(1), offset: 4, space: 1, size: 4, elements: 1 });
+    assert_eq!(covered(&[load, other, load, other]), [false, false, true, true]);
+    let mut wide = load;
+    wide.operand = Some(Operand { register: Some(1), offset: 0, space: 1, size: 8, elements: 1 });
+    assert_eq!(covered(&[load, wide]), [false, false]);
+}
+
+#[test]
+fn what_may_order_or_change_the_address_ends_it() {
+    let load = step(What::Load);
+    for what in [What::Stop, fence(Reach::Block), What::Atomic(AtomOp::Add)] {
+        assert!(!covered(&[load, step(what), load])[2], "{what:?}");
+    }
+    let mut changes = step(What::Other);
+    changes.writes = Writes::These(&[1]);
+    assert_eq!(covered(&[load, changes, load]), [false; 3]);
+    changes.writes = Writes::These(&[2]);
+    assert_eq!(covered(&[load, changes, load]), [false, false, true]);
+    changes.writes = Writes::Any;
+    assert_eq!(covered(&[load, changes, load]), [false; 3]);
+    // A load that overwrites its own address.
+    let mut chase = load;
+    chase.writes = Writes::These(&[1]);
+    assert_eq!(covered(&[chase, chase]), [false; 2]);
+    let mut labelled = load;
+    labelled.begins_block = true;
+    assert_eq!(covered(&[load, labelled]), [false; 2]);
+}
+
+#[test]
+fn guards_and_strength_have_to_fit() {
+    let load = step(What::Load);
+    let guarded = Step { guard: Some((5, false)), ..load };
+    let negated = Step { guard: Some((5, true)), ..load };
+    assert_eq!(covered(&[load, guarded]), [false, true]);
+    assert_eq!(covered(&[guarded, load]), [false, false]);
+    assert_eq!(covered(&[guarded, guarded, negated]), [false, true, false]);
+    let mut changes = step(What::Other);
+    changes.writes = Writes::These(&[5]);
+    assert_eq!(covered(&[guarded, changes, guarded]), [false; 3]);
+    let strong = Step { order: Order::Strong, ..load };
+    assert_eq!(covered(&[strong, load]), [false, false]);
+    assert_eq!(covered(&[load, strong]), [false, true]);
+}

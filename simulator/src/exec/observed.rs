@@ -1,0 +1,471 @@
+//! What an observer is told of a launch: see [`bugaroo_semantics::event`].
+//!
+//! It is told here and nowhere else; what calls this says what has happened, and pays one comparison where nobody looks on.
+//! Accesses are told after they have been done. Where they go is taken down before: a load may overwrite the register that holds its address.
+
+mod asynchronous;
+mod branches;
+mod sourced;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use bugaroo_ptx::op::{AtomOp, FenceKind};
+use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::event::{
+    self, Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Site, Values, WorkId,
+};
+use bugaroo_semantics::{Observer, Wants};
+
+use sourced::Marks;
+
+use super::Machine;
+use super::cluster::RANK_SHIFT;
+use super::data::lanes;
+use super::resolve::{Pattern, Resolved};
+use crate::address::{SHARED_WINDOW, Window, window};
+use crate::decoded::{self, Address};
+use crate::model::accessed::{Accessed, generic_address};
+use crate::model::{self, ptx};
+
+/// Somebody who looks on at a launch.
+#[derive(Clone)]
+pub struct Watch {
+    /// Who.
+    pub observer: Rc<RefCell<dyn Observer>>,
+    /// What it knows the launch by.
+    pub grid: WorkId,
+    /// What it knows the program's instruction 0 by.
+    pub first_site: Site,
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Watch { grid, first_site, .. } = self;
+        f.debug_struct("Watch").field("grid", grid).field("first_site", first_site).finish_non_exhaustive()
+    }
+}
+
+/// Where the lanes of the access in progress go.
+#[derive(Clone, Copy)]
+enum Going {
+    /// To no memory that is told of.
+    Nowhere,
+    Consecutive(Memory, u64),
+    Same(Memory, u64),
+    /// To this memory, each to its place in [`Observed::addresses`].
+    Each(Memory),
+    /// To several: [`Observed::memories`].
+    Several,
+}
+
+/// What each lane of an atomic has read and made of it.
+#[derive(Default)]
+pub(crate) struct Made {
+    old: [Cell<u128>; 32],
+    new: [Cell<u128>; 32],
+}
+
+impl Made {
+    /// A lane has made `new` of `old`.
+    pub fn note(&self, lane: usize, old: u128, new: u128) {
+        self.old[lane].set(old);
+        self.new[lane].set(new);
+    }
+}
+
+impl Values for Made {
+    fn value(&self, lane: u32, _element: u32) -> u128 {
+        self.new[lane as usize].get()
+    }
+}
+
+impl Values for Accessed<'_> {
+    fn value(&self, lane: u32, element: u32) -> u128 {
+        Accessed::value(self, lane as usize, element).into()
+    }
+}
+
+/// An instruction that accesses memory.
+#[derive(Clone, Copy)]
+pub(super) struct Doing {
+    pub pc: u32,
+    pub kind: AccessKind,
+    pub semantics: Semantics,
+    pub size: u32,
+    pub elements: u32,
+}
+
+/// The launch's observer, and what is kept for it.
+pub(super) struct Observed {
+    watch: Watch,
+    pub wants: Wants,
+    ended: bool,
+    going: Going,
+    /// Of an access whose lanes follow no pattern.
+    addresses: [u64; 32],
+    memories: [Option<Memory>; 32],
+    pub made: Made,
+    issued: asynchronous::Issued,
+    /// Splits of each warp, where they are told as a stack.
+    splits: Vec<Vec<branches::Open>>,
+}
+
+impl Observed {
+    pub fn new(watch: Watch, warps: usize) -> Observed {
+        let wants = watch.observer.borrow().wants();
+        Observed {
+            watch,
+            wants,
+            ended: false,
+            going: Going::Nowhere,
+            addresses: [0; 32],
+            memories: [None; 32],
+            made: Made::default(),
+            issued: asynchronous::Issued::new(warps),
+            splits: vec![Vec::new(); warps],
+        }
+    }
+
+    fn tell(&self, event: &Event<'_>) {
+        self.watch.observer.borrow_mut().event(event);
+    }
+
+    fn site(&self, pc: u32) -> Site {
+        self.watch.first_site.wrapping_add(pc)
+    }
+
+    /// The launch has ended.
+    pub fn end(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.tell(&Event::GridEnd { grid: self.watch.grid });
+        }
+    }
+
+    /// Tells that lanes have done an access that was foreseen.
+    fn access(&self, by: Lanes, doing: &Doing, wrote: u32, values: &dyn Values, marks: &Marks) {
+        let (memory, at) = match self.going {
+            Going::Nowhere => return,
+            Going::Consecutive(memory, first) => (memory, Addresses::Consecutive(first)),
+            Going::Same(memory, all) => (memory, Addresses::Same(all)),
+            Going::Each(memory) => (memory, Addresses::Each(&self.addresses)),
+            Going::Several => {
+                let mut rest = by.mask;
+                while rest != 0 {
+                    let first = self.memories[rest.trailing_zeros() as usize];
+                    let alike = |lane: &usize| self.memories[*lane] == first;
+                    let mask = lanes(rest).filter(alike).fold(0, |mask, lane| mask | 1 << lane);
+                    rest &= !mask;
+                    if let Some(memory) = first {
+                        let at = (memory, Addresses::Each(&self.addresses));
+                        self.access_of(Lanes { mask, ..by }, doing, at, wrote, values, marks);
+                    }
+                }
+                return;
+            }
+        };
+        self.access_of(by, doing, (memory, at), wrote, values, marks);
+    }
+
+    fn access_of(
+        &self,
+        by: Lanes,
+        doing: &Doing,
+        (memory, at): (Memory, Addresses<'_>),
+        wrote: u32,
+        values: &dyn Values,
+        marks: &Marks,
+    ) {
+        let (strength, acquire, release) = ptx::order(doing.semantics);
+        let access = Access {
+            by,
+            site: self.site(doing.pc),
+            kind: doing.kind,
+            strength,
+            scope: scope(doing.semantics),
+            acquire,
+            release,
+            memory,
+            size: doing.size,
+            elements: doing.elements,
+            at,
+            wrote: wrote & by.mask,
+            held: marks.held & by.mask,
+            own: marks.own[0] & by.mask,
+            sourced: marks.sourced[0] & by.mask,
+            numbers: marks.numbered.then_some(&marks.numbers),
+            values,
+        };
+        let mut observer = self.watch.observer.borrow_mut();
+        if marks.is_alike(by.mask, doing.elements) {
+            return observer.access(&access);
+        }
+        // The elements of some lanes come from several places: each is an access of its own.
+        for element in 0..doing.elements {
+            let mut addresses = [0; 32];
+            for lane in by.each() {
+                addresses[lane as usize] = access.address(lane).wrapping_add(u64::from(element * doing.size));
+            }
+            observer.access(&Access {
+                elements: 1,
+                at: Addresses::Each(&addresses),
+                own: marks.own[element as usize] & by.mask,
+                sourced: marks.sourced[element as usize] & by.mask,
+                values: &Element(values, element),
+                ..access
+            });
+        }
+    }
+}
+
+/// One element of a vector.
+struct Element<'a>(&'a dyn Values, u32);
+
+impl Values for Element<'_> {
+    fn value(&self, lane: u32, _element: u32) -> u128 {
+        self.0.value(lane, self.1)
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        // Where the observer itself has failed, it is not to be told more.
+        if !self.ended
+            && let Ok(mut observer) = self.watch.observer.try_borrow_mut()
+        {
+            observer.event(&Event::GridEnd { grid: self.watch.grid });
+        }
+    }
+}
+
+/// The scope that an access has in the program.
+fn scope(semantics: Semantics) -> Scope {
+    match semantics {
+        Semantics::Weak | Semantics::Volatile | Semantics::Mmio => Scope::Sys,
+        Semantics::Relaxed(scope)
+        | Semantics::Acquire(scope)
+        | Semantics::Release(scope)
+        | Semantics::AcqRel(scope) => scope,
+    }
+}
+
+impl Machine<'_> {
+    /// Lanes of a warp, as an observer knows them.
+    pub(super) fn observed_lanes(&self, w: usize, mask: u32) -> Lanes {
+        let warp = &self.warps[w];
+        Lanes {
+            grid: self.watch.as_ref().map_or(0, |watch| watch.watch.grid),
+            warp: w as u32,
+            cta: warp.cta,
+            block: self.ctas[warp.cta as usize].block,
+            first: warp.index * 32,
+            mask,
+        }
+    }
+
+    /// Tells what has happened, if somebody looks on.
+    #[inline(always)]
+    fn tell(&self, event: impl FnOnce(&Machine<'_>, &Observed) -> Event<'static>) {
+        if let Some(watch) = &self.watch {
+            watch.tell(&event(self, watch));
+        }
+    }
+
+    /// The launch begins.
+    pub(super) fn observed_begin(&self) {
+        let model::Shape { warps, ctas, warps_per_cta, threads_per_cta, blocks } = self.shape();
+        let cluster = self.cluster_size();
+        let shared_bytes = self.plan.shared_bytes;
+        let shape = Shape { warps, ctas, warps_per_cta, threads_per_cta, blocks, cluster, shared_bytes };
+        let lockstep = self.config.lockstep;
+        self.tell(|_, watch| Event::GridBegin {
+            grid: watch.watch.grid,
+            shape,
+            lockstep,
+            first_site: watch.watch.first_site,
+        });
+    }
+
+    pub(super) fn observed_block_begins(&mut self, cta: u32) {
+        if let Some(watch) = &mut self.watch {
+            let warps = self.plan.warps_per_block as usize;
+            watch.splits[cta as usize * warps..][..warps].iter_mut().for_each(Vec::clear);
+        }
+        let block = self.ctas[cta as usize].block;
+        self.tell(|_, watch| Event::BlockBegin { grid: watch.watch.grid, cta, block });
+    }
+
+    pub(super) fn observed_block_ends(&self, cta: u32) {
+        self.tell(|_, watch| Event::BlockEnd { grid: watch.watch.grid, cta });
+    }
+
+    pub(super) fn observed_exit(&self, w: usize, mask: u32) {
+        self.tell(|machine, _| Event::Exit(machine.observed_lanes(w, mask)));
+    }
+
+    /// Lanes have done a fence.
+    pub(super) fn observed_fence(&self, w: usize, pc: u32, mask: u32, fence: model::Fence) {
+        if mask == 0 {
+            return;
+        }
+        self.tell(|machine, watch| {
+            let (by, site) = (machine.observed_lanes(w, mask), watch.site(pc));
+            match fence.kind {
+                FenceKind::Proxy => Event::ProxyFence { by, site },
+                // The one-sided ones are taken for both: which they are the program does not keep.
+                kind => {
+                    let (sc, scope) = (kind == FenceKind::Sc, fence.scope);
+                    let fence = event::Fence { sc, acquire: true, release: true, scope };
+                    Event::Fence { by, site, fence }
+                }
+            }
+        });
+    }
+
+    pub(super) fn observed_arrive(&self, w: usize, pc: u32, mask: u32, barrier: u32, waits: bool) {
+        self.tell(|machine, watch| Event::Arrive {
+            by: machine.observed_lanes(w, mask),
+            site: watch.site(pc),
+            barrier,
+            waits,
+        });
+    }
+
+    pub(super) fn observed_leave(&self, w: usize, mask: u32, barrier: u32) {
+        self.tell(|machine, _| Event::Leave { by: machine.observed_lanes(w, mask), barrier });
+    }
+
+    pub(super) fn observed_completed(&self, cta: u32, barrier: u32) {
+        self.tell(|_, watch| Event::Completed { grid: watch.watch.grid, cta, barrier });
+    }
+
+    pub(super) fn observed_meeting(&self, w: usize, pc: u32, mask: u32) {
+        self.tell(|machine, watch| Event::WarpBarrier {
+            by: machine.observed_lanes(w, mask),
+            site: watch.site(pc),
+        });
+    }
+
+    /// Takes down where lanes go that are about to access memory.
+    ///
+    /// # Safety
+    /// The address's slots are rows of the frame or the constants.
+    pub(super) unsafe fn foresee(
+        &mut self,
+        w: usize,
+        address: &Address,
+        (frame, consts): (*const u8, *const u8),
+        found: &Resolved,
+        bytes: u32,
+        mask: u32,
+    ) {
+        let (cta, cluster) = (self.warps[w].cta, self.cluster_size());
+        let Some(watch) = &mut self.watch else { return };
+        // SAFETY: the caller's promise.
+        let generic = |lane| unsafe { generic_address(address, (frame, consts), found.own_window, lane) };
+        let place = |address: u64| match window(address) {
+            Window::Global => Some((Memory::Global, address)),
+            Window::Shared => {
+                let offset = address - SHARED_WINDOW;
+                let within = offset & ((1 << RANK_SHIFT) - 1);
+                let owner = match (offset >> RANK_SHIFT) as u32 {
+                    0 => cta,
+                    rank => cta - cta % cluster + rank - 1,
+                };
+                Some((Memory::Shared(owner), within))
+            }
+            Window::Local | Window::Param => None,
+        };
+        let first = mask.trailing_zeros();
+        watch.going = match (found.pattern, place(generic(first as usize))) {
+            (Pattern::Consecutive(_) | Pattern::Same(_), None) => Going::Nowhere,
+            (Pattern::Consecutive(_), Some((memory, at))) => {
+                Going::Consecutive(memory, at.wrapping_sub(u64::from(first * bytes)))
+            }
+            (Pattern::Same(_), Some((memory, at))) => Going::Same(memory, at),
+            (Pattern::Each, to) => {
+                let mut alike = true;
+                for lane in lanes(mask) {
+                    let place = place(generic(lane));
+                    let memory = place.map(|(memory, _)| memory);
+                    alike &= memory == to.map(|(memory, _)| memory);
+                    watch.memories[lane] = memory;
+                    watch.addresses[lane] = place.map_or(0, |(_, at)| at);
+                }
+                match to {
+                    _ if !alike => Going::Several,
+                    None => Going::Nowhere,
+                    Some((memory, _)) => Going::Each(memory),
+                }
+            }
+        };
+    }
+
+    /// Lanes have done a load or a store.
+    ///
+    /// # Safety
+    /// The access is one of the frame's function.
+    #[allow(clippy::too_many_arguments, reason = "the instruction taken apart")]
+    pub(super) unsafe fn observed_move(
+        &mut self,
+        w: usize,
+        pc: u32,
+        access: &decoded::Access,
+        rows: (*mut u8, *const u8),
+        found: Resolved,
+        kind: AccessKind,
+        done: (u32, u32),
+    ) {
+        let accessed = Accessed::moved(access, rows, (found, &self.pointers));
+        let (semantics, size, elements) = (access.semantics, accessed.size, accessed.elements);
+        let doing = Doing { pc, kind, semantics, size, elements };
+        let wrote = if kind.writes() { u32::MAX } else { 0 };
+        self.observed_access(w, &doing, done, wrote, &accessed);
+        self.forget_notes();
+    }
+
+    /// Lanes are about to do an atomic in memory: takes down what each makes of it, one after another.
+    ///
+    /// # Safety
+    /// The atomic is one of the frame's function, and was resolved for these lanes.
+    pub(super) unsafe fn foresee_atomic(
+        &self,
+        (frame, consts): (*mut u8, *const u8),
+        atomic: &decoded::Atomic,
+        found: Resolved,
+        flush: bool,
+        mask: u32,
+    ) {
+        let Some(watch) = &self.watch else { return };
+        let accessed =
+            Accessed::combined(atomic, flush, (frame, consts), (found, &self.pointers), Some(&watch.made));
+        let mut before = [0; 32];
+        for (index, lane) in lanes(mask).enumerate() {
+            before[index] = lane;
+            let place = found.lane(&self.pointers, lane, accessed.size);
+            let same = |earlier: &&usize| found.lane(&self.pointers, **earlier, accessed.size) == place;
+            let old = match before[..index].iter().rev().find(same) {
+                Some(earlier) => watch.made.new[*earlier].get(),
+                None => accessed.read_whole(lane),
+            };
+            accessed.combine(lane, old);
+        }
+    }
+
+    /// Lanes have done an atomic.
+    pub(super) fn observed_atomic(&mut self, w: usize, pc: u32, atomic: &decoded::Atomic, done: (u32, u32)) {
+        let Some(watch) = &self.watch else { return };
+        let doing = Doing {
+            pc,
+            kind: AccessKind::Atomic(atomic.op),
+            semantics: atomic.semantics,
+            size: atomic.ty.bytes(),
+            elements: 1,
+        };
+        let writes =
+            |lane: &usize| atomic.op != AtomOp::Cas || watch.made.old[*lane] != watch.made.new[*lane];
+        let wrote = lanes(done.0 | done.1).filter(writes).fold(0, |wrote, lane| wrote | 1 << lane);
+        self.observed_access(w, &doing, done, wrote, &watch.made);
+        self.forget_notes();
+    }
+}

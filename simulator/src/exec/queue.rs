@@ -1,0 +1,61 @@
+//! Which warps are candidates for a turn, and who of a warp has it.
+
+use super::Machine;
+use super::warp::{NOBODY, Parting, Passing};
+use crate::schedule::{Candidate, Scheduler};
+
+impl Machine<'_> {
+    /// Decides who of a warp goes first this turn, see [`warp`], and for how many of the `operations` granted.
+    #[inline(always)]
+    pub(super) fn favour(&mut self, warp: u32, operations: u32, scheduler: &mut dyn Scheduler) -> u32 {
+        let warp = &mut self.warps[warp as usize];
+        warp.favoured = NOBODY;
+        if self.config.lockstep {
+            return operations;
+        }
+        if warp.fragments.len() == 1 {
+            // Every 64th turn: whose that is, is random.
+            if self.counts.turns & 63 == self.phase {
+                warp.passing = Passing::default();
+                if !self.program.leans_on_convergence {
+                    warp.part(scheduler.random());
+                }
+            }
+            return operations;
+        }
+        let bits = scheduler.random();
+        if bits & 7 == 0 {
+            let ready = warp.ready();
+            warp.parting = Parting::None;
+            if ready != 0 {
+                let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
+                warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
+            }
+            return operations;
+        }
+        match warp.parting {
+            Parting::Behind { operations: lead, .. } => operations.min(lead),
+            _ => warp.pass_on(&self.frames, operations, bits),
+        }
+    }
+
+    /// Makes a warp a candidate, if it is none.
+    pub(super) fn enqueue(&mut self, slot: u32) {
+        let warp = &mut self.warps[slot as usize];
+        if warp.queued.is_none() {
+            warp.queued = Some(self.runnable.len() as u32);
+            let block = self.ctas[warp.cta as usize].block;
+            let number = block * u64::from(self.plan.warps_per_block) + u64::from(warp.index);
+            self.runnable.push(Candidate { warp: number, slot });
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, slot: u32) {
+        if let Some(at) = self.warps[slot as usize].queued.take() {
+            self.runnable.swap_remove(at as usize);
+            if let Some(moved) = self.runnable.get(at as usize) {
+                self.warps[moved.slot as usize].queued = Some(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a program's instructions are to race detectors, besides what they say themselves ([`bugaroo_semantics::inferred`]).
+
+use bugaroo_ptx::op::FenceKind;
+use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
+
+use super::Program;
+use crate::decoded::{Access, Base, Inst, Kind, NO_GUARD};
+
+impl Program {
+    /// Each instruction's role, by its number.
+    pub fn roles(&self) -> Vec<Role> {
+        let begins = self.blocks_begin();
+        let mut written: Vec<[u32; 8]> = vec![[0; 8]; self.code.len()];
+        let counts: Vec<Option<usize>> =
+            self.code.iter().zip(&mut written).map(|(inst, rows)| self.rows_written(inst, rows)).collect();
+        let steps: Vec<Step<'_>> = (0..self.code.len())
+            .map(|at| {
+                let writes = counts[at].map_or(Writes::Any, |count| Writes::These(&written[at][..count]));
+                Step { writes, begins_block: begins[at], ..self.role_step(&self.code[at]) }
+            })
+            .collect();
+        roles(&steps)
+    }
+
+    /// Where basic blocks begin: what is jumped to, what is called, and what is behind a branch.
+    fn blocks_begin(&self) -> Vec<bool> {
+        let mut begins = vec![false; self.code.len() + 1];
+        let mut mark = |at: usize| begins.get_mut(at).map(|begins| *begins = true);
+        for (at, inst) in self.code.iter().enumerate() {
+            match inst.kind {
+                Kind::Branch => {
+                    mark(inst.extra as usize);
+                    mark(at + 1);
+                }
+                Kind::IndexedBranch => {
+                    self.tables[inst.extra as usize].iter().for_each(|target| {
+                        mark(*target as usize);
+                    });
+                    mark(at + 1);
+                }
+                _ => {}
+            }
+        }
+        self.functions.iter().for_each(|function| {
+            mark(function.entry as usize);
+        });
+        begins
+    }
+
+    /// The rows that an instruction writes, and how many they are; None where that is not known. Rows that overlap are the same.
+    fn rows_written(&self, inst: &Inst, rows: &mut [u32; 8]) -> Option<usize> {
+        match inst.kind {
+            Kind::Alu => {
+                // Where there is no second destination, it is the first, or names a row too many.
+                (rows[0], rows[1]) = (inst.ops.dst, inst.ops.dst2);
+                Some(2)
+            }
+            Kind::Load => {
+                let access = &self.accesses[inst.extra as usize];
+                let count = usize::from(access.vec);
+                for (to, from) in rows.iter_mut().zip(&access.rows[..count]) {
+                    // Destinations are rows of the frame.
+                    *to = u32::try_from(*from).ok()?;
+                }
+                Some(count)
+            }
+            Kind::Special => {
+                rows[0] = self.specials[inst.extra as usize].dst;
+                Some(1)
+            }
+            Kind::Store | Kind::Fence | Kind::Branch | Kind::Nop => Some(0),
+            _ => None,
+        }
+    }
+
+    /// An instruction, without what it writes and where blocks begin.
+    fn role_step(&self, inst: &Inst) -> Step<'static> {
+        let at = inst.extra as usize;
+        let order = |semantics| match semantics {
+            Semantics::Weak => Order::Weak,
+            Semantics::Volatile => Order::Volatile,
+            _ => Order::Strong,
+        };
+        let mut operand = None;
+        let (what, order) = match inst.kind {
+            Kind::Load | Kind::Store if self.accesses[at].visible => {
+                let access = &self.accesses[at];
+                operand = Some(place(access));
+                let what = if inst.kind == Kind::Load { What::Load } else { What::Store };
+                (what, order(access.semantics))
+            }
+            Kind::Atomic => (What::Atomic(self.atomics[at].op), Order::Strong),
+            Kind::Fence => (self.role_fence(at), Order::Weak),
+            Kind::Call
+            | Kind::Ret
+            | Kind::Exit
+            | Kind::Trap
+            | Kind::Barrier
+            | Kind::Collective
+            | Kind::Provided
+            | Kind::Asynchronous
+            | Kind::ClusterBarrier => (What::Stop, Order::Weak),
+            _ => (What::Other, Order::Weak),
+        };
+        let guard = (inst.guard != NO_GUARD).then_some((inst.guard, inst.guard_flip != 0));
+        Step { what, order, guard, operand, writes: Writes::Any, begins_block: false }
+    }
+
+    /// A fence, by its number as instructions have it.
+    fn role_fence(&self, extra: usize) -> What {
+        // `nanosleep` is told as a fence behind the table's end.
+        match self.fences.get(extra >> 1) {
+            Some(fence) if fence.kind != FenceKind::Proxy => {
+                let reach = if fence.scope == Scope::Cta { Reach::Block } else { Reach::Grid };
+                What::Fence { reach, acquire: true, release: true }
+            }
+            _ => What::Other,
+        }
+    }
+}
+
+/// Where an access goes, as its instruction says it.
+fn place(access: &Access) -> Operand {
+    let register = match access.address.base {
+        // Constants have numbers of their own, as they have slots of their own.
+        Base::Row64(slot) | Base::Row32(slot) => Some(slot as u32),
+        Base::Fixed | Base::FrameLocal => None,
+    };
+    Operand {
+        register,
+        offset: access.address.offset,
+        space: access.address.space as u8,
+        size: u32::from(access.size),
+        elements: u32::from(access.vec),
+    }
+}

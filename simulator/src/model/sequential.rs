@@ -1,0 +1,51 @@
+//! No model: every instruction is the engine's, as it stands. For launches that somebody looks on at, so that they take the
+//! interpreter's loop with the hooks.
+
+use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
+
+/// Sequentially consistent memory.
+pub(crate) struct Sequential;
+
+impl MemoryModel for Sequential {
+    fn in_lockstep(&mut self) -> bool {
+        true
+    }
+
+    fn only_looks_on(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, _shape: &Shape) {}
+
+    fn start_block(&mut self, _cta: u32, _block: u64) {}
+
+    fn end_block(&mut self, _cta: u32, _world: &mut World<'_>) {}
+
+    fn passes_load(&self, _at: &At) -> bool {
+        true
+    }
+
+    fn load(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> Step {
+        Step::run(at.lanes)
+    }
+
+    fn store(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> Step {
+        Step::run(at.lanes)
+    }
+
+    fn atomic(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> Step {
+        Step::run(at.lanes)
+    }
+
+    fn fence(&mut self, at: &At, _fence: Fence, _world: &mut World<'_>) -> Step {
+        Step::run(at.lanes)
+    }
+
+    fn event(&mut self, at: &At, _event: Event, _world: &mut World<'_>) -> Step {
+        Step::run(at.lanes)
+    }
+
+    fn counts(&self) -> ModelCounts {
+        ModelCounts::default()
+    }
+}

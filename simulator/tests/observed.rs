@@ -1,0 +1,124 @@
+//! Whoever looks on changes nothing, is told what the contract says, and what it is told is what memory holds.
+
+mod observed_support;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bugaroo_semantics::Wants;
+use bugaroo_simulator::End;
+use observed_support::checker::Checker;
+use observed_support::{Launch, MODELS, text};
+
+/// Loads, stores, atomics, fences whose guard does not hold, barriers, divergence, and shuffles.
+fn mixed() -> String {
+    text(
+        "mov.u32 %r9, %ctaid.x;\nand.b32 %r10, %r1, 3;\nst.shared.u32 [%r3], %r4;\n\
+         AGAIN: setp.eq.u32 %p1, %r10, 0;\n@%p1 bra DONE;\natom.global.add.u32 %r5, [%rd0+4096], %r10;\n\
+         ld.global.u32 %r6, [%rd0+4100];\nadd.u32 %r6, %r6, 1;\nst.global.u32 [%rd0+4100], %r6;\nsetp.gt.u32 %p2, %r1, 100;\n\
+         @%p2 membar.gl;\nsetp.gt.u32 %p2, %r1, 40;\n@%p2 fence.acq_rel.gpu;\nsub.u32 %r10, %r10, 1;\nbra AGAIN;\n\
+         DONE: bar.warp.sync -1;\nshfl.sync.down.b32 %r7, %r5, 1, 31, -1;\nbar.sync 0;\nxor.b32 %r8, %r2, 252;\n\
+         mov.u32 %r11, values;\nadd.u32 %r11, %r11, %r8;\nld.shared.u32 %r12, [%r11];\nadd.u32 %r12, %r12, %r7;\n\
+         mul.wide.u32 %rd2, %r9, 256;\nadd.u64 %rd2, %rd2, %rd1;\nst.global.u32 [%rd2], %r12;\n\
+         setp.ne.u32 %p3, %r1, 0;\n@%p3 bra END;\nmembar.gl;\nred.global.add.u32 [%rd0+4104], 1;\n\
+         SPIN: ld.volatile.global.u32 %r13, [%rd0+4104];\nsetp.lt.u32 %p3, %r13, 4;\n@%p3 bra SPIN;\nEND:",
+    )
+}
+
+/// Runs it with and without a checker; answers the checker.
+fn law(launch: &Launch<'_>, wants: Wants) -> Checker {
+    let checker = Rc::new(RefCell::new(Checker::new(wants)));
+    let with = launch.run(Some(checker.clone()));
+    let without = launch.run(None);
+    assert_eq!(with, without, "{launch:?}");
+    let checker = Rc::into_inner(checker).expect("the launch is over").into_inner();
+    checker.finish();
+    if with.end == End::Complete {
+        for (address, bytes) in &with.buffers {
+            checker.compare(*address, &vec![0; bytes.len()], bytes);
+        }
+    }
+    checker
+}
+
+#[test]
+fn a_launch_is_told() {
+    let ptx = mixed();
+    for lockstep in [false, true] {
+        for seed in 0..15 {
+            let launch =
+                Launch { grid: 4, block: 48, seed, lockstep, pct: seed % 3 == 0, ..Launch::new(&ptx) };
+            let checker = law(&launch, Wants { branches: true, sources: true });
+            for what in ["load", "store", "atomic", "fence", "arrive", "leave", "warp barrier", "block"] {
+                assert!(checker.told[what] > 0, "{what}");
+            }
+            assert!(checker.compared > 0);
+        }
+    }
+}
+
+#[test]
+fn a_launch_under_a_model_is_told() {
+    let ptx = mixed();
+    for model in ["store-buffer", "ptx"] {
+        let mut told = std::collections::BTreeMap::new();
+        for lockstep in [false, true] {
+            for seed in 0..30 {
+                let pct = seed % 3 == 0;
+                let launch = Launch { grid: 4, block: 48, seed, lockstep, pct, model, ..Launch::new(&ptx) };
+                let checker = law(&launch, Wants { branches: true, sources: true });
+                assert!(checker.compared > 0);
+                told.extend(checker.told);
+            }
+        }
+        for what in ["landed", "read from"] {
+            assert!(told[what] > 0, "{model}: {what}");
+        }
+    }
+}
+
+/// A barrier at which nobody waits completes, too; of another, lanes leave.
+#[test]
+fn barriers_complete() {
+    let ptx = text("bar.arrive 1, 64;\nbar.sync 0;\nbar.arrive 1, 64;");
+    for model in MODELS {
+        let launch = Launch { model, ..Launch::new(&ptx) };
+        let checker = law(&launch, Wants { branches: true, sources: true });
+        assert_eq!((checker.told["completed"], checker.told["leave"], checker.told["arrive"]), (2, 2, 6));
+    }
+}
+
+#[test]
+fn launches_are_the_same() {
+    let ptx = mixed();
+    for model in MODELS {
+        for lockstep in [false, true] {
+            for seed in 0..6 {
+                let launch = Launch {
+                    grid: 4,
+                    block: 48,
+                    seed,
+                    lockstep,
+                    pct: seed % 3 == 0,
+                    model,
+                    ..Launch::new(&ptx)
+                };
+                let nobody = Rc::new(RefCell::new(Nobody));
+                assert_eq!(launch.run(Some(nobody)), launch.run(None), "{launch:?}");
+            }
+        }
+    }
+}
+
+/// Asks for everything, and does nothing with it.
+struct Nobody;
+
+impl bugaroo_semantics::Observer for Nobody {
+    fn wants(&self) -> Wants {
+        Wants { branches: true, sources: true }
+    }
+
+    fn access(&mut self, _access: &bugaroo_semantics::event::Access<'_>) {}
+
+    fn event(&mut self, _event: &bugaroo_semantics::event::Event<'_>) {}
+}
