@@ -3,12 +3,22 @@
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
+use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
 /// A detector: an observer that comes to findings.
 pub trait Detector: Observer {
     /// Its name on the command line: `ptx`, `barracuda`, …
     fn name(&self) -> &'static str;
+
+    /// What a program's instructions are, from its first on, is told before a grid of it begins:
+    /// [`bugaroo_semantics::inferred::roles`] of its text.
+    fn learn_program(&mut self, _first_site: Site, _roles: &[Role]) {}
+
+    /// Whether the memory model bears out what it has found up to now; else that rests on an inference.
+    fn proven(&self) -> bool {
+        true
+    }
 
     /// What it has found since the last call. The same pair of sites, class and kind may come again with another count: who
     /// asks adds them up.

@@ -1,7 +1,12 @@
 //! Race detectors: each a folder of its own, fed by one stream of events ([`bugaroo_semantics::event`]).
 
+pub mod barracuda;
 pub mod finding;
+pub mod ptx;
 mod set;
+pub mod shadow;
 
+pub use barracuda::Barracuda;
 pub use finding::{Class, Detector, Finding, Kind, Missing, Party, Warning, Who};
+pub use ptx::Ptx;
 pub use set::Set;

@@ -1,0 +1,49 @@
+//! Barrier divergence: parts of a warp at a barrier (section 3.3.2).
+//!
+//! Lanes that come without the rest of their warp are an error at once. Who the others are shows later: lanes that come to the
+//! same barrier at another instruction; or, if none come, those who parted from them at a branch.
+
+use bugaroo_semantics::event::{Lanes, Site};
+
+use super::report::Reports;
+
+/// Lanes that have come without others of their warp.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub by: Lanes,
+    pub site: Site,
+    pub barrier: u32,
+    /// The others.
+    pub absent: u32,
+    /// Where they parted.
+    pub parted_at: Option<Site>,
+}
+
+/// Those that have not been told of.
+#[derive(Debug, Default)]
+pub(super) struct Parts(Vec<(Part, bool)>);
+
+impl Parts {
+    /// Lanes come in part.
+    pub fn come(&mut self, part: Part, reports: &mut Reports) {
+        let same = |other: &Part| other.by.warp == part.by.warp && other.barrier == part.barrier;
+        let other = self.0.iter_mut().find(|(other, _)| same(other) && other.by.mask & part.by.mask == 0);
+        if let Some((other, told)) = other {
+            *told = true;
+            reports.divergence(&part, other.by.mask, other.site);
+        }
+        let told = self.0.iter().any(|(other, told)| same(other) && *told);
+        self.0.push((part, told));
+    }
+
+    /// Nobody else comes to this barrier, or to any.
+    pub fn tell(&mut self, barrier: Option<u32>, reports: &mut Reports) {
+        self.0.retain(|(part, told)| {
+            let over = barrier.is_none_or(|barrier| barrier == part.barrier);
+            if over && !told {
+                reports.divergence(part, part.absent, part.parted_at.unwrap_or(part.site));
+            }
+            !over
+        });
+    }
+}

@@ -1,0 +1,153 @@
+//! Races as findings: each pair of sites once, with a count.
+
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::event::{Access, AccessKind, Memory, Site, WorkId};
+use bugaroo_semantics::scope::Strength;
+use rustc_hash::FxHashMap;
+
+use super::clock::Home;
+use super::mark::{Mark, ROW};
+use super::parts::Part;
+use crate::finding::{Class, Finding, Kind, Missing, Party, Warning, Who};
+
+/// Two accesses that race.
+pub(super) struct Pair {
+    pub old: Mark,
+    pub new: Mark,
+    /// The byte.
+    pub at: u64,
+    pub old_lane: u32,
+    pub new_lane: u32,
+    /// Both are of one instruction.
+    pub same_instruction: bool,
+    pub count: u64,
+}
+
+type Key = (Kind, Class, Site, Site, bool);
+
+/// What has been found, until somebody takes it.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    findings: Vec<Finding>,
+    known: FxHashMap<Key, usize>,
+    warnings: Vec<Warning>,
+    warned: Vec<&'static str>,
+    /// Of the grid at hand: warps run in lockstep.
+    pub lockstep: bool,
+}
+
+impl Reports {
+    /// `has_released`: the first one's warp has released since.
+    pub fn race(
+        &mut self,
+        access: &Access<'_>,
+        home: Home,
+        warps_per_cta: u32,
+        has_released: bool,
+        pair: &Pair,
+    ) {
+        let (old, new) = (&pair.old, &pair.new);
+        let old_home = Home { warp: old.warp, block: old.warp / warps_per_cta };
+        let (kind, class, missing) = if pair.same_instruction {
+            (Kind::Race, Class::IntraWarp, Missing::WarpBarrier)
+        } else if old.warp == home.warp {
+            let kind = if self.lockstep { Kind::BranchOrder } else { Kind::Race };
+            (kind, Class::Divergence, Missing::WarpBarrier)
+        } else if old_home.block == home.block {
+            (Kind::Race, Class::IntraBlock, Missing::BlockBarrier)
+        } else if has_released {
+            (Kind::Race, Class::InterBlock, Missing::Acquire)
+        } else {
+            (Kind::Race, Class::InterBlock, Missing::Release)
+        };
+        let key = (kind, class, old.site, new.site, access.memory == Memory::Global);
+        if let Some(at) = self.known.get(&key) {
+            self.findings[*at].count += pair.count;
+            return;
+        }
+        let row = pair.at / ROW * ROW;
+        let byte = (pair.at % ROW) as u32;
+        let party = |mark: &Mark, home: Home, lane: u32| Party {
+            who: thread(access.by.grid, home, warps_per_cta, lane),
+            site: mark.site,
+            kind: mark.what.kind(),
+            strength: mark.what.strength(),
+            scope: mark.what.scope(),
+            address: row.wrapping_add_signed(i64::from(mark.element(byte))),
+            bytes: mark.what.size(),
+            asynchronous: false,
+        };
+        self.add(
+            key,
+            Finding {
+                kind,
+                class,
+                memory: access.memory,
+                address: pair.at,
+                first: party(old, old_home, pair.old_lane),
+                second: party(new, home, pair.new_lane),
+                missing,
+                count: pair.count,
+            },
+        );
+    }
+
+    /// Lanes came to a barrier without others of their warp, who were elsewhere.
+    pub fn divergence(&mut self, part: &Part, others: u32, elsewhere: Site) {
+        let Part { by, site, barrier, .. } = *part;
+        let party = |lane: u32, site: Site| Party {
+            who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + lane },
+            site,
+            kind: AccessKind::Load,
+            strength: Strength::Weak,
+            scope: Scope::Cta,
+            address: u64::from(barrier),
+            bytes: 0,
+            asynchronous: false,
+        };
+        let (first, second) =
+            (party(others.trailing_zeros() & 31, elsewhere), party(by.mask.trailing_zeros(), site));
+        let (kind, class) = (Kind::BarrierDivergence, Class::Divergence);
+        let key = (kind, class, elsewhere, site, false);
+        if let Some(at) = self.known.get(&key) {
+            self.findings[*at].count += 1;
+            return;
+        }
+        let (memory, address, missing) = (Memory::Shared(by.cta), u64::from(barrier), Missing::BlockBarrier);
+        self.add(key, Finding { kind, class, memory, address, first, second, missing, count: 1 });
+    }
+
+    fn add(&mut self, key: Key, finding: Finding) {
+        self.known.insert(key, self.findings.len());
+        self.findings.push(finding);
+    }
+
+    pub fn warn(&mut self, what: &str, count: u64) {
+        match self.warnings.iter_mut().find(|warning| warning.what == what) {
+            Some(warning) => warning.count += count,
+            None => self.warnings.push(Warning { what: what.to_string(), count }),
+        }
+    }
+
+    /// As [`Reports::warn`], once for all times.
+    pub fn warn_once(&mut self, what: &'static str) {
+        if !self.warned.contains(&what) {
+            self.warned.push(what);
+            self.warn(what, 1);
+        }
+    }
+
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        self.known.clear();
+        std::mem::take(&mut self.findings)
+    }
+
+    pub fn take_warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+}
+
+fn thread(grid: WorkId, home: Home, warps_per_cta: u32, lane: u32) -> Who {
+    let thread = (home.warp - home.block * warps_per_cta) * 32 + lane;
+    Who::Thread { grid, block: u64::from(home.block), thread }
+}

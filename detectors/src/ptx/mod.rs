@@ -1,0 +1,254 @@
+//! Data races by the PTX memory model, exactly as the execution at hand has them.
+//!
+//! Source: PTX ISA 8.x, "Memory Consistency Model". Two accesses that overlap, one of them a write, race where neither precedes
+//! the other in causality order and they are not morally strong. Causality order is program order, what synchronises (release and
+//! acquire patterns that are morally strong at their ends, `fence.sc` pairs whose order is forced, barriers), and observation: a write that a
+//! morally strong read has observed, through atomics, too, precedes what that read precedes. The clocks are those of
+//! [`bugaroo_semantics::clocks`]; the shadow keeps, for every byte, the accesses that a later one may race with and
+//! that no newer one stands for ([`rows`]).
+//!
+//! Fence-SC order, that of `fence.sc`, is one of many that the axioms allow with what was read. Two accesses are reported that race
+//! in one of those, which need not be the order in which the fences were executed ([`fences`]): the program does not keep
+//! that from happening. All that races with the order as executed is reported, too.
+//!
+//! What it does not report though the letter may have it so, in doubt always in favour of the program:
+//! - A pair with a write between the two at the same bytes, behind the first and before the second in causality order: coherence
+//!   decides what is read there. (Causality order does not compose with observation; so the letter has such pairs.)
+//! - Threads that have ended count as arrived at barriers of their whole CTA or cluster.
+//! - An atomic that writes nothing (a compare that failed) is a read to those it may race with, and a write to those
+//!   that synchronise with it.
+//! - mbarrier operations synchronise at any scope, and race with nothing.
+//! - Of races that need another Fence-SC order than as executed, only some: a thread that has acquired from others, or a grid
+//!   in which anything raced before, takes all earlier fences as ordered; more in [`fences`].
+//! - A proxy fence is missed only between a plain write and a later asynchronous read by a copy of the same CTA, where no
+//!   thread of that CTA has done one since the write.
+//! - Grids side by side that have read each other's strong writes, or both done `fence.sc`, are not compared from then on (a warning says so), nor system-scope
+//!   accesses with the host's own.
+//! - A read of a write that is older than the last 80 of its granule takes what all of those have released (a warning).
+//! - Of a long list of accesses to one place that all race with a new one, the newest is reported.
+
+mod check;
+mod copies;
+mod fences;
+mod few;
+mod host;
+mod links;
+mod plain;
+mod record;
+mod release;
+mod report;
+mod rows;
+mod state;
+mod strong;
+mod sync;
+mod told_later;
+mod works;
+
+use bugaroo_semantics::clocks::shared_map;
+use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
+use bugaroo_semantics::scope::Strength;
+use bugaroo_semantics::{Observer, Wants};
+use rustc_hash::FxHashMap;
+
+use crate::shadow::Shadow;
+use crate::{Detector, Finding, Warning};
+use host::HostLog;
+use links::Links;
+use release::Reach;
+use report::{Report, SIDE_BY_SIDE};
+use rows::Row;
+use state::Grid;
+use works::Works;
+
+/// The detector.
+#[derive(Debug, Default)]
+pub struct Ptx {
+    works: Works,
+    grids: FxHashMap<WorkId, Grid>,
+    shadow: Shadow<Row>,
+    host: HostLog,
+    links: Links,
+    /// Grids that have done a `fence.sc` that reaches others.
+    fenced: Vec<WorkId>,
+    report: Report,
+}
+
+impl Ptx {
+    /// One that has seen nothing.
+    pub fn new() -> Ptx {
+        Ptx::default()
+    }
+}
+
+impl Observer for Ptx {
+    fn wants(&self) -> Wants {
+        Wants { branches: false, sources: true }
+    }
+
+    fn access(&mut self, access: &Access<'_>) {
+        let Some(grid) = self.grids.get_mut(&access.by.grid) else { return };
+        grid.ensure(&access.by);
+        grid.letter |= access.numbers.is_some() || access.sourced != 0;
+        if access.strength == Strength::Weak && !matches!(access.kind, AccessKind::Atomic(_)) {
+            self.plain(access);
+        } else {
+            self.strong(access);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Work { id, kind, chain, after, .. } => self.works.add(id, kind, chain, after),
+            Event::HostAccess { work, range, writes, site } => self.host_access(work, range, writes, site),
+            Event::Allocated(range) | Event::Freed(range) => self.forget(&range),
+            Event::GridBegin { grid, shape, .. } => {
+                self.grids.insert(grid, Grid::new(shape));
+            }
+            Event::GridEnd { grid } => self.end_grid(grid),
+            Event::BlockBegin { grid, cta, block } => {
+                self.end_shared(grid, cta);
+                if let Some(grid) = self.grids.get_mut(&grid) {
+                    grid.begin_block(cta, block);
+                }
+            }
+            Event::BlockEnd { grid, cta } => {
+                self.end_shared(grid, cta);
+                if let Some(grid) = self.grids.get_mut(&grid) {
+                    grid.end_block(cta);
+                }
+            }
+            Event::Landed { by, range, write, last } => self.landed(&by, &range, write, last),
+            Event::ReadFrom { by, range, write } => self.read_from(&by, &range, write),
+            Event::CopyDone { grid, copy } => self.copy_done(grid, copy),
+            _ => self.synchronise(event),
+        }
+    }
+}
+
+impl Ptx {
+    fn synchronise(&mut self, event: &Event<'_>) {
+        let grid = match event {
+            Event::Exit(by) | Event::ClusterLeave(by) => by.grid,
+            Event::Fence { by, .. }
+            | Event::ProxyFence { by, .. }
+            | Event::Arrive { by, .. }
+            | Event::Leave { by, .. }
+            | Event::WarpBarrier { by, .. }
+            | Event::ClusterArrive { by, .. }
+            | Event::MbarrierInit { by, .. }
+            | Event::MbarrierArrive { by, .. }
+            | Event::MbarrierPassed { by, .. }
+            | Event::CopyIssued { by, .. }
+            | Event::CopyAwaited { by, .. } => by.grid,
+            Event::Completed { grid, .. } | Event::CopyCounted { grid, .. } => *grid,
+            // A phase does not say whose it is; shared memory's slots are a grid's own.
+            Event::MbarrierPhase { at } => {
+                let place = state::place_of(at.memory, at.address, 8);
+                let unsure = self.grids.len() > 1;
+                self.grids.values_mut().for_each(|grid| grid.copies.complete(place, unsure));
+                return;
+            }
+            _ => return,
+        };
+        let Some(grid) = self.grids.get_mut(&grid) else { return };
+        match *event {
+            Event::Exit(by) => grid.exit(&by),
+            Event::Fence { by, fence, .. } => {
+                grid.ensure(&by);
+                grid.letter |= fence.sc && self.report.raced.contains(&by.grid);
+                grid.fence(&by, fence);
+                if fence.sc && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
+                    grid.fenced = true;
+                    self.first_fence(by.grid);
+                }
+            }
+            Event::ProxyFence { by, .. } => {
+                grid.ensure(&by);
+                grid.proxy_fence(&by);
+            }
+            Event::Arrive { by, barrier, waits, .. } => {
+                grid.ensure(&by);
+                grid.arrive(&by, barrier, waits);
+            }
+            Event::Leave { by, barrier } => grid.leave(&by, barrier),
+            Event::Completed { cta, barrier, .. } => grid.completed(cta, barrier),
+            Event::WarpBarrier { by, .. } => {
+                grid.ensure(&by);
+                grid.warp_barrier(&by);
+            }
+            Event::ClusterArrive { by, relaxed } => {
+                grid.ensure(&by);
+                grid.cluster_arrive(&by, relaxed);
+            }
+            Event::ClusterLeave(by) => grid.cluster_leave(&by),
+            Event::MbarrierArrive { by, at, relaxed, .. } => {
+                grid.ensure(&by);
+                grid.mbarrier_arrive(&by, &at, relaxed);
+            }
+            Event::MbarrierPassed { by, at, relaxed, .. } => {
+                grid.ensure(&by);
+                grid.mbarrier_passed(&by, &at, relaxed);
+            }
+            Event::MbarrierInit { .. } => grid.letter = true,
+            Event::CopyIssued { by, site, copy, proxy, from, to } => {
+                grid.ensure(&by);
+                grid.copy_issued(&by, site, copy, proxy, from, to);
+            }
+            Event::CopyAwaited { by, copy, read_only } => grid.copy_awaited(&by, copy, read_only),
+            Event::CopyCounted { copy, at, .. } => grid.copy_counted(copy, &at),
+            _ => {}
+        }
+    }
+
+    /// A grid does its first `fence.sc` that reaches others: it synchronises with those of grids beside it.
+    fn first_fence(&mut self, grid: WorkId) {
+        for at in 0..self.fenced.len() {
+            let other = self.fenced[at];
+            if !self.works.ordered(other, grid) && self.works.talk(other, grid) {
+                self.report.warn(SIDE_BY_SIDE);
+                self.talk_by_letter(other, grid);
+            }
+        }
+        self.fenced.push(grid);
+    }
+
+    fn end_shared(&mut self, grid: WorkId, cta: u32) {
+        let links = &mut self.links;
+        self.shadow.end_shared(grid, cta, |row| {
+            row.forget(u128::MAX, links);
+            row.cells = None;
+        });
+    }
+
+    fn end_grid(&mut self, id: WorkId) {
+        let Some(grid) = self.grids.remove(&id) else { return };
+        self.report.raced.remove(&id);
+        for slot in 0..grid.ctas.len() as u32 {
+            self.end_shared(id, slot);
+        }
+        let pending: usize = grid.pending.values().map(Vec::len).sum();
+        self.links.thaw(pending as u32);
+    }
+}
+
+impl Detector for Ptx {
+    fn name(&self) -> &'static str {
+        "ptx"
+    }
+
+    fn take_findings(&mut self) -> Vec<Finding> {
+        self.report.take()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        self.report.take_warnings()
+    }
+
+    fn held(&self) -> u64 {
+        let mut rows = 0;
+        self.shadow.each(|row| rows += row.held());
+        let grids: u64 = self.grids.values().map(Grid::held).sum();
+        let rest = self.works.held() + self.links.held() + self.host.held() + shared_map::held() as u64;
+        self.shadow.held() + rows + grids + rest
+    }
+}

@@ -1,0 +1,182 @@
+//! Findings: which two accesses, how far apart, and what is missing between them.
+
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::event::{Memory, WorkId, WorkKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::record::{COPY, HOST, Kinds, Record, STRONG};
+use super::release::Reach;
+use super::state::Grid;
+use super::works::Works;
+use crate::finding::{Class, Finding, Missing, Party, Who};
+use crate::{Kind, Warning};
+
+/// What is warned of where grids talk to each other.
+pub(super) const SIDE_BY_SIDE: &str =
+    "kernels that run side by side synchronise through memory; races between them are not looked for";
+
+/// What has been found and not been asked for yet.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub kinds: Kinds,
+    /// Whose row is looked at, and its first address.
+    pub here: (Memory, u64),
+    findings: Vec<Finding>,
+    places: FxHashMap<(u32, u32, Class), usize>,
+    warnings: Vec<Warning>,
+    /// Works in which anything raced.
+    pub raced: FxHashSet<WorkId>,
+}
+
+impl Default for Report {
+    fn default() -> Report {
+        Report {
+            kinds: Kinds::default(),
+            here: (Memory::Global, 0),
+            findings: Vec::new(),
+            places: FxHashMap::default(),
+            warnings: Vec::new(),
+            raced: FxHashSet::default(),
+        }
+    }
+}
+
+impl Report {
+    pub fn take(&mut self) -> Vec<Finding> {
+        self.places.clear();
+        std::mem::take(&mut self.findings)
+    }
+
+    pub fn take_warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Something could not be looked at.
+    pub fn warn(&mut self, what: &str) {
+        match self.warnings.iter_mut().find(|warning| warning.what == what) {
+            Some(warning) => warning.count += 1,
+            None => self.warnings.push(Warning { what: what.to_owned(), count: 1 }),
+        }
+    }
+
+    /// Two accesses race at a byte of the row.
+    #[cold]
+    pub fn race(
+        &mut self,
+        works: &Works,
+        grid: Option<&Grid>,
+        (old, new): (&Record, &Record),
+        places: (u32, u32),
+        byte: u32,
+        proxy: bool,
+    ) {
+        self.raced.extend([old.grid, new.grid]);
+        let class = class(works, old, new, places);
+        let key = (old.kind, new.kind, class);
+        if let Some(at) = self.places.get(&key) {
+            self.findings[*at].count += 1;
+            return;
+        }
+        let missing = if proxy { Missing::ProxyFence } else { missing(works, grid, old, new, places) };
+        let first = self.party(old, places.0, byte);
+        let second = self.party(new, places.1, byte);
+        let (memory, row) = self.here;
+        let address = row + u64::from(byte);
+        self.places.insert(key, self.findings.len());
+        self.findings.push(Finding {
+            kind: Kind::Race,
+            class,
+            memory,
+            address,
+            first,
+            second,
+            missing,
+            count: 1,
+        });
+    }
+
+    fn party(&self, record: &Record, place: u32, byte: u32) -> Party {
+        let kind = self.kinds.of(record.kind);
+        let host = record.is(HOST);
+        let who = if host {
+            Who::Host(record.grid)
+        } else {
+            Who::Thread { grid: record.grid, block: u64::from(record.cta), thread: place }
+        };
+        let start =
+            if kind.size.is_power_of_two() && !host { byte & !(kind.size.min(128) - 1) } else { byte };
+        Party {
+            who,
+            site: kind.site,
+            kind: kind.kind,
+            strength: kind.strength,
+            scope: kind.scope,
+            address: self.here.1 + u64::from(start),
+            bytes: kind.size,
+            asynchronous: kind.asynchronous,
+        }
+    }
+}
+
+fn class(works: &Works, old: &Record, new: &Record, places: (u32, u32)) -> Class {
+    let is_host = |record: &Record| record.is(HOST) && works.kind(record.grid) == WorkKind::Host;
+    if is_host(old) || is_host(new) {
+        Class::Host
+    } else if old.grid != new.grid || old.is(HOST) || new.is(HOST) {
+        Class::InterGrid
+    } else if old.cta != new.cta {
+        Class::InterBlock
+    } else if places.0 >> 5 != places.1 >> 5 {
+        Class::IntraBlock
+    } else {
+        Class::IntraWarp
+    }
+}
+
+fn missing(works: &Works, grid: Option<&Grid>, old: &Record, new: &Record, places: (u32, u32)) -> Missing {
+    if old.grid != new.grid || old.is(HOST) || new.is(HOST) {
+        let host = |record: &Record| works.kind(record.grid) == WorkKind::Host;
+        return if host(old) || host(new) { Missing::HostSync } else { Missing::Stream };
+    }
+    if old.is(COPY) {
+        return Missing::CopyWait;
+    }
+    let Some(grid) = grid else { return Missing::Release };
+    let apart = Reach::between(old.cta, new.cta, grid.cluster);
+    if old.is(STRONG) && new.is(STRONG) {
+        let reach = old.reach() < apart || new.reach() < apart;
+        return if reach { Missing::AtomicScope } else { Missing::Overlap };
+    }
+    let released = released(grid, old.cta, places.0).filter(|released| released.0 >= old.time);
+    let acquired = acquired(grid, new.cta, places.1);
+    if released.is_none() && old.cta == new.cta {
+        return if places.0 >> 5 == places.1 >> 5 { Missing::WarpBarrier } else { Missing::BlockBarrier };
+    }
+    let Some((_, when, how_far)) = released else { return Missing::Release };
+    match acquired {
+        Some((since, reach)) if since >= when => {
+            if how_far < apart || reach < apart {
+                Missing::Scope
+            } else {
+                Missing::Strong
+            }
+        }
+        _ => Missing::Acquire,
+    }
+}
+
+/// When and how far a thread has released last.
+fn released(grid: &Grid, cta: u32, place: u32) -> Option<(u32, u64, Reach)> {
+    let Some(slot) = grid.slot_of.get(&cta) else { return grid.released.get(&cta).copied() };
+    let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
+    warp.sync.as_ref().and_then(|sync| sync[place as usize & 31].released)
+}
+
+fn acquired(grid: &Grid, cta: u32, place: u32) -> Option<(u64, Reach)> {
+    let slot = grid.slot_of.get(&cta)?;
+    let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
+    warp.sync.as_ref().and_then(|sync| sync[place as usize & 31].acquired)
+}
+
+/// The scope that accesses with none are told with.
+pub(super) const NO_SCOPE: Scope = Scope::Cta;

@@ -1,0 +1,379 @@
+//! What the shadow keeps of a row of 128 bytes: accesses that a later one may race with and no other stands for.
+//!
+//! A row is one list of records, each for the bytes that a warp's instruction touched: a coalesced access is one record. Where
+//! many narrow accesses meet, and where accesses are strong, the row is kept by granules of four bytes.
+//!
+//! A record goes when a newer one *dominates* it: it is ordered before the newer one, and all that would race with it
+//! would race with the newer one, or be ordered behind both. A weak write dominates everything before it, a weak read all reads before
+//! it; a strong write strong accesses of the same CTA that reach as far or farther. Of a strong access of another CTA, two
+//! that would dominate it but for that do, if who is morally strong to both is to it, too.
+
+use bugaroo_semantics::event::WriteId;
+
+use super::check::Check;
+use super::fences::Stamp;
+use super::links::{Links, Name};
+use super::record::{COPY, Record, STRONG, WRITES};
+use super::release::{self, Entries, Reach};
+use super::state::Message;
+use crate::shadow::Bytes;
+
+/// Records in a list above which one race is enough.
+const LONG: usize = 24;
+/// Narrow records in a row above which it is kept by granules.
+const NARROW: usize = 10;
+/// Messages of a granule that are kept for reads to name. An atomic of a whole warp writes 32 before it is told what each of them has
+/// read, and each of its lanes may have read a few behind the last.
+const MESSAGES: usize = 80;
+
+/// What an atomic that has written nothing has read cannot be named: whoever names anything here may have read it, too.
+pub(super) const ANY: WriteId = WriteId::MAX;
+
+/// Records: older ones first.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    pub writes: Vec<Record>,
+    pub reads: Vec<Record>,
+    /// Reads at which to look for dominated ones again.
+    prune: u32,
+}
+
+/// Strong writes of a granule, older ones first, that reads may name.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    pub all: Vec<Message>,
+    /// What those that are not kept any more have handed over.
+    pub lost: Entries,
+    /// The last of their numbers.
+    pub lost_up_to: WriteId,
+    /// For `fence.sc`, of reads, too.
+    pub stamp: Stamp,
+}
+
+/// A granule.
+#[derive(Debug, Default)]
+pub(super) struct Cell {
+    pub lists: Lists,
+    pub messages: Option<Box<Messages>>,
+}
+
+/// A row.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pub lists: Lists,
+    pub cells: Option<Box<[Cell; 32]>>,
+}
+
+/// The bytes of a granule.
+#[inline]
+pub(super) fn granule(index: u32) -> Bytes {
+    0xf << (index * 4)
+}
+
+impl Lists {
+    /// A newer access is compared with what is kept, and kept itself. `seen`: strong writes that it, an atomic, has read,
+    /// through other atomics, too.
+    pub fn access(&mut self, new: &Record, check: &mut Check<'_>, seen: &[Name]) {
+        let long = self.writes.len() + self.reads.len() > LONG;
+        let mut left = new.mask;
+        let mut gone = false;
+        for old in self.writes.iter_mut().rev() {
+            let at = old.mask & if long { left } else { new.mask };
+            if at != 0 {
+                gone |= one(old, new, at, check, seen, &mut left);
+            }
+        }
+        if gone {
+            drop_empty(&mut self.writes, check.links);
+        }
+        if !new.is(WRITES) {
+            self.older_grids(new, check);
+            self.add_read(new);
+            return;
+        }
+        gone = false;
+        for old in self.reads.iter_mut().rev() {
+            let at = old.mask & if long { left } else { new.mask };
+            if at != 0 {
+                gone |= one(old, new, at, check, seen, &mut left);
+            }
+        }
+        if gone {
+            self.reads.retain(|read| read.mask != 0);
+        }
+        if self.writes.capacity() == 0 {
+            self.writes.reserve_exact(1);
+        }
+        self.writes.push(*new);
+    }
+
+    /// A grid's first read here stands for those of grids that it comes behind: else each launch would leave its own.
+    fn older_grids(&mut self, new: &Record, check: &Check<'_>) {
+        if new.is(STRONG) || self.reads.last().is_none_or(|last| last.grid == new.grid) {
+            return;
+        }
+        for old in &mut self.reads {
+            if old.grid != new.grid && old.mask & new.mask != 0 && check.works.ordered(old.grid, new.grid) {
+                old.mask &= !new.mask;
+            }
+        }
+        self.reads.retain(|read| read.mask != 0);
+    }
+
+    fn add_read(&mut self, new: &Record) {
+        for old in self.reads.iter_mut().rev().take(4) {
+            if old.grid != new.grid || old.cta != new.cta || old.flags != new.flags || old.shape != new.shape
+            {
+                continue;
+            }
+            // The same threads again.
+            if old.same_threads(new) && old.mask & !new.mask == 0 {
+                *old = *new;
+                return;
+            }
+            let alike = old.time == new.time && old.kind == new.kind && old.lanes == new.lanes;
+            if alike && old.flags & COPY == 0 && old.base == new.base {
+                if new.lanes != 0 && old.mask == new.mask {
+                    old.warps |= new.warps;
+                    return;
+                }
+                if old.warps == new.warps {
+                    old.mask |= new.mask;
+                    return;
+                }
+            }
+        }
+        if self.reads.capacity() == 0 {
+            self.reads.reserve_exact(1);
+        }
+        self.reads.push(*new);
+        if self.reads.len() > 32 && self.reads.len() >= self.prune as usize {
+            self.prune_reads();
+            self.prune = (self.reads.len() * 2) as u32;
+        }
+    }
+
+    /// Drops reads that later ones of the same threads stand for.
+    fn prune_reads(&mut self) {
+        let mut order: Vec<u32> = (0..self.reads.len() as u32).collect();
+        let reads = &mut self.reads;
+        let who = |read: &Record| {
+            (read.grid, read.cta, read.lanes, read.warps, read.base, read.shape, read.flags, read.mask)
+        };
+        order.sort_by_key(|at| (who(&reads[*at as usize]), *at));
+        for pair in order.windows(2) {
+            let (old, new) = (reads[pair[0] as usize], reads[pair[1] as usize]);
+            if who(&old) == who(&new) && old.same_threads(&new) {
+                reads[pair[0] as usize].mask = 0;
+            }
+        }
+        self.reads.retain(|read| read.mask != 0);
+    }
+
+    fn forget(&mut self, gone: Bytes, links: &mut Links) {
+        self.writes.iter_mut().chain(&mut self.reads).for_each(|record| record.mask &= !gone);
+        drop_empty(&mut self.writes, links);
+        self.reads.retain(|read| read.mask != 0);
+    }
+}
+
+fn drop_empty(writes: &mut Vec<Record>, links: &mut Links) {
+    writes.retain(|write| {
+        if write.mask == 0 && write.link != 0 && write.is(STRONG) {
+            links.close(write.link);
+        }
+        write.mask != 0
+    });
+}
+
+/// Compares one pair. Whether nothing is left of the older record.
+#[inline]
+fn one(
+    old: &mut Record,
+    new: &Record,
+    at: Bytes,
+    check: &mut Check<'_>,
+    seen: &[Name],
+    left: &mut Bytes,
+) -> bool {
+    let excused = check.excused(old, new);
+    let strong = new.is(STRONG);
+    let may_dominate = new.is(WRITES)
+        && (!strong
+            || (old.is(STRONG)
+                && old.size() == new.size()
+                && new.reach() <= old.reach()
+                && old.grid == new.grid));
+    if excused && !may_dominate {
+        return false;
+    }
+    // What an atomic has read need not be ordered before the atomic itself, but is so before all that is behind it.
+    let seen =
+        old.is(WRITES) && old.is(STRONG) && old.link != 0 && seen.iter().any(|name| name.0 == old.link);
+    let mut ordered = at;
+    if !(seen && excused) {
+        let compared = check.compare(old, new, at, excused);
+        *left &= !compared.racy;
+        if !seen {
+            ordered = compared.ordered;
+        }
+    }
+    if !may_dominate || ordered == 0 {
+        return false;
+    }
+    if strong && old.cta != new.cta {
+        // Whoever is morally strong to the newer one in its CTA only may race with the older one.
+        if ordered != old.mask {
+            return false;
+        }
+        let cluster = check.grid.map_or(1, |grid| grid.cluster);
+        let Some(other) = old.warps.checked_sub(1) else {
+            old.warps = new.cta.saturating_add(1);
+            return false;
+        };
+        let apart = Reach::between(other, new.cta, cluster);
+        if apart == Reach::Cta || Reach::between(old.cta, new.cta, cluster) > apart {
+            return false;
+        }
+    }
+    old.mask &= !ordered;
+    old.mask == 0
+}
+
+impl Row {
+    /// An access that is not strong. `visible`: it has written what memory holds now.
+    #[inline]
+    pub fn plain(&mut self, new: &Record, check: &mut Check<'_>, visible: bool) {
+        let Some(cells) = &mut self.cells else {
+            self.lists.access(new, check, &[]);
+            if self.lists.writes.len() + self.lists.reads.len() > NARROW {
+                self.maybe_split();
+            }
+            return;
+        };
+        let mut left = new.mask;
+        let mut alone = new.mask == Bytes::MAX && new.is(WRITES);
+        while left != 0 {
+            let index = left.trailing_zeros() / 4;
+            let mask = new.mask & granule(index);
+            left &= !granule(index);
+            let cell = &mut cells[index as usize];
+            cell.lists.access(&Record { mask, ..*new }, check, &[]);
+            if visible
+                && new.is(WRITES)
+                && let Some(messages) = &mut cell.messages
+            {
+                messages.overwrite(mask);
+            }
+            alone &= cell.messages.is_none() && cell.lists.writes.len() == 1 && cell.lists.reads.is_empty();
+        }
+        if alone {
+            self.cells = None;
+            self.lists.writes.push(*new);
+        }
+    }
+
+    fn maybe_split(&mut self) {
+        let narrow = |record: &&Record| record.mask.count_ones() <= 8;
+        let all = self.lists.writes.iter().chain(&self.lists.reads);
+        if all.filter(narrow).count() > NARROW {
+            self.split();
+        }
+    }
+
+    /// Its granules, each by itself.
+    pub fn split(&mut self) -> &mut [Cell; 32] {
+        let lists = &mut self.lists;
+        self.cells.get_or_insert_with(|| {
+            let mut cells: Box<[Cell; 32]> = Box::new(std::array::from_fn(|_| Cell::default()));
+            let lists = std::mem::take(lists);
+            let mut spread = |record: &Record, write: bool| {
+                let mut left = record.mask;
+                while left != 0 {
+                    let index = left.trailing_zeros() / 4;
+                    left &= !granule(index);
+                    let part = Record { mask: record.mask & granule(index), ..*record };
+                    let lists = &mut cells[index as usize].lists;
+                    let list = if write { &mut lists.writes } else { &mut lists.reads };
+                    if list.capacity() == 0 {
+                        list.reserve_exact(1);
+                    }
+                    list.push(part);
+                }
+            };
+            lists.writes.iter().for_each(|record| spread(record, true));
+            lists.reads.iter().for_each(|record| spread(record, false));
+            cells
+        })
+    }
+
+    /// Forgets what happened to these bytes.
+    pub fn forget(&mut self, gone: Bytes, links: &mut Links) {
+        self.lists.forget(gone, links);
+        if let Some(cells) = &mut self.cells {
+            for cell in cells.iter_mut() {
+                cell.lists.forget(gone, links);
+                if let Some(messages) = &mut cell.messages {
+                    messages.all.retain(|message| message.mask & gone == 0);
+                    messages.lost = None;
+                    messages.lost_up_to = 0;
+                    messages.stamp = None;
+                }
+            }
+        }
+    }
+
+    /// Host memory of what it holds, about.
+    pub fn held(&self) -> u64 {
+        let lists =
+            |lists: &Lists| ((lists.writes.capacity() + lists.reads.capacity()) * size_of::<Record>()) as u64;
+        let cell = |cell: &Cell| {
+            let messages =
+                cell.messages.as_ref().map_or(0, |all| all.all.capacity() * size_of::<Message>() + 48);
+            lists(&cell.lists) + size_of::<Cell>() as u64 + messages as u64
+        };
+        lists(&self.lists) + self.cells.as_ref().map_or(0, |cells| cells.iter().map(cell).sum())
+    }
+}
+
+impl Messages {
+    /// These bytes have been written by somebody else.
+    pub fn overwrite(&mut self, mask: Bytes) {
+        self.all.iter_mut().for_each(|message| message.live &= !mask);
+        self.all.retain(|message| message.live != 0 || message.number != 0);
+    }
+
+    /// A strong write is visible, or can be named from now on.
+    pub fn add(&mut self, message: Message) {
+        let visible = message.live;
+        if visible != 0 {
+            self.overwrite(visible);
+        }
+        self.all.push(message);
+        if self.all.len() > MESSAGES
+            && let Some(at) = self.all.iter().position(|message| message.live == 0)
+        {
+            let lost = self.all.remove(at);
+            self.lost = release::both(&self.lost, &lost.entries);
+            if lost.number != ANY {
+                self.lost_up_to = self.lost_up_to.max(lost.number);
+            }
+        }
+    }
+
+    /// Those that a read of these bytes comes across: what memory holds, or those of a number.
+    pub fn read(&self, mask: Bytes, number: Option<WriteId>) -> impl Iterator<Item = &Message> {
+        let named = move |message: &Message| {
+            !message.failed && Some(message.number) == number && message.mask & mask != 0
+        };
+        // Whoever names a strong write has read that.
+        let any = !self.all.iter().any(named);
+        self.all.iter().filter(move |message| match number {
+            None => message.live & mask != 0,
+            Some(number) => {
+                (message.number == number && message.mask & mask != 0)
+                    || (any && message.number == ANY && message.mask & mask != 0)
+            }
+        })
+    }
+}

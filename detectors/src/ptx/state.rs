@@ -1,0 +1,450 @@
+//! What threads know, and what the detector keeps of a grid, its CTAs and warps.
+//!
+//! Each CTA has a clock, that moves when one of its threads releases, meets others, or forks a copy: an access is known to who knows
+//! its thread up to the clock of then. What a thread knows of its own CTA and warp from barriers of all of them stands
+//! beside its view and goes into it when it is handed over: where a whole block meets, nothing has to be made.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use bugaroo_semantics::clocks::{View, Writers, joined};
+use bugaroo_semantics::event::{Lanes, Range, Shape, WorkId, WriteId};
+use bugaroo_semantics::scope::ThreadKey;
+use rustc_hash::FxHashMap;
+
+use super::copies::Copies;
+use super::fences::{OfCta, Sc};
+use super::few::Few;
+use super::links::Name;
+use super::record::{Record, key};
+use super::release::{Entries, Reach, Release};
+use crate::shadow::Bytes;
+
+/// What a thread knows of others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pub view: Rc<View>,
+    /// Of all threads of its CTA, up to when.
+    pub met: u32,
+    /// Of all threads of its warp.
+    pub met_warp: u32,
+}
+
+impl Known {
+    /// Takes what a view knows.
+    #[inline]
+    pub fn take(&mut self, view: &Rc<View>) {
+        if !Rc::ptr_eq(&self.view, view) {
+            self.view = joined(&self.view, view);
+        }
+    }
+
+    /// All of it in one view, for a thread or others of its warp.
+    pub fn whole(&self, cta: u32, place: u32) -> Rc<View> {
+        let (cta, thread) = (key(cta, place).cta(), key(cta, place));
+        let needs_cta = u64::from(self.met) > self.view.of_cta(cta);
+        let needs_warp = self.met_warp > self.met;
+        if !needs_cta && !needs_warp {
+            return Rc::clone(&self.view);
+        }
+        let mut view = View::clone(&self.view);
+        if needs_cta {
+            view.advance(Writers::cta(cta), u64::from(self.met));
+        }
+        if needs_warp {
+            view.advance(Writers::warp(thread), u64::from(self.met_warp));
+        }
+        Rc::new(view)
+    }
+
+    /// What another of the same warp knows comes to it.
+    pub fn join(&mut self, other: &Known) {
+        self.take(&other.view);
+        self.met = self.met.max(other.met);
+        self.met_warp = self.met_warp.max(other.met_warp);
+    }
+}
+
+/// What the lanes of a warp know.
+#[derive(Debug)]
+pub(super) enum Views {
+    /// All the same.
+    One(Known),
+    Each(Box<[Known; 32]>),
+}
+
+impl Views {
+    #[inline]
+    pub fn of(&self, lane: u32) -> &Known {
+        match self {
+            Views::One(known) => known,
+            Views::Each(each) => &each[lane as usize & 31],
+        }
+    }
+
+    /// A lane's, to be changed.
+    pub fn lane(&mut self, lane: u32, lanes_of_warp: u32) -> &mut Known {
+        if let Views::One(known) = self
+            && lanes_of_warp & !(1 << lane) != 0
+        {
+            *self = Views::Each(Box::new(std::array::from_fn(|_| known.clone())));
+        }
+        match self {
+            Views::One(known) => known,
+            Views::Each(each) => &mut each[lane as usize & 31],
+        }
+    }
+}
+
+/// What a fence has released: made into an entry when a strong write first needs it.
+#[derive(Clone, Debug)]
+pub(super) struct Fenced {
+    pub known: Known,
+    pub time: u32,
+    pub reach: Reach,
+}
+
+/// Where a strong access is: the first byte's address, and how many.
+pub(super) type Place = (u8, u32, u64, u32);
+
+/// Of a thread: what its strong writes carry, and what its strong reads have come across.
+#[derive(Debug, Default)]
+pub(super) struct LaneSync {
+    pub fence: Option<Rc<Fenced>>,
+    pub fences: Entries,
+    pub released_at: BTreeMap<Place, Entries>,
+    pub bank: BTreeMap<Place, Entries>,
+    /// For explanations: time by the CTA's clock, moment in the grid, and reach.
+    pub released: Option<(u32, u64, Reach)>,
+    pub acquired: Option<(u64, Reach)>,
+}
+
+/// A warp.
+#[derive(Debug)]
+pub(super) struct Warp {
+    pub views: Views,
+    /// Threads that there are.
+    pub full: u32,
+    pub exited: u32,
+    pub sync: Option<Box<[LaneSync; 32]>>,
+    /// What its lanes keep for `fence.sc`.
+    pub sc: Option<Box<[Sc; 32]>>,
+}
+
+impl Warp {
+    /// Threads that have not ended.
+    #[inline]
+    pub fn live(&self) -> u32 {
+        self.full & !self.exited
+    }
+
+    pub fn sync(&mut self, lane: u32) -> &mut LaneSync {
+        &mut self.sync.get_or_insert_with(|| Box::new(std::array::from_fn(|_| LaneSync::default())))
+            [lane as usize & 31]
+    }
+}
+
+/// Lanes that have arrived: the slot of their warp, its first thread's place, the lanes, and, of those that do not wait, when,
+/// and what they know.
+pub(super) type Arrival = (u32, u32, u32, Option<(u32, Known)>);
+
+/// A barrier of a CTA.
+#[derive(Debug, Default)]
+pub(super) struct Barrier {
+    pub arrivals: Vec<Arrival>,
+    /// What those who go on know: it has completed.
+    pub known: Option<Known>,
+    /// What they keep for `fence.sc`.
+    pub kept: Option<Sc>,
+}
+
+/// A CTA.
+#[derive(Debug, Default)]
+pub(super) struct Cta {
+    pub block: u32,
+    pub clock: u32,
+    pub barriers: Vec<Barrier>,
+    /// Threads that have ended, as if they had arrived: what they know and when they ended.
+    pub exited: Vec<Arrival>,
+    pub exited_count: u32,
+    /// When any of its threads last did a proxy fence.
+    pub proxy_fence: u32,
+    /// Its `fence.sc`, and those that reach no farther than the CTA.
+    pub fences: OfCta,
+    pub narrow_fences: OfCta,
+}
+
+/// A strong write that reads may come across.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    /// Bytes of its row for which it is what memory holds.
+    pub live: Bytes,
+    /// All its bytes.
+    pub mask: Bytes,
+    pub grid: WorkId,
+    pub writer: ThreadKey,
+    pub cta: u32,
+    pub reach: Reach,
+    pub size: u8,
+    /// Where its observers are.
+    pub link: u32,
+    pub use_of: u32,
+    pub number: WriteId,
+    /// It stands for an atomic that has written nothing; `link` is what that has read.
+    pub failed: bool,
+    /// Of an atomic: writes before it in its chain that are in the shadow.
+    pub before: Few<Name>,
+    pub entries: Entries,
+}
+
+/// A store that is held back, one element of it.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub address: u64,
+    pub message: Message,
+    pub memory: bugaroo_semantics::event::Memory,
+}
+
+/// A strong read, one element of it, whose source is told later.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub memory: bugaroo_semantics::event::Memory,
+    pub address: u64,
+    pub size: u32,
+    pub record: Record,
+    pub acquire: bool,
+    /// It is an atomic: its own write, or, where it wrote nothing, what that would have carried.
+    pub link: u32,
+    pub carried: Option<Entries>,
+    /// Bytes told of, as bits from the first.
+    pub told: u32,
+    /// What it may race with.
+    pub candidates: Vec<(Record, Bytes)>,
+}
+
+/// A grid.
+#[derive(Debug)]
+pub(super) struct Grid {
+    pub shape: Shape,
+    pub cluster: u32,
+    pub warps: Vec<Warp>,
+    pub ctas: Vec<Cta>,
+    /// It has done a `fence.sc` that reaches other grids.
+    pub fenced: bool,
+    /// What `fence.sc` have known.
+    pub sc: Entries,
+    /// All `fence.sc` are taken as executed from now on.
+    pub letter: bool,
+    /// Counts what synchronises: for explanations.
+    pub moment: u64,
+    pub held: FxHashMap<ThreadKey, Vec<Held>>,
+    pub pending: FxHashMap<ThreadKey, Vec<Pending>>,
+    pub copies: Copies,
+    /// By block: its threads' last release, of those that have ended.
+    pub released: FxHashMap<u32, (u32, u64, Reach)>,
+    pub slot_of: FxHashMap<u32, u32>,
+    pub clusters: FxHashMap<u32, Barrier>,
+}
+
+impl Grid {
+    pub fn new(shape: Shape) -> Grid {
+        Grid {
+            shape,
+            cluster: shape.cluster.max(1),
+            warps: Vec::new(),
+            ctas: Vec::new(),
+            fenced: false,
+            sc: None,
+            letter: false,
+            moment: 1,
+            held: FxHashMap::default(),
+            pending: FxHashMap::default(),
+            copies: Copies::default(),
+            released: FxHashMap::default(),
+            slot_of: FxHashMap::default(),
+            clusters: FxHashMap::default(),
+        }
+    }
+
+    /// A block begins in a slot.
+    pub fn begin_block(&mut self, slot: u32, block: u64) {
+        let at = slot as usize;
+        if self.ctas.len() <= at {
+            self.ctas.resize_with(at + 1, Cta::default);
+        }
+        self.ctas[at] = Cta { block: block as u32, clock: 1, ..Cta::default() };
+        self.slot_of.insert(block as u32, slot);
+        let per = self.shape.warps_per_cta.max(1);
+        for warp in 0..per {
+            let at = (slot * per + warp) as usize;
+            let threads = self.shape.threads_per_cta.saturating_sub(warp * 32).min(32);
+            let full = if threads == 32 { u32::MAX } else { (1 << threads) - 1 };
+            let new = Warp { views: Views::One(Known::default()), full, exited: 0, sync: None, sc: None };
+            if self.warps.len() <= at {
+                while self.warps.len() < at {
+                    self.warps.push(Warp {
+                        views: Views::One(Known::default()),
+                        full: 0,
+                        exited: 0,
+                        sync: None,
+                        sc: None,
+                    });
+                }
+                self.warps.push(new);
+            } else {
+                self.warps[at] = new;
+            }
+        }
+    }
+
+    /// Makes sure that what lanes speak of is there: a grid may be told of without its blocks.
+    #[inline]
+    pub fn ensure(&mut self, by: &Lanes) {
+        if by.warp as usize >= self.warps.len()
+            || self.ctas.get(by.cta as usize).is_none_or(|cta| cta.clock == 0)
+        {
+            self.begin_block(by.cta, by.block);
+        }
+    }
+
+    /// What a thread knows and has done, in one view, for a release at this time.
+    pub fn own_view(known: &Known, cta: u32, place: u32, time: u32) -> Rc<View> {
+        let thread = key(cta, place);
+        let mut view = View::clone(&known.whole(cta, place));
+        view.advance(Writers::thread(thread), u64::from(time));
+        view.belongs_to(thread, u64::from(time));
+        Rc::new(view)
+    }
+
+    /// What a release of a thread hands over now. The clock has to move before the thread does anything more.
+    pub fn release(&mut self, by: &Lanes, lane: u32, reach: Reach) -> Entries {
+        let (cta, place, time) = (by.block as u32, by.first + lane, self.ctas[by.cta as usize].clock);
+        let moment = self.moment;
+        let warp = &mut self.warps[by.warp as usize];
+        let view = Grid::own_view(warp.views.of(lane), cta, place, time);
+        warp.sync(lane).released = Some((time, moment, reach));
+        Some(Rc::new(Release::new(cta, self.cluster, reach, &view)))
+    }
+
+    /// What its fences have released, as entries.
+    pub fn fences(&mut self, by: &Lanes, lane: u32) -> Entries {
+        let cluster = self.cluster;
+        let warp = &mut self.warps[by.warp as usize];
+        let sync = warp.sync.as_mut().map(|sync| &mut sync[lane as usize & 31])?;
+        if let Some(fenced) = sync.fence.take() {
+            let view = Grid::own_view(&fenced.known, by.block as u32, by.first + lane, fenced.time);
+            let new = Some(Rc::new(Release::new(by.block as u32, cluster, fenced.reach, &view)));
+            sync.fences = super::release::both(&new, &sync.fences);
+        }
+        sync.fences.clone()
+    }
+
+    /// What a strong write of a thread carries, which may release itself.
+    pub fn carried(&mut self, by: &Lanes, lane: u32, place: Place, release: &Entries) -> Entries {
+        let fences = self.fences(by, lane);
+        let warp = &mut self.warps[by.warp as usize];
+        if release.is_some() {
+            let earlier = warp.sync(lane).released_at.entry(place).or_default();
+            *earlier = super::release::both(release, earlier);
+        }
+        match warp.sync.as_ref().and_then(|sync| sync[lane as usize & 31].released_at.get(&place)) {
+            Some(own) => super::release::both(own, &fences),
+            None => fences,
+        }
+    }
+
+    /// A thread takes what of these entries reaches an acquire of its own.
+    pub fn acquire(&mut self, by: &Lanes, lane: u32, reach: Reach, entries: &Entries) {
+        let Some(release) = entries else { return };
+        let mut new = false;
+        for view in release.reaching(by.block as u32, self.cluster, reach) {
+            new |= self.learn(by, lane, view);
+        }
+        if new {
+            self.by_letter(by, 1 << lane);
+        }
+    }
+
+    /// A thread takes what a view knows. Says whether it did not know that.
+    pub fn learn(&mut self, by: &Lanes, lane: u32, view: &Rc<View>) -> bool {
+        let warp = &mut self.warps[by.warp as usize];
+        let known = warp.views.of(lane);
+        let covered = Rc::ptr_eq(&known.view, view)
+            || view.owner() == Some(key(by.block as u32, by.first + lane))
+            || known.view.covers(view);
+        if covered {
+            return false;
+        }
+        let known = warp.views.lane(lane, warp.full);
+        let before = Rc::clone(&known.view);
+        known.take(view);
+        !Rc::ptr_eq(&before, &known.view)
+    }
+
+    /// What is banked of one place, or of all, is taken.
+    pub fn take_banked(&mut self, by: &Lanes, lane: u32, reach: Reach, place: Option<Place>) {
+        let moment = self.moment;
+        let Some(sync) = &mut self.warps[by.warp as usize].sync else { return };
+        let sync = &mut sync[lane as usize & 31];
+        sync.acquired = Some((moment, reach));
+        let mut taken: Vec<(Place, Entries)> = Vec::new();
+        match place {
+            Some(place) => taken.extend(sync.bank.remove_entry(&place)),
+            None => taken.extend(std::mem::take(&mut sync.bank)),
+        }
+        if taken.is_empty() {
+            return;
+        }
+        for (place, entries) in taken {
+            self.acquire(by, lane, reach, &entries);
+            // A wider acquire to come can take more.
+            if reach != Reach::Device {
+                self.bank(by, lane, place, &entries);
+            }
+        }
+    }
+
+    /// Keeps what a strong read has come across.
+    pub fn bank(&mut self, by: &Lanes, lane: u32, place: Place, entries: &Entries) {
+        if entries.is_none() {
+            return;
+        }
+        let banked = self.warps[by.warp as usize].sync(lane).bank.entry(place).or_default();
+        *banked = super::release::both(banked, entries);
+    }
+
+    /// Bytes, about.
+    pub fn held(&self) -> u64 {
+        let warp = |warp: &Warp| {
+            let each = if matches!(warp.views, Views::Each(_)) { 32 * size_of::<Known>() } else { 0 };
+            let sync = if warp.sync.is_some() { 32 * size_of::<LaneSync>() } else { 0 };
+            let sc = if warp.sc.is_some() { 32 * size_of::<Sc>() } else { 0 };
+            (size_of::<Warp>() + each + sync + sc) as u64
+        };
+        let ctas = self.ctas.len() * size_of::<Cta>() + self.released.len() * 32;
+        self.warps.iter().map(warp).sum::<u64>() + ctas as u64 + self.copies.held()
+    }
+
+    /// The clock of a CTA moves: what its threads do from now on is later.
+    #[inline]
+    pub fn tick(&mut self, slot: u32) {
+        let cta = &mut self.ctas[slot as usize];
+        cta.clock = cta.clock.saturating_add(1);
+        self.moment += 1;
+    }
+}
+
+/// Where an access is, as a key.
+pub(super) fn place_of(memory: bugaroo_semantics::event::Memory, address: u64, size: u32) -> Place {
+    match memory {
+        bugaroo_semantics::event::Memory::Global => (0, 0, address, size),
+        bugaroo_semantics::event::Memory::Shared(slot) => (1, slot, address, size),
+    }
+}
+
+/// Whether an element of a range begins at this address, or a part of it is there.
+pub(super) fn overlap(range: &Range, address: u64, size: u32) -> Option<(u64, u64)> {
+    let from = range.address.max(address);
+    let to = (range.address.saturating_add(range.bytes)).min(address.saturating_add(u64::from(size)));
+    (from < to).then_some((from, to))
+}

@@ -1,0 +1,376 @@
+//! Strong accesses: what they come across, carry and hand on, element by element.
+//!
+//! A strong write is a message with what its thread has released so far ([`Message::entries`]); an atomic hands on what it has read.
+//! A strong read that is morally strong with a message has observed it, and may take what it carries: an acquire at once, a fence
+//! or an acquire of the same place later.
+
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::event::{Access, AccessKind, Lanes, Memory, WriteId, each};
+use bugaroo_semantics::scope::{Strength, ThreadKey};
+
+use super::Ptx;
+use super::check::{Actor, Check};
+use super::few::Few;
+use super::links::Name;
+use super::record::{Kind, ONE, Record, STRONG, SYSTEM, WRITES, key};
+use super::release::{self, Entries, Reach};
+use super::rows::{ANY, granule};
+use super::state::{Held, Message, Pending, place_of};
+use crate::shadow::{Bytes, ROW_SHIFT, bytes};
+
+/// One element of one lane's access.
+#[derive(Clone, Copy)]
+pub(super) struct Element {
+    pub lane: u32,
+    pub address: u64,
+    pub row: u64,
+    pub mask: Bytes,
+    pub me: ThreadKey,
+    pub reach: Reach,
+}
+
+/// What a read has come across.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// Observed writes: their links, with the use.
+    links: Few<Name>,
+    /// The numbers of all writes that it has come across, morally strong or not, and the bytes that are theirs.
+    numbers: Few<WriteId>,
+    theirs: Bytes,
+    /// The writes that it has observed: what it has read, and what is before that in chains of atomics.
+    pub chain: Few<Name>,
+    pub entries: Entries,
+}
+
+impl Sources {
+    fn observe(&mut self, message: &Message) {
+        self.chain.add_all(message.before.iter().copied());
+        if message.link != 0 {
+            self.chain.add((message.link, message.use_of));
+            self.links.add((message.link, message.use_of));
+        }
+    }
+}
+
+/// The granules of some bytes of a row.
+pub(super) fn granules(mask: Bytes) -> impl Iterator<Item = usize> {
+    let (first, last) = (mask.trailing_zeros() / 4, (127 - mask.leading_zeros()) / 4);
+    first as usize..=last as usize
+}
+
+impl Ptx {
+    /// Lanes access memory strongly.
+    pub(super) fn strong(&mut self, access: &Access<'_>) {
+        let Some(grid) = self.grids.get(&access.by.grid) else { return };
+        let cluster = grid.cluster;
+        let kind = Kind {
+            site: access.site,
+            kind: access.kind,
+            strength: access.strength,
+            scope: access.scope,
+            size: access.size,
+            asynchronous: false,
+        };
+        let reach = match access.strength {
+            // An atomic is strong, whatever it says.
+            Strength::Weak => Reach::Device,
+            Strength::Strong(_) => Reach::of(access.scope, cluster),
+        };
+        let atomic = matches!(access.kind, AccessKind::Atomic(_));
+        let record = Record {
+            mask: 0,
+            lanes: 0,
+            warps: 0,
+            grid: access.by.grid,
+            cta: access.by.block as u32,
+            time: grid.ctas[access.by.cta as usize].clock,
+            kind: self.report.kinds.number(kind),
+            link: 0,
+            base: 0,
+            shape: (access.size.trailing_zeros() as u8) << 3 | ONE,
+            flags: STRONG | (reach as u8) << 6 | if access.scope == Scope::Sys { SYSTEM } else { 0 },
+        };
+        let mut released = false;
+        for lane in each(access.by.mask) {
+            let wrote = access.kind == AccessKind::Store || (atomic && access.wrote >> lane & 1 != 0);
+            let flags = record.flags | if wrote { WRITES } else { 0 };
+            for element in 0..access.elements {
+                let address = access.address(lane).wrapping_add(u64::from(element * access.size));
+                let from = (address & 127) as u32;
+                let mask = bytes(from, (from + access.size).min(128));
+                let me = key(access.by.block as u32, access.by.first + lane);
+                let at = Element { lane, address, row: address >> ROW_SHIFT, mask, me, reach };
+                let base = (access.by.first + lane) as i16;
+                self.element(access, &Record { mask, base, flags, ..record }, at);
+            }
+            released |= access.release;
+        }
+        if released && let Some(grid) = self.grids.get_mut(&access.by.grid) {
+            grid.tick(access.by.cta);
+        }
+    }
+
+    fn element(&mut self, access: &Access<'_>, record: &Record, at: Element) {
+        let (by, lane) = (&access.by, at.lane);
+        let place = place_of(access.memory, at.address, access.size);
+        let bit = |mask: u32| mask >> lane & 1 != 0;
+        let reads = access.kind != AccessKind::Store;
+        let atomic = matches!(access.kind, AccessKind::Atomic(_));
+        let later = reads && bit(access.sourced) && !bit(access.own);
+        let mut sources = Sources::default();
+        if reads && !later && !bit(access.own) {
+            sources = self.come_across(by, access.memory, at, record, None);
+        }
+        let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        if reads {
+            if access.acquire {
+                grid.take_banked(by, lane, at.reach, Some(place));
+                grid.acquire(by, lane, at.reach, &sources.entries);
+                if at.reach != Reach::Device {
+                    grid.bank(by, lane, place, &sources.entries);
+                }
+            } else {
+                grid.bank(by, lane, place, &sources.entries);
+            }
+        }
+        self.stamp(by, lane, access.memory, at.row, at.mask);
+        let mut candidates = Vec::new();
+        let chain = std::mem::take(&mut sources.chain);
+        let link =
+            self.record(access, record, at, &chain, (later && access.acquire).then_some(&mut candidates));
+        chain.iter().for_each(|name| self.links.observe(*name, at.me, record.time));
+        if later {
+            self.links.freeze();
+            let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+            grid.pending.entry(at.me).or_default().push(Pending {
+                memory: access.memory,
+                address: at.address,
+                size: access.size,
+                record: Record { link, ..*record },
+                acquire: access.acquire,
+                link,
+                carried: None,
+                told: 0,
+                candidates,
+            });
+        }
+        if !access.kind.writes() {
+            return;
+        }
+        let before = if atomic { self.still(&chain) } else { Few::default() };
+        let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        let own = if access.release { grid.release(by, lane, at.reach) } else { None };
+        let carried = grid.carried(by, lane, place, &own);
+        if record.is(WRITES) {
+            let entries = if atomic { release::both(&carried, &sources.entries) } else { carried };
+            let message = Message {
+                live: at.mask,
+                mask: at.mask,
+                grid: by.grid,
+                writer: at.me,
+                cta: by.block as u32,
+                reach: at.reach,
+                size: record.size(),
+                link,
+                use_of: if link == 0 { 0 } else { self.links.use_of(link) },
+                number: access.numbers.map_or(0, |numbers| numbers[lane as usize]),
+                failed: false,
+                before,
+                entries,
+            };
+            if bit(access.held) {
+                let held = Held { address: at.address, memory: access.memory, message };
+                grid.held.entry(at.me).or_default().push(held);
+            } else {
+                self.tell(by.grid, access.memory, at.row, message);
+            }
+        } else if later {
+            if let Some(pending) = grid.pending.get_mut(&at.me).and_then(|all| all.last_mut()) {
+                pending.carried = Some(carried);
+            }
+        } else {
+            sources.chain = chain;
+            let numbered = access.numbers.is_some();
+            self.hand_over(by, access.memory, (record, at), &sources, carried, (numbered, false));
+        }
+    }
+
+    /// The messages that a strong read comes across: what memory holds, or those of a number.
+    pub(super) fn come_across(
+        &mut self,
+        by: &Lanes,
+        memory: Memory,
+        at: Element,
+        record: &Record,
+        number: Option<WriteId>,
+    ) -> Sources {
+        let mut sources = Sources::default();
+        let log = &self.host;
+        let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
+        let Some(cells) = &row.cells else { return sources };
+        let cluster = self.grids.get(&by.grid).map_or(1, |grid| grid.cluster);
+        for index in granules(at.mask) {
+            let Some(messages) = &cells[index].messages else { continue };
+            let mut found = false;
+            for message in messages.read(at.mask & granule(index as u32), number) {
+                found = true;
+                if !message.failed {
+                    sources.theirs |= if number.is_some() { message.mask } else { message.live };
+                    sources.numbers.add(message.number);
+                }
+                if message.grid != by.grid {
+                    let both = message.reach == Reach::Device && at.reach == Reach::Device;
+                    if both
+                        && !self.works.ordered(message.grid, by.grid)
+                        && self.works.talk(message.grid, by.grid)
+                    {
+                        self.report.warn(super::report::SIDE_BY_SIDE);
+                        for grid in [message.grid, by.grid] {
+                            self.grids.entry(grid).and_modify(|grid| grid.letter = true);
+                        }
+                    }
+                    continue;
+                }
+                let apart = Reach::between(message.cta, by.block as u32, cluster);
+                let both = message.reach >= apart && at.reach >= apart;
+                let strong = message.size == record.size() && (message.writer == at.me || both);
+                if !strong {
+                    continue;
+                }
+                sources.entries = release::both(&sources.entries, &message.entries);
+                sources.observe(message);
+            }
+            if !found && number.is_some_and(|number| number != 0 && number <= messages.lost_up_to) {
+                sources.entries = release::both(&sources.entries, &messages.lost);
+                self.report.warn("a read's source is too old to be known; it is taken to synchronise with all that came before");
+            }
+        }
+        sources
+    }
+
+    /// Compares with what is in the shadow and keeps the access there. Gives its link, if it writes.
+    fn record(
+        &mut self,
+        access: &Access<'_>,
+        record: &Record,
+        at: Element,
+        seen: &[Name],
+        mut candidates: Option<&mut Vec<(Record, Bytes)>>,
+    ) -> u32 {
+        let by = &access.by;
+        let writes = record.is(WRITES);
+        let link = if writes { self.links.open(granules(at.mask).count() as u32) } else { 0 };
+        let Some(grid) = self.grids.get(&by.grid) else { return link };
+        let warp = &grid.warps[by.warp as usize];
+        self.report.here = (access.memory, at.row << ROW_SHIFT);
+        let log = &self.host;
+        let row = self.shadow.row(by.grid, access.memory, at.row, |first, rows| log.fill(first, rows));
+        let cells = row.split();
+        for index in granules(at.mask) {
+            let mut check = Check {
+                works: &self.works,
+                links: &mut self.links,
+                grid: Some(grid),
+                actor: Actor::Lanes(&warp.views, by.first),
+                report: &mut self.report,
+                candidates: candidates.as_deref_mut(),
+            };
+            let mask = at.mask & granule(index as u32);
+            cells[index].lists.access(
+                &Record { mask, link, ..*record },
+                &mut check,
+                if writes { seen } else { &[] },
+            );
+        }
+        link
+    }
+
+    /// A strong write is visible, or can be named from now on.
+    pub(super) fn tell(&mut self, grid: u32, memory: Memory, row: u64, message: Message) {
+        let log = &self.host;
+        let row = self.shadow.row(grid, memory, row, |first, rows| log.fill(first, rows));
+        let cells = row.split();
+        for index in granules(message.mask) {
+            let part = granule(index as u32);
+            let message = Message { live: message.live & part, mask: message.mask & part, ..message.clone() };
+            cells[index].messages.get_or_insert_with(Box::default).add(message);
+        }
+    }
+
+    /// An atomic that wrote nothing hands over what its write would have carried: by the letter, it writes what it has
+    /// read.
+    pub(super) fn hand_over(
+        &mut self,
+        by: &Lanes,
+        memory: Memory,
+        (record, at): (&Record, Element),
+        sources: &Sources,
+        carried: Entries,
+        (numbered, later): (bool, bool),
+    ) {
+        if carried.is_none() && sources.links.is_empty() && sources.entries.is_none() {
+            return;
+        }
+        let before = self.still(&sources.chain);
+        let log = &self.host;
+        let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
+        let cells = row.split();
+        // Reads of what it has read, by name or as what memory holds, read it, too.
+        let (link, use_of) = match &*sources.links {
+            [name] => *name,
+            _ => (0, 0),
+        };
+        for index in granules(at.mask) {
+            let mask = at.mask & granule(index as u32);
+            let messages = cells[index].messages.get_or_insert_with(Box::default);
+            let entries = release::both(&carried, &sources.entries);
+            // Told later, it may have been written over by now.
+            let read = |message: &&Message| !message.failed && sources.numbers.contains(&message.number);
+            let mut live = mask;
+            if later && mask & !sources.theirs == 0 {
+                live &= messages.all.iter().filter(read).fold(0, |live, message| live | message.live);
+            }
+            let mut numbers = sources.numbers.clone();
+            if numbers.is_empty() || (numbered && mask & !sources.theirs != 0) {
+                numbers.add(if numbered { ANY } else { 0 });
+            }
+            for number in numbers.iter().copied() {
+                let alike = |message: &&mut Message| {
+                    message.failed
+                        && (message.cta, message.size, message.reach)
+                            == (by.block as u32, record.size(), at.reach)
+                        && (message.live, message.link, message.use_of, message.number)
+                            == (live, link, use_of, number)
+                };
+                match messages.all.iter_mut().find(alike) {
+                    Some(message) => {
+                        message.entries = release::both(&message.entries, &entries);
+                        message.before.add_all(before.iter().copied());
+                    }
+                    None => messages.all.push(Message {
+                        live,
+                        mask,
+                        grid: by.grid,
+                        writer: ThreadKey::NOBODY,
+                        cta: by.block as u32,
+                        reach: at.reach,
+                        size: record.size(),
+                        link,
+                        use_of,
+                        number,
+                        failed: true,
+                        before: before.clone(),
+                        entries: entries.clone(),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Those that are in the shadow still.
+    pub(super) fn still(&self, chain: &[Name]) -> Few<Name> {
+        let mut still = Few::default();
+        still.add_all(chain.iter().copied().filter(|name| self.links.is_valid(name.0, name.1)));
+        still
+    }
+}

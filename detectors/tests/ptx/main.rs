@@ -1,0 +1,12 @@
+//! The exact detector against the axioms: rules by hand, random executions, and its speed.
+
+mod agents;
+mod axioms;
+mod fences;
+mod forced;
+mod generate;
+mod law;
+mod meet;
+mod rules;
+mod speed;
+mod world;

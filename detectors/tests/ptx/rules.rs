@@ -1,0 +1,239 @@
+//! Each rule by hand. Every test also holds the law, by the axioms.
+
+use bugaroo_detectors::{Class, Missing};
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::event::{Addresses, Memory};
+
+use crate::world::{LOAD, RMW, STORE, World, acquire, release, strong};
+
+const A: (u32, u64, u32) = (1, 0, 0);
+const B: (u32, u64, u32) = (1, 1, 0);
+const C: (u32, u64, u32) = (1, 2, 0);
+const DATA: u64 = 0x1000;
+const FLAG: u64 = 0x2000;
+
+fn races(world: &mut World) -> usize {
+    world.check().len()
+}
+
+#[test]
+fn nothing_between_two_blocks() {
+    let mut world = World::grid(2, 32);
+    world.at(A, DATA, STORE);
+    world.at(B, DATA, LOAD);
+    let found = world.check();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].class, found[0].missing), (Class::InterBlock, Missing::Release));
+}
+
+fn message_passing(fence_a: Option<Scope>, fence_b: Option<Scope>, flag: Scope) -> World {
+    let mut world = World::grid(2, 32);
+    world.at(A, DATA, STORE);
+    if let Some(scope) = fence_a {
+        world.membar(A, scope);
+    }
+    world.at(A, FLAG, strong(STORE, flag));
+    world.at(B, FLAG, strong(LOAD, flag));
+    if let Some(scope) = fence_b {
+        world.membar(B, scope);
+    }
+    world.at(B, DATA, LOAD);
+    world
+}
+
+#[test]
+fn message_passing_by_fences() {
+    let gpu = Some(Scope::Gpu);
+    assert_eq!(races(&mut message_passing(gpu, gpu, Scope::Gpu)), 0);
+    assert_eq!(races(&mut message_passing(gpu, gpu, Scope::Sys)), 0);
+    for (a, b, missing) in [
+        (None, gpu, Missing::Release),
+        (gpu, None, Missing::Acquire),
+        (Some(Scope::Cta), gpu, Missing::Scope),
+        (gpu, Some(Scope::Cta), Missing::Scope),
+    ] {
+        let found = message_passing(a, b, Scope::Gpu).check();
+        assert_eq!(found.len(), 1, "{a:?} {b:?}");
+        assert_eq!(found[0].missing, missing);
+    }
+    // A flag that does not reach the other block: the flag races, and so does the data.
+    assert_eq!(races(&mut message_passing(gpu, gpu, Scope::Cta)), 2);
+}
+
+#[test]
+fn message_passing_by_release_and_acquire() {
+    for (r, a, expected) in
+        [(Scope::Gpu, Scope::Gpu, 0), (Scope::Cta, Scope::Gpu, 2), (Scope::Gpu, Scope::Cta, 2)]
+    {
+        let mut world = World::grid(2, 32);
+        world.at(A, DATA, STORE);
+        world.at(A, FLAG, release(r));
+        world.at(B, FLAG, acquire(a));
+        world.at(B, DATA, LOAD);
+        assert_eq!(races(&mut world), expected);
+    }
+}
+
+#[test]
+fn a_flag_that_is_not_read_orders_nothing() {
+    let mut world = World::grid(2, 32);
+    world.at(A, DATA, STORE);
+    world.membar(A, Scope::Gpu);
+    world.at(B, FLAG, strong(LOAD, Scope::Gpu));
+    world.at(A, FLAG, strong(STORE, Scope::Gpu));
+    world.membar(B, Scope::Gpu);
+    world.at(B, DATA, LOAD);
+    let found = world.check();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].missing, Missing::Strong);
+}
+
+#[test]
+fn weak_flags_race_themselves() {
+    let mut world = World::grid(2, 32);
+    world.at(A, DATA, STORE);
+    world.membar(A, Scope::Gpu);
+    world.at(A, FLAG, STORE);
+    world.at(B, FLAG, LOAD);
+    world.membar(B, Scope::Gpu);
+    world.at(B, DATA, LOAD);
+    assert_eq!(races(&mut world), 2);
+}
+
+#[test]
+fn cumulativity() {
+    let mut world = World::grid(3, 32);
+    world.at(A, DATA, STORE);
+    world.at(A, FLAG, release(Scope::Gpu));
+    world.at(B, FLAG, acquire(Scope::Gpu));
+    world.at(B, FLAG + 4, release(Scope::Gpu));
+    world.at(C, FLAG + 4, acquire(Scope::Gpu));
+    world.at(C, DATA, LOAD);
+    assert_eq!(races(&mut world), 0);
+}
+
+#[test]
+fn a_chain_of_atomics_carries_a_release() {
+    let mut world = World::grid(3, 32);
+    world.at(A, DATA, STORE);
+    world.at(A, FLAG, release(Scope::Gpu));
+    world.at(B, FLAG, RMW);
+    world.at(C, FLAG, acquire(Scope::Gpu));
+    world.at(C, DATA, LOAD);
+    assert_eq!(races(&mut world), 0);
+    // A plain strong store in its place does not.
+    let mut world = World::grid(3, 32);
+    world.at(A, DATA, STORE);
+    world.at(A, FLAG, release(Scope::Gpu));
+    world.at(B, FLAG, strong(STORE, Scope::Gpu));
+    world.at(C, FLAG, acquire(Scope::Gpu));
+    world.at(C, DATA, LOAD);
+    assert_eq!(races(&mut world), 1);
+}
+
+#[test]
+fn an_observed_write_is_ordered() {
+    let mut world = World::grid(2, 32);
+    world.at(A, FLAG, strong(STORE, Scope::Gpu));
+    world.at(B, FLAG, strong(LOAD, Scope::Gpu));
+    world.at(B, FLAG, STORE);
+    assert_eq!(races(&mut world), 0);
+    let mut world = World::grid(2, 32);
+    world.at(A, FLAG, strong(STORE, Scope::Gpu));
+    world.at(B, FLAG, STORE);
+    assert_eq!(races(&mut world), 1);
+}
+
+#[test]
+fn scopes_of_atomics() {
+    let mut world = World::grid(2, 32);
+    world.at(A, FLAG, strong(RMW, Scope::Cta));
+    world.at(B, FLAG, strong(RMW, Scope::Gpu));
+    let found = world.check();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].missing, Missing::AtomicScope);
+    let mut world = World::grid(2, 32);
+    world.at(A, FLAG, RMW);
+    world.at((1, 0, 1), FLAG, strong(RMW, Scope::Cta));
+    world.at(B, FLAG, RMW);
+    assert_eq!(races(&mut world), 1);
+}
+
+#[test]
+fn narrow_atomic_after_wide_ones_of_its_block() {
+    let mut world = World::grid(3, 32);
+    world.at(A, FLAG, RMW);
+    world.at(B, FLAG, RMW);
+    world.at(C, FLAG, RMW);
+    world.at((1, 2, 1), FLAG, strong(RMW, Scope::Cta));
+    assert_eq!(races(&mut world), 1);
+}
+
+#[test]
+fn bytes_beside_each_other_do_not_race() {
+    let mut world = World::grid(2, 32);
+    let byte = crate::world::How { size: 1, ..STORE };
+    world.at(A, DATA, byte);
+    world.at(B, DATA + 1, byte);
+    world.at(B, DATA + 2, crate::world::How { size: 2, ..STORE });
+    assert_eq!(races(&mut world), 0);
+    world.at(A, DATA + 3, byte);
+    assert_eq!(races(&mut world), 1);
+}
+
+#[test]
+fn strong_accesses_that_overlap_in_part() {
+    let mut world = World::grid(2, 32);
+    world.at(A, DATA, strong(STORE, Scope::Gpu));
+    world.at(B, DATA, crate::world::How { size: 8, ..strong(LOAD, Scope::Gpu) });
+    let found = world.check();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].missing, Missing::Overlap);
+}
+
+#[test]
+fn lanes_of_one_instruction() {
+    let mut world = World::grid(1, 32);
+    world.access(A, u32::MAX, Memory::Global, Addresses::Consecutive(DATA), STORE);
+    world.access(A, u32::MAX, Memory::Global, Addresses::Same(DATA + 256), LOAD);
+    assert_eq!(races(&mut world), 0);
+    world.access(A, u32::MAX, Memory::Global, Addresses::Same(FLAG), STORE);
+    let found = world.check();
+    assert_eq!((found.len(), found[0].class, found[0].missing), (1, Class::IntraWarp, Missing::WarpBarrier));
+}
+
+#[test]
+fn warp_barriers_and_block_barriers() {
+    let mut world = World::grid(1, 64);
+    world.access(A, u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), STORE);
+    world.warp_barrier(A, u32::MAX);
+    world.access(A, u32::MAX, Memory::Shared(0), Addresses::Same(64), LOAD);
+    assert_eq!(races(&mut world), 0);
+    world.barrier(1, 0);
+    world.access((1, 0, 32), u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), STORE);
+    assert_eq!(races(&mut world), 0);
+    world.access(A, u32::MAX, Memory::Shared(0), Addresses::Same(64), LOAD);
+    let found = world.check();
+    assert_eq!(
+        (found.len(), found[0].class, found[0].missing),
+        (1, Class::IntraBlock, Missing::BlockBarrier)
+    );
+}
+
+#[test]
+fn arriving_releases_and_does_not_acquire() {
+    let mut world = World::grid(1, 64);
+    let (producer, consumer) = (A, (1, 0, 32));
+    world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), STORE);
+    world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(256), STORE);
+    let mut arrived = world.arrive(producer, u32::MAX, 1, false);
+    world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(512), STORE);
+    arrived.extend(world.arrive(consumer, u32::MAX, 1, true));
+    let left = world.leave(consumer, u32::MAX, 1);
+    world.edges(&arrived, &left);
+    world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), LOAD);
+    assert_eq!(races(&mut world), 0);
+    world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(512), LOAD);
+    world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(256), LOAD);
+    assert_eq!(world.check().len(), 2);
+}
