@@ -14,6 +14,7 @@ pub mod constants;
 pub mod header;
 mod launch_state;
 mod layout;
+pub mod logging;
 mod site_word;
 
 pub use coin::{coin, launch_key, mix, threshold};

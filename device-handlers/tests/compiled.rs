@@ -42,3 +42,18 @@ fn no_handler_waits_for_other_lanes() {
 fn no_handler_needs_local_memory() {
     assert!(!PTX.contains(".local"), "a handler spills to a stack frame of its own");
 }
+
+#[test]
+fn logging_is_there_and_needs_no_local_memory() {
+    use bugaroo_device_handlers::logging::{LOG_VARIABLE, LOGGING_PTX, LogState, tell};
+    let declaration = format!(".const .align 8 .b8 {LOG_VARIABLE}[{}];", LogState::BYTES);
+    assert!(LOGGING_PTX.contains(&declaration), "no '{declaration}'");
+    for symbol in tell::ALL {
+        assert!(LOGGING_PTX.contains(&format!(" {symbol}(")), "no {symbol}");
+    }
+    for line in LOGGING_PTX.lines().filter(|line| line.contains(".func")) {
+        assert!(line.contains(SYMBOL_PREFIX), "{line}");
+    }
+    let unwanted = [".local", ".file", "_INTERNAL_"];
+    assert!(unwanted.iter().all(|name| !LOGGING_PTX.contains(name)));
+}

@@ -50,6 +50,19 @@ pub const HELD: &str = "%bugaroo_held";
 /// Per element: whether one was found, or what to do. A family.
 pub const CHOICE: &str = "%bugaroo_choice";
 
+/// Logging: there are queues in this launch (predicate).
+pub const LOGGING: &str = "%bugaroo_logging";
+/// Logging: what a function of the logger answers with; the lanes of the record in 32 bits; the ticket.
+pub const RECORD: &str = "%bugaroo_record";
+/// See [`RECORD`].
+pub const QUEUE: &str = "%bugaroo_queue";
+/// See [`RECORD`].
+pub const NEXT: &str = "%bugaroo_next";
+/// See [`RECORD`].
+pub const LANES: &str = "%bugaroo_lanes";
+/// See [`RECORD`].
+pub const TICKET: &str = "%bugaroo_ticket";
+
 /// Which delayed stores a place has to do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {

@@ -15,6 +15,7 @@ pub mod access;
 pub mod collect_sites;
 mod emit;
 mod error;
+pub mod logging;
 pub mod passes;
 mod plan;
 mod scope;

@@ -9,6 +9,7 @@
 
 mod general;
 mod invariants;
+mod logging;
 mod places;
 mod questions;
 mod view;
@@ -16,6 +17,8 @@ mod view;
 use bugaroo_ptx::ast::Module;
 
 use crate::collect_sites::SiteTable;
+use crate::logging::Log;
+use crate::logging::passes::LogPass;
 use crate::passes::Pass;
 use view::View;
 
@@ -39,9 +42,25 @@ pub fn verify(original: &Module, table: &SiteTable, passes: &[Pass], output: &st
     let view = View::new(original, table, &parsed)?;
     // Until guards are closed, jumps past a place have nowhere to land.
     let closed = passes.iter().any(|pass| pass.name == "close-guards");
-    general::check(&view, closed)?;
+    general::check(&view, closed, general::May::Ask)?;
     for pass in passes {
         invariants::check(pass.name, &view)?;
+    }
+    Ok(())
+}
+
+/// Checks the output of `passes` of those that make a module log.
+///
+/// # Errors
+/// The first violation.
+pub fn verify_log(original: &Module, log: &Log, passes: &[LogPass], output: &str) -> Result<(), Violation> {
+    let parsed =
+        bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
+    let view = View::new(original, &log.sites, &parsed)?;
+    let closed = passes.iter().any(|pass| pass.name == "close-guards");
+    general::check(&view, closed, general::May::Log)?;
+    for pass in passes {
+        logging::check(pass.name, &view, log)?;
     }
     Ok(())
 }

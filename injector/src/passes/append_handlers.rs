@@ -14,7 +14,12 @@ pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
     if table.functions.is_empty() {
         return;
     }
-    let handlers = bugaroo_ptx::parse(PTX).expect("handlers.ptx is checked in and parses: a test");
+    append(PTX, plan);
+}
+
+/// Appends device code that is checked in.
+pub(crate) fn append(text: &str, plan: &mut Plan) {
+    let handlers = bugaroo_ptx::parse(text).expect("what is checked in parses: a test");
     for item in &handlers.items {
         match item {
             Item::Variable(variable) => {

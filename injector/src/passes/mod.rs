@@ -1,7 +1,7 @@
 //! The passes, one a file, and the one list that they run in.
 
-mod append_handlers;
-mod close_guards;
+pub(crate) mod append_handlers;
+pub(crate) mod close_guards;
 mod declare_state;
 mod drain_at_exit;
 mod drain_before_atomics;
@@ -10,7 +10,7 @@ mod drain_before_collectives;
 mod drain_before_fences;
 mod drain_before_unknown;
 mod insert_fence_candidates;
-mod open_guards;
+pub(crate) mod open_guards;
 mod route_loads;
 mod route_stores;
 

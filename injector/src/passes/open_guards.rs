@@ -6,7 +6,7 @@ use crate::plan::Plan;
 
 use super::{each, skip_label};
 
-pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
+pub(crate) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {
         if let Some(guard) = &point.guard {
             let mut code = Code::default();

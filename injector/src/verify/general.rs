@@ -10,15 +10,24 @@ use super::Violation;
 use super::view::{FunctionView, View, jump_target, owner_of, owners};
 use crate::access::Element;
 use crate::collect_sites::{Point, PointKind};
-use crate::emit::{ADDRESS, CTA, LABEL_PREFIX, REGISTER_PREFIX, SLOT};
+use crate::emit::{ADDRESS, CTA, LABEL_PREFIX, P, QUEUE, RECORD, REGISTER_PREFIX, SLOT, TICKET, WORD};
+
+/// What injected code may do besides computing on our registers, calling, and jumping.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum May {
+    /// Ask the handlers of store buffers.
+    Ask,
+    /// Commit records.
+    Log,
+}
 
 /// `closed` says that every label has been written.
-pub(super) fn check(view: &View<'_>, closed: bool) -> Result<(), Violation> {
+pub(super) fn check(view: &View<'_>, closed: bool, may: May) -> Result<(), Violation> {
     for function in &view.functions {
         labels(function, closed)?;
         for gap in &function.gaps {
             for (owner, statement) in owners(gap) {
-                harmless(view, function, owner, statement)?;
+                harmless(view, function, (owner, may), statement)?;
             }
         }
     }
@@ -62,11 +71,14 @@ fn labels(function: &FunctionView<'_>, closed: bool) -> Result<(), Violation> {
 fn harmless(
     view: &View<'_>,
     function: &FunctionView<'_>,
-    owner: Option<&str>,
+    (owner, may): (Option<&str>, May),
     statement: &Statement,
 ) -> Result<(), Violation> {
     let StatementKind::Instruction(instruction) = &statement.kind else { return Ok(()) };
     let broken = |rule| Violation { rule, what: format!("'{}' in {}", view.text(statement), function.name) };
+    if may == May::Log && commits(instruction) {
+        return Ok(());
+    }
     match &instruction.op {
         Op::Mov { .. }
         | Op::Add { .. }
@@ -78,6 +90,7 @@ fn harmless(
         | Op::Cvt { .. }
         | Op::Cvta { to: false, .. }
         | Op::Setp { .. }
+        | Op::Selp { .. }
         | Op::Ld { space: Space::Param | Space::Const, .. } => {}
         Op::Ld { space: Space::Global, .. } if reads(instruction, SLOT) || reads(instruction, CTA) => {}
         // A delayed store's touch of its address.
@@ -99,6 +112,23 @@ fn harmless(
         _ => false,
     };
     if all_ours { Ok(()) } else { Err(broken("injected code leaves the program's registers alone")) }
+}
+
+/// Whether an instruction takes a ticket, writes into a record or a queue, or waits for the lanes of its record.
+fn commits(instruction: &Instruction) -> bool {
+    let register = |at: usize, ours: &[&str]| match instruction.operands.get(at) {
+        Some(Operand::Register(name) | Operand::Address { base: AddressBase::Register(name), .. }) => {
+            ours.contains(&name.as_str())
+        }
+        _ => false,
+    };
+    let leader = instruction.guard.as_ref().is_some_and(|guard| guard.register == P && !guard.negated);
+    match instruction.op {
+        Op::Atom { space: Space::Global, .. } => leader && register(0, &[TICKET]) && register(1, &[TICKET]),
+        Op::St { space: Space::Global, .. } => leader && register(0, &[RECORD, QUEUE]),
+        Op::WarpSync => instruction.guard.is_none() && register(0, &[WORD]),
+        _ => false,
+    }
 }
 
 fn reads(instruction: &Instruction, address: &str) -> bool {

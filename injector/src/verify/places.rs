@@ -11,9 +11,9 @@ use crate::access::{Access, Element};
 use crate::collect_sites::PointKind;
 use crate::emit::{AT, FLAGGED, HELD, P, RESTORE, ROUTE, THREAD, label};
 
-type Judgement = Result<(), &'static str>;
+pub(super) type Judgement = Result<(), &'static str>;
 
-fn require(holds: bool, otherwise: &'static str) -> Judgement {
+pub(super) fn require(holds: bool, otherwise: &'static str) -> Judgement {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
@@ -80,7 +80,7 @@ impl Place<'_> {
     }
 }
 
-fn guard_opens(place: &Place<'_>) -> Judgement {
+pub(super) fn guard_opens(place: &Place<'_>) -> Judgement {
     let Some(guard) = &place.point.guard else { return Ok(()) };
     let first = place.before.iter().find_map(|statement| instruction(statement));
     let opens = first.is_some_and(|first| {
@@ -170,7 +170,7 @@ fn asks(
         && calls.iter().enumerate().all(|(index, call)| call.parameters == expected(index))
 }
 
-fn evaluate(statements: &[&Statement]) -> Evaluation {
+pub(super) fn evaluate(statements: &[&Statement]) -> Evaluation {
     let mut evaluation = Evaluation::new();
     evaluation.follow(statements.iter().filter_map(|statement| instruction(statement)));
     evaluation
@@ -192,7 +192,7 @@ fn jumps(statements: &[&Statement], guard: Option<&str>, target: &str) -> usize 
     statements.iter().filter_map(|statement| instruction(statement)).filter(jump).count()
 }
 
-fn instruction(statement: &Statement) -> Option<&Instruction> {
+pub(super) fn instruction(statement: &Statement) -> Option<&Instruction> {
     match &statement.kind {
         StatementKind::Instruction(instruction) => Some(instruction),
         _ => None,

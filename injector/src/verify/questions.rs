@@ -84,6 +84,7 @@ impl Evaluation {
                     (left, right) => left.apply(&format!("add {right:?}")),
                 },
                 Op::Cvt { dst, src, .. } => term(1).apply(&format!("{} to {}", src.name(), dst.name())),
+                Op::Selp { .. } => Term::register(&format!("{:?}", &instruction.operands[1..])),
                 Op::Cvta { space, .. } => term(1).apply(&format!("{space:?}")),
                 Op::And { .. } | Op::Shl { .. } | Op::Shr { .. } => {
                     let signed = matches!(instruction.op, Op::Shr { ty } if ty.is_signed());
@@ -140,6 +141,32 @@ pub(super) fn stored(element: &Element) -> Option<Term> {
         Element::Bits(bits) => Some(Term::constant(*bits)),
         Element::Sink => None,
     }
+}
+
+/// The bits of a stored element as a logger is given them: without those that the type does not have.
+pub(super) fn logged(element: &Element, access: &Access) -> Option<Term> {
+    let cut = (u64::MAX >> (64 - access.ty.bits())) as i64;
+    stored(element).map(|term| term.apply(&format!("and {cut:#x}")))
+}
+
+/// An operand of 32 bits, widened with zeros: a register or a number.
+pub(super) fn widened(operand: &str) -> Term {
+    let number = operand.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let term = match number.or_else(|| operand.parse().ok()) {
+        Some(number) => Term::constant(number),
+        None => Term::register(operand),
+    };
+    term.apply("u32 to u64")
+}
+
+/// 1 where a predicate holds (or, with `!` before its name, where it does not), else 0.
+pub(super) fn chosen(predicate: &str) -> Term {
+    let (name, [yes, no]) = match predicate.strip_prefix('!') {
+        Some(name) => (name, [0, 1]),
+        None => (predicate, [1, 0]),
+    };
+    let operands = [Operand::Integer(yes), Operand::Integer(no), Operand::Register(name.to_owned())];
+    Term::register(&format!("{operands:?}"))
 }
 
 /// What a loaded element's register has to hold when its raw bits stand in `from`: the bits, extended as

@@ -28,7 +28,8 @@ pub(super) struct FunctionView<'a> {
 /// A statement, or a brace of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Token<'a> {
-    Open,
+    /// Where it stands.
+    Open(usize),
     Close,
     Statement(&'a Statement),
 }
@@ -100,7 +101,8 @@ impl<'a> View<'a> {
             let function = function.expect("every function of the table was paired");
             let start = |token: &Token<'_>| match token {
                 Token::Statement(statement) => statement.span.start,
-                Token::Open | Token::Close => 0,
+                Token::Open(start) => *start,
+                Token::Close => 0,
             };
             let at = |offset: usize| function.tokens.iter().position(|token| start(token) == offset);
             let end = function.tokens.len();
@@ -120,7 +122,7 @@ fn flatten<'a>(statements: &'a [Statement], tokens: &mut Vec<Token<'a>>) {
     for statement in statements {
         match &statement.kind {
             StatementKind::Block(inner) => {
-                tokens.push(Token::Open);
+                tokens.push(Token::Open(statement.span.start));
                 flatten(inner, tokens);
                 tokens.push(Token::Close);
             }
@@ -144,7 +146,7 @@ fn split<'a>(
                 gaps.last_mut().expect("there is always a last gap").push(statement);
                 continue;
             }
-            let Some(Token::Open) = expected.next() else {
+            let Some(Token::Open(_)) = expected.next() else {
                 return Err(format!("a block that was not there: {text}"));
             };
             gaps.push(Vec::new());

@@ -1,0 +1,312 @@
+//! Records to events.
+//!
+//! What a record is about stands in the injector's table, by the record's place. A compare-and-swap is told before it is done, and
+//! who of its lanes has written, behind it: until that is known, it and all records behind it are kept.
+
+use std::collections::VecDeque;
+
+use bugaroo_device_handlers::logging::{record, word};
+use bugaroo_injector::logging::{Place, Told};
+use bugaroo_ptx::op::{AtomOp, FenceKind};
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::effect::{Stated, acquires, releases, scope_of, strong_among};
+use bugaroo_semantics::event::{
+    Access, AccessKind, Addresses, Event, Fence, Lanes, Memory, Shape, Site, Values, WorkId, each,
+};
+use bugaroo_semantics::scope::{Scope as Reach, Strength};
+use bugaroo_semantics::{Observer, Wants};
+
+use super::Broken;
+use super::slots::Slots;
+use super::tail::Record;
+use super::waiting::{At, Party};
+
+/// A launch that logs.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// What observers know it by.
+    pub grid: WorkId,
+    /// Its size: `ctas` is the most blocks that are in progress at once, and `cluster` is 1.
+    pub shape: Shape,
+    /// Warps run in lockstep.
+    pub lockstep: bool,
+    /// What observers know the program's instruction 0 by.
+    pub first_site: Site,
+    /// Generic addresses below this are no global memory: on the virtual GPU, kernel parameters.
+    pub global_from: u64,
+    /// What records are about, by place.
+    pub places: Vec<Option<Place>>,
+    /// What observers know the instruction of each place by.
+    pub sites: Vec<Site>,
+}
+
+/// Turns the records of a launch into events.
+#[derive(Debug)]
+pub struct Stream {
+    launch: Launch,
+    wants: Wants,
+    slots: Slots,
+    /// Records that wait for the outcome of the first of them.
+    held: VecDeque<Held>,
+}
+
+/// A record that is not told yet.
+#[derive(Debug)]
+struct Held {
+    ticket: u64,
+    record: Record,
+    /// Lanes of a compare-and-swap whose outcome is not known.
+    open: u32,
+    /// Lanes that have written, where only some have.
+    wrote: Option<u32>,
+}
+
+/// The values of an access, as far as they are known.
+struct Agreed<'a>(&'a [u64; 32]);
+
+impl Values for Agreed<'_> {
+    /// The same number for lanes that are known to agree, else one of its own for each lane.
+    fn value(&self, lane: u32, _element: u32) -> u128 {
+        if self.0[lane as usize] & word::SAME != 0 { 0 } else { u128::from(lane) + 1 }
+    }
+}
+
+impl Stream {
+    /// The launch begins.
+    ///
+    /// # Errors
+    /// [`Broken::Warps`], [`Broken::Lockstep`]
+    pub fn new(launch: Launch, observer: &mut dyn Observer) -> Result<Stream, Broken> {
+        let shape = launch.shape;
+        if launch.lockstep && observer.wants().branches {
+            return Err(Broken::Lockstep);
+        }
+        let warps = shape.blocks.saturating_mul(shape.warps_per_cta.into());
+        if warps > 1 << 32 || shape.warps_per_cta == 0 {
+            return Err(Broken::Warps(warps));
+        }
+        let Launch { grid, lockstep, first_site, .. } = launch;
+        observer.event(&Event::GridBegin { grid, shape, lockstep, first_site });
+        let wants = observer.wants();
+        Ok(Stream { wants, launch, slots: Slots::default(), held: VecDeque::new() })
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// Where it is none that the module's code writes.
+    pub fn record(
+        &mut self,
+        (ticket, record): (u64, Record),
+        observer: &mut dyn Observer,
+    ) -> Result<(), Broken> {
+        let told = self.told(ticket, &record)?.map(|(place, _)| place.told);
+        if let Some(Told::Outcome) = told {
+            self.outcome(ticket, &record)?;
+        } else {
+            let cas =
+                matches!(told, Some(Told::Access(Stated { kind: AccessKind::Atomic(AtomOp::Cas), .. })));
+            let (open, wrote) = if cas { (record.lanes, Some(0)) } else { (0, None) };
+            self.held.push_back(Held { ticket, record, open, wrote });
+        }
+        while self.held.front().is_some_and(|held| held.open == 0) {
+            let Some(held) = self.held.pop_front() else { break };
+            self.tell(&held, observer)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing more comes: what is still open has not been done, and is not told.
+    pub fn finish(self, observer: &mut dyn Observer) {
+        observer.event(&Event::GridEnd { grid: self.launch.grid });
+    }
+
+    /// What a record is about, and where; None for the beginning of threads.
+    fn told(&self, ticket: u64, record: &Record) -> Result<Option<(Place, Site)>, Broken> {
+        if record.place == record::BEGIN {
+            return Ok(None);
+        }
+        let at = record.place as usize;
+        let place = self.launch.places.get(at).copied().flatten().zip(self.launch.sites.get(at).copied());
+        if place.is_none() || record.lanes == 0 {
+            return Err(Broken::Damaged { ticket, what: "its place is none" });
+        }
+        Ok(place)
+    }
+
+    /// Which lanes of a compare-and-swap have written.
+    fn outcome(&mut self, ticket: u64, record: &Record) -> Result<(), Broken> {
+        let access = record.place.wrapping_sub(1);
+        let mut lanes = record.lanes;
+        for held in &mut self.held {
+            let its = held.open & lanes;
+            if held.record.warp != record.warp || held.record.place != access || its == 0 {
+                continue;
+            }
+            held.open &= !its;
+            lanes &= !its;
+            let wrote = each(its).filter(|lane| record.words[*lane as usize] != 0);
+            let wrote = wrote.fold(0, |mask, lane| mask | 1 << lane);
+            held.wrote = Some(held.wrote.unwrap_or(0) | wrote);
+        }
+        if lanes == 0 { Ok(()) } else { Err(Broken::Damaged { ticket, what: "an outcome of nothing" }) }
+    }
+
+    fn tell(&mut self, held: &Held, observer: &mut dyn Observer) -> Result<(), Broken> {
+        let Held { ticket, record, .. } = held;
+        let damaged = |what| Broken::Damaged { ticket: *ticket, what };
+        let Shape { warps_per_cta, threads_per_cta, blocks, .. } = self.launch.shape;
+        let grid = self.launch.grid;
+        let block = u64::from(record.warp / warps_per_cta);
+        let index = record.warp % warps_per_cta;
+        if block >= blocks {
+            return Err(damaged("its block is none"));
+        }
+        let told = self.told(*ticket, record)?;
+        if told.is_none() && self.slots.get(block).is_none() {
+            let cta = self.slots.begin(block, threads_per_cta);
+            if cta >= self.launch.shape.ctas {
+                return Err(damaged("more blocks at once than there can be"));
+            }
+            observer.event(&Event::BlockBegin { grid, cta, block });
+        }
+        let known = self.slots.get(block).ok_or_else(|| damaged("its block has not begun"))?;
+        let Some((place, site)) = told else { return Ok(()) };
+        let cta = known.slot;
+        let by = Lanes {
+            grid,
+            warp: cta * warps_per_cta + index,
+            cta,
+            block,
+            first: index * 32,
+            mask: record.lanes,
+        };
+        match place.told {
+            Told::Access(stated) => access(by, site, (stated, self.launch.global_from), held, observer),
+            Told::Outcome => {}
+            Told::Fence { kind, scope } => {
+                let sc = kind == FenceKind::Sc;
+                let fence = Fence { sc, acquire: true, release: true, scope };
+                observer.event(&Event::Fence { by, site, fence });
+            }
+            Told::ProxyFence => observer.event(&Event::ProxyFence { by, site }),
+            Told::Arrive { waits } => {
+                for (barrier, by) in parts(by, record) {
+                    observer.event(&Event::Arrive { by, site, barrier, waits });
+                    if waits {
+                        known.waiting.comes(At::Barrier(barrier), Party { by, site });
+                    }
+                }
+            }
+            Told::Leave => {
+                for (barrier, by) in parts(by, record) {
+                    for Party { by, .. } in known.waiting.goes_on(At::Barrier(barrier), by) {
+                        observer.event(&Event::Leave { by, barrier });
+                    }
+                }
+            }
+            Told::Meet => {
+                for (mask, by) in parts(by, record) {
+                    known.waiting.comes(At::Meeting(by.warp, mask), Party { by, site });
+                }
+            }
+            Told::Met => {
+                // With which mask they have met, the place behind does not say over again: it has the same operand.
+                for (mask, by) in parts(by, record) {
+                    for Party { by, site } in known.waiting.goes_on(At::Meeting(by.warp, mask), by) {
+                        observer.event(&Event::WarpBarrier { by, site });
+                    }
+                }
+            }
+            Told::Branch => {
+                let taken = each(by.mask).filter(|lane| record.words[*lane as usize] != 0);
+                let taken = taken.fold(0, |mask, lane| mask | 1 << lane);
+                if self.wants.branches && taken != 0 && taken != by.mask {
+                    observer.event(&Event::Split { by, site, taken, first: 0 });
+                }
+            }
+            // Without lockstep nobody is told.
+            Told::Join => {}
+            Told::Exit => {
+                observer.event(&Event::Exit(by));
+                known.threads = known.threads.saturating_sub(by.mask.count_ones());
+                if known.threads == 0 {
+                    self.slots.end(block);
+                    observer.event(&Event::BlockEnd { grid, cta });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lanes by their word, in the order of the first of each.
+fn parts(by: Lanes, record: &Record) -> Vec<(u32, Lanes)> {
+    let mut parts: Vec<(u32, Lanes)> = Vec::new();
+    for lane in each(by.mask) {
+        let word = record.words[lane as usize] as u32;
+        match parts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, lanes)) => lanes.mask |= 1 << lane,
+            None => parts.push((word, Lanes { mask: 1 << lane, ..by })),
+        }
+    }
+    parts
+}
+
+/// Tells an access: once for global memory and once for shared memory, where lanes go to both.
+fn access(
+    by: Lanes,
+    site: Site,
+    (stated, global_from): (Stated, u64),
+    held: &Held,
+    observer: &mut dyn Observer,
+) {
+    let Stated { kind, semantics, ty, elements, .. } = stated;
+    let words = &held.record.words;
+    let addresses: [u64; 32] = words.map(|one| one & word::ADDRESS);
+    let shared = |lane: &u32| words[*lane as usize] & word::SHARED != 0;
+    let mut rest = by.mask;
+    while rest != 0 {
+        let first = rest.trailing_zeros();
+        let private = |lane: &u32| {
+            let word = words[*lane as usize];
+            word & word::PRIVATE != 0 || word & word::SHARED == 0 && word & word::ADDRESS < global_from
+        };
+        let seen = !private(&first);
+        let alike = |lane: &u32| private(lane) != seen && (!seen || shared(lane) == shared(&first));
+        let mask = each(rest).filter(alike).fold(0, |mask, lane| mask | 1 << lane);
+        rest &= !mask;
+        if !seen {
+            continue;
+        }
+        let wrote = if kind.writes() { held.wrote.unwrap_or(mask) & mask } else { 0 };
+        observer.access(&Access {
+            by: Lanes { mask, ..by },
+            site,
+            kind,
+            strength: strong_among(semantics).map_or(Strength::Weak, |scope| Strength::Strong(reach(scope))),
+            scope: scope_of(semantics).unwrap_or(Scope::Sys),
+            acquire: acquires(semantics),
+            release: releases(semantics),
+            memory: if shared(&first) { Memory::Shared(by.cta) } else { Memory::Global },
+            size: ty.bytes(),
+            elements: elements.into(),
+            at: Addresses::Each(&addresses),
+            wrote,
+            held: 0,
+            own: 0,
+            sourced: 0,
+            numbers: None,
+            values: &Agreed(words),
+        });
+    }
+}
+
+/// How far a scope reaches.
+fn reach(scope: Scope) -> Reach {
+    match scope {
+        Scope::Cta => Reach::Cta,
+        Scope::Cluster | Scope::Gpu => Reach::Gpu,
+        Scope::Sys => Reach::Sys,
+    }
+}

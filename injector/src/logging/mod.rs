@@ -1,0 +1,217 @@
+//! Logging: the module with code that tells the host what its threads do.
+//!
+//! Source: BARRACUDA (Eizenberg et al., PLDI 2017), sections 4.1 and 4.2. The logger (`bugaroo-device-handlers`,
+//! `logging.cu`) is merged into the module, and called at loads, stores and atomics of global, shared and generic memory,
+//! fences, barriers, branches, the places where lanes meet again, and where threads begin and end. A guarded instruction
+//! is told by the lanes alone for which its guard holds.
+//!
+//! Where it departs:
+//! - The thread's number is no parameter that all functions hand on: the logger computes it, as special registers have it.
+//! - A record names its place, and [`Log::places`] says what stands there ([`Told`]).
+//! - Accesses that are told already are left out by [`prune`], which asks for more than the paper does.
+//!
+//! When an access is told, next to being done, is a choice ([`Loads`]): a store is told before it can be seen. A load on
+//! hardware is told behind it, so that what it reads was told before; on a virtual GPU, which does not stop a
+//! warp between the two, before it.
+//!
+//! What it can miss: an atomic is told before it is done, so that on hardware one that reads what another has written may be
+//! told before that one; its success (`cas`) is told behind it.
+//!
+//! What it does not know how to tell, it refuses by name ([`LoggingError::Unsupported`]): asynchronous copies, mbarriers,
+//! clusters, matrices, accesses that the injector does not take apart, calls out of the module.
+
+mod emit;
+pub mod passes;
+mod places;
+pub mod prune;
+
+use bugaroo_ptx::ast::{Module, Span};
+use bugaroo_ptx::edit::LineMap;
+use bugaroo_ptx::op::FenceKind;
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::effect::Stated;
+
+use crate::collect_sites::SiteTable;
+use crate::plan::Plan;
+use crate::{InstrumentError, error};
+use passes::{LogPass, PASSES};
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A load, store or atomic. The word is [`bugaroo_device_handlers::logging::word`]'s.
+    Access(Stated),
+    /// Behind a compare-and-swap: the word is 1 in lanes that have written.
+    Outcome,
+    /// A fence.
+    Fence {
+        /// Which.
+        kind: FenceKind,
+        /// Among whom.
+        scope: Scope,
+    },
+    /// A proxy fence.
+    ProxyFence,
+    /// At a CTA barrier. The word is the barrier's number.
+    Arrive {
+        /// Whether the lanes wait there.
+        waits: bool,
+    },
+    /// Behind a CTA barrier. The word is the barrier's number.
+    Leave,
+    /// At `bar.warp.sync`. The word is the mask of the lanes that are to meet.
+    Meet,
+    /// Behind it.
+    Met,
+    /// At a branch. The word is 1 in lanes that take it.
+    Branch,
+    /// Where the lanes that some branches part meet again.
+    Join,
+    /// The threads end.
+    Exit,
+}
+
+/// A record's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What is told.
+    pub told: Told,
+    /// The instruction in the original text.
+    pub span: Span,
+    /// Its line there, from 1.
+    pub line: u32,
+}
+
+/// When loads are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loads {
+    /// Before they are done: for a device that does not stop a warp between the two.
+    Before,
+    /// Behind them: for hardware.
+    Behind,
+}
+
+/// What to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// When loads are told.
+    pub loads: Loads,
+    /// Tell branches and where lanes meet again.
+    pub branches: bool,
+    /// Leave out what is told already ([`prune`]).
+    pub prune: bool,
+}
+
+/// What there is to tell in a module, and what the passes have to know of it.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// The places where code is injected.
+    pub sites: SiteTable,
+    /// Per place of `sites`: what is told there.
+    pub points: Vec<LogPoint>,
+    /// Which functions of `sites` are kernels.
+    pub kernels: Vec<bool>,
+    /// What was asked for.
+    pub options: Options,
+}
+
+/// What is told at a place of the table.
+#[derive(Clone, Debug, Default)]
+pub struct LogPoint {
+    /// Before the instruction; its record's place has twice the point's number.
+    pub before: Option<Told>,
+    /// Behind it; one more.
+    pub behind: Option<Told>,
+    /// The operand that is the word, or what the word is made of.
+    pub operand: Option<String>,
+    /// Of a compare-and-swap: destination, comparand and the width of both.
+    pub compared: Option<(String, String, u32)>,
+    /// Line of the instruction.
+    pub line: u32,
+    /// Left out by [`prune`].
+    pub pruned: bool,
+}
+
+/// A module that logs.
+#[derive(Clone, Debug)]
+pub struct Logged {
+    /// The text.
+    pub ptx: String,
+    /// What is told, by the number that records have.
+    pub places: Vec<Option<Place>>,
+    /// Accesses that are not told, because they are told already.
+    pub pruned: Vec<Span>,
+    /// Which line of the original each line of the text stems from.
+    pub lines: LineMap,
+}
+
+/// Why a module cannot be logged.
+#[derive(Debug, thiserror::Error)]
+pub enum LoggingError {
+    /// It cannot be instrumented at all.
+    #[error(transparent)]
+    Instrument(#[from] InstrumentError),
+    /// Something that is not told.
+    #[error("logging on the device does not know `{instruction}` (line {line}, in {function})")]
+    Unsupported {
+        /// The instruction.
+        instruction: String,
+        /// Its line.
+        line: u32,
+        /// The function.
+        function: String,
+    },
+    /// The logger needs independent threads, `match` and scoped accesses.
+    #[error(
+        "logging on the device needs compute capability 7.0 or later, and PTX 6.3; the module is for {0}"
+    )]
+    TooOld(String),
+}
+
+/// Makes a module that logs.
+///
+/// # Errors
+/// As [`crate::instrument`]; and where the module has something that is not told.
+pub fn log(source: &str, options: Options) -> Result<Logged, LoggingError> {
+    log_with(source, options, &PASSES).map(|(logged, _)| logged)
+}
+
+/// Does some of the passes: the first few of [`PASSES`].
+///
+/// # Errors
+/// As [`log`].
+pub fn log_with(source: &str, options: Options, passes: &[LogPass]) -> Result<(Logged, Log), LoggingError> {
+    let module = bugaroo_ptx::parse(source).map_err(InstrumentError::from)?;
+    error::check(&module)?;
+    check_age(&module)?;
+    let mut log = places::collect(&module, options)?;
+    if options.prune {
+        prune::prune(&module, &mut log);
+    }
+    let mut plan = Plan::new(&log.sites);
+    for pass in passes {
+        (pass.run)(&log, &mut plan);
+    }
+    let edited = plan.edits(&module, &log.sites).apply(source).map_err(InstrumentError::from)?;
+    let at = |(index, point): (usize, &LogPoint)| {
+        let span = log.sites.points[index].span;
+        let place = |told: Option<Told>| told.map(|told| Place { told, span, line: point.line });
+        let told = |told| place(told).filter(|_| !point.pruned);
+        [told(point.before), told(point.behind)]
+    };
+    let places = log.points.iter().enumerate().flat_map(at).collect();
+    let pruned = log.points.iter().zip(&log.sites.points).filter(|(point, _)| point.pruned);
+    let pruned = pruned.map(|(_, point)| point.span).collect();
+    Ok((Logged { ptx: edited.text, places, pruned, lines: edited.lines }, log))
+}
+
+/// Refuses targets that lack what the logger uses.
+fn check_age(module: &Module) -> Result<(), LoggingError> {
+    let target = module.targets.first().cloned().unwrap_or_default();
+    let digits: String = target.trim_start_matches("sm_").chars().take_while(char::is_ascii_digit).collect();
+    let new = digits.parse::<u32>().is_ok_and(|sm| sm >= 70) && module.version >= (6, 3);
+    if new {
+        return Ok(());
+    }
+    Err(LoggingError::TooOld(format!("{target}, PTX {}.{}", module.version.0, module.version.1)))
+}

@@ -1,0 +1,67 @@
+//! The passes that make a module log, one a file, and the one list that they run in.
+
+mod append_logger;
+mod declare_log_state;
+mod tell_accesses;
+mod tell_events;
+mod tell_outcomes;
+
+use super::{Log, LogPoint};
+use crate::collect_sites::Point;
+use crate::plan::{Around, Plan};
+
+/// A step: reads what there is to tell, adds text to the plan.
+#[derive(Clone, Copy)]
+pub struct LogPass {
+    /// Verb and noun.
+    pub name: &'static str,
+    /// What it does.
+    pub run: fn(&Log, &mut Plan),
+}
+
+/// Every pass, in order: guards open first and close last.
+pub const PASSES: [LogPass; 7] = [
+    LogPass { name: "declare-log-state", run: declare_log_state::run },
+    LogPass { name: "open-guards", run: open_guards },
+    LogPass { name: "tell-events", run: tell_events::run },
+    LogPass { name: "tell-accesses", run: tell_accesses::run },
+    LogPass { name: "tell-outcomes", run: tell_outcomes::run },
+    LogPass { name: "close-guards", run: close_guards },
+    LogPass { name: "append-logger", run: append_logger::run },
+];
+
+fn open_guards(log: &Log, plan: &mut Plan) {
+    crate::passes::open_guards::run(&log.sites, plan);
+}
+
+fn close_guards(log: &Log, plan: &mut Plan) {
+    crate::passes::close_guards::run(&log.sites, plan);
+}
+
+/// A place with what belongs to it.
+struct Each<'a> {
+    /// Its number.
+    index: usize,
+    point: &'a Point,
+    told: &'a LogPoint,
+    around: &'a mut Around,
+}
+
+impl Each<'_> {
+    /// The number of its record before the instruction.
+    fn before(&self) -> u32 {
+        2 * self.index as u32
+    }
+
+    /// The number of its record behind the instruction.
+    fn behind(&self) -> u32 {
+        self.before() + 1
+    }
+}
+
+/// The places of which something is told.
+fn each<'a>(log: &'a Log, plan: &'a mut Plan) -> impl Iterator<Item = Each<'a>> {
+    let all = log.sites.points.iter().zip(&log.points).zip(&mut plan.points).enumerate();
+    all.map(|(index, ((point, told), around))| Each { index, point, told, around })
+        .filter(|each| !each.told.pruned)
+}

@@ -1,0 +1,212 @@
+//! What there is to tell in a module: the sites that all passes share, and branches with the places where lanes meet again.
+
+use std::collections::BTreeMap;
+
+use bugaroo_ptx::ast::{
+    Function, FunctionKind, Instruction, Item, Module, Operand, Span, Statement, StatementKind,
+};
+use bugaroo_ptx::cfg::Cfg;
+use bugaroo_ptx::op::{AtomOp, BarrierKind, Op};
+use bugaroo_semantics::effect::{Effect, Stated};
+use bugaroo_semantics::event::AccessKind;
+
+use super::{Loads, Log, LogPoint, LoggingError, Options, Told};
+use crate::collect_sites::{Point, PointKind, SiteTable, collect_sites};
+
+/// Functions outside of the module that do nothing that is told.
+const HARMLESS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+
+/// Finds everything.
+pub(super) fn collect(module: &Module, options: Options) -> Result<Log, LoggingError> {
+    let mut sites = collect_sites(module);
+    if options.branches {
+        add_forks(module, &mut sites);
+    }
+    let functions = || {
+        module.items.iter().filter_map(|item| match item {
+            Item::Function(function) if function.body.is_some() => Some(function),
+            _ => None,
+        })
+    };
+    let instructions: BTreeMap<usize, &Instruction> = functions()
+        .flat_map(Function::instructions)
+        .map(|instruction| (instruction.span.start, instruction))
+        .collect();
+    let mut points = Vec::with_capacity(sites.points.len());
+    for point in &sites.points {
+        let instruction = instructions.get(&point.span.start).copied();
+        let found = tell(module, point, instruction, options);
+        points.push(found.map_err(|what| LoggingError::Unsupported {
+            instruction: what,
+            line: instruction.map_or(0, |instruction| instruction.line),
+            function: sites.functions[point.function].name.clone(),
+        })?);
+    }
+    if options.branches
+        && let Some(indexed) = functions()
+            .flat_map(|function| {
+                function.instructions().into_iter().map(move |instruction| (function, instruction))
+            })
+            .find(|(_, instruction)| matches!(instruction.op, Op::Brx { .. }))
+    {
+        let (function, instruction) = indexed;
+        return Err(LoggingError::Unsupported {
+            instruction: text(module, instruction.span),
+            line: instruction.line,
+            function: function.name.clone(),
+        });
+    }
+    let kernel = |name: &str| functions().any(|f| f.name == name && f.kind == FunctionKind::Entry);
+    let kernels = sites.functions.iter().map(|function| kernel(&function.name)).collect();
+    Ok(Log { sites, points, kernels, options })
+}
+
+/// What is told at a place; the text of what cannot be told.
+fn tell(
+    module: &Module,
+    point: &Point,
+    instruction: Option<&Instruction>,
+    options: Options,
+) -> Result<LogPoint, String> {
+    let mut told = LogPoint { line: instruction.map_or(0, |one| one.line), ..LogPoint::default() };
+    // The end of a body has no instruction.
+    let Some(instruction) = instruction else {
+        told.before = Some(Told::Exit);
+        return Ok(told);
+    };
+    let refused = || text(module, instruction.span);
+    let operand = |index: usize| match instruction.operands.get(index) {
+        Some(Operand::Register(name)) => Some(name.clone()),
+        Some(Operand::Integer(value)) => Some(format!("{:#x}", *value as u32)),
+        _ => None,
+    };
+    match (&point.kind, Effect::of(&instruction.op)) {
+        (PointKind::Fork, _) => match instruction.op {
+            Op::Bra { .. } if point.span == instruction.span => told.before = Some(Told::Branch),
+            _ => told.before = Some(Told::Join),
+        },
+        (PointKind::Store { access, .. }, Effect::Access(stated)) => {
+            if access.elements.len() > 4 {
+                return Err(refused());
+            }
+            told.before = Some(Told::Access(stated));
+        }
+        (PointKind::Load(_), Effect::Access(stated)) => match options.loads {
+            Loads::Before => told.before = Some(Told::Access(stated)),
+            Loads::Behind => told.behind = Some(Told::Access(stated)),
+        },
+        (PointKind::Atomic(_), Effect::Access(stated)) => {
+            told.before = Some(Told::Access(stated));
+            if stated.kind == AccessKind::Atomic(AtomOp::Cas) {
+                told.behind = Some(Told::Outcome);
+                told.compared = Some(compared(instruction, stated).ok_or_else(refused)?);
+            }
+        }
+        (PointKind::Fence(_), Effect::Fence { kind, scope }) => {
+            told.before = Some(Told::Fence { kind, scope });
+        }
+        (PointKind::Unknown, Effect::ProxyFence) => told.before = Some(Told::ProxyFence),
+        (PointKind::Unknown, Effect::Call) if calls_harmless(instruction) => {}
+        (PointKind::Barrier, _) => {
+            let Op::Barrier { kind, .. } = instruction.op else { return Err(refused()) };
+            let index = usize::from(matches!(kind, BarrierKind::Red(_)));
+            // `barrier.sync` alone is barrier 0.
+            let number = if instruction.operands.is_empty() { Some("0".into()) } else { operand(index) };
+            told.operand = Some(number.ok_or_else(refused)?);
+            // Behind it the number would be another one.
+            if index == 1 && operand(0) == told.operand {
+                return Err(refused());
+            }
+            let waits = kind != BarrierKind::Arrive;
+            told.before = Some(Told::Arrive { waits });
+            told.behind = waits.then_some(Told::Leave);
+        }
+        (PointKind::WarpBarrier, _) => {
+            told.operand = Some(operand(0).ok_or_else(refused)?);
+            (told.before, told.behind) = (Some(Told::Meet), Some(Told::Met));
+        }
+        (PointKind::Exit, _) => told.before = Some(Told::Exit),
+        (PointKind::Collective, Effect::Collective) => {}
+        _ => return Err(refused()),
+    }
+    if let Some(Told::Branch) = told.before {
+        let guard = instruction.guard.as_ref().ok_or_else(refused)?;
+        told.operand =
+            Some(if guard.negated { format!("!{}", guard.register) } else { guard.register.clone() });
+    }
+    Ok(told)
+}
+
+/// Destination and comparand of a compare-and-swap in registers (or a constant), and their width.
+fn compared(instruction: &Instruction, stated: Stated) -> Option<(String, String, u32)> {
+    let [Operand::Register(result), Operand::Address { .. }, comparand, ..] = &instruction.operands[..]
+    else {
+        return None;
+    };
+    let comparand = match comparand {
+        Operand::Register(name) => name.clone(),
+        Operand::Integer(value) => format!("{value:#x}"),
+        _ => return None,
+    };
+    let bits = stated.ty.bits();
+    matches!(bits, 16 | 32 | 64).then(|| (result.clone(), comparand, bits))
+}
+
+fn calls_harmless(instruction: &Instruction) -> bool {
+    instruction
+        .operands
+        .iter()
+        .any(|operand| matches!(operand, Operand::Symbol { name, .. } if HARMLESS.contains(&name.as_str())))
+}
+
+fn text(module: &Module, span: Span) -> String {
+    module.source[span.start..span.end].split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Adds the branches at which lanes may part, and the places where they meet again.
+fn add_forks(module: &Module, sites: &mut SiteTable) {
+    let mut forks = Vec::new();
+    for (index, listed) in sites.functions.iter().enumerate() {
+        let function = module.items.iter().find_map(|item| match item {
+            Item::Function(function) if function.name == listed.name && function.body.is_some() => {
+                Some(function)
+            }
+            _ => None,
+        });
+        let Some((function, body)) = function.and_then(|f| Some((f, f.body.as_ref()?))) else { continue };
+        let cfg = Cfg::build(function);
+        let all = function.instructions();
+        let mut meeting = Vec::new();
+        for (at, instruction) in all.iter().enumerate() {
+            let parts = matches!(instruction.op, Op::Bra { uni: false }) && instruction.guard.is_some();
+            if !parts || cfg.targets[at].first() == Some(&(at + 1)) {
+                continue;
+            }
+            forks.push(fork(index, instruction.span, instruction.span.start));
+            meeting.extend(cfg.reconvergence(at));
+        }
+        meeting.sort_unstable();
+        meeting.dedup();
+        for at in meeting {
+            let start = all[at].span.start;
+            // Nothing may stand between a call's parameters and the call.
+            let before_at = call_block(&body.statements, start).unwrap_or(start);
+            forks.push(fork(index, Span { start, end: start }, before_at));
+        }
+    }
+    sites.points.append(&mut forks);
+    // Where lanes meet comes before what the instruction there does.
+    sites.points.sort_by_key(|point| (point.function, point.before_at, point.span.end));
+}
+
+fn fork(function: usize, span: Span, before_at: usize) -> Point {
+    Point { function, kind: PointKind::Fork, span, before_at, guard: None, site: None, takes_fence: false }
+}
+
+/// The block `{ … }` of a call that this place is in.
+fn call_block(statements: &[Statement], at: usize) -> Option<usize> {
+    let block = statements.iter().find(|one| one.span.start <= at && at < one.span.end)?;
+    let StatementKind::Block(inner) = &block.kind else { return None };
+    let calls = |one: &Statement| matches!(&one.kind, StatementKind::Instruction(instruction) if matches!(instruction.op, Op::Call { .. }));
+    if inner.iter().any(calls) { Some(block.span.start) } else { call_block(inner, at) }
+}
