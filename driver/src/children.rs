@@ -38,6 +38,19 @@ impl Driver {
         &mut self,
         context: CUcontext,
         parent: Ticket,
+        kernel: (CUfunction, u32),
+        asked: Vec<DeviceWork>,
+    ) -> Outcome<bool> {
+        self.queue.tell(|order| order.under(Some(parent)));
+        let queued = self.queue_asked(context, parent, kernel, asked);
+        self.queue.tell(|order| order.under(None));
+        queued
+    }
+
+    fn queue_asked(
+        &mut self,
+        context: CUcontext,
+        parent: Ticket,
         (function, depth): (CUfunction, u32),
         asked: Vec<DeviceWork>,
     ) -> Outcome<bool> {

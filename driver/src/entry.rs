@@ -88,7 +88,9 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
         }
         polled::called();
         let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-        body(driver.as_mut().ok_or(Status::NotInitialized)?)
+        let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
+        driver.queue.tell(|order| order.calls.entered(name));
+        body(driver)
     })
 }
 

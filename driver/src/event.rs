@@ -142,7 +142,11 @@ pub fn finish(name: &str, event: CUevent) -> Status {
         Ok(())
     });
     match ticket {
-        Some(ticket) if status == Status::Success => pump::finish(name, &[ticket]),
+        Some(ticket) if status == Status::Success => {
+            let status = pump::finish(name, &[ticket]);
+            pump::waited(name, status, |_| vec![ticket]);
+            status
+        }
         _ => status,
     }
 }
@@ -210,8 +214,11 @@ pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, 
             }
             Ok((event.context, event.reached))
         };
+        let reached: Vec<Ticket> =
+            [start, end].iter().filter_map(|event| driver.events.get(*event).ok()?.ticket).collect();
         let ((_, start), (context, end)) = (time(start)?, time(end)?);
         driver.surface(context)?;
+        driver.queue.tell(|order| order.waited(&reached));
         // Without a fault only a record that was dropped has no time.
         let (Some(start), Some(end)) = (start, end) else { return Err(Status::InvalidHandle) };
         let milliseconds = (end.as_secs_f64() - start.as_secs_f64()) * 1000.0;

@@ -17,6 +17,7 @@ use crate::error::{Outcome, Status};
 use crate::fork_server;
 use crate::injection::{Armed, Arms, mix};
 use crate::queue::{Progress, Ticket};
+use crate::race::Race;
 use crate::state::{Broken, Driver};
 use crate::types::{CUcontext, CUfunction};
 
@@ -122,7 +123,7 @@ impl Driver {
     ///
     /// # Errors
     /// What keeps it from starting.
-    pub fn start(&mut self, request: &Request, ordinal: u64) -> Outcome<Flight> {
+    pub fn start(&mut self, ticket: Ticket, request: &Request, ordinal: u64) -> Outcome<Flight> {
         fork_server::before_first_launch(self);
         let function = self.functions.get(request.function)?;
         let module = self.modules.get(function.module)?;
@@ -140,7 +141,9 @@ impl Driver {
         let scheduler = self.injection.schedule(ordinal);
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
-        let lockstep = self.injection.warp_synchronous();
+        // BARRACUDA is defined over warps in lockstep, and looks at no other execution when it is alone. What others find must
+        // hold for the execution that was asked for.
+        let lockstep = self.injection.warp_synchronous() || self.race.as_ref().is_some_and(Race::in_lockstep);
         let patience = Some(PATIENCE);
         let config = DeviceConfig { late_copies, lockstep, patience, ..self.config.clone() };
         // Handlers' code is not the program's.
@@ -151,7 +154,8 @@ impl Driver {
         } else {
             (model, None)
         };
-        match Grid::with_model(program, &config, &spec, workspace, scheduler, model) {
+        let watch = self.watch(ticket, &program, &name, (request.grid, request.block));
+        match Grid::with_model(program, &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => Ok(Flight {
                 grid,
                 function: request.function,
@@ -183,6 +187,8 @@ impl Driver {
                 found.map_err(|_| Status::OutOfMemory)?
             }
         };
+        // To the launches before, it was other memory.
+        self.queue.tell(|order| order.allocated(address, WORKSPACE, false));
         self.memory.fill(address, WORKSPACE, &[0]).map_err(|_| Status::Unknown)?;
         Ok(address)
     }
@@ -225,8 +231,13 @@ impl Driver {
             Some(armed) => Some(self.injection.disarm(armed, &mut self.memory)),
             None => flight.grid.model().map(|model| Delays::counted(&model.counts())),
         };
-        self.workspaces.extend(flight.workspace);
-        (flight.grid.counts(), delays.unwrap_or_default())
+        let counts = flight.grid.counts();
+        drop(flight.grid);
+        if let Some(address) = flight.workspace {
+            self.queue.tell(|order| order.freed(address, WORKSPACE));
+            self.workspaces.push(address);
+        }
+        (counts, delays.unwrap_or_default())
     }
 
     /// Reports a kernel that has ended. A fault breaks the context and is told later ([`crate::entry`]).
@@ -294,6 +305,7 @@ impl Driver {
             conflicts: conflicts.unwrap_or_default(),
             more_conflicts: found.more + found.unseen,
         }));
+        self.tell_races(false);
         if let Some(status) = status {
             self.break_context(context, status);
         }
@@ -302,17 +314,7 @@ impl Driver {
     /// The allocation that a bad access came close to, or was in, or had been in.
     fn close_to(&self, kind: &FaultKind) -> Option<NearAllocation> {
         let (address, _) = diagnosis::address(kind)?;
-        let near = |(base, size)| {
-            let modules = self.modules.find(|_| true).into_iter();
-            let name = |module| {
-                let (name, offset) = self.modules.get(module).ok()?.program.variable_at(base)?;
-                (offset == 0).then_some(name)
-            };
-            NearAllocation {
-                variable: modules.filter_map(name).next(),
-                ..self.origins.near(base, size, address)
-            }
-        };
+        let near = |found| self.near(found, address);
         match kind {
             FaultKind::Freed { .. } => self.origins.freed_at(address),
             FaultKind::OutOfBounds { near: Some(found), .. } => Some(near((found.base, found.size))),
@@ -323,6 +325,16 @@ impl Driver {
             FaultKind::OutOfBounds { .. } => None,
             _ => self.memory.allocation(address).map(near),
         }
+    }
+
+    /// An allocation, as an address is told that is in it or misses it.
+    pub(super) fn near(&self, (base, size): (u64, u64), address: u64) -> NearAllocation {
+        let modules = self.modules.find(|_| true).into_iter();
+        let name = |module| {
+            let (name, offset) = self.modules.get(module).ok()?.program.variable_at(base)?;
+            (offset == 0).then_some(name)
+        };
+        NearAllocation { variable: modules.filter_map(name).next(), ..self.origins.near(base, size, address) }
     }
 
     /// Breaks a context, unless it is broken.

@@ -1,11 +1,11 @@
 //! Fills (CUDA Driver API, the `cuMemset` family): a pattern of 1, 2 or 4 bytes over a range or over the rows of a
-//! rectangle. They are asynchronous in all their forms, as far as the host can tell.
+//! rectangle. They are asynchronous in all their forms, but for those without a stream of memory that the host reaches.
 
 use std::ffi::{c_uchar, c_uint, c_ushort};
 
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::submit::submit;
+use crate::submit::{on_stream, submit, waiting_for_stream};
 use crate::types::{CUdeviceptr, CUstream};
 use crate::work::Work;
 
@@ -69,6 +69,7 @@ impl Fill {
         if row == 0 {
             return Ok(());
         }
+        driver.tell_fill(self, row);
         for y in 0..self.height {
             let to = self.to + (y * self.pitch) as u64;
             let filled = driver.memory.fill(to, row as u64, &self.pattern[..self.item]);
@@ -80,6 +81,18 @@ impl Fill {
 
     /// Submits it to a stream.
     fn submit(self, name: &str, stream: CUstream) -> Status {
+        let mut now = false;
+        let looked = on_stream(name, stream, |driver, stream| {
+            now = !name.contains("Async")
+                && driver.is_host_visible(self.to)
+                && !driver.is_broken(stream.context);
+            Ok(())
+        });
+        if looked == Status::Success && now {
+            return waiting_for_stream(name, stream, |driver, stream| {
+                driver.at_call(&stream, true, |driver| self.execute(driver))
+            });
+        }
         submit(name, stream, |driver, _| {
             let row = self.check(driver)?;
             Ok((row != 0).then_some(Work::Fill(self)))

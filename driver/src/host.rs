@@ -35,6 +35,7 @@ fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint
     let address = found.map_err(|_| Status::OutOfMemory)?;
     driver.host_blocks.insert(address as usize, HostBlock { context, size: bytes, flags, registered: false });
     driver.origins.allocated(address, bytes as u64);
+    driver.queue.tell(|order| order.allocated(address, bytes as u64, true));
     Ok(address as *mut c_void)
 }
 
@@ -42,6 +43,7 @@ fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint
 pub fn release(driver: &mut Driver, address: usize) -> bool {
     let Some(block) = driver.host_blocks.remove(&address) else { return false };
     driver.origins.freed(address as u64);
+    driver.queue.tell(|order| order.freed(address as u64, block.size as u64));
     let released = if block.registered {
         driver.memory.unregister(address as u64)
     } else {
@@ -132,6 +134,7 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
         }
         let block = HostBlock { context, size: bytes, flags: flags | DEVICE_MAP, registered: true };
         driver.host_blocks.insert(address, block);
+        driver.queue.tell(|order| order.allocated(address as u64, bytes as u64, true));
         Ok(())
     })
 }

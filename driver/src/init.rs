@@ -42,7 +42,7 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
             }
             report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
             if let Some(what) = orders.as_ref().and_then(unsupported) {
-                return Err(report.unsupported(what));
+                return Err(report.unsupported(&what));
             }
             let injection = Injection::new(orders).map_err(|error| {
                 eprintln!("bugaroo: {error}");
@@ -76,12 +76,11 @@ fn read_orders() -> Outcome<Option<Orders>> {
 }
 
 /// What of the orders cannot be done, if anything.
-fn unsupported(orders: &Orders) -> Option<&'static str> {
-    match (orders.backend, orders.model) {
-        // With one, this function is never reached.
-        (Backend::Cuda, _) => Some("backend cuda: no real driver was found"),
-        (Backend::Sim, _) => None,
-    }
+fn unsupported(orders: &Orders) -> Option<String> {
+    // With a real driver this function is never reached.
+    let missing =
+        || (orders.backend == Backend::Cuda).then(|| "backend cuda: no real driver was found".to_owned());
+    crate::race::unsupported(orders).or_else(missing)
 }
 
 /// The CUDA version of the driver: 13000. Needs no initialisation.

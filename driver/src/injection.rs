@@ -39,7 +39,7 @@ use crate::report;
 /// The orders, as far as they concern kernels.
 #[derive(Debug)]
 pub struct Injection {
-    orders: Option<Orders>,
+    pub(crate) orders: Option<Orders>,
     /// Which kernels have their stores delayed; None: all.
     kernels: Option<Regex>,
     /// Device memory for store buffers, kept from launch to launch.
@@ -183,7 +183,8 @@ impl Injection {
     /// Whether somebody wants to know the sites of a text that runs as it stands.
     pub fn wants_table(&self) -> bool {
         let checks = self.orders.as_ref().is_some_and(|orders| !orders.check_insert.is_empty());
-        self.report_sites() || checks || self.conflicts() || self.native_model().is_some()
+        let asked = self.report_sites() || checks || !self.race().is_empty();
+        asked || self.conflicts() || self.native_model().is_some()
     }
 
     /// What the insertions that the orders ask about become in a module; None where they ask about none.
@@ -225,7 +226,9 @@ impl Injection {
                 let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
                 Form::Handlers(Box::new(Handlers { instrumented, variable, flags: OnceCell::new() }))
             }
-            (None, Some(table)) if self.native_model().is_some() => Form::Native(Native::new(program, table)),
+            (None, Some(table)) if self.native_model().is_some() || !self.race().is_empty() => {
+                Form::Native(Native::new(program, table))
+            }
             (None, _) => return None,
         };
         Some(Injected { module, form })

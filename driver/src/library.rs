@@ -80,8 +80,10 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
 /// Unloads a library, once the device's work is done.
 pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     // What went wrong is told by a call that waits.
-    let _ = crate::pump::until("cuLibraryUnload", |driver| driver.queue.len() == 0);
-    with_driver("cuLibraryUnload", |driver| {
+    let name = "cuLibraryUnload";
+    let waited = crate::pump::until(name, |driver| driver.queue.len() == 0);
+    crate::pump::waited(name, waited, |driver| driver.queue.all_ends());
+    with_driver(name, |driver| {
         let library = driver.libraries.remove(library)?;
         driver.unload(library.module)
     })

@@ -35,13 +35,14 @@ enum Operation {
 }
 
 impl Operation {
-    fn work(self, driver: &Driver) -> Outcome<Work> {
+    fn work(self, driver: &mut Driver) -> Outcome<Work> {
         let (Operation::Wait { address, value, wide, flags }
         | Operation::Write { address, value, wide, flags }) = self
         else {
             return Ok(Work::Nothing);
         };
         let bytes = if wide { 8 } else { 4 };
+        driver.queue.tell(|order| order.signals(address, bytes as u64));
         driver.check_range(address, bytes, matches!(self, Operation::Write { .. }))?;
         if !address.is_multiple_of(bytes as u64) {
             return Err(Status::InvalidValue);

@@ -57,6 +57,7 @@ impl Driver {
         let allocation = Allocation { context, size, kind, pool: None, synchronous: false };
         self.allocations.insert(address, allocation);
         self.origins.allocated(address, size);
+        self.queue.tell(|order| order.allocated(address, size, kind.host_visible()));
         Ok(address)
     }
 
@@ -87,6 +88,7 @@ impl Driver {
         self.pools.freed(&gone);
         self.advice.forget(address, gone.size);
         self.origins.freed(address);
+        self.queue.tell(|order| order.freed(address, gone.size));
         self.memory.free(address).map_err(|_| Status::InvalidValue)
     }
 

@@ -150,8 +150,10 @@ impl Driver {
         let ast = bugaroo_ptx::parse(text).map_err(|error| Refusal::syntax(source, &error))?;
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
         let constants = constants(&ast);
+        let before = self.module_memory();
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
+        self.tell_module_memory(&before);
         let table = self.injection.wants_table().then(|| collect_sites(&ast));
         let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
         // What is instrumented is another text.

@@ -14,14 +14,18 @@ use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{HostFrame, NearAllocation, SourceLine};
 
 /// Return addresses that are kept of a call, our own libraries' among them.
-const DEPTH: usize = 16;
+const DEPTH: usize = 24;
 /// Calls that are told of them.
 const TOLD: usize = 6;
 /// Releases that are remembered.
 const MOST_FREED: usize = 1 << 16;
 
 /// The return addresses of a call's callers, innermost first.
-type Trace = Arc<[usize]>;
+pub type Trace = Arc<[usize]>;
+
+/// Return addresses of calls, each kept once.
+#[derive(Debug, Default)]
+pub struct Traces(HashMap<Trace, ()>);
 
 /// Memory that was freed.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ struct Freed {
 /// Who asked for which memory.
 #[derive(Debug, Default)]
 pub struct Origins {
-    traces: HashMap<Trace, ()>,
+    traces: Traces,
     live: BTreeMap<u64, (u64, Trace)>,
     /// The latest last.
     freed: VecDeque<Freed>,
@@ -46,13 +50,13 @@ pub struct Origins {
 impl Origins {
     /// Memory was allocated for the caller of the API.
     pub fn allocated(&mut self, base: u64, size: u64) {
-        let trace = self.trace();
+        let trace = self.traces.here();
         self.live.insert(base, (size, trace));
     }
 
     /// The caller of the API asked for a release in stream order.
     pub fn releasing(&mut self, base: u64) {
-        let trace = self.trace();
+        let trace = self.traces.here();
         self.releasing.insert(base, trace);
     }
 
@@ -63,7 +67,7 @@ impl Origins {
         if self.freed.len() == MOST_FREED {
             self.freed.pop_front();
         }
-        let freed = asked.unwrap_or_else(|| self.trace());
+        let freed = asked.unwrap_or_else(|| self.traces.here());
         self.freed.push_back(Freed { base, size, allocated, freed });
     }
 
@@ -105,9 +109,11 @@ impl Origins {
         let nearest = below.into_iter().chain(above).min_by_key(misses)?;
         Some((*nearest.0, nearest.1.0))
     }
+}
 
+impl Traces {
     /// The callers, as they are kept.
-    fn trace(&mut self) -> Trace {
+    pub fn here(&mut self) -> Trace {
         let mut addresses = [0_usize; DEPTH];
         let mut count = 0;
         let take = |frame: &backtrace::Frame| {
@@ -119,17 +125,17 @@ impl Origins {
         // `_Unwind_Backtrace`, which any thread may do at any time.
         unsafe { backtrace::trace_unsynchronized(take) };
         let found = &addresses[..count];
-        if let Some((trace, ())) = self.traces.get_key_value(found) {
+        if let Some((trace, ())) = self.0.get_key_value(found) {
             return Arc::clone(trace);
         }
         let trace: Trace = found.into();
-        self.traces.insert(Arc::clone(&trace), ());
+        self.0.insert(Arc::clone(&trace), ());
         trace
     }
 }
 
 /// Names and lines of return addresses, without our own libraries' that the program called.
-fn frames(trace: &[usize]) -> Vec<HostFrame> {
+pub fn frames(trace: &[usize]) -> Vec<HostFrame> {
     first_frames(trace, TOLD)
 }
 

@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use bugaroo_semantics::event::WorkKind;
 use bugaroo_simulator::{End, Others};
 
 use crate::console;
@@ -156,6 +157,23 @@ impl Driver {
             self.queue.finish(ticket);
             return Some(Step::Done(turns));
         }
+        match &work {
+            Work::WaitValue(wait) => {
+                if fault.is_none() && wait.holds(self) {
+                    self.queue.tell(|order| order.begin_wait(ticket));
+                }
+            }
+            Work::Call(..) | Work::CallBack(..) => self.queue.tell(|order| order.call(ticket)),
+            work => {
+                let kind = work.kind();
+                self.queue.tell(|order| {
+                    order.begin(ticket, kind);
+                    if kind == WorkKind::Transfer {
+                        order.transfer(ticket);
+                    }
+                });
+            }
+        }
         let done = match work {
             Work::CallBack(function, stream, data) => {
                 self.queue.call(ticket);
@@ -182,7 +200,7 @@ impl Driver {
             // SAFETY: whoever made it vouched that the host's memory is there.
             Work::Copy(copy) => unsafe { copy.execute(self) },
             Work::Fill(fill) => fill.execute(self),
-            Work::Kernel(request, ordinal) => match self.start(&request, ordinal) {
+            Work::Kernel(request, ordinal) => match self.start(ticket, &request, ordinal) {
                 Ok(flight) => {
                     if let Some(item) = self.queue.item(ticket) {
                         item.progress = Progress::Flying(Box::new(flight));
@@ -326,7 +344,10 @@ pub extern "C" fn at_exit() {
                 Ok(())
             });
         }
-        Ok(())
+        if_free(|driver| {
+            driver.tell_races(true);
+            Ok(())
+        })
     });
 }
 
@@ -359,10 +380,26 @@ pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
 /// Lets work go on until a context's is done.
 pub fn finish_context(name: &str, context: CUcontext) -> Status {
     let mut last = None;
-    until(name, |driver| {
+    let status = until(name, |driver| {
         let last = *last.get_or_insert(driver.queue.last());
         !driver.queue.busy(context, last)
-    })
+    });
+    waited(name, status, |driver| driver.queue.ends(context));
+    status
+}
+
+/// Tells race detectors what a call has waited for, unless it was refused.
+pub fn waited(name: &str, status: Status, what: impl FnOnce(&Driver) -> Vec<Ticket>) {
+    if status == Status::Success {
+        // Where nobody is to be told, that is no failure of the call's.
+        let _ = with_driver(name, |driver| {
+            if driver.queue.order.is_some() {
+                let what = what(driver);
+                driver.queue.tell(|order| order.waited(&what));
+            }
+            Ok(())
+        });
+    }
 }
 
 /// Lets work go on until the current context's is done.

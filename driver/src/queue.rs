@@ -12,6 +12,7 @@ use bugaroo_simulator::Rng;
 
 use crate::execute::Flight;
 use crate::fork_server;
+use crate::race::order::Order;
 use crate::state::Driver;
 use crate::stream::Stream;
 use crate::types::{CUcontext, CUstream};
@@ -58,12 +59,20 @@ pub struct Item {
 }
 
 /// The last work of a stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Tail {
     ticket: Ticket,
+    /// What the stream has been told to wait for since, and was done by then.
+    also: Vec<Ticket>,
     context: CUcontext,
     /// Whether the legacy default stream waits for it.
     blocking: bool,
+}
+
+impl Tail {
+    fn all(&self) -> impl Iterator<Item = Ticket> + '_ {
+        self.also.iter().copied().chain([self.ticket])
+    }
 }
 
 /// All work that is not done.
@@ -76,6 +85,8 @@ pub struct Queue {
     next: Ticket,
     /// What picks among the ready.
     pub rng: Rng,
+    /// Where race detectors are told of it.
+    pub order: Option<Box<Order>>,
 }
 
 impl Queue {
@@ -87,6 +98,7 @@ impl Queue {
             tails: BTreeMap::new(),
             next: 1,
             rng: Rng::new(seed),
+            order: None,
         }
     }
 
@@ -115,29 +127,41 @@ impl Queue {
         self.items.range(..=last).any(|(_, item)| item.context == context)
     }
 
-    /// What the next work of a stream has to wait for.
+    /// What all work so far ends with.
+    pub fn all_ends(&self) -> Vec<Ticket> {
+        self.tails.values().flat_map(Tail::all).collect()
+    }
+
+    /// Tells race detectors something, if there are any.
+    pub fn tell(&mut self, what: impl FnOnce(&mut Order)) {
+        if let Some(order) = &mut self.order {
+            what(order);
+        }
+    }
+
+    /// What the next work of a stream has to wait for; also what is done of it, where race detectors look on.
     pub fn before(&self, stream: &Stream) -> Vec<Ticket> {
-        let concerns = |(lane, tail): (&Lane, &Tail)| {
+        let concerns = |(lane, tail): &(&Lane, &Tail)| {
             let joins = tail.context == stream.context
                 && match stream.lane {
                     Lane::Legacy(_) => tail.blocking,
                     _ => stream.blocking() && matches!(lane, Lane::Legacy(_)),
                 };
-            (*lane == stream.lane || joins).then_some(tail.ticket)
+            **lane == stream.lane || joins
         };
-        self.tails.iter().filter_map(concerns).collect()
+        self.tails.iter().filter(concerns).flat_map(|(_, tail)| tail.all()).collect()
     }
 
     /// What a context's work so far ends with.
     pub fn ends(&self, context: CUcontext) -> Vec<Ticket> {
-        let tails = self.tails.values().filter(|tail| tail.context == context);
-        tails.map(|tail| tail.ticket).collect()
+        self.tails.values().filter(|tail| tail.context == context).flat_map(Tail::all).collect()
     }
 
     /// Takes work in that waits for `before` (those of it that are not done).
     pub fn insert(&mut self, context: CUcontext, work: Work, before: &[Ticket]) -> Ticket {
         let ticket = self.next;
         self.next += 1;
+        self.tell(|order| order.added(ticket, before));
         let mut missing = 0;
         for before in before {
             if let Some(item) = self.items.get_mut(before)
@@ -157,6 +181,7 @@ impl Queue {
 
     /// Lets a piece of work that could go on wait for others first (those of them that are not done).
     pub fn wait_again(&mut self, ticket: Ticket, before: &[Ticket]) {
+        self.tell(|order| order.waits(ticket, before));
         let mut missing = 0;
         for before in before {
             if let Some(item) = self.items.get_mut(before) {
@@ -172,8 +197,41 @@ impl Queue {
 
     /// Makes a piece of work the last of a stream.
     pub fn append(&mut self, stream: &Stream, ticket: Ticket) {
-        let tail = Tail { ticket, context: stream.context, blocking: stream.blocking() };
+        let tail = Tail { ticket, also: Vec::new(), context: stream.context, blocking: stream.blocking() };
         self.tails.insert(stream.lane, tail);
+        self.tell(|order| order.appended(ticket, stream.lane));
+    }
+
+    /// Lets a stream's later work wait for what is done already: nothing to do, but race detectors are to know.
+    pub fn behind_done(&mut self, stream: &Stream, done: Ticket) {
+        if self.order.is_none() {
+            return;
+        }
+        let (context, blocking) = (stream.context, stream.blocking());
+        // No work has number 0.
+        let nothing = Tail { ticket: 0, also: Vec::new(), context, blocking };
+        let tail = self.tails.entry(stream.lane).or_insert(nothing);
+        if !tail.also.contains(&done) {
+            tail.also.push(done);
+        }
+    }
+
+    /// A call does a piece of a stream's work itself, now that what comes before is done; race detectors are told of what it
+    /// accesses until [`Order::end_at_call`].
+    pub fn begin_at_call(&mut self, stream: &Stream) -> Ticket {
+        if self.order.is_none() {
+            return 0;
+        }
+        let before = self.before(stream);
+        let ticket = self.next;
+        self.next += 1;
+        self.tell(|order| order.begin_at_call(ticket, stream.lane, &before));
+        self.behind_done(stream, ticket);
+        if let Some(tail) = self.tails.get_mut(&stream.lane) {
+            // It comes behind all of them.
+            tail.also = vec![ticket];
+        }
+        ticket
     }
 
     /// Takes work in at the end of a stream.
@@ -216,7 +274,10 @@ impl Queue {
     pub fn finish(&mut self, ticket: Ticket) {
         let Some(item) = self.items.remove(&ticket) else { return };
         self.ready.retain(|ready| *ready != ticket);
-        self.tails.retain(|_, tail| tail.ticket != ticket);
+        match &mut self.order {
+            Some(order) => order.finished(ticket),
+            None => self.tails.retain(|_, tail| tail.ticket != ticket),
+        }
         for after in item.after {
             let Some(item) = self.items.get_mut(&after) else { continue };
             if let Progress::Waiting(missing) = &mut item.progress {

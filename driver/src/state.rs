@@ -24,6 +24,7 @@ use crate::pool::Pools;
 use crate::primary::Primary;
 use crate::progress::Pulse;
 use crate::queue::{Progress, Queue, Ticket};
+use crate::race::Race;
 use crate::report::Report;
 use crate::stream::Stream;
 use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmemoryPool, CUmodule};
@@ -85,6 +86,8 @@ pub struct Driver {
     pub injection: Injection,
     /// The pipe to the harness.
     pub report: Report,
+    /// What looks for races, where the orders want that.
+    pub race: Option<Race>,
     /// Device time.
     pub clock: Clock,
     /// Work that was submitted and is not done.
@@ -177,10 +180,14 @@ impl Driver {
             let smaller = LESS_MEMORY.iter().find_map(|bytes| Memory::new(*bytes).ok());
             smaller.ok_or(Status::OutOfMemory)
         })?;
+        let mut queue = Queue::new(picks_seed(&injection));
+        let race = Race::new(injection.race());
+        queue.order = race.as_ref().map(Race::order);
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),
             memory,
-            queue: Queue::new(picks_seed(&injection)),
+            race,
+            queue,
             awaited: BTreeMap::new(),
             default_threads: BTreeSet::new(),
             others: Others::MayWrite,
@@ -221,6 +228,12 @@ impl Driver {
 
     /// Takes other orders, before anything that depends on what they say of a launch.
     pub fn take_orders(&mut self, injection: Injection) {
+        if injection.race() != self.injection.race() {
+            // What they should have seen is past.
+            let _ = self
+                .report
+                .unsupported("a trial has other race detectors than the process that it was forked from");
+        }
         self.queue.rng = Rng::new(picks_seed(&injection));
         self.injection = injection;
     }
@@ -292,7 +305,9 @@ impl Driver {
         if let Some(injected) = &module.injected {
             injected.remove(&mut self.memory);
         }
+        let before = self.module_memory();
         module.program.unload(&mut self.memory);
+        self.tell_module_memory(&before);
         Ok(())
     }
 
@@ -306,6 +321,7 @@ impl Driver {
             }
             self.queue.finish(ticket);
         }
+        self.tell_races(true);
         for module in self.modules.find(|module| module.context == Some(context)) {
             // Just found, hence there.
             let _ = self.unload(module);

@@ -120,6 +120,7 @@ pub fn ask(name: &str, tickets: &[crate::queue::Ticket]) -> Status {
     let status = with_driver(name, |driver| {
         done = !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket));
         if done {
+            driver.queue.tell(|order| order.waited(tickets));
             return Ok(());
         }
         driver.asked += 1;
@@ -144,6 +145,7 @@ pub fn ask(name: &str, tickets: &[crate::queue::Ticket]) -> Status {
             return Err(Status::NotReady);
         }
         driver.asked = 0;
+        driver.queue.tell(|order| order.waited(tickets));
         Ok(())
     })
 }
@@ -165,6 +167,8 @@ pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_u
             let ticket = driver.queue.insert(stream.context, Work::Nothing, &before);
             driver.queue.append(&stream, ticket);
             driver.queued();
+        } else {
+            driver.queue.behind_done(&stream, ticket);
         }
         Ok(())
     })

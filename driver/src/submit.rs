@@ -167,6 +167,8 @@ pub fn waiting_for_stream(
 ) -> Status {
     with_stream(name, stream, |driver, stream| {
         driver.surface(stream.context)?;
+        let waited = driver.queue.before(&stream);
+        driver.queue.tell(|order| order.waited(&waited));
         body(driver, stream)
     })
 }

@@ -13,7 +13,7 @@ use bugaroo_simulator::Endpoint;
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::stream::waiting_for_stream;
+use crate::stream::with_stream;
 use crate::submit::{Submitted, on_stream};
 use crate::types::{CUdeviceptr, CUstream};
 use crate::work::Work;
@@ -61,7 +61,7 @@ impl Side {
         Side { start, pitch: 0, slice: 0 }
     }
 
-    fn row(&self, y: usize, z: usize) -> Place {
+    pub(crate) fn row(&self, y: usize, z: usize) -> Place {
         self.start.offset(z.wrapping_mul(self.slice).wrapping_add(y.wrapping_mul(self.pitch)))
     }
 }
@@ -145,6 +145,7 @@ impl Transfer {
             return Ok(());
         }
         driver.clock.moved(self.bytes());
+        driver.tell_transfer(self);
         for z in 0..self.depth {
             for y in 0..self.height {
                 let (to, from) = (self.to.row(y, z).end(), self.from.row(y, z).end());
@@ -287,9 +288,16 @@ pub unsafe fn submit(
         return status;
     }
     if !now.is_empty() {
-        return waiting_for_stream(name, stream, |driver, _| {
-            // SAFETY: the caller's promise.
-            now.iter().try_for_each(|transfer| unsafe { transfer.execute(driver) })
+        return with_stream(name, stream, |driver, stream| {
+            driver.surface(stream.context)?;
+            // An asynchronous copy from pageable memory may return when that was read, which it does not promise to wait
+            // for anything for.
+            let to_host = |transfer: &Transfer| matches!(transfer.to.start, Place::Host(_));
+            let waits = !asynchronous || now.iter().any(to_host);
+            driver.at_call(&stream, waits, |driver| {
+                // SAFETY: the caller's promise.
+                now.iter().try_for_each(|transfer| unsafe { transfer.execute(driver) })
+            })
         });
     }
     let told = settling.into_iter().map(|submitted: Submitted| submitted.settle(name));

@@ -139,14 +139,18 @@ pub extern "C" fn cuMemMap(
             return Err(Status::InvalidValue);
         }
         let mapped = driver.memory.map(address, whole(bytes)?, handle, offset as u64);
-        mapped.map_err(|_| Status::InvalidValue)
+        mapped.map_err(|_| Status::InvalidValue)?;
+        driver.queue.tell(|order| order.allocated(address, bytes as u64, false));
+        Ok(())
     })
 }
 
 /// Unmaps what was mapped, once the device's work is done.
 pub extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -> Status {
     synchronising("cuMemUnmap", |driver, _| {
-        driver.memory.unmap(address, whole(bytes)?).map_err(|_| Status::InvalidValue)
+        driver.memory.unmap(address, whole(bytes)?).map_err(|_| Status::InvalidValue)?;
+        driver.queue.tell(|order| order.freed(address, bytes as u64));
+        Ok(())
     })
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use bugaroo_semantics::event::WorkKind;
+
 use crate::error::Outcome;
 use crate::execute::Request;
 use crate::fill::Fill;
@@ -44,6 +46,15 @@ impl Work {
     /// Something that the driver does by itself.
     pub fn act(action: impl Fn(&mut Driver) -> Outcome + 'static) -> Work {
         Work::Act(Rc::new(action))
+    }
+
+    /// What race detectors take it for.
+    pub fn kind(&self) -> WorkKind {
+        match self {
+            Work::Kernel(..) => WorkKind::Grid,
+            Work::Copy(_) | Work::Fill(_) | Work::Act(_) => WorkKind::Transfer,
+            _ => WorkKind::Mark,
+        }
     }
 
     /// Whether the host may watch the effect without asking the driver, so that it cannot wait in the queue.

@@ -74,7 +74,8 @@ extern "C" fn at_load() {
     let _ = std::panic::catch_unwind(|| {
         let orders = std::env::var_os(ORDERS_VARIABLE)?;
         let orders = Orders::from_json(&orders.to_string_lossy()).ok()?;
-        if orders.backend == Backend::Cuda {
+        // Race detectors have nothing to look at there, which is told at the program's first call.
+        if orders.backend == Backend::Cuda && orders.race.is_empty() {
             install(orders);
         }
         Some(())

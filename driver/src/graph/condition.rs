@@ -165,7 +165,10 @@ impl Driver {
         let Some(at) = choice.pick.body(u32::from_le_bytes(word), choice.bodies.len()) else {
             return Ok(false);
         };
-        let body = self.enqueue(context, &choice.bodies[at], &[])?;
+        self.queue.tell(|order| order.under(Some(ticket)));
+        let body = self.enqueue(context, &choice.bodies[at], &[]);
+        self.queue.tell(|order| order.under(None));
+        let body = body?;
         if choice.pick != Pick::While
             && let Some(item) = self.queue.item(ticket)
         {

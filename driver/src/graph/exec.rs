@@ -376,6 +376,7 @@ pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
         return status;
     }
     let waited = pump::finish(name, &[last]);
+    pump::waited(name, waited, |_| vec![last]);
     dying.destroy();
     if status == Status::Success { waited } else { status }
 }

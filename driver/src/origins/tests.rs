@@ -11,9 +11,9 @@ fn one_place(origins: &mut Origins, bases: &[u64]) {
 fn callers_are_kept_once() {
     let mut origins = Origins::default();
     one_place(&mut origins, &(0..1000).map(|at| at * 256).collect::<Vec<_>>());
-    assert_eq!(origins.traces.len(), 1);
+    assert_eq!(origins.traces.0.len(), 1);
     one_place(&mut origins, &[1 << 20]);
-    assert_eq!(origins.traces.len(), 2);
+    assert_eq!(origins.traces.0.len(), 2);
 }
 
 #[test]

@@ -128,6 +128,7 @@ pub fn baseline() -> Orders {
         scheduler: Default::default(),
         report_sites: false,
         conflicts: false,
+        race: Vec::new(),
         digest: false,
         cache: None,
         report_fd: -1,

@@ -1,0 +1,47 @@
+//! Detectors by their names in the orders.
+
+use std::sync::OnceLock;
+
+use bugaroo_detectors::{Barracuda, Detector as Looks, Ptx};
+use bugaroo_protocol::Detector;
+
+/// Makes detectors.
+type Make = fn() -> Vec<Box<dyn Looks>>;
+
+/// What looks on in place of the orders' detectors.
+static OTHERS: OnceLock<Make> = OnceLock::new();
+
+/// Lets others look on in place of the detectors that the orders name, if they name any: for programs that this library is a
+/// part of, before they initialise it. What they find is reported as the first detector of the orders.
+pub fn look_with(make: Make) {
+    // Once is enough: a process has one set of detectors.
+    let _ = OTHERS.set(make);
+}
+
+/// Whether there is such a detector.
+pub fn is_there(detector: Detector) -> bool {
+    OTHERS.get().is_some() || make_one(detector).is_some()
+}
+
+fn make_one(detector: Detector) -> Option<Box<dyn Looks>> {
+    match detector {
+        Detector::Barracuda => Some(Box::new(Barracuda::new())),
+        Detector::Ptx => Some(Box::new(Ptx::new())),
+        Detector::Hirace | Detector::Scord => None,
+    }
+}
+
+/// Those of the orders; None where they name none.
+pub fn make(wanted: &[Detector]) -> Option<Vec<Box<dyn Looks>>> {
+    if wanted.is_empty() {
+        return None;
+    }
+    if let Some(others) = OTHERS.get() {
+        return Some(others());
+    }
+    // A name twice is one detector.
+    let mut names = wanted.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    Some(names.into_iter().filter_map(make_one).collect())
+}

@@ -1,0 +1,113 @@
+//! Looks on for the detectors: hands all on to them, and finds the kernels that talk with the host while they run.
+//!
+//! A kernel talks with the host when it makes a strong access of system scope to memory that the host reaches (page-locked,
+//! managed, or a word that streams write and wait for), or a fence of system scope while there is such memory. The host's
+//! own loads and stores are not seen, so nobody can tell what such a kernel and the host know of each other: nothing is said of
+//! accesses of such a kernel against those of other work.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bugaroo_detectors::Set;
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::event::{Access, Event, Memory, WorkId};
+use bugaroo_semantics::scope::Strength;
+use bugaroo_semantics::{Observer, Wants};
+
+/// See the head.
+#[derive(Debug)]
+pub struct Looker {
+    /// The detectors.
+    pub set: Set,
+    /// Accesses so far, in warps.
+    pub accesses: u64,
+    /// Memory that the host reaches: first address and bytes.
+    shared: BTreeMap<u64, u64>,
+    /// Grids that have talked with the host.
+    talking: BTreeSet<WorkId>,
+    /// Those that run, or have ended since the host was told.
+    unheard: BTreeSet<WorkId>,
+    running: BTreeSet<WorkId>,
+}
+
+impl Looker {
+    /// For these detectors.
+    pub fn new(set: Set) -> Looker {
+        Looker {
+            set,
+            accesses: 0,
+            shared: BTreeMap::new(),
+            talking: BTreeSet::new(),
+            unheard: BTreeSet::new(),
+            running: BTreeSet::new(),
+        }
+    }
+
+    /// The host reaches this memory.
+    pub fn shared(&mut self, address: u64, bytes: u64) {
+        let known = self.shared.entry(address).or_default();
+        *known = (*known).max(bytes);
+    }
+
+    /// Memory that begins here is no more.
+    pub fn unshared(&mut self, address: u64) {
+        self.shared.remove(&address);
+    }
+
+    /// Whether a grid has talked with the host.
+    pub fn talks(&self, grid: WorkId) -> bool {
+        self.talking.contains(&grid)
+    }
+
+    /// Grids that the host may know something of that it was not told to know.
+    pub fn heard(&mut self) -> Vec<WorkId> {
+        let unheard: Vec<WorkId> = self.unheard.iter().copied().collect();
+        let running = &self.running;
+        self.unheard.retain(|grid| running.contains(grid));
+        unheard
+    }
+
+    fn talk(&mut self, grid: WorkId) {
+        if self.talking.insert(grid) {
+            self.unheard.insert(grid);
+        }
+    }
+
+    fn reaches_host(&self, access: &Access<'_>) -> bool {
+        access.by.each().any(|lane| {
+            let address = access.address(lane);
+            let below = self.shared.range(..=address).next_back();
+            below.is_some_and(|(first, bytes)| address - first < *bytes)
+        })
+    }
+}
+
+impl Observer for Looker {
+    fn wants(&self) -> Wants {
+        self.set.wants()
+    }
+
+    fn access(&mut self, access: &Access<'_>) {
+        self.accesses += 1;
+        let strong = access.strength != Strength::Weak && access.scope == Scope::Sys;
+        if strong && access.memory == Memory::Global && self.reaches_host(access) {
+            self.talk(access.by.grid);
+        }
+        self.set.access(access);
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Fence { by, fence, .. } if fence.scope == Scope::Sys && !self.shared.is_empty() => {
+                self.talk(by.grid);
+            }
+            Event::GridBegin { grid, .. } => {
+                self.running.insert(*grid);
+            }
+            Event::GridEnd { grid } => {
+                self.running.remove(grid);
+            }
+            _ => {}
+        }
+        self.set.event(event);
+    }
+}

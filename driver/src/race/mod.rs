@@ -1,0 +1,146 @@
+//! Race detectors: what they are told of the host's side, and what they find, in the words of the report.
+//!
+//! The orders name the detectors; the process has them from its first call of the API to its end, over all launches. The
+//! simulator tells them what kernels do, [`order`] what the host has streams do and in which order. They change nothing:
+//! what runs, and what it gives, is the same without them.
+//!
+//! **What is not seen.** Plain loads and stores of the host in page-locked or managed memory: to see them these pages would have
+//! to be taken from the program, whose system calls that read or write there would fail then. Memory of the program that the
+//! device does not reach; memory that is used in one stream while another gives it back, or before the one that allocates it
+//! has come so far (stream-ordered allocation takes place at the call here).
+
+mod calls;
+mod chains;
+mod detectors;
+mod looker;
+pub mod order;
+mod programs;
+mod report;
+mod transfers;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bugaroo_detectors::Set;
+use bugaroo_protocol::{Backend, Detector, Model, Orders};
+use bugaroo_semantics::event::{Site, WorkId};
+use bugaroo_simulator::{Program, Watch};
+
+use crate::injection::Injection;
+use crate::queue::Ticket;
+use crate::state::Driver;
+
+pub use detectors::look_with;
+use looker::Looker;
+use order::Order;
+use programs::Programs;
+
+/// A grid, for the report.
+#[derive(Debug)]
+struct Grid {
+    kernel: Rc<str>,
+    /// Extents of the grid and of a block.
+    shape: ([u32; 3], [u32; 3]),
+    /// The call that launched it.
+    site: Site,
+}
+
+/// What the process has for races.
+#[derive(Debug)]
+pub struct Race {
+    looker: Rc<RefCell<Looker>>,
+    programs: Programs,
+    grids: BTreeMap<WorkId, Grid>,
+    lockstep: bool,
+    /// What was told up to now, of the looker's counts.
+    accesses: u64,
+    bytes: u64,
+    /// Accesses when detectors were weighed last.
+    weighed: u64,
+}
+
+/// What of the orders' wishes for races cannot be done, if anything.
+pub fn unsupported(orders: &Orders) -> Option<String> {
+    let names = || orders.race.iter().map(|detector| detector.name()).collect::<Vec<_>>().join(", ");
+    if orders.race.is_empty() {
+        return None;
+    }
+    if orders.backend == Backend::Cuda {
+        return Some(format!(
+            "race detectors ({}) look at the virtual GPU, and not at what backend cuda runs",
+            names()
+        ));
+    }
+    if orders.handlers || orders.model == Some(Model::Bugaroo) {
+        let what = if orders.handlers { "injected handlers" } else { "model bugaroo" };
+        return Some(format!(
+            "race detectors ({}) look at the program's own instructions, and not at those of {what}",
+            names()
+        ));
+    }
+    let missing = orders.race.iter().find(|detector| !detectors::is_there(**detector))?;
+    Some(format!("race detector `{}` is not supported by this version", missing.name()))
+}
+
+impl Race {
+    /// For the detectors that the orders name, which there are; None where they name none.
+    pub fn new(wanted: &[Detector]) -> Option<Race> {
+        let detectors = detectors::make(wanted)?;
+        Some(Race {
+            looker: Rc::new(RefCell::new(Looker::new(Set::new(detectors)))),
+            programs: Programs::default(),
+            grids: BTreeMap::new(),
+            lockstep: wanted == [Detector::Barracuda],
+            accesses: 0,
+            bytes: 0,
+            weighed: 0,
+        })
+    }
+
+    /// The order of host work, which tells these detectors.
+    pub fn order(&self) -> Box<Order> {
+        Box::new(Order::new(Rc::clone(&self.looker)))
+    }
+
+    /// Whether warps are to run in lockstep for the detectors' sake.
+    pub fn in_lockstep(&self) -> bool {
+        self.lockstep
+    }
+}
+
+impl Injection {
+    /// The race detectors that the orders name.
+    pub fn race(&self) -> &[Detector] {
+        self.orders.as_ref().map_or(&[], |orders| &orders.race)
+    }
+}
+
+impl Driver {
+    /// What a launch is looked at with, if anybody looks on.
+    pub fn watch(
+        &mut self,
+        ticket: Ticket,
+        program: &Arc<Program>,
+        kernel: &str,
+        shape: ([u32; 3], [u32; 3]),
+    ) -> Option<Watch> {
+        let (grid, site) = self.queue.order.as_ref()?.work(ticket);
+        let race = self.race.as_mut()?;
+        race.grids.insert(grid, Grid { kernel: kernel.into(), shape, site });
+        let (first_site, is_new) = race.programs.first(program);
+        if is_new {
+            let roles = program.roles();
+            race.looker
+                .borrow_mut()
+                .set
+                .each()
+                .for_each(|detector| detector.learn_program(first_site, &roles));
+        }
+        Some(Watch { observer: Rc::clone(&race.looker) as _, grid, first_site })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! Race detectors in a process under test, from the orders to the report.
+
+mod support;
+
+use bugaroo_protocol::{Access, Detector, Message, Orders, Race, RaceClass, RaceKind, Races};
+use cuda::context::cuCtxSynchronize;
+use cuda::module::cuModuleGetFunction;
+use cuda::types::CUfunction;
+use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
+
+const KERNELS: &str = r"
+.version 8.0
+.target sm_75
+.address_size 64
+
+// Each thread writes its number to the first word.
+.visible .entry all(.param .u64 words)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+
+// Thread 0 writes to shared memory, and others read behind a barrier.
+.visible .entry barrier(.param .u64 words)
+{
+    .shared .align 4 .b8 word[4];
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra BEHIND;
+    st.shared.u32 [word], 5;
+BEHIND:
+    bar.sync 0;
+    ld.shared.u32 %r2, [word];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+
+// The same without the barrier.
+.visible .entry none(.param .u64 words)
+{
+    .shared .align 4 .b8 word[4];
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra BEHIND;
+    st.shared.u32 [word], 5;
+BEHIND:
+    ld.shared.u32 %r2, [word];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+
+// The first block writes a word and, behind a fence, a flag; the second waits for the flag and, behind a fence, reads the word.
+.visible .entry pass(.param .u64 words)
+{
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %ctaid.x;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra LOOP;
+    st.global.u32 [%rd1], 5;
+    fence.acq_rel.gpu;
+    st.relaxed.gpu.global.u32 [%rd1+4], 1;
+    ret;
+LOOP:
+    ld.relaxed.gpu.global.u32 %r2, [%rd1+4];
+    setp.eq.u32 %p, %r2, 0;
+    @%p bra LOOP;
+    fence.acq_rel.gpu;
+    ld.global.u32 %r1, [%rd1];
+    st.global.u32 [%rd1+8], %r1;
+    ret;
+}
+";
+
+fn kernel(name: &std::ffi::CStr) -> CUfunction {
+    let module = load(KERNELS).expect("the kernels load");
+    let mut function = std::ptr::null_mut();
+    // SAFETY: the place is one for a handle, the name a C string.
+    let found = unsafe { cuModuleGetFunction(&mut function, module, name.as_ptr()) };
+    assert_eq!(found, cuda::Status::Success);
+    function
+}
+
+fn run(test: &str, orders: &Orders, name: &std::ffi::CStr, (grid, block): (u32, u32)) -> Trial {
+    trial(test, orders, || {
+        let device = Device::new();
+        let words = upload(&[0_u32; 64]);
+        assert_eq!(launch(kernel(name), grid, block, &[parameter(&words)]), cuda::Status::Success);
+        assert_eq!(cuCtxSynchronize(), cuda::Status::Success);
+        // The end of the process must tell, too.
+        std::mem::forget(device);
+    })
+}
+
+fn told(trial: &Trial) -> Vec<Races> {
+    let races =
+        |message: &Message| if let Message::Races(races) = message { Some(races.clone()) } else { None };
+    trial.messages.iter().filter_map(races).collect()
+}
+
+fn races(trial: &Trial) -> Vec<Race> {
+    told(trial).into_iter().flat_map(|told| told.races).collect()
+}
+
+fn barracuda() -> Orders {
+    Orders { race: vec![Detector::Barracuda], ..baseline() }
+}
+
+#[test]
+fn barracuda_finds_threads_that_write_one_word() {
+    let trial = run("barracuda_finds_threads_that_write_one_word", &barracuda(), c"all", (1, 64));
+    let races = races(&trial);
+    let [warp, block] = &races[..] else { panic!("{races:?}") };
+    assert_eq!((warp.class, block.class), (RaceClass::IntraWarp, RaceClass::IntraBlock));
+    for race in &races {
+        assert_eq!((race.detector, race.kind), (Detector::Barracuda, RaceKind::WriteWrite));
+        assert!(!race.shared && race.proven && race.count > 0, "{race:?}");
+        assert_eq!(race.first.access, Access::Store);
+        let thread = race.second.at.as_ref().expect("a thread");
+        assert!(thread.instruction.starts_with("st.global.u32"), "{thread:?}");
+        assert_eq!(race.first.kernel, "all");
+    }
+    assert!(told(&trial).iter().any(|races| races.accesses > 0));
+}
+
+#[test]
+fn barracuda_misses_a_barrier() {
+    let found = races(&run("barracuda_misses_a_barrier", &barracuda(), c"none", (1, 64)));
+    assert!(found.iter().any(|race| race.shared && race.class == RaceClass::IntraBlock), "{found:?}");
+}
+
+#[test]
+fn barracuda_knows_barriers() {
+    assert_eq!(races(&run("barracuda_knows_barriers", &barracuda(), c"barrier", (1, 64))), []);
+}
+
+#[test]
+fn barracuda_knows_fences() {
+    let trial = run("barracuda_knows_fences", &barracuda(), c"pass", (2, 1));
+    assert_eq!(races(&trial), []);
+}
+
+#[test]
+fn detectors_look_on_under_models() {
+    let orders = Orders { race: vec![Detector::Barracuda], ..store_buffers(0.5) };
+    let found = races(&run("detectors_look_on_under_models", &orders, c"all", (1, 64)));
+    assert!(!found.is_empty());
+}
+
+fn ptx() -> Orders {
+    Orders { race: vec![Detector::Ptx], ..baseline() }
+}
+
+#[test]
+fn the_exact_detector_finds_threads_that_write_one_word() {
+    let trial = run("the_exact_detector_finds_threads_that_write_one_word", &ptx(), c"all", (2, 64));
+    let races = races(&trial);
+    assert!(!races.is_empty());
+    for race in &races {
+        assert_eq!((race.detector, race.kind), (Detector::Ptx, RaceKind::WriteWrite));
+        assert!(race.proven && race.allocation.is_some(), "{race:?}");
+    }
+}
+
+#[test]
+fn the_exact_detector_misses_a_barrier() {
+    let found = races(&run("the_exact_detector_misses_a_barrier", &ptx(), c"none", (1, 64)));
+    assert!(found.iter().any(|race| race.shared && race.class == RaceClass::IntraBlock), "{found:?}");
+}
+
+#[test]
+fn the_exact_detector_knows_barriers() {
+    assert_eq!(races(&run("the_exact_detector_knows_barriers", &ptx(), c"barrier", (1, 64))), []);
+}
+
+#[test]
+fn the_exact_detector_knows_fences() {
+    assert_eq!(races(&run("the_exact_detector_knows_fences", &ptx(), c"pass", (2, 1))), []);
+}
+
+#[test]
+fn several_detectors_look_on_together() {
+    let orders = Orders { race: vec![Detector::Ptx, Detector::Barracuda], ..baseline() };
+    let found = races(&run("several_detectors_look_on_together", &orders, c"all", (1, 64)));
+    for detector in [Detector::Ptx, Detector::Barracuda] {
+        assert!(found.iter().any(|race| race.detector == detector), "{detector:?}: {found:?}");
+    }
+}
