@@ -7,12 +7,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
-use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
+use bugaroo_harness::{Error, Variation};
 
 use crate::memo::{Memo, key};
 use crate::rates::{Limits, Rate};
 use crate::report::Step;
-use crate::trials::Trials;
+use crate::trials::{Looked, Trials};
 
 /// Trials that say nothing (slow ones, killed ones) after which a search gives up.
 const MOST_UNTOLD: u64 = 20;
@@ -176,7 +176,7 @@ impl<'a, T: Trials> Bench<'a, T> {
     ///
     /// # Errors
     /// When it cannot be run at all.
-    pub async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+    pub async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
         self.memo.look(variation, index).await
     }
 

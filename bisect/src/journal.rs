@@ -59,7 +59,7 @@ pub struct SearchFile {
 #[serde(untagged)]
 enum Line {
     /// Gives a variation a number.
-    Variation { variation: u64, is: Variation },
+    Variation { variation: u64, is: Box<Variation> },
     /// A trial of that variation.
     Trial {
         variation: u64,
@@ -183,7 +183,7 @@ impl Journal {
         let number = match self.numbers.get(key) {
             Some(&number) => number,
             None => {
-                add(&Line::Variation { variation: next, is: variation.clone() });
+                add(&Line::Variation { variation: next, is: Box::new(variation.clone()) });
                 self.numbers.insert(key.to_owned(), next);
                 next
             }

@@ -9,7 +9,7 @@
 //! source file a line can be written; [`places`] are what a fence can be written at: [`written`] finds them in the source,
 //! [`same_line`] those that share a position, [`own`] changes what stands there. [`narrow`], [`locate`] and [`round`] find one
 //! missing fence, [`polish`] examines an answer, [`cure`] goes on until the program passes; [`plain`] and [`diagnosis`] name
-//! what is no fence. [`redundant`], [`scope`] and [`models`] look at the fences there are then; [`search`] is all of it,
+//! what is no fence, [`racing`] does so of races. [`redundant`], [`scope`] and [`models`] look at the fences there are then; [`search`] is all of it,
 //! [`hunks`] its patch, [`compiled`] that patch built, and [`session`] the search on the harness.
 
 pub mod bench;
@@ -29,6 +29,7 @@ pub mod patch;
 pub mod places;
 pub mod plain;
 pub mod polish;
+pub mod racing;
 pub mod rates;
 pub mod redundant;
 pub mod report;

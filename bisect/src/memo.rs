@@ -7,10 +7,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
+use bugaroo_harness::{Error, Variation};
 
 use crate::journal::Journal;
-use crate::trials::{Shown, Tally, Trials};
+use crate::trials::{Looked, Shown, Tally, Trials};
 
 /// Outcomes by variation (in [`key`]'s form) and index.
 pub type Outcomes = HashMap<String, HashMap<u64, Shown>>;
@@ -44,7 +44,7 @@ impl<'a, T: Trials> Memo<'a, T> {
     ///
     /// # Errors
     /// When it cannot be run at all.
-    pub async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+    pub async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
         self.inner.look(variation, index).await
     }
 

@@ -15,7 +15,7 @@ use crate::places::lines;
 use crate::report::Report;
 use crate::search::search;
 use crate::subject::Subject;
-use crate::trials::{Ended, Shown, Trials};
+use crate::trials::{Ended, Looked, Shown, Trials};
 
 /// A bug: it fails at `rate` as long as stores of its space and kernel are delayed and no alternative
 /// has all its fences.
@@ -159,9 +159,9 @@ impl Trials for Program {
         Ok(())
     }
 
-    async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+    async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
         let outcome = if self.fails(variation, index) { Outcome::WrongResult } else { Outcome::Pass };
-        Ok((outcome, Conflicts::default()))
+        Ok(Looked { outcome, conflicts: Conflicts::default(), races: Vec::new() })
     }
 }
 

@@ -34,7 +34,8 @@ pub async fn needs_by_model<T: Trials>(
     answer: &[Fence],
     redundant: &[Redundant],
 ) -> Result<Vec<FenceNeed>, Error> {
-    if !subject.models.contains(&Model::Ptx) {
+    // That there is a race says nothing of what a machine does that delays stores alone.
+    if !subject.models.contains(&Model::Ptx) || !subject.whole.race.is_empty() {
         return Ok(Vec::new());
     }
     let mut needs = Vec::new();

@@ -17,12 +17,13 @@ use crate::bench::{Bench, Verdict};
 use crate::diagnosis::{Diagnosed, diagnose};
 use crate::locate::{Found, locate_any, with_all};
 use crate::places::{Place, Put};
+use crate::racing;
 use crate::round::{Fence, measure_rate, with_answer};
 use crate::subject::Subject;
-use crate::trials::Trials;
+use crate::trials::{Looked, Trials};
 
 /// The program gets this part of a conclusion's trials.
-const LOOK: u64 = 10;
+pub const LOOK: u64 = 10;
 
 /// Trials that try whether all threads pass a place.
 const PASSES: u64 = 3;
@@ -31,7 +32,7 @@ const PASSES: u64 = 3;
 const ROUNDS: usize = 4;
 
 /// Failing and passing trials whose conflicts are looked at.
-const LOOKED_AT: usize = 6;
+pub const LOOKED_AT: usize = 6;
 
 /// Trials among which passing ones are looked for.
 const TRIED: u64 = 40;
@@ -56,6 +57,9 @@ pub async fn plain<T: Trials>(
     subject: &Subject,
     answer: &mut Vec<Fence>,
 ) -> Result<Plain, Error> {
+    if !subject.whole.race.is_empty() {
+        return racing::plain(bench, subject, answer).await;
+    }
     let plain = undelayed(&subject.whole);
     bench.measure(&plain, 2, bench.limits.full().div_ceil(LOOK)).await?;
     let seen = bench.evidence(&plain).all;
@@ -65,14 +69,35 @@ pub async fn plain<T: Trials>(
     }
     bench.note("does it fail though no store is delayed?".to_owned(), seen, "it fails: no fence cures that");
     let diagnosed = conflicts(bench, &plain).await?;
+    if let Some(found) = barriers(bench, subject, &plain, &diagnosed).await? {
+        answer.extend(found);
+        return Ok(Plain::Cured(diagnosed));
+    }
+    let why = format!(
+        "{} of {} trials fail though no store is delayed, and no barrier that all threads pass cures that: it is not a \
+         missing fence",
+        seen.failures, seen.trials
+    );
+    Ok(Plain::Uncured(diagnosed, why))
+}
+
+/// The barriers with which a variation without delays passes, if there are such.
+///
+/// # Errors
+/// When trials cannot be run.
+pub async fn barriers<T: Trials>(
+    bench: &Bench<'_, T>,
+    subject: &Subject,
+    plain: &Variation,
+    diagnosed: &Diagnosed,
+) -> Result<Option<Vec<Fence>>, Error> {
     for what in [Inserted::WarpBarrier, Inserted::BlockBarrier] {
-        let passed = passed_by_all(bench, subject, &plain, what, &diagnosed).await?;
+        let passed = passed_by_all(bench, subject, plain, what, diagnosed).await?;
         let mut found: Vec<Fence> = Vec::new();
         for _ in 0..ROUNDS {
-            let known = with_answer(&plain, &found);
+            let known = with_answer(plain, &found);
             if !found.is_empty() && passes(bench, &known, what).await? {
-                answer.extend(found);
-                return Ok(Plain::Cured(diagnosed));
+                return Ok(Some(found));
             }
             let left: Vec<Place> = passed.iter().filter(|place| !place.is_in(&known)).cloned().collect();
             if left.is_empty() {
@@ -96,16 +121,11 @@ pub async fn plain<T: Trials>(
             });
         }
     }
-    let why = format!(
-        "{} of {} trials fail though no store is delayed, and no barrier that all threads pass cures that: it is not a \
-         missing fence",
-        seen.failures, seen.trials
-    );
-    Ok(Plain::Uncured(diagnosed, why))
+    Ok(None)
 }
 
 /// A variation without delays and old values.
-fn undelayed(variation: &Variation) -> Variation {
+pub fn undelayed(variation: &Variation) -> Variation {
     Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..variation.clone() }
 }
 
@@ -133,7 +153,7 @@ async fn passed_by_all<T: Trials>(
         }
         let with = with_all(plain, [place], what);
         for index in 0..PASSES {
-            let (outcome, _) = bench.look(&with, index).await?;
+            let outcome = bench.look(&with, index).await?.outcome;
             if !matches!(outcome, Outcome::Pass | Outcome::WrongResult) {
                 continue 'places;
             }
@@ -164,16 +184,19 @@ async fn passed_by_all<T: Trials>(
 /// # Errors
 /// When trials cannot be run.
 pub async fn conflicts<T: Trials>(bench: &Bench<'_, T>, variation: &Variation) -> Result<Diagnosed, Error> {
+    if !variation.race.is_empty() {
+        return racing::diagnosed(bench, variation).await;
+    }
     let (mut failing, mut passing): (Vec<Conflicts>, Vec<Conflicts>) = (Vec::new(), Vec::new());
     let known = bench.evidence(variation).failing;
     for index in known.iter().copied().take(LOOKED_AT) {
-        failing.push(bench.look(variation, index).await?.1);
+        failing.push(bench.look(variation, index).await?.conflicts);
     }
     for index in (0..TRIED).filter(|index| !known.contains(index)) {
         if passing.len() >= LOOKED_AT {
             break;
         }
-        let (outcome, conflicts) = bench.look(variation, index).await?;
+        let Looked { outcome, conflicts, .. } = bench.look(variation, index).await?;
         if outcome == Outcome::Pass {
             passing.push(conflicts);
         }

@@ -20,6 +20,7 @@ use crate::memo::Memo;
 use crate::models::needs_by_model;
 use crate::places::Place;
 use crate::plain::{Plain, conflicts, plain};
+use crate::racing;
 use crate::rates::{ALPHA, CAP, Limits, Rate};
 use crate::redundant::{Ablation, ablate, omitting};
 use crate::report::{Assurance, FenceNeed, Needed, Report, ScopeAdvice, Step, Verified};
@@ -81,7 +82,11 @@ pub async fn search<T: Trials>(
     match cured {
         Err(uncured) => {
             if diagnosed.diagnosis.is_empty() {
-                diagnosed = conflicts(&bench, &under(&known, uncured.model)).await?;
+                let known = under(&known, uncured.model);
+                diagnosed = match subject.whole.race.is_empty() {
+                    true => conflicts(&bench, &known).await?,
+                    false => racing::uncured(&bench, subject, &known).await?,
+                };
             }
             unresolved = Some(uncured.why);
             verified.push((uncured.model, uncured.seen));
@@ -90,7 +95,8 @@ pub async fn search<T: Trials>(
             verified = cured.verified;
             if let Some(model) = answer
                 .iter()
-                .filter(|fence| fence.barrier.is_none())
+                // Where races are what fails, none is left to be named.
+                .filter(|fence| fence.barrier.is_none() && subject.whole.race.is_empty())
                 .map(|fence| fence.model)
                 .max_by_key(|model| *model == Model::Ptx)
             {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use bugaroo_harness::rundir::{Configuration, RunDirError};
 use bugaroo_harness::{
-    Conflicts, DriverLibrary, Error, Event, Findings, Interrupt, Outcome, Reporter, Session, Settings, Stop,
-    Target, Variation, progress,
+    Conflicts, DriverLibrary, Error, Event, Findings, Interrupt, Reporter, Session, Settings, Stop, Target,
+    Variation, progress,
 };
 
 use bugaroo_protocol::{Backend, Inserted, Insertion, Model, Site, SiteId};
@@ -21,7 +21,7 @@ use crate::report::{Report, Step};
 use crate::same_line::same_line;
 use crate::search::search;
 use crate::subject::Subject;
-use crate::trials::{Ended, Shown, Trials};
+use crate::trials::{Ended, Looked, Shown, Trials};
 use crate::written::{Sources, written};
 
 /// What to search.
@@ -192,8 +192,14 @@ impl Trials for SessionTrials<'_> {
         Ok(())
     }
 
-    async fn look(&self, variation: &Variation, index: u64) -> Result<(Outcome, Conflicts), Error> {
+    async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
+        if !variation.race.is_empty() {
+            let record = self.session.trial(variation, index).await?;
+            let races = record.races.unwrap_or_default();
+            let races = self.session.settings().counting(variation, &races).into_iter().cloned().collect();
+            return Ok(Looked { outcome: record.outcome, conflicts: Conflicts::default(), races });
+        }
         let (record, conflicts) = self.session.conflicts(variation, index).await?;
-        Ok((record.outcome, conflicts))
+        Ok(Looked { outcome: record.outcome, conflicts, races: Vec::new() })
     }
 }

@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
+use bugaroo_protocol::Race;
 
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,17 @@ impl From<Outcome> for Shown {
     }
 }
 
+/// What a look at one trial showed.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Accesses whose order nothing settles.
+    pub conflicts: Conflicts,
+    /// Races that count, where trials look for races; conflicts are not looked for then.
+    pub races: Vec<Race>,
+}
+
 /// Told of each trial as it ends: its index and how it ended.
 pub type Ended<'a> = &'a mut dyn FnMut(u64, Shown) -> Result<(), Error>;
 
@@ -60,13 +72,9 @@ pub trait Trials {
         ended: Ended<'_>,
     ) -> impl Future<Output = Result<(), Error>>;
 
-    /// Runs one trial again, and looks for accesses whose order nothing settles. It ends as it does without.
+    /// Runs one trial again, and looks for accesses whose order nothing settles, or for its races. It ends as it does without.
     ///
     /// # Errors
     /// When it cannot be run at all; a failing trial is no error.
-    fn look(
-        &self,
-        variation: &Variation,
-        index: u64,
-    ) -> impl Future<Output = Result<(Outcome, Conflicts), Error>>;
+    fn look(&self, variation: &Variation, index: u64) -> impl Future<Output = Result<Looked, Error>>;
 }

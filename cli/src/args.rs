@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use address::Address;
 pub use bisect::BisectArgs;
+pub use race::{Detector, RaceArgs, RaceFormat};
 
 /// Finds memory-model and synchronisation bugs in CUDA programs, without a GPU.
 #[derive(Debug, Parser)]
@@ -42,7 +43,7 @@ pub enum Command {
     Sites(SitesArgs),
     /// Runs a recorded trial again, exactly
     Replay(ReplayArgs),
-    /// Looks for data races (not in this version yet)
+    /// Looks for data races, under many schedules and memory models
     Race(RaceArgs),
     /// Proves kernels free of barrier deadlock, unsafe barrier recycling and shared-memory races, or says why not
     Verify(VerifyArgs),
@@ -103,10 +104,11 @@ pub struct TrialArgs {
     /// Delay the stores of kernels with matching names only
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub kernel: Option<String>,
-    /// Which memory behaviour is shown [default: store-buffer; of bisect: store-buffer first, then ptx]
+    /// Which memory behaviour is shown [default: store-buffer; of bisect: store-buffer first, then ptx; of race: none,
+    /// store-buffer and ptx by turns]
     #[arg(long, value_enum)]
     pub model: Option<Model>,
-    /// Who runs next on the virtual GPU [default: random; of bisect: both by turns]
+    /// Who runs next on the virtual GPU [default: random; of bisect and race: both by turns]
     #[arg(long, value_enum)]
     pub scheduler: Option<Scheduler>,
     /// Have warps run in lockstep, as before Volta: for programs that count on it, without __syncwarp(); on the
@@ -131,9 +133,10 @@ pub struct TrialArgs {
     pub handlers: bool,
     /// What says whether a trial did right: exit (code 0), reference (prints the same as without
     /// injection), stdout:REGEX, cmd:CMD (a shell command that gets the output, and the exit code in
-    /// BUGAROO_EXIT_CODE)
-    #[arg(long, value_name = "ORACLE", default_value = "exit")]
-    pub oracle: Oracle,
+    /// BUGAROO_EXIT_CODE), none (whatever the program says), race (of bisect: no data race) [default: exit; of
+    /// race: none]
+    #[arg(long, value_name = "ORACLE")]
+    pub oracle: Option<Oracle>,
     /// Take faults and traps of kernels for no findings: for programs that provoke them, to test how they handle errors
     #[arg(long)]
     pub ignore_faults: bool,
@@ -211,19 +214,6 @@ pub struct ReplayArgs {
     /// Trial, as CELL:INDEX, both from 0; in a run of one cell the index will do
     #[arg(value_name = "TRIAL")]
     pub trial: Address,
-}
-
-/// Options of `race`.
-#[derive(Clone, Debug, Args)]
-pub struct RaceArgs {
-    /// Which detector
-    #[arg(long, value_enum, default_value_t = Detector::Ptx)]
-    pub detector: Detector,
-    /// How to print what was found
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-    #[command(flatten)]
-    pub program: Program,
 }
 
 /// Options of `verify`.
@@ -426,21 +416,6 @@ pub enum Backend {
     Cuda,
 }
 
-/// Race detectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Detector {
-    /// Happens-before, by the PTX memory model
-    Ptx,
-    /// BARRACUDA
-    Barracuda,
-    /// HiRace
-    Hirace,
-    /// ScoRD
-    Scord,
-    /// All of them
-    All,
-}
-
 fn probability(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
@@ -476,5 +451,6 @@ fn duration(text: &str) -> Result<Duration, String> {
 mod address;
 mod bisect;
 mod bytes;
+mod race;
 #[cfg(test)]
 mod tests;

@@ -3,30 +3,42 @@
 mod human;
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use bugaroo_bisect::report::CompiledIn;
 use bugaroo_bisect::{Order, Report, Searched, Step, compiled, journal, search_program};
 use bugaroo_harness::{
-    DriverLibrary, Error, Finding, Interrupt, Settings, Variation, campaign, progress, runtime,
+    DriverLibrary, Error, Finding, Interrupt, Oracle, Settings, Suppressions, Variation, campaign, progress,
+    runtime,
 };
-use bugaroo_protocol::Model;
+use bugaroo_protocol::{Detector, Model};
 use serde::Serialize;
 
-use crate::args::{Backend, BisectArgs, Format, TrialArgs};
+use crate::args::{Backend, BisectArgs, Format, Model as ModelArg, TrialArgs};
 use crate::exit::{Exit, UsageError, of_error};
 use crate::output::{note, print, print_json, shell_word};
 use crate::{findings, setup};
 
 /// Names missing and redundant fences.
 pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
-    let BisectArgs { run: args, patch, build, apply } = args;
+    let BisectArgs { run: args, patch, build, apply, suppressions } = args;
     if args.pw.len() != 1 {
         return Err(UsageError("bisect takes one --pw".to_owned()).into());
     }
-    let mut settings = Settings { take_failing: true, ..setup::settings(&args.trial)? };
+    let races = matches!(args.trial.oracle, Some(Oracle::Race));
+    let mut settings = match races {
+        true => race_settings(&args.trial, suppressions)?,
+        false if !suppressions.is_empty() => {
+            return Err(
+                UsageError("--suppressions: bisect takes them with --oracle race alone".to_owned()).into()
+            );
+        }
+        false => Settings { take_failing: true, ..setup::settings(&args.trial)? },
+    };
     let by_turns = args.trial.scheduler.is_none();
-    let variation = Variation { by_turns, ..setup::variation(&args.trial, args.pw[0])? };
+    let race = if races { vec![Detector::Ptx] } else { Vec::new() };
+    let variation = Variation { by_turns, race, ..setup::variation(&args.trial, args.pw[0])? };
     if args.until_failure {
         return Err(UsageError("--until-failure is for run; bisect stops where it may".to_owned()).into());
     }
@@ -108,7 +120,7 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     match args.format {
         Format::Human => {
             print(&findings::describe(found, &target, None))?;
-            print(&human::describe(report, &target, variation.model))?;
+            print(&human::describe(report, &target, variation.model, races))?;
         }
         Format::Json => print_json(&json)?,
     }
@@ -131,6 +143,24 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     } else {
         Exit::Findings(args.error_exitcode)
     })
+}
+
+/// Settings of a search whose trials fail when they have a race.
+fn race_settings(args: &TrialArgs, suppressions: &[PathBuf]) -> anyhow::Result<Settings> {
+    let only = |what: &str| {
+        Err(UsageError(format!("{what}: --oracle race needs the virtual GPU's own models")).into())
+    };
+    if args.handlers {
+        return only("--handlers");
+    }
+    if args.backend == Backend::Cuda {
+        return only("--backend cuda");
+    }
+    if args.model == Some(ModelArg::Bugaroo) {
+        return only("--model bugaroo");
+    }
+    let suppressions = Suppressions::read(suppressions).map_err(|error| UsageError(error.to_string()))?;
+    Ok(Settings { take_failing: true, suppressions, ..setup::settings_with(args, Oracle::Race)? })
 }
 
 /// The models that are asked: the one that is named, or `store-buffer` and, where it runs, `ptx`.

@@ -7,9 +7,10 @@ use bugaroo_harness::{BaselineFailure, Error, Finding, Outcome};
 use clap::CommandFactory;
 use serde::Serialize;
 
-use crate::args::{Cli, Command, Format};
+use crate::args::{Cli, Command, Format, RaceFormat};
 use crate::exit::{Exit, of_error};
 use crate::output::{chain, note, print_json};
+use crate::race::sarif;
 
 impl Command {
     /// How it prints what it has found.
@@ -19,7 +20,7 @@ impl Command {
             Command::Bisect(args) => args.run.format,
             Command::Profile(args) => args.format,
             Command::Sites(args) => args.format,
-            Command::Race(args) => args.format,
+            Command::Race(args) => args.format.of_errors(),
             Command::Verify(args) => args.format,
             Command::Litmus(args) => args.format,
             Command::Replay(_) | Command::Instrument(_) => Format::Human,
@@ -33,6 +34,7 @@ impl Command {
             Command::Bisect(args) => args.run.error_exitcode,
             Command::Verify(args) => args.error_exitcode,
             Command::Litmus(args) => args.error_exitcode,
+            Command::Race(args) => args.error_exitcode,
             _ => 1,
         }
     }
@@ -73,6 +75,12 @@ pub fn tell(error: &anyhow::Error, command: &Command) -> Exit {
     let start = if exit == Exit::Interrupted { "" } else { "error: " };
     let said = chain(error);
     note(format_args!("{start}{said}"));
+    if let Command::Race(args) = command
+        && args.format == RaceFormat::Sarif
+        && let Err(error) = print_json(&sarif::failed(&said, exit))
+    {
+        note(format_args!("error: {}", chain(&error)));
+    }
     if command.format() == Format::Json {
         let failure = error.chain().find_map(|cause| match cause.downcast_ref::<Error>() {
             Some(Error::Baseline(failure)) => Some(&**failure),

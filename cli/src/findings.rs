@@ -104,7 +104,7 @@ fn label(finding: &Finding) -> String {
 }
 
 /// Where an address lies, by its nearest allocation.
-fn close_to(near: &NearAllocation) -> String {
+pub fn close_to(near: &NearAllocation) -> String {
     let NearAllocation { base, size, offset, .. } = near;
     let allocation = match &near.variable {
         Some(name) => format!("the {size}-byte variable {} at {base:#x}", demangled(name)),
@@ -148,7 +148,7 @@ fn notes(finding: &Finding, run_dir: Option<&str>) -> Vec<String> {
 }
 
 /// The calls that led to an allocation or a release.
-fn frames(what: &str, frames: &[HostFrame]) -> Option<String> {
+pub fn frames(what: &str, frames: &[HostFrame]) -> Option<String> {
     let one = |frame: &HostFrame| {
         let function = frame.function.as_deref().map(demangled);
         match (&frame.source, function) {

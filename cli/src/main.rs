@@ -10,10 +10,10 @@ mod findings;
 mod histogram;
 mod input;
 mod instrument;
-mod later;
 mod litmus;
 mod output;
 mod profile;
+mod race;
 mod replay;
 mod run;
 mod setup;
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::Sites(args) => sites::sites(args),
         Command::Replay(args) => replay::replay(args),
         Command::Instrument(args) => instrument::instrument(args),
-        Command::Race(args) => later::race(args),
+        Command::Race(args) => race::race(args),
         Command::Verify(args) => verify::verify(args),
         Command::Litmus(args) => litmus::litmus(args),
     };

@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use bugaroo_harness::capture::Output;
+use bugaroo_harness::race::Look;
 use bugaroo_harness::{DriverLibrary, Findings, Interrupt};
-use bugaroo_harness::{Error, FullTrial, RunDir, TrialRecord, replay as harness, runtime};
+use bugaroo_harness::{
+    Error, FullTrial, RaceSummary, RunDir, TrialRecord, Variation, replay as harness, runtime,
+};
+use bugaroo_protocol::Detector;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output::{indent, note, print};
-use crate::{failure, findings};
+use crate::{failure, findings, race};
 
 /// Lines of each output that are shown.
 const LINES: usize = 100;
@@ -37,31 +41,36 @@ pub fn replay(args: &ReplayArgs) -> anyhow::Result<Exit> {
         note("warning: the program's file is not the one that the run was made with");
     }
     let target = replay.target().clone();
-    let (record, pw) = (replay.record().clone(), replay.pw());
+    let (record, variation) = (replay.record().clone(), replay.variation());
     let again = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(replay.run(library, interrupt).await?)
     })??;
-    print(&human(&record, pw, &again))?;
+    print(&human(&record, &variation, &again))?;
+    let races = RaceSummary::new(&variation, [&again.record], |trial| trial.to_string());
+    print(&race::human::of_trial(&races, &target))?;
     let mut findings = Findings::default();
     let trials = BTreeMap::from([((0, again.record.trial), again.record.clone())]);
     findings.add_trials(&trials, |_, trial| trial.to_string());
     print(&findings::describe(&findings, &target, None))?;
     Ok(match record.agrees_with(&again.record) {
         false => Exit::Internal,
-        true if record.outcome.is_failure() || !record.incidents.is_empty() => Exit::FINDINGS,
+        true if record.outcome.is_failure() || !record.incidents.is_empty() || record.has_races() => {
+            Exit::FINDINGS
+        }
         true if !record.outcome.tells() => Exit::Internal,
         true => Exit::Clean,
     })
 }
 
-fn human(record: &TrialRecord, pw: f64, again: &FullTrial) -> String {
+fn human(record: &TrialRecord, variation: &Variation, again: &FullTrial) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "trial {}, p_w {pw}, seed {}: {}",
+        "trial {}, {}, seed {}: {}",
         record.trial,
+        how(variation),
         record.seed,
         failure::outcome(&again.record)
     );
@@ -71,7 +80,12 @@ fn human(record: &TrialRecord, pw: f64, again: &FullTrial) -> String {
     }
     if record.agrees_with(&again.record) {
         let memory = if record.digest.is_some() { ", device memory" } else { "" };
-        let _ = writeln!(text, "as recorded: outcome, {}{memory}", again.record.exit);
+        let races = match &record.races {
+            Some(found) if found.races.len() == 1 => ", 1 race".to_owned(),
+            Some(found) => format!(", {} races", found.races.len()),
+            None => String::new(),
+        };
+        let _ = writeln!(text, "as recorded: outcome, {}{memory}{races}", again.record.exit);
     } else {
         text += "NOT as recorded:\n";
         let mut differ = |what: &str, then: String, now: String| {
@@ -83,8 +97,24 @@ fn human(record: &TrialRecord, pw: f64, again: &FullTrial) -> String {
         differ("outcome", record.outcome.to_string(), again.record.outcome.to_string());
         differ("exit", record.exit.to_string(), again.record.exit.to_string());
         differ("digest of device memory", digest(record), digest(&again.record));
+        if let (Some(then), Some(now)) = (&record.races, &again.record.races) {
+            for line in then.differences(now) {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
     }
     text
+}
+
+/// How the trial was run.
+fn how(variation: &Variation) -> String {
+    if variation.race.is_empty() {
+        return format!("p_w {}", variation.pw);
+    }
+    let Look { detectors, model, scheduler } = Look::of(variation);
+    let names: Vec<&str> = detectors.into_iter().map(Detector::name).collect();
+    let model = if model == "none" { "no weak memory".to_owned() } else { format!("model {model}") };
+    format!("detector {}, {model}, scheduler {scheduler}", names.join(", "))
 }
 
 fn shown(name: &str, output: &Output) -> String {

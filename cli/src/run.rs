@@ -101,7 +101,8 @@ impl<'a> Json<'a> {
     }
 }
 
-fn human(summary: &RunSummary) -> String {
+/// A run for people.
+pub fn human(summary: &RunSummary) -> String {
     let configuration = &summary.configuration;
     let mut text = String::new();
     // Writing to a string cannot fail.

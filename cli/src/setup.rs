@@ -1,7 +1,7 @@
 //! From options to what the harness wants: the same for all commands that run trials.
 
 use bugaroo_harness::gpu::real_driver;
-use bugaroo_harness::{Error, Input, Settings, Target, Variation};
+use bugaroo_harness::{Error, Input, Oracle, Settings, Suppressions, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
 use crate::args::{Backend, Model, Program, Scheduler, TrialArgs};
@@ -15,12 +15,22 @@ pub fn target(program: &Program) -> Result<Target, Error> {
 }
 
 /// The settings of a session; without `--seed`, its seed is 0.
-pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
+pub fn settings(args: &TrialArgs) -> anyhow::Result<Settings> {
+    let oracle = args.oracle.clone().unwrap_or(Oracle::Exit);
+    if matches!(oracle, Oracle::Race) {
+        let only = "--oracle race is for bisect; bugaroo race looks for races, whatever the oracle";
+        return Err(UsageError(only.to_owned()).into());
+    }
+    settings_with(args, oracle)
+}
+
+/// The same, with another oracle.
+pub fn settings_with(args: &TrialArgs, oracle: Oracle) -> anyhow::Result<Settings> {
     Ok(Settings {
         seed: args.seed.unwrap_or(0),
         jobs: args.jobs.map(usize::from),
         timeout: args.timeout,
-        oracle: args.oracle.clone(),
+        oracle,
         backend: backend(args.backend)?,
         step_budget: args.step_budget,
         warp_synchronous: args.warp_synchronous,
@@ -31,6 +41,7 @@ pub fn settings(args: &TrialArgs) -> Result<Settings, Error> {
         fork_server: !args.no_fork_server,
         // Read by [`input`], once all else is known to be well.
         input: None,
+        suppressions: Suppressions::default(),
     })
 }
 

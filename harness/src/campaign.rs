@@ -14,6 +14,7 @@ use crate::fork_server::ForkServerUse;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::progress::{Event, Reporter};
+use crate::race::RaceSummary;
 use crate::record::{Outcome, TrialRecord};
 use crate::rundir::{Configuration, Recorded, RunDir, RunDirError, RunFile, SCHEMA};
 use crate::seeds::random_run_seed;
@@ -64,6 +65,8 @@ pub struct RunSummary {
     pub without_injection: Option<Share>,
     /// Errors of launches, each once, whatever the trials' outcomes.
     pub findings: Findings,
+    /// What detectors found, where trials had such.
+    pub races: Option<RaceSummary>,
     /// What the user should know, one line each.
     pub warnings: Vec<String>,
 }
@@ -247,8 +250,9 @@ impl Campaign {
         let mut interrupted = false;
         let started = Instant::now();
         for (at, variation) in run.cells().iter().enumerate() {
-            let failed =
-                trials.iter().any(|(&(_, trial), record)| trial < self.trials && record.outcome.is_failure());
+            let failed = trials.iter().any(|(&(_, trial), record)| {
+                trial < self.trials && session.settings().finds(variation, record)
+            });
             if interrupted || (self.stop == Stop::AtFirstFailure && failed) {
                 break;
             }
@@ -256,7 +260,10 @@ impl Campaign {
                 trials.range((at, 0)..(at, self.trials)).map(|(&(_, trial), _)| trial).collect();
             let left = self.trials - present.len() as u64;
             let missing = (0..self.trials).filter(|trial| !present.contains(trial));
-            let what = format!("p_w {}", variation.pw);
+            let what = match variation.turns {
+                Some(_) => "looking for races".to_owned(),
+                None => format!("p_w {}", variation.pw),
+            };
             reporter.report(Event::BatchStarted { what: &what, trials: left });
             let on_end = |record: &TrialRecord| {
                 directory.append(at, record)?;
@@ -276,7 +283,7 @@ impl Campaign {
         trials.retain(|&(_, trial), _| trial < self.trials);
         let mut summary = summary(&directory, run, &trials, done, Vec::new());
         let loads_vary = summary.configuration.model == Model::Ptx && summary.configuration.pr > 0.0;
-        let expects_delays = !loads_vary && summary.findings.is_empty();
+        let expects_delays = !loads_vary && summary.findings.is_empty() && summary.races.is_none();
         summary.warnings = warnings(session, &summary.cells, expects_delays);
         Ok(summary)
     }
@@ -304,6 +311,10 @@ fn summary(
     let cells: Vec<CellSummary> = variations.iter().enumerate().map(cell).collect();
     let mut findings = Findings::without_injection(&run.baseline.incidents, run.baseline.runs);
     findings.add_trials(trials, |cell, trial| address(cells.len(), cell, trial));
+    let looks = variations.first().filter(|variation| !run.schedules && variation.turns.is_some());
+    let races = looks.map(|variation| {
+        RaceSummary::new(variation, trials.values(), |trial| address(cells.len(), 0, trial))
+    });
     let failures = || Share {
         seen: cells.iter().map(|cell| cell.failures).sum(),
         of: cells.iter().map(|cell| cell.trials).sum(),
@@ -320,6 +331,7 @@ fn summary(
         fork_server,
         without_injection,
         findings,
+        races,
         warnings,
     }
 }

@@ -27,7 +27,7 @@ use crate::process::{Ended, Ending, Group, Life, Patience, Pipe, Running};
 use crate::report::{Reader, Report};
 
 pub use keeper::ForkServerUse;
-pub(crate) use keeper::Keeper;
+pub(crate) use keeper::{Keeper, Keepers};
 use served::{Command, Served};
 use socket::Socket;
 pub(crate) use start::{Start, start, wanted, wrote_elsewhere};

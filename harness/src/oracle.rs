@@ -5,6 +5,8 @@
 //! | `exit` | the exit code is 0 |
 //! | `reference` | standard output and exit code are those of the run without injection |
 //! | `stdout:REGEX` | the expression matches somewhere in standard output (`^` and `$` match at lines) |
+//! | `none` | always: what counts is told otherwise (races, errors of kernels). A program that aborts has ended by itself |
+//! | `race` | its detectors have found no race that is not suppressed; as `none` else |
 //! | `cmd:CMD` | the shell command CMD, with the standard output on its input and the exit code in `BUGAROO_EXIT_CODE`, exits with 0 |
 //!
 //! `stdout:` reads the first 16 MiB and the last 64 KiB of the output, `cmd:` the first 16 MiB.
@@ -16,12 +18,14 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use bugaroo_protocol::LaunchEnd;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::{Keep, Output};
 use crate::process::{Patience, Program};
 use crate::record::Exit;
+use crate::report::FailedLaunch;
 
 /// The variable in which a command finds the trial's exit code.
 pub const EXIT_CODE_VARIABLE: &str = "BUGAROO_EXIT_CODE";
@@ -37,13 +41,17 @@ pub enum Oracle {
     Stdout(Regex),
     /// A shell command is content.
     Command(String),
+    /// Whatever a program says of itself is right.
+    None,
+    /// The same, and no detector has found a race.
+    Race,
 }
 
 /// The text names no oracle.
 #[derive(Debug, thiserror::Error)]
 pub enum ParseOracleError {
-    /// Not one of the four.
-    #[error("'{0}' is no oracle: exit, reference, stdout:REGEX and cmd:CMD are")]
+    /// Not one of these.
+    #[error("'{0}' is no oracle: exit, reference, stdout:REGEX, cmd:CMD, none and race are")]
     Unknown(String),
     /// `cmd:` without a command.
     #[error("cmd: needs a command after the colon")]
@@ -60,6 +68,8 @@ impl FromStr for Oracle {
         match text.split_once(':') {
             None if text == "exit" => Ok(Oracle::Exit),
             None if text == "reference" => Ok(Oracle::Reference),
+            None if text == "none" => Ok(Oracle::None),
+            None if text == "race" => Ok(Oracle::Race),
             Some(("stdout", pattern)) => {
                 Ok(Oracle::Stdout(RegexBuilder::new(pattern).multi_line(true).build()?))
             }
@@ -77,6 +87,8 @@ impl fmt::Display for Oracle {
             Oracle::Reference => f.write_str("reference"),
             Oracle::Stdout(pattern) => write!(f, "stdout:{pattern}"),
             Oracle::Command(command) => write!(f, "cmd:{command}"),
+            Oracle::None => f.write_str("none"),
+            Oracle::Race => f.write_str("race"),
         }
     }
 }
@@ -111,9 +123,16 @@ impl Oracle {
     pub fn keep(&self) -> Keep {
         Keep {
             // Of `reference`, to say which line differs.
-            head: !matches!(self, Oracle::Exit),
+            head: !matches!(self, Oracle::Exit | Oracle::None | Oracle::Race),
             digest: matches!(self, Oracle::Reference),
         }
+    }
+
+    /// Whether a program that has aborted has ended by itself: where its exit code says nothing, neither does that. A launch
+    /// that left threads waiting counts all the same.
+    pub(crate) fn takes_abort(&self, exit: Exit, launch: Option<&FailedLaunch>) -> bool {
+        let waits = launch.is_some_and(|launch| !matches!(launch.end, LaunchEnd::Fault(_)));
+        matches!(self, Oracle::None | Oracle::Race) && exit == Exit::Signal(libc::SIGABRT) && !waits
     }
 
     /// Judges a trial that ended by itself. Without a reference there is nothing to differ from.
@@ -149,6 +168,8 @@ impl Oracle {
                 verdict(matches, || format!("standard output does not match {pattern} ({exit})"))
             }
             Oracle::Command(command) => ask(command, exit, stdout, directory, timeout).await?,
+            // Races are the session's to judge: they are no output.
+            Oracle::None | Oracle::Race => Verdict::Content,
         })
     }
 }

@@ -6,6 +6,7 @@ use bugaroo_protocol::{Diagnosis, LaunchEnd, StaleRead};
 use serde::{Deserialize, Serialize};
 
 use crate::incident::Incident;
+use crate::race::TrialRaces;
 use crate::report::FailedLaunch;
 
 /// How a trial ended, in the words of the contract.
@@ -188,6 +189,9 @@ pub struct TrialRecord {
     /// Launches whose error is not among them, as there were too many kinds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_incidents: u64,
+    /// Races that its detectors found, whatever its outcome; None where none looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub races: Option<TrialRaces>,
 }
 
 /// Whether nothing was counted.
@@ -196,8 +200,20 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl TrialRecord {
-    /// Whether both trials ended the same way: same outcome, same exit, and the same device memory.
+    /// Whether both trials ended the same way: same outcome, same exit, the same device memory, and the same races.
     pub fn agrees_with(&self, other: &TrialRecord) -> bool {
-        (self.outcome, self.exit, &self.digest) == (other.outcome, other.exit, &other.digest)
+        let races = match (&self.races, &other.races) {
+            (Some(races), Some(other)) if self.exit != Exit::Killed => races.agrees_with(other),
+            // How far it came until it was killed is the machine's doing.
+            _ if self.exit == Exit::Killed => true,
+            (None, None) => true,
+            _ => false,
+        };
+        races && (self.outcome, self.exit, &self.digest) == (other.outcome, other.exit, &other.digest)
+    }
+
+    /// Whether its detectors have found a race.
+    pub fn has_races(&self) -> bool {
+        self.races.as_ref().is_some_and(|races| !races.races.is_empty())
     }
 }

@@ -12,6 +12,7 @@ use crate::record::TrialRecord;
 use crate::rundir::{Recorded, RunDir, RunDirError, RunFile};
 use crate::session::{FullTrial, Session, Settings};
 use crate::target::Target;
+use crate::variation::Variation;
 
 /// A trial to be run again.
 #[derive(Debug)]
@@ -51,9 +52,9 @@ impl Replay {
         &self.record
     }
 
-    /// Probability with which a store is delayed.
-    pub fn pw(&self) -> f64 {
-        self.run.cells()[self.cell].pw
+    /// How it was run: what its turn was, where trials take turns.
+    pub fn variation(&self) -> Variation {
+        self.run.cells()[self.cell].of_trial(self.record.trial).into_owned()
     }
 
     /// Whether the program's file is another than at the time of the run.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::conflicts::Conflicts;
 use crate::incident::Incidents;
+use crate::race::Gathered;
 
 /// Longest line taken; a longer one is passed over.
 const LONGEST_LINE: usize = 256 << 20;
@@ -102,6 +103,8 @@ pub struct Report {
     pub stale_reads: Vec<StaleRead>,
     /// Accesses whose order nothing settles.
     pub conflicts: Conflicts,
+    /// What its detectors told.
+    pub races: Gathered,
     /// The first launch that did not complete: of those that left threads waiting, or else of all.
     pub failed_launch: Option<FailedLaunch>,
     /// Errors of launches, each once.
@@ -135,7 +138,8 @@ impl Report {
                     None => self.modules.push(module),
                 }
             }
-            Message::Progress | Message::Races(_) => {}
+            Message::Progress => {}
+            Message::Races(races) => self.races.take(races),
             Message::Placed { module, placed } => {
                 self.placed.entry(module).or_insert(placed);
             }

@@ -1,6 +1,7 @@
 //! A session: one program under fixed settings, its baseline done, that any trials can be asked of.
 
 mod check;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::panic;
@@ -26,6 +27,7 @@ use crate::record::{Exit, TrialRecord};
 use crate::report::KernelUse;
 use crate::schedules::{self, Schedules};
 use crate::seeds::Seeds;
+use crate::suppressions::Suppressions;
 use crate::target::Target;
 use crate::trial::{Ground, Plan, Ran};
 use crate::variation::Variation;
@@ -69,6 +71,8 @@ pub struct Settings {
     pub fork_server: bool,
     /// What the program finds on its standard input; None: nothing.
     pub input: Option<Input>,
+    /// Races that count for nothing.
+    pub suppressions: Suppressions,
 }
 
 impl Default for Settings {
@@ -87,6 +91,7 @@ impl Default for Settings {
             take_failing: false,
             fork_server: true,
             input: None,
+            suppressions: Suppressions::default(),
         }
     }
 }
@@ -115,7 +120,7 @@ impl Settings {
 pub enum Stop {
     /// Not at all.
     Never,
-    /// When a trial has failed and all before it have passed. Trials after it that run are killed.
+    /// When a trial has failed or shown a race, and none before it. Trials after it that run are killed.
     AtFirstFailure,
 }
 
@@ -440,7 +445,7 @@ impl Session {
             on_end(&full)?;
             let record = full.record;
             reporter.report(Event::TrialEnded(&record));
-            if stop == Stop::AtFirstFailure && record.outcome.is_failure() {
+            if stop == Stop::AtFirstFailure && self.settings().finds(&variation, &record) {
                 last = place;
                 running.split_off(&place).values().for_each(AbortHandle::abort);
             }

@@ -23,11 +23,11 @@ use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
 use crate::findings::Seen;
-use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, NotDone, Start};
+use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, Keepers, NotDone, Start};
 use crate::gpu;
 use crate::incident::Incident;
 use crate::library::DriverLibrary;
-use crate::oracle::Reference;
+use crate::oracle::{Oracle, Reference};
 use crate::process::{Ended, Ends, Patience, Program};
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
 use crate::report::{Reader, Report};
@@ -47,8 +47,8 @@ pub(crate) struct Ground {
     pub(crate) target: Target,
     pub(crate) settings: Settings,
     pub(crate) library: DriverLibrary,
-    /// The fork server, once a trial has asked for it.
-    server: Keeper,
+    /// The fork servers, once a trial has asked for them.
+    servers: Keepers,
     /// The longest runs that ended by themselves, by what slows a run down.
     longest: Mutex<BTreeMap<String, Duration>>,
     /// Runs that were repeated because a signal from outside had ended them.
@@ -90,6 +90,8 @@ pub(crate) struct Ran {
     /// Why, where it did not pass.
     pub(crate) reason: Option<String>,
     pub(crate) report: Report,
+    /// Whether detectors looked for races.
+    pub(crate) looked: bool,
     pub(crate) stdout: Output,
     pub(crate) stderr: Output,
     pub(crate) duration_ms: f64,
@@ -111,7 +113,7 @@ impl Ground {
             target,
             settings,
             library,
-            server: Keeper::default(),
+            servers: Keepers::default(),
             longest: Mutex::default(),
             repeated: AtomicU64::new(0),
         }
@@ -119,7 +121,7 @@ impl Ground {
 
     /// Whether trials were forks of one process.
     pub(crate) fn fork_server(&self) -> ForkServerUse {
-        self.server.used()
+        self.servers.used()
     }
 
     /// Runs that were repeated because a signal from outside had ended them.
@@ -190,8 +192,12 @@ impl Ground {
         }
         let launch = report.failed_launch.as_ref();
         let took = if ended.slow { ended.duration } else { patience.limit };
-        let (outcome, reason) = match without_oracle(ended.exit, ended.slow, launch, took) {
+        let by_signal = without_oracle(ended.exit, ended.slow, launch, took);
+        let (outcome, reason) = match by_signal.filter(|_| !oracle.takes_abort(ended.exit, launch)) {
             Some((outcome, reason)) => (outcome, Some(reason)),
+            None if matches!(oracle, Oracle::Race) => {
+                by_oracle(self.settings.race_verdict(plan.variation, &report.races.all), launch, blamed)
+            }
             None => {
                 let verdict = oracle
                     .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, patience.limit)
@@ -210,6 +216,7 @@ impl Ground {
             outcome,
             reason,
             report,
+            looked: plan.variation.is_some_and(|variation| !variation.race.is_empty()),
             stdout: ended.stdout,
             stderr: ended.stderr,
             duration_ms: ended.duration.as_secs_f64() * 1e3,
@@ -218,15 +225,16 @@ impl Ground {
 
     /// Has the fork server run it, if that may and can; another one, where one dies.
     async fn served(&self, plan: Plan<'_>, patience: Patience) -> Result<Option<(Ended, Report)>, Error> {
-        while let Some(server) = self.server(plan, patience).await? {
+        let keeper = self.servers.of(plan.variation.map_or(&[], |variation| &variation.race));
+        while let Some(server) = self.server(plan, patience, &keeper).await? {
             match server.trial(&self.orders(plan, -1), self.settings.oracle.keep(), patience).await {
                 Ok(done) => {
-                    self.server.done();
+                    keeper.done();
                     return Ok(Some(done));
                 }
-                Err(NotDone::Died) => self.server.died(&server).await,
+                Err(NotDone::Died) => keeper.died(&server).await,
                 Err(NotDone::Refused(why)) => {
-                    self.server.trouble(why);
+                    keeper.trouble(why);
                     break;
                 }
             }
@@ -255,13 +263,18 @@ impl Ground {
     }
 
     /// The fork server, if this run may be a fork; started by the first that asks.
-    async fn server(&self, plan: Plan<'_>, patience: Patience) -> Result<Option<Arc<ForkServer>>, Error> {
+    async fn server(
+        &self,
+        plan: Plan<'_>,
+        patience: Patience,
+        keeper: &Keeper,
+    ) -> Result<Option<Arc<ForkServer>>, Error> {
         // A GPU's state is not copied by a fork.
         let simulated = self.settings.backend == Backend::Sim;
         if plan.variation.is_none() || !self.settings.fork_server || !simulated {
             return Ok(None);
         }
-        let mut place = self.server.place().await;
+        let mut place = keeper.place().await;
         loop {
             if let Some(known) = place.known() {
                 return Ok(known);
@@ -330,7 +343,7 @@ impl Ground {
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
-            race: Vec::new(),
+            race: variation.map(|v| v.race.clone()).unwrap_or_default(),
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
             report_fd,
@@ -354,7 +367,7 @@ impl Plan<'_> {
     /// What slows a run down: equal for runs that take about as long.
     fn pace(&self) -> String {
         self.variation.map_or_else(String::new, |v| {
-            format!("{:?} {} {:?} {}", v.model, v.handlers, v.scheduler, self.conflicts)
+            format!("{:?} {} {:?} {} {:?}", v.model, v.handlers, v.scheduler, self.conflicts, v.race)
         })
     }
 }
@@ -383,6 +396,7 @@ impl Ran {
             failure: (self.outcome != Outcome::Pass).then(|| self.failure()),
             incidents: self.report.incidents.kept.clone(),
             more_incidents: self.report.incidents.more,
+            races: self.looked.then(|| self.report.races.all.clone()),
         }
     }
 

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Insertion, Model, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Detector, Insertion, Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
+
+use crate::race::Turns;
 
 /// How a program's stores are delayed in a trial. The instrumented module is the same for all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,15 @@ pub struct Variation {
     /// it itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handlers: bool,
+    /// Detectors that look for races. Only where the virtual GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub race: Vec<Detector>,
+    /// Only races between threads of one block count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within_blocks: bool,
+    /// Detectors, model and scheduler take turns by a trial's index, whatever is said above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
 }
 
 /// What `--pr` is without being given.
@@ -79,13 +90,19 @@ impl Default for Variation {
             insert: BTreeSet::new(),
             widen: BTreeSet::new(),
             handlers: false,
+            race: Vec::new(),
+            within_blocks: false,
+            turns: None,
         }
     }
 }
 
 impl Variation {
-    /// The variation as the trial of this index has it: with the scheduler whose turn it is.
+    /// The variation as the trial of this index has it: with the scheduler, and all else, whose turn it is.
     pub fn of_trial(&self, index: u64) -> Cow<'_, Variation> {
+        if let Some(turns) = &self.turns {
+            return Cow::Owned(turns.of_trial(self, index));
+        }
         match self.by_turns && index % 2 == 1 {
             true => Cow::Owned(Variation { scheduler: Scheduler::Pct, ..self.clone() }),
             false => Cow::Borrowed(self),

@@ -19,6 +19,9 @@ pub enum Detector {
 }
 
 impl Detector {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Detector; 4] = [Detector::Ptx, Detector::Barracuda, Detector::Hirace, Detector::Scord];
+
     /// As it is written on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -44,6 +47,28 @@ pub enum RaceKind {
     BranchOrder,
     /// Threads of a block that are not all there at a barrier.
     BarrierDivergence,
+}
+
+impl RaceKind {
+    /// All of them.
+    pub const ALL: [RaceKind; 5] = [
+        RaceKind::WriteWrite,
+        RaceKind::WriteRead,
+        RaceKind::ReadWrite,
+        RaceKind::BranchOrder,
+        RaceKind::BarrierDivergence,
+    ];
+
+    /// As it is written in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            RaceKind::WriteWrite => "write-write",
+            RaceKind::WriteRead => "write-read",
+            RaceKind::ReadWrite => "read-write",
+            RaceKind::BranchOrder => "branch-order",
+            RaceKind::BarrierDivergence => "barrier-divergence",
+        }
+    }
 }
 
 /// How far apart the two are.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use bugaroo_protocol::{
-    Backend, FromServer, Inserted, Insertion, LaunchEnd, Message, Model, Orders, OrdersError, Position,
-    Scheduler, Side, SiteId, SourceSpan, Space, ToServer, VERSION,
+    Backend, Detector, FromServer, Inserted, Insertion, LaunchEnd, Message, Model, Orders, OrdersError,
+    Position, Scheduler, Side, SiteId, SourceSpan, Space, ToServer, VERSION,
 };
 use proptest::prelude::*;
 
@@ -73,6 +73,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 report_sites,
                 digest,
                 conflicts: seed % 2 == 1,
+                race: Detector::ALL.into_iter().take((seed % 5) as usize).collect(),
                 cache: None,
                 report_fd: fd,
                 fork_server: None,

@@ -18,6 +18,9 @@ pub struct BisectArgs {
     /// Apply the changes to the source; with --build only when what was built passes
     #[arg(long)]
     pub apply: bool,
+    /// With --oracle race: races that are known, and that no fence is looked for; may be repeated
+    #[arg(long, value_name = "FILE.toml")]
+    pub suppressions: Vec<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -22,7 +22,7 @@ fn defaults_are_the_contracts() {
     assert_eq!(args.pw, [0.75]);
     assert_eq!((args.trials, args.trial.buffer, args.trial.timeout), (1000, 256, None));
     assert_eq!((args.trial.seed, args.error_exitcode, args.until_failure), (None, 1, false));
-    assert_eq!(args.trial.oracle.to_string(), "exit");
+    assert_eq!(args.trial.oracle.map(|oracle| oracle.to_string()), None);
 }
 
 #[test]

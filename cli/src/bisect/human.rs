@@ -12,7 +12,7 @@ use bugaroo_protocol::{Model, SourceLine};
 use crate::run;
 
 /// All of a report.
-pub fn describe(report: &Report, target: &Target, model: Model) -> String {
+pub fn describe(report: &Report, target: &Target, model: Model, races: bool) -> String {
     let mut text = String::new();
     for diagnosis in &report.diagnosis {
         text += &what_is_no_fence(diagnosis, target);
@@ -20,7 +20,7 @@ pub fn describe(report: &Report, target: &Target, model: Model) -> String {
     }
     for missing in &report.missing {
         let need = report.needs.iter().find(|need| need.inserted && need.place == missing.place);
-        text += &missing_fence(missing, need, target);
+        text += &missing_fence(missing, need, target, races);
         text.push('\n');
     }
     for fence in &report.redundant {
@@ -128,7 +128,7 @@ fn what_is_no_fence(diagnosis: &Diagnosis, target: &Target) -> String {
 }
 
 /// A missing fence or barrier.
-fn missing_fence(missing: &Missing, need: Option<&FenceNeed>, target: &Target) -> String {
+fn missing_fence(missing: &Missing, need: Option<&FenceNeed>, target: &Target, races: bool) -> String {
     let kernel = missing.kernel.as_deref().map_or_else(|| "several kernels".to_owned(), demangled);
     let Missing { call, place, .. } = missing;
     let barrier = call.starts_with("__sync");
@@ -136,6 +136,14 @@ fn missing_fence(missing: &Missing, need: Option<&FenceNeed>, target: &Target) -
     let (why, label) = match (barrier, loads) {
         (true, _) => (format!("threads of {kernel} do not wait for each other"), "here"),
         (_, true) => (format!("later loads of {kernel} read old values"), "what follows may read old values"),
+        _ if races => {
+            let memory =
+                if missing.space == "both" { "memory" } else { &format!("{} memory", missing.space) };
+            (
+                format!("accesses of {kernel} to {memory} race without it"),
+                "nothing orders what is before and behind",
+            )
+        }
         _ => {
             let why = format!("delayed {} stores of {kernel} come too late", missing.space);
             (why, "what was stored is visible to other threads too late")

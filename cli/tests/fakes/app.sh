@@ -40,6 +40,17 @@ fault() {
   at="{\"block\":[0,0,0],\"thread\":[1,0,0],\"threads\":1,\"function\":\"dot\",\"ptx_line\":$2,\"source\":{\"file\":\"kernel.cu\",\"line\":$2},\"instruction\":\"st.u32\"}"
   launch "{\"end\":\"fault\",\"kind\":\"$1\",\"summary\":\"store to 0x10\",\"access\":\"store\",\"at\":$at}"
 }
+# access LINE KIND SCOPE THREAD: one of a race's accesses.
+access() {
+  printf '{"kernel":"_Z3dotPi","at":{"block":[%s,0,0],"thread":[0,0,0],"threads":1,"function":"_Z3dotPi","ptx_line":1%s,' "$4" "$1"
+  printf '"source":{"file":"kernel.cu","line":%s},"instruction":"%s.global.u32"},"access":"%s","bytes":4,"scope":"%s"}' "$1" "$2" "$2" "$3"
+}
+# races DETECTOR KIND FIRST SECOND MISSING COUNT: a store at line 4 and a load at line 6, or as said; nothing where nobody looks.
+races() {
+  memory='{"base":512,"size":64,"offset":8,"freed":false,"variable":"total","allocated_at":[{"function":"main","module":"app","offset":16,"source":{"file":"main.cu","line":40}}]}'
+  say "{\"message\":\"races\",\"races\":[{\"detector\":\"$1\",\"kind\":\"$2\",\"class\":\"inter-block\",\"shared\":false,\"address\":520,\"allocation\":$memory,\"first\":$3,\"second\":$4,\"missing\":\"$5\",\"proven\":${PROVEN:-true},\"count\":$6}],\"accesses\":1000,\"bytes\":4096}"
+}
+looks() { case $orders in *\"race\":\[*\"$1\"*) true ;; *) false ;; esac; }
 injected() { [ "$model" != null ]; }
 
 behaviour=$1
@@ -70,6 +81,29 @@ case $behaviour in
   many-faults) for line in $(seq "$2"); do fault trap "$line"; done ;;
   # Fails where the seed is odd, and always where nothing could be delayed.
   racy) complete; if injected; then case $seed in *[02468]) exit 0 ;; esac; fi; echo "wrong" >&2; exit 1 ;;
+  # A race of detector ptx in every trial, told in two messages, and one more where the seed is odd; BARRACUDA infers one. The
+  # exit code is the second argument.
+  races)
+    if looks ptx; then
+      races ptx write-read "$(access 4 store weak 0)" "$(access 6 load weak 1)" acquire 2
+      races ptx write-read "$(access 4 store weak 2)" "$(access 6 load weak 3)" acquire 1
+      case $seed in *[13579]) races ptx write-write "$(access 5 atomic gpu 0)" "$(access 4 store weak 1)" strong 1 ;; esac
+    fi
+    looks barracuda && PROVEN=false races barracuda read-write "$(access 6 load weak 1)" "$(access 4 store weak 0)" release 7
+    complete; echo "sum 42"; exit "${2:-0}" ;;
+  # The same, but not again where the file is.
+  races-once) complete
+    if looks ptx && ! [ -e "$2" ]; then : > "$2"; races ptx write-read "$(access 4 store weak 0)" "$(access 6 load weak 1)" acquire 2; fi ;;
+  # A race that a fence after site 0 removes, if its scope is the device's.
+  unfenced) complete
+    case $orders in
+      *\"with_fence\":\[\"0\"*\"narrow_fence\":\[\]*) ;;
+      *) if looks ptx; then races ptx write-read "$(access 4 store weak 0)" "$(access 6 load weak 1)" release 1; fi ;;
+    esac ;;
+  # Detectors look and find nothing, but are short of room.
+  no-races) complete; if looks ptx || looks barracuda; then
+      say '{"message":"races","races":[],"warnings":[["accesses of a tensor copy were not looked at",3]],"accesses":1234,"bytes":64}'; fi ;;
+  aborts) complete; kill -ABRT $$ ;;
   seeds) complete; printf 'always\nseed %s\n' "$seed" ;;
   segfault) injected && kill -SEGV $$; complete ;;
   loop) if injected; then [ -z "$2" ] || echo $$ >> "$2"; while :; do :; done; fi; complete ;;

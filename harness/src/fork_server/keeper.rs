@@ -1,7 +1,9 @@
-//! The fork server of a session: started when it is first wanted, and again when it has died.
+//! The fork servers of a session: each started when it is first wanted, and again when it has died.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bugaroo_protocol::Detector;
 use serde::Serialize;
 use tokio::sync::MutexGuard;
 
@@ -85,6 +87,28 @@ impl Keeper {
     /// Why a trial, or all of them, are not forks.
     pub(crate) fn trouble(&self, why: String) {
         self.told().server.why_not.get_or_insert(why);
+    }
+}
+
+/// Keeps a fork server for each set of detectors: what they are told of before the first launch, only a process that has them
+/// from its start can tell them.
+#[derive(Debug, Default)]
+pub(crate) struct Keepers(Mutex<BTreeMap<Vec<Detector>, Arc<Keeper>>>);
+
+impl Keepers {
+    /// The one for trials with these detectors.
+    pub(crate) fn of(&self, detectors: &[Detector]) -> Arc<Keeper> {
+        let mut keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(keepers.entry(detectors.to_vec()).or_default())
+    }
+
+    /// Whether trials were forks.
+    pub(crate) fn used(&self) -> ForkServerUse {
+        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        keepers.values().fold(ForkServerUse::default(), |sum, keeper| {
+            let one = keeper.used();
+            ForkServerUse { used: sum.used || one.used, why_not: sum.why_not.or(one.why_not) }
+        })
     }
 }
 

@@ -11,7 +11,21 @@ use super::{Event, Reporter, baseline_ended, baseline_started, say};
 /// Draws a bar.
 #[derive(Debug, Default)]
 pub struct Bar {
-    state: Mutex<Option<(ProgressBar, u64)>>,
+    state: Mutex<Option<Shown>>,
+}
+
+/// A bar, and how many of its trials have failed or shown races.
+#[derive(Debug)]
+struct Shown {
+    bar: ProgressBar,
+    failures: u64,
+    racy: u64,
+}
+
+impl Shown {
+    fn new(bar: ProgressBar) -> Option<Self> {
+        Some(Self { bar, failures: 0, racy: 0 })
+    }
 }
 
 /// Runs without injection: how many there are to wait for is soon said.
@@ -44,30 +58,30 @@ impl Reporter for Bar {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::BaselineStarted { app } => {
-                *state = Some((draw(None, BASELINE, baseline_started(app), ""), 0));
+                *state = Shown::new(draw(None, BASELINE, baseline_started(app), ""));
             }
             Event::BaselineEnded { baseline } => {
                 finish(&mut state);
                 say(&baseline_ended(baseline));
             }
             Event::BatchStarted { what, trials } => {
-                *state = Some((draw(Some(trials), BATCH, what.to_owned(), "0 failures"), 0));
+                *state = Shown::new(draw(Some(trials), BATCH, what.to_owned(), "0 failures"));
             }
             Event::TrialEnded(record) => {
-                if let Some((bar, failures)) = &mut *state {
-                    if record.outcome.is_failure() {
-                        *failures += 1;
-                        bar.set_message(format!(
-                            "{failures} failure{}",
-                            if *failures == 1 { "" } else { "s" }
-                        ));
+                if let Some(Shown { bar, failures, racy }) = &mut *state {
+                    if record.outcome.is_failure() || record.has_races() {
+                        *failures += u64::from(record.outcome.is_failure());
+                        *racy += u64::from(record.has_races());
+                        let s = if *failures == 1 { "" } else { "s" };
+                        let races = if *racy > 0 { format!(", {racy} with races") } else { String::new() };
+                        bar.set_message(format!("{failures} failure{s}{races}"));
                     }
                     bar.inc(1);
                 }
             }
             Event::BatchEnded => finish(&mut state),
             Event::Note(text) => match &*state {
-                Some((bar, _)) => bar.suspend(|| say(text)),
+                Some(Shown { bar, .. }) => bar.suspend(|| say(text)),
                 None => say(text),
             },
         }
@@ -81,8 +95,8 @@ impl Drop for Bar {
 }
 
 /// What comes after is a table that says it better.
-fn finish(state: &mut Option<(ProgressBar, u64)>) {
-    if let Some((bar, _)) = state.take() {
+fn finish(state: &mut Option<Shown>) {
+    if let Some(Shown { bar, .. }) = state.take() {
         bar.finish_and_clear();
     }
 }

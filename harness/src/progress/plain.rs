@@ -21,19 +21,21 @@ pub(super) struct Batch {
     pub(super) trials: u64,
     pub(super) done: u64,
     pub(super) failures: u64,
+    pub(super) racy: u64,
     started: Instant,
     said: Instant,
 }
 
 impl Batch {
     pub(super) fn new(what: &str, trials: u64, now: Instant) -> Self {
-        Self { what: what.to_owned(), trials, done: 0, failures: 0, started: now, said: now }
+        Self { what: what.to_owned(), trials, done: 0, failures: 0, racy: 0, started: now, said: now }
     }
 
     /// Counts a trial, and returns the line that is due.
-    pub(super) fn trial_ended(&mut self, failed: bool, now: Instant) -> Option<String> {
+    pub(super) fn trial_ended(&mut self, failed: bool, racy: bool, now: Instant) -> Option<String> {
         self.done += 1;
         self.failures += u64::from(failed);
+        self.racy += u64::from(racy);
         if self.done == self.trials || now.duration_since(self.said) < INTERVAL {
             return None;
         }
@@ -51,7 +53,8 @@ impl Batch {
 
     fn counts(&self) -> String {
         let failures = if self.failures == 1 { "failure" } else { "failures" };
-        format!("{}: {} of {} trials, {} {failures}", self.what, self.done, self.trials, self.failures)
+        let racy = if self.racy > 0 { format!(", {} with races", self.racy) } else { String::new() };
+        format!("{}: {} of {} trials, {} {failures}{racy}", self.what, self.done, self.trials, self.failures)
     }
 }
 
@@ -64,7 +67,8 @@ impl Reporter for Plain {
             Event::BatchStarted { what, trials } => *batch = Some(Batch::new(what, trials, Instant::now())),
             Event::TrialEnded(record) => {
                 if let Some(batch) = &mut *batch
-                    && let Some(line) = batch.trial_ended(record.outcome.is_failure(), Instant::now())
+                    && let Some(line) =
+                        batch.trial_ended(record.outcome.is_failure(), record.has_races(), Instant::now())
                 {
                     say(&line);
                 }

@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Insertion, Model, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Backend, Detector, Insertion, Model, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::baseline::Baseline;
 use crate::digest;
 use crate::input::InputFacts;
-use crate::oracle::ParseOracleError;
+use crate::oracle::{Oracle, ParseOracleError};
+use crate::race::Turns;
 use crate::schedules;
 use crate::session::Settings;
+use crate::suppressions::{RuleText, Suppressions};
 use crate::target::Target;
 use crate::variation::Variation;
 
@@ -70,6 +72,15 @@ pub struct Configuration {
     /// Stores delayed by injected handlers, where the virtual GPU could do it itself.
     #[serde(default)]
     pub handlers: bool,
+    /// Detectors that look for races in all trials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub race: Vec<Detector>,
+    /// Detectors, model and scheduler that take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
+    /// Where races say which trial fails: those that count for nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressions: Vec<RuleText>,
     /// Warps run in lockstep.
     #[serde(default)]
     pub warp_synchronous: bool,
@@ -134,6 +145,12 @@ impl Configuration {
             insert: variation.insert.clone(),
             widen: variation.widen.clone(),
             handlers: variation.handlers,
+            race: variation.race.clone(),
+            turns: variation.turns.clone(),
+            suppressions: match settings.oracle {
+                Oracle::Race => settings.suppressions.texts().cloned().collect(),
+                _ => Vec::new(),
+            },
             warp_synchronous: settings.warp_synchronous,
             ignore_faults: settings.ignore_faults,
             oracle: settings.oracle.to_string(),
@@ -162,6 +179,10 @@ impl Configuration {
                 insert: self.insert.clone(),
                 widen: self.widen.clone(),
                 handlers: self.handlers,
+                race: self.race.clone(),
+                // Asked for by searches alone, which have no cells.
+                within_blocks: false,
+                turns: self.turns.clone(),
             })
             .collect()
     }
@@ -187,6 +208,8 @@ impl Configuration {
             fork_server: false,
             // In the directory, if there is one.
             input: None,
+            // What is told of races does not depend on them.
+            suppressions: Suppressions::default(),
         })
     }
 

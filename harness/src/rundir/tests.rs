@@ -37,6 +37,9 @@ fn run() -> RunFile {
             insert: BTreeSet::new(),
             widen: BTreeSet::new(),
             handlers: false,
+            race: Vec::new(),
+            turns: None,
+            suppressions: Vec::new(),
             warp_synchronous: false,
             ignore_faults: false,
             oracle: "exit".into(),
@@ -79,6 +82,7 @@ fn record(trial: u64) -> TrialRecord {
         }),
         incidents: Vec::new(),
         more_incidents: 0,
+        races: None,
     }
 }
 

@@ -26,6 +26,7 @@ fn record(trial: u64, outcome: Outcome) -> TrialRecord {
         failure: outcome.is_failure().then_some(failure),
         incidents: Vec::new(),
         more_incidents: 0,
+        races: None,
     }
 }
 

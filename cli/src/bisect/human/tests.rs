@@ -89,7 +89,7 @@ fn words(report: &Report) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("k.cu"), SOURCE).expect("a file");
     let target = Target { app: folder.path().join("app"), args: vec![], directory: Path::new("/").into() };
-    describe(report, &target, Model::StoreBuffer)
+    describe(report, &target, Model::StoreBuffer, false)
 }
 
 #[test]

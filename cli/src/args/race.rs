@@ -1,0 +1,78 @@
+//! What `race` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Format, Program, TrialArgs, probability};
+
+/// Options of `race`.
+#[derive(Clone, Debug, Args)]
+pub struct RaceArgs {
+    /// Which detector
+    #[arg(long, value_enum, default_value_t = Detector::Ptx)]
+    pub detector: Detector,
+    /// Executions that are looked at; the first is one without weak memory, then schedulers and memory models take turns
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
+    pub trials: u64,
+    /// Probability with which a store is delayed, in the trials that show weak memory [default: 0.75]
+    #[arg(long, value_name = "P", value_parser = one_probability)]
+    pub pw: Option<f64>,
+    #[command(flatten)]
+    pub trial: TrialArgs,
+    /// Races that are known, and of which nothing is to be heard; may be repeated
+    #[arg(long, value_name = "FILE.toml")]
+    pub suppressions: Vec<PathBuf>,
+    /// Stop at the first trial that shows something
+    #[arg(long)]
+    pub until_failure: bool,
+    /// Directory for the records; that of an earlier run goes on with it, also with more --trials
+    /// [default: a new one under ~/.local/state/bugaroo/runs]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = RaceFormat::Human)]
+    pub format: RaceFormat,
+    /// What findings exit with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub error_exitcode: u8,
+    #[command(flatten)]
+    pub program: Program,
+}
+
+/// Race detectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Detector {
+    /// Exact for each execution, by the PTX memory model
+    Ptx,
+    /// BARRACUDA: happens-before, with warps in lockstep
+    Barracuda,
+    /// HiRace (not built yet)
+    Hirace,
+    /// ScoRD (not built yet)
+    Scord,
+    /// All that are there
+    All,
+}
+
+/// How races are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RaceFormat {
+    /// For people
+    Human,
+    /// One JSON object on standard output
+    Json,
+    /// One SARIF 2.1.0 log on standard output, for code review tools
+    Sarif,
+}
+
+impl RaceFormat {
+    /// How errors are printed; those of SARIF are its own.
+    pub fn of_errors(self) -> Format {
+        if self == RaceFormat::Json { Format::Json } else { Format::Human }
+    }
+}
+
+fn one_probability(text: &str) -> Result<f64, String> {
+    if text.contains(',') { Err("race takes one --pw".to_owned()) } else { probability(text) }
+}

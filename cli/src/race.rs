@@ -1,0 +1,178 @@
+//! `bugaroo race`.
+
+pub mod human;
+mod json;
+pub mod sarif;
+mod words;
+
+use bugaroo_harness::{
+    Campaign, DriverLibrary, Error, Interrupt, Oracle, Outcome, RaceSummary, RunSummary, Settings, Stop,
+    Suppressions, Turns, Variation, progress, runtime,
+};
+use bugaroo_protocol::Detector as Known;
+
+use crate::args::{Backend, Detector, Model, RaceArgs, RaceFormat};
+use crate::exit::{Exit, UnsupportedError, UsageError};
+use crate::output::{note, print, print_json};
+use crate::{run, setup};
+
+/// The detectors that there are.
+const BUILT: [Known; 2] = [Known::Ptx, Known::Barracuda];
+
+/// What a run showed, and what of it is known to the user.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// As it was named on the command line.
+    detector: &'static str,
+    summary: &'a RunSummary,
+    races: &'a RaceSummary,
+    rules: &'a Suppressions,
+    /// Whether the user named an oracle, so that what it is not content with is a finding.
+    judged: bool,
+}
+
+impl Shown<'_> {
+    /// Trials whose end is a finding. Where nobody has said what is right, an exit code is none.
+    fn failures(&self) -> u64 {
+        let of = |outcome| self.summary.cells.iter().map(|cell| cell.outcomes.of(outcome)).sum::<u64>();
+        match self.judged {
+            true => self.summary.failures(),
+            false => of(Outcome::Deadlock) + of(Outcome::Timeout),
+        }
+    }
+
+    /// Whether there is anything that somebody should look at.
+    fn is_clean(&self) -> bool {
+        self.races.open().next().is_none()
+            && self.races.more == 0
+            && self.failures() == 0
+            && self.summary.findings.is_empty()
+    }
+}
+
+/// Looks for races.
+pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
+    let detectors = detectors(args.detector)?;
+    refuse(args, &detectors)?;
+    let rules = Suppressions::read(&args.suppressions).map_err(|error| UsageError(error.to_string()))?;
+    let (settings, variation) = (settings(args, rules.clone())?, variation(args, detectors)?);
+    let judged = !matches!(settings.oracle, Oracle::None);
+    let mut campaign = Campaign {
+        target: setup::target(&args.program)?,
+        settings,
+        seed: args.trial.seed,
+        pw: vec![variation.pw],
+        variation,
+        trials: args.trials,
+        stop: if args.until_failure { Stop::AtFirstFailure } else { Stop::Never },
+        out: args.out.clone(),
+    };
+    let library = DriverLibrary::find().map_err(Error::from)?;
+    campaign.settings.input = setup::input()?;
+    let reporter = progress::for_standard_error();
+    let mut summary = runtime::block_on(async {
+        let interrupt = Interrupt::on_signals()?;
+        anyhow::Ok(campaign.run(library, interrupt, reporter.as_ref()).await?)
+    })??;
+    drop(reporter);
+    // A program that fails without injection under every schedule has no trials that look.
+    let mut races = summary.races.take().unwrap_or_default();
+    races.suppress(&rules);
+    let detector = args.detector.name();
+    let shown = Shown { detector, summary: &summary, races: &races, rules: &rules, judged };
+    for warning in &summary.warnings {
+        note(format_args!("warning: {warning}"));
+    }
+    let exit = exit(&shown, args.error_exitcode);
+    match args.format {
+        RaceFormat::Human if summary.without_injection.is_some() => print(&run::human(&summary))?,
+        RaceFormat::Human => print(&human::describe(&shown))?,
+        RaceFormat::Json => print_json(&json::report(&shown))?,
+        RaceFormat::Sarif => print_json(&sarif::log(&shown, exit))?,
+    }
+    Ok(exit)
+}
+
+fn exit(shown: &Shown<'_>, findings: u8) -> Exit {
+    match shown.is_clean() {
+        true if shown.summary.interrupted => Exit::Interrupted,
+        // Trials that say nothing leave the question open.
+        true if shown.summary.untold() > 0 => Exit::Internal,
+        true => Exit::Clean,
+        false => Exit::Findings(findings),
+    }
+}
+
+/// The detectors that are meant.
+fn detectors(asked: Detector) -> Result<Vec<Known>, UnsupportedError> {
+    let one = match asked {
+        Detector::All => return Ok(BUILT.to_vec()),
+        Detector::Ptx => Known::Ptx,
+        Detector::Barracuda => Known::Barracuda,
+        Detector::Hirace => Known::Hirace,
+        Detector::Scord => Known::Scord,
+    };
+    if BUILT.contains(&one) {
+        return Ok(vec![one]);
+    }
+    let there = BUILT.map(Known::name).join(" and ");
+    let said = format!("race --detector {}: this detector is not built yet; {there} are", one.name());
+    Err(UnsupportedError(said))
+}
+
+/// Refuses options that would mean nothing.
+fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
+    let only = |what: &str| Err(UsageError(what.to_owned()));
+    if args.trial.handlers {
+        return only("--handlers: race looks at the program's own PTX, on the virtual GPU");
+    }
+    if args.trial.backend == Backend::Cuda {
+        return only("--backend cuda: race needs the virtual GPU, which tells what every access does");
+    }
+    if args.trial.model == Some(Model::Bugaroo) {
+        return only("--model bugaroo: race takes store-buffer and ptx, which never show what no GPU may do");
+    }
+    if matches!(args.trial.oracle, Some(Oracle::Race)) {
+        return only("--oracle race is for bisect: bugaroo race looks for races, whatever the oracle");
+    }
+    if detectors == [Known::Barracuda] {
+        let meaningless = [("--model", args.trial.model.is_some()), ("--pw", args.pw.is_some())];
+        if let Some((name, _)) = meaningless.into_iter().find(|(_, given)| *given) {
+            let what = "BARRACUDA looks at executions without weak memory alone";
+            return Err(UsageError(format!("{name}: {what}")));
+        }
+    }
+    Ok(())
+}
+
+fn settings(args: &RaceArgs, suppressions: Suppressions) -> anyhow::Result<Settings> {
+    let oracle = args.trial.oracle.clone().unwrap_or(Oracle::None);
+    // That a program fails at times is a reason to look.
+    Ok(Settings { take_failing: true, suppressions, ..setup::settings_with(&args.trial, oracle)? })
+}
+
+fn variation(args: &RaceArgs, detectors: Vec<Known>) -> anyhow::Result<Variation> {
+    let base = setup::variation(&args.trial, args.pw.unwrap_or(Variation::default().pw))?;
+    let turns = Turns {
+        detectors,
+        model: args.trial.model.map(Into::into),
+        scheduler: args.trial.scheduler.map(Into::into),
+    };
+    Ok(Variation { turns: Some(turns), ..base })
+}
+
+impl Detector {
+    /// As it is written.
+    fn name(self) -> &'static str {
+        match self {
+            Detector::Ptx => Known::Ptx.name(),
+            Detector::Barracuda => Known::Barracuda.name(),
+            Detector::Hirace => Known::Hirace.name(),
+            Detector::Scord => Known::Scord.name(),
+            Detector::All => "all",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

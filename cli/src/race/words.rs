@@ -1,0 +1,217 @@
+//! Races in words.
+
+use bugaroo_harness::names::demangled;
+use bugaroo_protocol::{
+    Access, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
+};
+
+use crate::failure::threads;
+use crate::findings::close_to;
+
+/// What it is, in a few words.
+pub fn title(race: &Race) -> String {
+    let memory = if race.shared { "shared memory" } else { "global memory" };
+    let apart = apart(race.class);
+    match race.kind {
+        RaceKind::BarrierDivergence => {
+            format!("barrier divergence in kernel {}", demangled(&race.second.kernel))
+        }
+        RaceKind::BranchOrder => {
+            format!("branch-order race in {memory}: {}, {apart}", accesses(race))
+        }
+        _ => format!("data race in {memory}: {}, {apart}", accesses(race)),
+    }
+}
+
+/// "a store, then a load".
+fn accesses(race: &Race) -> String {
+    if noun(&race.first) == noun(&race.second) {
+        return format!("two {}s", noun(&race.first));
+    }
+    format!("{}, then {}", article(&race.first), article(&race.second))
+}
+
+fn article(party: &RaceParty) -> String {
+    let noun = noun(party);
+    let article = if noun.starts_with('a') { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
+/// What the access is called.
+pub fn noun(party: &RaceParty) -> &'static str {
+    match (party.access, party.asynchronous) {
+        (Access::Load, false) => "load",
+        (Access::Store, false) => "store",
+        (Access::Atomic, false) => "atomic",
+        (Access::Load, true) => "asynchronous read",
+        (Access::Store, true) => "asynchronous write",
+        (Access::Atomic, true) => "asynchronous reduction",
+    }
+}
+
+/// How far apart the two threads are.
+fn apart(class: RaceClass) -> &'static str {
+    match class {
+        RaceClass::IntraWarp => "by threads of one warp",
+        RaceClass::Divergence => "on different sides of a branch of one warp",
+        RaceClass::IntraBlock => "by threads of one block",
+        RaceClass::InterBlock => "by threads of different blocks",
+        RaceClass::InterGrid => "by different kernels or a kernel and a copy",
+        RaceClass::Host => "by the host and the device",
+    }
+}
+
+/// Who does what there: `block (1,0,0) thread (0,0,0) loads 4 bytes, weak`.
+pub fn does(party: &RaceParty) -> String {
+    let who = match &party.at {
+        Some(at) => threads(at),
+        None => demangled(&party.kernel),
+    };
+    let verb = match (party.access, party.asynchronous) {
+        (Access::Load, false) => "loads",
+        (Access::Store, false) => "stores",
+        (Access::Atomic, false) => "changes atomically",
+        (Access::Load, true) => "reads asynchronously",
+        (Access::Store, true) => "writes asynchronously",
+        (Access::Atomic, true) => "reduces asynchronously",
+    };
+    let bytes = if party.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", party.bytes) };
+    let strength = match party.scope.as_str() {
+        "weak" if party.at.is_none() => String::new(),
+        "weak" => ", weak".to_owned(),
+        "" => String::new(),
+        scope => format!(", strong at {scope} scope"),
+    };
+    format!("{who} {verb} {bytes}{strength}")
+}
+
+/// Where the access stands, as far as it is known without its file: kernel, line, PTX line, instruction.
+pub fn stands(party: &RaceParty) -> String {
+    match &party.at {
+        Some(at) => crate::failure::place(at),
+        None => format!("the host's call of {}", demangled(&party.kernel)),
+    }
+}
+
+/// "kernel.cu:12", or what else names the place.
+pub fn place(party: &RaceParty) -> String {
+    let at = party.at.as_ref();
+    let host = || party.called_at.first().and_then(|frame| frame.source.as_ref());
+    let source = at.and_then(|at| at.source.as_ref()).or_else(|| if at.is_none() { host() } else { None });
+    match (source, at.and_then(|at| at.ptx_line)) {
+        (Some(SourceLine { file, line }), _) => {
+            format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file))
+        }
+        (None, Some(line)) => format!("PTX line {line} of {}", demangled(&party.kernel)),
+        (None, None) => demangled(&party.kernel),
+    }
+}
+
+/// The memory: which bytes of what.
+pub fn memory(race: &Race) -> String {
+    match &race.allocation {
+        Some(NearAllocation { variable: Some(name), size, offset, .. }) if race.shared => {
+            format!("byte {offset} of the {size}-byte shared variable {}", demangled(name))
+        }
+        Some(near) if !race.shared => format!("address {:#x}, {}", race.address, close_to(near)),
+        _ if race.shared => format!("byte {} of the block's shared memory", race.address),
+        _ => format!("address {:#x}", race.address),
+    }
+}
+
+/// Whether one of the two is atomic, or at least strong, and the other is plain.
+pub fn plain_beside_strong(race: &Race) -> Option<&RaceParty> {
+    let (first, second) = (&race.first, &race.second);
+    let device = first.at.is_some() && second.at.is_some() && !first.asynchronous && !second.asynchronous;
+    match (first.scope.as_str(), second.scope.as_str()) {
+        _ if !device || race.kind == RaceKind::BarrierDivergence => None,
+        ("weak", "weak") => None,
+        ("weak", _) => Some(first),
+        (_, "weak") => Some(second),
+        _ => None,
+    }
+}
+
+/// Which edge is missing, and on which side; then what would add it.
+pub fn missing(race: &Race) -> [String; 2] {
+    let (first, second) = (noun(&race.first), noun(&race.second));
+    let (a, b) = (place(&race.first), place(&race.second));
+    let said = |edge: String, cure: &str| [edge, cure.to_owned()];
+    let within = matches!(race.class, RaceClass::IntraWarp | RaceClass::Divergence | RaceClass::IntraBlock);
+    let fence = if within { "__threadfence_block()" } else { "__threadfence()" };
+    match race.missing {
+        RaceMissing::Release => [
+            format!("no release by the thread of the {first} at {a} since"),
+            format!(
+                "{fence} behind the {first}, before the flag or the atomic that tells others of it, or st.release there"
+            ),
+        ],
+        RaceMissing::Acquire => [
+            format!("no acquire by the thread of the {second} at {b} since the other's release"),
+            format!(
+                "{fence} behind the load of the flag or the atomic, before the {second}, or ld.acquire there"
+            ),
+        ],
+        RaceMissing::Scope => said(
+            "there is a release and an acquire, but the scope of one of them leaves the other thread out"
+                .to_owned(),
+            "__threadfence() in place of __threadfence_block(), or a wider scope of the release or the acquire",
+        ),
+        RaceMissing::Strong => said(
+            format!(
+                "both threads have fences, but the thread of the {second} has not read, by a strong access, what the other wrote by \
+                 one behind its fence"
+            ),
+            "a flag that is written and read by atomics, volatile or cuda::atomic_ref, and waited for before the fence",
+        ),
+        RaceMissing::AtomicScope => said(
+            "both are strong, but the scope of one of them leaves the other thread out".to_owned(),
+            "device scope: atomicAdd() and its like in place of atomicAdd_block(), or cuda::thread_scope_device",
+        ),
+        RaceMissing::Overlap => said(
+            "both are strong, but they overlap in part only".to_owned(),
+            "accesses of the same bytes, with the same size",
+        ),
+        RaceMissing::BlockBarrier if race.kind == RaceKind::BarrierDivergence => said(
+            "threads of the block are at different barriers, or have left".to_owned(),
+            "a __syncthreads() that all threads of the block come to",
+        ),
+        RaceMissing::BlockBarrier => said(
+            "no barrier of the block between the two".to_owned(),
+            "__syncthreads() between the two, where all threads of the block pass",
+        ),
+        RaceMissing::WarpBarrier if race.kind == RaceKind::BarrierDivergence => said(
+            "threads of the warp are not all there".to_owned(),
+            "a __syncwarp() that all threads of its mask come to",
+        ),
+        RaceMissing::WarpBarrier => said(
+            "no barrier of the warp between the two: its threads need not run in lockstep".to_owned(),
+            "__syncwarp() between the two",
+        ),
+        RaceMissing::CopyWait => said(
+            "nothing waits for the asynchronous copy".to_owned(),
+            "cp.async.wait_group, __pipeline_wait_prior() or a wait on its mbarrier, and a barrier for other threads",
+        ),
+        RaceMissing::ProxyFence => said(
+            "the two go by different proxies, and no proxy fence stands between them".to_owned(),
+            "fence.proxy.async (cuda::ptx::fence_proxy_async) between the two",
+        ),
+        RaceMissing::Stream => said(
+            "the streams of the two are not ordered".to_owned(),
+            "the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or cudaDeviceSynchronize() between them",
+        ),
+        RaceMissing::HostSync => said(
+            "the host has not waited for the device".to_owned(),
+            "cudaDeviceSynchronize(), cudaStreamSynchronize() or cudaEventSynchronize() before the host goes on",
+        ),
+    }
+}
+
+/// What the report rests on.
+pub fn rests_on(race: &Race) -> &'static str {
+    if race.proven {
+        "proven: by the memory model nothing orders the two in this execution"
+    } else {
+        "inferred: it rests on what fences and atomics in the PTX are taken to mean, not on the memory model"
+    }
+}

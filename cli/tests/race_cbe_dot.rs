@@ -1,0 +1,130 @@
+//! `bugaroo race` and `bisect --oracle race` on a real program: `cbe_dot` on the virtual GPU, through the built `libcuda.so`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn built(name: &str) -> PathBuf {
+    let built = Path::new(env!("CARGO_BIN_EXE_bugaroo")).with_file_name(name);
+    assert!(
+        built.exists() && built.with_file_name("libcuda.so").exists(),
+        "{} or libcuda.so beside it is missing: build the whole workspace first, in the same profile",
+        built.display()
+    );
+    built
+}
+
+/// Runs `bugaroo COMMAND OPTIONS… cbe_dot --variant VARIANT` in an empty state folder.
+fn bugaroo(state: &TempDir, options: &[&str], variant: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bugaroo"))
+        .env("XDG_STATE_HOME", state.path())
+        .env_remove("BUGAROO_DRIVER")
+        // Source lines are relative to here.
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .args(options)
+        .arg(built("cbe_dot"))
+        .args(["--variant", variant])
+        .output()
+        .expect("bugaroo can be started")
+}
+
+fn json(output: &Output, code: i32) -> Value {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{error}{}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|wrong| panic!("{wrong}: {error}"))
+}
+
+/// The line of `kernel.cu` that holds this text.
+fn line_of(text: &str) -> u64 {
+    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../apps/cbe_dot/kernel.cu");
+    let source = fs::read_to_string(kernel).expect("kernel.cu is in the repository");
+    source.lines().position(|line| line.contains(text)).expect("the kernel has such a line") as u64 + 1
+}
+
+fn state() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Without fences, what is added up under the lock races in the first trial already.
+#[test]
+fn the_sum_under_the_lock_races_without_fences() {
+    let state = state();
+    let options = ["race", "--trials", "6", "--seed", "1", "--format", "json"];
+    let report = json(&bugaroo(&state, &options, "no_fence"), 1);
+    let races = report["races"].as_array().expect("races");
+    assert!(!races.is_empty());
+    let sum = line_of("*sum += cache[0];");
+    for race in races {
+        assert_eq!(race["space"], "global");
+        assert_eq!(race["class"], "inter-block");
+        assert_eq!(
+            (&race["first"]["source"]["line"], &race["second"]["source"]["line"]),
+            (&sum.into(), &sum.into())
+        );
+        assert_eq!(race["proven"], true);
+    }
+    assert_eq!(races[0]["first_failing_trial"], "0");
+    assert!(report["accesses"].as_u64().expect("accesses") > 0);
+
+    // Each trial shows the same again.
+    let run_dir = report["run_dir"].as_str().expect("a run directory");
+    for trial in 0..6 {
+        let again = Command::new(env!("CARGO_BIN_EXE_bugaroo"))
+            .args(["replay", run_dir, &trial.to_string()])
+            .output()
+            .expect("bugaroo can be started");
+        let text = String::from_utf8_lossy(&again.stdout);
+        assert_eq!(again.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&again.stderr));
+        assert!(
+            text.contains("as recorded: ") && text.contains("error: data race in global memory"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_correct_one_is_clean() {
+    for detector in ["ptx", "all"] {
+        let state = state();
+        let options = ["race", "--detector", detector, "--trials", "24", "--seed", "1", "--format", "json"];
+        let report = json(&bugaroo(&state, &options, "ptx_correct"), 0);
+        assert_eq!(report["races"], Value::Array(Vec::new()));
+        assert_eq!(report["trials"], 24);
+        assert!(report["accesses"].as_u64().expect("accesses") > 0);
+    }
+}
+
+/// A process for each trial comes to the same as forks of one.
+#[test]
+fn forks_show_what_processes_show() {
+    let of = |options: &[&str]| {
+        let state = state();
+        let all = [&["race", "--trials", "6", "--seed", "3", "--format", "json"][..], options].concat();
+        let report = json(&bugaroo(&state, &all, "no_fence"), 1);
+        (report["races"].clone(), report["accesses"].clone(), report["warnings"].clone())
+    };
+    assert_eq!(of(&[]), of(&["--no-fork-server"]));
+}
+
+/// The search for what removes the races ends at the fences that the variant lacks.
+#[test]
+fn bisect_finds_the_fences_that_remove_the_races() {
+    let state = state();
+    let options = ["bisect", "--oracle", "race", "--trials", "20", "--seed", "1", "--format", "json"];
+    let report = json(&bugaroo(&state, &options, "no_fence"), 1);
+    assert_eq!(report["unresolved"], Value::Null, "{report}");
+    let missing = report["missing"].as_array().expect("missing");
+    assert_eq!(missing.len(), 2, "{missing:#?}");
+    assert!(missing.iter().all(|fence| fence["call"] == "__threadfence()"), "{missing:#?}");
+    assert_eq!(report["verified"]["failures"], 0);
+    let patch = report["patch"].as_str().expect("a patch");
+    assert_eq!(
+        patch.lines().filter(|line| line.starts_with('+') && line.contains("__threadfence();")).count(),
+        2,
+        "{patch}"
+    );
+}

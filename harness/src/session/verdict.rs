@@ -1,0 +1,34 @@
+//! What counts as found: races that nobody has suppressed, in the kernels and the memory asked for, beside failures.
+
+use bugaroo_protocol::Race;
+
+use super::Settings;
+use crate::oracle::Verdict;
+use crate::race::{Scope, TrialRaces, one_line};
+use crate::record::TrialRecord;
+use crate::variation::Variation;
+
+impl Settings {
+    /// Whether a trial of this variation has shown something: it failed, or has a race that counts.
+    pub fn finds(&self, variation: &Variation, record: &TrialRecord) -> bool {
+        let races = || record.races.as_ref().is_some_and(|races| !self.counting(variation, races).is_empty());
+        record.outcome.is_failure() || races()
+    }
+
+    /// What the oracle `race` says.
+    pub(crate) fn race_verdict(&self, variation: Option<&Variation>, races: &TrialRaces) -> Verdict {
+        let counting = variation.map(|variation| self.counting(variation, races)).unwrap_or_default();
+        match counting.as_slice() {
+            [] => Verdict::Content,
+            [race] => Verdict::Discontent(one_line(race)),
+            [race, more @ ..] => Verdict::Discontent(format!("{}, and {} more", one_line(race), more.len())),
+        }
+    }
+
+    /// The races of a trial of this variation that count.
+    pub fn counting<'a>(&self, variation: &Variation, races: &'a TrialRaces) -> Vec<&'a Race> {
+        let scope = Scope::of(variation);
+        let counts = |race: &&Race| scope.takes_in(race) && self.suppressions.of(race).is_none();
+        races.races.iter().filter(counts).collect()
+    }
+}
