@@ -69,13 +69,22 @@ struct Deques {
 };
 
 // Appends a task to the own block's deque; false when that is full. What the block's other threads wrote
-// before a barrier that the caller has passed is published with it: fences are cumulative.
-template <bool kFence>
+// before a barrier that the caller has passed is published with it: fences are cumulative. A thief may read the
+// element meanwhile: with plain stores that is a data race, though the thief does not use what it has read.
+template <bool kFence, bool kStrong>
 __device__ __forceinline__ bool push(const Deques &deques, const Task &task) {
     Atomic<Word> word(deques.words[blockIdx.x]);
     unsigned tail = tail_of(word.load(kRelaxed));
     if (tail >= deques.capacity) return false;
-    deques.elements[blockIdx.x * deques.capacity + tail] = task;
+    Task &element = deques.elements[blockIdx.x * deques.capacity + tail];
+    if constexpr (kStrong) {
+        Atomic<unsigned>(element.first).store(task.first, kRelaxed);
+        Atomic<unsigned>(element.count).store(task.count, kRelaxed);
+        Atomic<unsigned>(element.code).store(task.code, kRelaxed);
+        Atomic<unsigned>(element.depth).store(task.depth, kRelaxed);
+    } else {
+        element = task;
+    }
     if constexpr (kFence) __threadfence();
     word.fetch_add(kTailStep, kRelaxed);
     return true;
@@ -219,7 +228,7 @@ __device__ __forceinline__ void move_particles(const Tree &tree, Cell &cell) {
 }
 
 // Thread 0 of a block is the one that deals with the deques; the root is the first block's first push.
-template <bool kFence>
+template <bool kFence, bool kStrong>
 __device__ __forceinline__ void partition(const Tree &tree, const Deques &deques) {
     __shared__ Cell cell;
     if (threadIdx.x == 0) {
@@ -232,7 +241,7 @@ __device__ __forceinline__ void partition(const Tree &tree, const Deques &deques
             if (pending != 0) Atomic<unsigned>(tree.control->pushes).fetch_add(pending, kRelaxed);
 #pragma unroll 1
             for (unsigned child = 0; child < pending; child++) {
-                if (!push<kFence>(deques, cell.children[child])) fail(tree);
+                if (!push<kFence, kStrong>(deques, cell.children[child])) fail(tree);
             }
             cell.pending = 0;
             Task task;
@@ -253,16 +262,16 @@ __device__ __forceinline__ void partition(const Tree &tree, const Deques &deques
     }
 }
 
-#define OCTREE(NAME, FENCE)                                                                                    \
+#define OCTREE(NAME, FENCE, STRONG)                                                                              \
     extern "C" __global__ void octree_##NAME(Slot *slots, const Word *positions, Control *control,             \
                                              Word *words, Task *elements, unsigned particles,                  \
                                              unsigned leaf_limit, unsigned max_depth, unsigned capacity) {     \
-        partition<FENCE>(Tree{slots, positions, control, particles, leaf_limit, max_depth},                    \
+        partition<FENCE, STRONG>(Tree{slots, positions, control, particles, leaf_limit, max_depth},                    \
                          Deques{words, elements, capacity});                                                   \
     }
 
-OCTREE(original_no_fence, false)
-OCTREE(1_fence, true)
+OCTREE(original_no_fence, false, false)
+OCTREE(1_fence, true, false)
 
 // A thief's load of the deque's word is an acquire, so the PTX memory model asks for no other fence.
-OCTREE(ptx_correct, true)
+OCTREE(ptx_correct, true, true)

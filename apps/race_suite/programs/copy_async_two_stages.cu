@@ -1,0 +1,27 @@
+// race: ptx=none barracuda=none arch=sm_80 | two stages: the older group is waited for, a barrier makes it everybody's, and one more stands before its stage is filled again
+__device__ int in[4 * 64], out[64];
+
+__global__ void stages() {
+    __shared__ int tile[2][64];
+    int t = threadIdx.x, sum = 0;
+    unsigned to = (unsigned)__cvta_generic_to_shared(&tile[0][t]);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(&in[t]) : "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    for (int i = 0; i < 4; i++) {
+        if (i < 3) {
+            unsigned next = (unsigned)__cvta_generic_to_shared(&tile[(i + 1) % 2][t]);
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(next), "l"(&in[64 * (i + 1) + t]) : "memory");
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+        __syncthreads();
+        sum += tile[i % 2][63 - t];
+        __syncthreads();
+    }
+    out[t] = sum;
+}
+
+int main() {
+    stages<<<1, 64>>>();
+    return cudaDeviceSynchronize() != cudaSuccess;
+}

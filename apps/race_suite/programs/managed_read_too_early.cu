@@ -1,0 +1,13 @@
+// race: ptx=race(write-read,host/inter-grid,5,host) barracuda=none gap=ptx | the host reads managed memory while the kernel may still write it
+__managed__ int result;
+
+__global__ void compute() {
+    result = 42;
+}
+
+int main() {
+    compute<<<1, 1>>>();
+    volatile int seen = result;
+    (void)seen;
+    return cudaDeviceSynchronize() != cudaSuccess;
+}

@@ -1,0 +1,20 @@
+// race: ptx=race(write-read,intra-block,11,14) barracuda=race(write-read,intra-block,11,14) arch=sm_80 | the threads arrive at the mbarrier and do not wait for its phase: nothing acquires
+__device__ int out[64];
+
+__global__ void phase() {
+    __shared__ int tile[64];
+    __shared__ unsigned long long barrier;
+    int t = threadIdx.x;
+    unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+    if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 64;" ::"r"(at) : "memory");
+    __syncthreads();
+    tile[t] = 3 * t;
+    unsigned long long state;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : "memory");
+    out[t] = tile[63 - t];
+}
+
+int main() {
+    phase<<<1, 64>>>();
+    return cudaDeviceSynchronize() != cudaSuccess;
+}

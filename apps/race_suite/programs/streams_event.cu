@@ -1,0 +1,23 @@
+// race: ptx=none barracuda=none | the second stream waits for an event that was recorded behind the first kernel
+__device__ int data[32], out[32];
+
+__global__ void fill() {
+    data[threadIdx.x] = 3 * threadIdx.x;
+}
+
+__global__ void take() {
+    out[threadIdx.x] = data[31 - threadIdx.x];
+}
+
+int main() {
+    cudaStream_t one, two;
+    cudaEvent_t filled;
+    cudaStreamCreate(&one);
+    cudaStreamCreate(&two);
+    cudaEventCreate(&filled);
+    fill<<<1, 32, 0, one>>>();
+    cudaEventRecord(filled, one);
+    cudaStreamWaitEvent(two, filled, 0);
+    take<<<1, 32, 0, two>>>();
+    return cudaDeviceSynchronize() != cudaSuccess;
+}

@@ -1,0 +1,249 @@
+//! The first line of a program: what each detector must report.
+//!
+//! ```text
+//! // race: ptx=VERDICT barracuda=VERDICT [arch=sm_80] [trials=50] [fault=yes] [gap=DETECTOR] | why, in plain English
+//! VERDICT := none | any | ITEM+ITEM+…
+//! ITEM    := race(KIND/KIND…,CLASS/CLASS…,PLACE,PLACE) | lines(LINE,LINE,…)
+//! ```
+//!
+//! `none`: no report at all. `any`: the detector's rules say nothing about what the program uses, so it is not judged. Each
+//! `race` must be among the reports, by one of its kinds and classes. A place is a line of the program, or `host`: a call or an
+//! access of the host. All reports must keep to the places of the `race` items and of `lines`.
+//!
+//! Of the kind `write-read` the first place is the write's, whichever of the two came first; `read-write` is the same race and has
+//! no name of its own here. Of all other kinds the places may be told in either order.
+//!
+//! `trials`: the race does not show in every execution, so that many are asked for at least. `fault`: the virtual GPU itself takes what
+//! the program does for an error, and stops it. `gap`: what this detector must report is known not to be seen by it yet.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// The detectors that labels speak of.
+pub const DETECTORS: [&str; 2] = ["ptx", "barracuda"];
+
+/// Where an access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// A line of the program, from 1.
+    Line(u32),
+    /// A call of the host program, or an access of the host's own.
+    Host,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Two writes.
+    WriteWrite,
+    /// A write and a read, whichever came first.
+    WriteRead,
+    /// The order of a branch's sides.
+    BranchOrder,
+    /// A barrier that not all threads are at.
+    BarrierDivergence,
+}
+
+/// How far apart the two threads are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// In one warp.
+    IntraWarp,
+    /// In one warp, on different sides of a branch.
+    Divergence,
+    /// In one block.
+    IntraBlock,
+    /// In different blocks.
+    InterBlock,
+    /// In different grids.
+    InterGrid,
+    /// The host and the device.
+    Host,
+}
+
+/// A race that must be reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// As one of these.
+    pub kinds: Vec<Kind>,
+    /// As one of these.
+    pub classes: Vec<Class>,
+    /// Of a write and a read, where the write is.
+    pub first: Place,
+    /// And the read.
+    pub second: Place,
+}
+
+/// What a detector must say about a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is not judged.
+    Any,
+    /// Nothing.
+    None,
+    /// Races.
+    Races {
+        /// These.
+        expected: Vec<Expected>,
+        /// And none that names another place.
+        places: BTreeSet<Place>,
+    },
+}
+
+/// A program's first line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// By detector, in the order of [`DETECTORS`].
+    pub verdicts: [Verdict; 2],
+    /// What it is built for: `sm_75` where nothing newer is needed.
+    pub arch: String,
+    /// Executions that are needed at least.
+    pub trials: u32,
+    /// Whether the virtual GPU stops it.
+    pub fault: bool,
+    /// The detector that is known not to see what it must.
+    pub gap: Option<String>,
+    /// Why, in plain English.
+    pub why: String,
+}
+
+impl Kind {
+    fn parse(name: &str) -> Result<Kind> {
+        Ok(match name {
+            "write-write" => Kind::WriteWrite,
+            "write-read" => Kind::WriteRead,
+            "branch-order" => Kind::BranchOrder,
+            "barrier-divergence" => Kind::BarrierDivergence,
+            _ => bail!("{name} is no kind of race"),
+        })
+    }
+}
+
+impl Class {
+    /// By its name in reports.
+    pub fn parse(name: &str) -> Result<Class> {
+        Ok(match name {
+            "intra-warp" => Class::IntraWarp,
+            "divergence" => Class::Divergence,
+            "intra-block" => Class::IntraBlock,
+            "inter-block" => Class::InterBlock,
+            "inter-grid" => Class::InterGrid,
+            "host" => Class::Host,
+            _ => bail!("{name} is no class of race"),
+        })
+    }
+}
+
+fn place(text: &str) -> Result<Place> {
+    if text == "host" {
+        return Ok(Place::Host);
+    }
+    let line = text.parse().with_context(|| format!("{text} is no line"))?;
+    ensure!(line > 0, "lines are counted from 1");
+    Ok(Place::Line(line))
+}
+
+/// `race(…)`, without the word and the parentheses.
+fn expected(inner: &str) -> Result<Expected> {
+    let [kinds, classes, first, second] = inner.split(',').collect::<Vec<_>>()[..] else {
+        bail!("race({inner}) has not four parts");
+    };
+    Ok(Expected {
+        kinds: kinds.split('/').map(Kind::parse).collect::<Result<_>>()?,
+        classes: classes.split('/').map(Class::parse).collect::<Result<_>>()?,
+        first: place(first)?,
+        second: place(second)?,
+    })
+}
+
+impl Verdict {
+    /// From the text behind `DETECTOR=`.
+    pub fn parse(text: &str) -> Result<Verdict> {
+        match text {
+            "none" => return Ok(Verdict::None),
+            "any" => return Ok(Verdict::Any),
+            _ => {}
+        }
+        let mut races = Vec::new();
+        let mut places = BTreeSet::new();
+        for item in text.split('+') {
+            let (word, rest) = item.split_once('(').with_context(|| format!("{item} is no verdict"))?;
+            let inner = rest.strip_suffix(')').with_context(|| format!("{item} does not end"))?;
+            match word {
+                "race" => {
+                    let race = expected(inner)?;
+                    places.extend([race.first, race.second]);
+                    races.push(race);
+                }
+                "lines" => {
+                    for one in inner.split(',') {
+                        places.insert(place(one)?);
+                    }
+                }
+                _ => bail!("{word} is no part of a verdict"),
+            }
+        }
+        ensure!(!races.is_empty(), "{text}: no race that must be reported");
+        Ok(Verdict::Races { expected: races, places })
+    }
+
+    /// The places that it names.
+    pub fn places(&self) -> BTreeSet<Place> {
+        match self {
+            Verdict::Races { places, .. } => places.clone(),
+            Verdict::Any | Verdict::None => BTreeSet::new(),
+        }
+    }
+}
+
+impl Label {
+    /// From a program's first line.
+    pub fn parse(line: &str) -> Result<Label> {
+        let text =
+            line.strip_prefix("// race: ").context("the first line does not begin with `// race: `")?;
+        let (fields, why) = text.split_once(" | ").context("there is no ` | ` with a reason behind it")?;
+        let mut verdicts = [None, None];
+        let mut arch = None;
+        let mut trials = None;
+        let mut fault = None;
+        let mut gap = None;
+        for field in fields.split_whitespace() {
+            let (name, value) = field.split_once('=').with_context(|| format!("{field} has no value"))?;
+            let twice = match name {
+                "arch" => arch.replace(value.to_owned()).is_some(),
+                "gap" => {
+                    ensure!(DETECTORS.contains(&value), "gap={value}");
+                    gap.replace(value.to_owned()).is_some()
+                }
+                "fault" => {
+                    ensure!(value == "yes", "fault={value}");
+                    fault.replace(true).is_some()
+                }
+                "trials" => trials.replace(value.parse()?).is_some(),
+                _ => {
+                    let at = DETECTORS.iter().position(|detector| *detector == name);
+                    let at = at.with_context(|| format!("{name} is no field"))?;
+                    verdicts[at].replace(Verdict::parse(value)?).is_some()
+                }
+            };
+            ensure!(!twice, "{name} is said twice");
+        }
+        let [Some(ptx), Some(barracuda)] = verdicts else { bail!("a detector's verdict is missing") };
+        ensure!(!why.trim().is_empty(), "there is no reason");
+        Ok(Label {
+            verdicts: [ptx, barracuda],
+            arch: arch.unwrap_or_else(|| "sm_75".to_owned()),
+            trials: trials.unwrap_or(1),
+            fault: fault.unwrap_or(false),
+            gap,
+            why: why.trim().to_owned(),
+        })
+    }
+
+    /// What a detector must say; nothing is said of detectors that are not in [`DETECTORS`].
+    pub fn verdict(&self, detector: &str) -> &Verdict {
+        let at = DETECTORS.iter().position(|one| *one == detector);
+        at.map_or(&Verdict::Any, |at| &self.verdicts[at])
+    }
+}

@@ -1,0 +1,84 @@
+//! What `bugaroo race --format json` prints, as far as labels ask for it.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::label::{Class, Kind, Place};
+
+/// One of the two accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Where it is; none if that is in no line of the program.
+    pub place: Option<Place>,
+    /// As it is told, for what differs.
+    pub told: String,
+}
+
+/// A race that was reported. Of a write and a read, the write stands first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// What is wrong.
+    pub kind: Kind,
+    /// How far apart.
+    pub class: Class,
+    /// One access.
+    pub first: Party,
+    /// The other.
+    pub second: Party,
+    /// How many trials have shown it.
+    pub trials: u64,
+}
+
+impl Reported {
+    /// In a few words.
+    pub fn told(&self) -> String {
+        format!("{:?} {:?} {} and {}", self.kind, self.class, self.first.told, self.second.told)
+    }
+}
+
+/// Who is no thread is the host or something that it has called.
+fn party(party: &Value, file: &str) -> Party {
+    let kernel = party["kernel"].as_str().unwrap_or("?");
+    if party["thread"].is_null() {
+        return Party { place: Some(Place::Host), told: format!("{kernel} (host)") };
+    }
+    let source = &party["source"];
+    let line = source["line"].as_u64().and_then(|line| u32::try_from(line).ok());
+    let (Some(line), Some(path)) = (line, source["file"].as_str()) else {
+        return Party { place: None, told: format!("{kernel}, no line") };
+    };
+    let ours = path.rsplit('/').next() == Some(file);
+    Party {
+        place: ours.then_some(Place::Line(line)),
+        told: if ours { format!("line {line}") } else { format!("{path}:{line}") },
+    }
+}
+
+fn race(race: &Value, file: &str) -> Result<Reported> {
+    let text = |name: &str| race[name].as_str().with_context(|| format!("a race has no {name}: {race}"));
+    let mut first = party(&race["first"], file);
+    let mut second = party(&race["second"], file);
+    let kind = match text("kind")? {
+        "write-write" => Kind::WriteWrite,
+        "write-read" => Kind::WriteRead,
+        "read-write" => {
+            (first, second) = (second, first);
+            Kind::WriteRead
+        }
+        "branch-order" => Kind::BranchOrder,
+        "barrier-divergence" => Kind::BarrierDivergence,
+        other => bail!("{other} is no kind of race"),
+    };
+    let trials = race["trials"].as_u64().context("a race has no trials")?;
+    Ok(Reported { kind, class: Class::parse(text("class")?)?, first, second, trials })
+}
+
+/// The races in a report about a program in this file.
+pub fn races(report: &Value, file: &str) -> Result<Vec<Reported>> {
+    if let Some(error) = report.get("error").filter(|error| !error.is_null()) {
+        bail!("bugaroo says: {error}");
+    }
+    ensure!(report["trials"].as_u64() > Some(0), "no trials: {report}");
+    let races = report["races"].as_array().context("there are no races in the report")?;
+    races.iter().map(|one| race(one, file)).collect()
+}

@@ -1,0 +1,115 @@
+//! The compiler and `bugaroo`: where they are, and what is done with them.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::report::{self, Reported};
+use crate::suite::Program;
+
+/// The compiler that `apps/rebuild-ptx --install` installs.
+pub fn nvcc() -> Option<PathBuf> {
+    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cuda-toolchain/V/lib");
+    let folders = fs::read_dir(lib).into_iter().flatten().flatten();
+    let mut compilers = folders.map(|entry| entry.path().join("site-packages/nvidia/cu13/bin/nvcc"));
+    compilers.find(|nvcc| nvcc.is_file())
+}
+
+/// `bugaroo` as built beside this program, or beside the folder of this test.
+pub fn bugaroo() -> Result<PathBuf> {
+    let this = env::current_exe().context("this program does not know where it stands")?;
+    let found =
+        this.ancestors().skip(1).take(2).map(|folder| folder.join("bugaroo")).find(|path| path.is_file());
+    found.with_context(|| format!("no bugaroo beside {}: build the whole workspace first", this.display()))
+}
+
+/// What is needed to build and to run.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// The compiler.
+    pub nvcc: PathBuf,
+    /// `bugaroo`
+    pub bugaroo: PathBuf,
+}
+
+/// A program that was built, in a temporary folder of its own.
+#[derive(Debug)]
+pub struct Built {
+    folder: TempDir,
+}
+
+impl Built {
+    /// Where it was built.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its PTX, which the compiler has kept.
+    pub fn ptx(&self, program: &Program) -> Result<String> {
+        let path = self.folder().join(format!("{}.ptx", program.name));
+        fs::read_to_string(&path).with_context(|| path.display().to_string())
+    }
+
+    /// The name of its source there.
+    fn source(program: &Program) -> String {
+        format!("{}.cu", program.name)
+    }
+}
+
+/// What a command printed.
+fn said(done: &Output) -> String {
+    let text = [&done.stdout[..], &done.stderr[..]].concat();
+    String::from_utf8_lossy(&text).trim().to_owned()
+}
+
+impl Tools {
+    /// Builds a program, with lines for device and host.
+    pub fn build(&self, program: &Program) -> Result<Built> {
+        let folder = tempfile::Builder::new().prefix("race_suite-").tempdir()?;
+        fs::copy(&program.path, folder.path().join(Built::source(program)))?;
+        let library = self.nvcc.parent().and_then(Path::parent).context("nvcc stands in bin/")?.join("lib");
+        let done = Command::new(&self.nvcc)
+            .current_dir(folder.path())
+            .args(["-O3", "-g", "-lineinfo", "--keep", "-o", "app", &format!("-arch={}", program.label.arch)])
+            .arg(Built::source(program))
+            .arg("-L")
+            .arg(library)
+            .output()
+            .context("nvcc cannot be started")?;
+        if !done.status.success() {
+            bail!("it does not build: {}", said(&done));
+        }
+        Ok(Built { folder })
+    }
+
+    /// Runs `bugaroo ARGUMENTS… ./app` where a program was built, in a state folder that is forgotten.
+    pub fn run(&self, built: &Built, arguments: &[&str]) -> Result<Output> {
+        let state = tempfile::tempdir()?;
+        let mut command = Command::new(&self.bugaroo);
+        command.current_dir(built.folder()).env("XDG_STATE_HOME", state.path()).env_remove("BUGAROO_DRIVER");
+        command.args(arguments).arg("./app").output().context("bugaroo cannot be started")
+    }
+
+    /// What a detector reports about a program, and the whole of its report.
+    pub fn race(
+        &self,
+        program: &Program,
+        built: &Built,
+        detector: &str,
+        trials: u32,
+    ) -> Result<(Vec<Reported>, Value)> {
+        let trials = trials.max(program.label.trials).to_string();
+        let arguments =
+            ["race", "--format", "json", "--seed", "1", "--detector", detector, "--trials", &trials];
+        let done = self.run(built, &arguments)?;
+        let report: Value = serde_json::from_slice(&done.stdout)
+            .with_context(|| format!("bugaroo prints no JSON ({}): {}", done.status, said(&done)))?;
+        let races = report::races(&report, &Built::source(program))?;
+        Ok((races, report))
+    }
+}

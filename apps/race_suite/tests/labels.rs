@@ -1,0 +1,37 @@
+//! Each label parses, names lines that there are, and gives a reason.
+
+use race_suite::label::{Kind, Place, Verdict};
+use race_suite::suite::programs;
+
+#[test]
+fn both_detectors_have_enough_to_say() {
+    let programs = programs().expect("all labels can be read");
+    for at in 0..2 {
+        let count =
+            |is: fn(&Verdict) -> bool| programs.iter().filter(|one| is(&one.label.verdicts[at])).count();
+        let clean = count(|verdict| matches!(verdict, Verdict::None));
+        let racy = count(|verdict| matches!(verdict, Verdict::Races { .. }));
+        assert!(clean + racy >= 66 && clean >= 30 && racy >= 30, "{clean} clean, {racy} racy");
+    }
+    let kinds = programs.iter().flat_map(|one| &one.label.verdicts).flat_map(|verdict| match verdict {
+        Verdict::Races { expected, .. } => expected.clone(),
+        Verdict::Any | Verdict::None => Vec::new(),
+    });
+    let kinds: Vec<Kind> = kinds.flat_map(|race| race.kinds).collect();
+    for kind in [Kind::WriteWrite, Kind::WriteRead, Kind::BranchOrder, Kind::BarrierDivergence] {
+        assert!(kinds.contains(&kind), "{kind:?}");
+    }
+}
+
+#[test]
+fn reasons_are_sentences_and_lines_are_of_the_program() {
+    for program in programs().expect("all labels can be read") {
+        let why = &program.label.why;
+        assert!(why.split_whitespace().count() >= 6, "{}: {why}", program.name);
+        let lines = program.source.lines().count();
+        for place in program.label.verdicts.iter().flat_map(Verdict::places) {
+            let Place::Line(line) = place else { continue };
+            assert!((2..=lines).contains(&(line as usize)), "{}: line {line}", program.name);
+        }
+    }
+}
