@@ -88,6 +88,41 @@ fn barriers_complete() {
     }
 }
 
+/// However many copies a warp has under way, its wait is told of each.
+#[test]
+fn every_copy_is_awaited() {
+    let ptx = text(
+        "mov.u32 %r5, 0;\nAGAIN:\ncp.async.ca.shared.global [%r3], [%rd1], 4;\nadd.u32 %r5, %r5, 1;\n\
+         setp.lt.u32 %p1, %r5, 200;\n@%p1 bra AGAIN;\ncp.async.wait_all;",
+    );
+    for late_copies in [false, true] {
+        let launch = Launch { block: 32, late_copies, ..Launch::new(&ptx) };
+        let counts = Rc::new(RefCell::new(Copies::default()));
+        launch.run(Some(Rc::clone(&counts) as _));
+        assert_eq!((counts.borrow().issued, counts.borrow().awaited), (6400, 6400));
+    }
+}
+
+#[derive(Default)]
+struct Copies {
+    issued: u32,
+    awaited: u32,
+}
+
+impl bugaroo_semantics::Observer for Copies {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn access(&mut self, _access: &bugaroo_semantics::event::Access<'_>) {}
+
+    fn event(&mut self, event: &bugaroo_semantics::event::Event<'_>) {
+        use bugaroo_semantics::event::Event;
+        self.issued += u32::from(matches!(event, Event::CopyIssued { .. }));
+        self.awaited += u32::from(matches!(event, Event::CopyAwaited { .. }));
+    }
+}
+
 #[test]
 fn launches_are_the_same() {
     let ptx = mixed();

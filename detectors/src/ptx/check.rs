@@ -173,7 +173,8 @@ impl Check<'_> {
             return awaited.is_some_and(|time| self.knows(new, second, copy.cta, copy.place, time))
                 || copy
                     .counted
-                    .is_some_and(|(token, phase)| self.view(second).view.knows(token, u64::from(phase)));
+                    .iter()
+                    .any(|(token, phase)| self.view(second).view.knows(*token, u64::from(*phase)));
         }
         if self.knows(new, second, old.cta, first, old.time) {
             return true;

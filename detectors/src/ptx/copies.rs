@@ -29,8 +29,8 @@ pub(super) struct Copy {
     pub waited: Option<u32>,
     /// And for its reads.
     pub waited_reads: Option<u32>,
-    /// Whose phase counts it.
-    pub counted: Option<(ThreadKey, u32)>,
+    /// Which mbarriers count it, and the first phase of each that does: who has passed a later one has passed that.
+    pub counted: Vec<(ThreadKey, u32)>,
 }
 
 impl Copy {

@@ -328,7 +328,7 @@ impl Grid {
         let time = self.ctas[by.cta as usize].clock;
         let known = self.warps[by.warp as usize].views.of(lane).clone();
         let (slot, cta, place) = (by.cta, by.block as u32, by.first + lane);
-        let (waited, waited_reads, counted) = (None, None, None);
+        let (waited, waited_reads, counted) = (None, None, Vec::new());
         self.copies.add(
             id,
             Copy { slot, cta, place, time, known, proxy, site, from, to, waited, waited_reads, counted },
@@ -352,7 +352,10 @@ impl Grid {
         let mbarrier = self.copies.mbarrier(place_of(at.memory, at.address, 8));
         let counted = (mbarrier.token, mbarrier.phase);
         let Some(copy) = self.copies.get_mut(id) else { return };
-        copy.counted = Some(counted);
+        if copy.counted.iter().any(|(token, _)| *token == counted.0) {
+            return;
+        }
+        copy.counted.push(counted);
         let view = Grid::own_view(&copy.known, copy.cta, copy.place, copy.time);
         let mbarrier = self.copies.mbarrier(place_of(at.memory, at.address, 8));
         mbarrier.gathering = joined(&mbarrier.gathering, &view);

@@ -160,6 +160,34 @@ fn a_copy_that_an_mbarrier_counts() {
     assert!(world.findings().is_empty());
 }
 
+/// A copy that a later phase, or another mbarrier, counts once more is known behind each of them.
+#[test]
+fn a_copy_that_is_counted_again() {
+    let mut world = World::grid(1, 96);
+    let mbarriers = [range(Memory::Shared(0), 0, 8), range(Memory::Shared(0), 8, 8)];
+    let by = world.lanes(A, 1);
+    mbarriers.iter().for_each(|at| world.tell(&Event::MbarrierInit { by, at: *at, site: 5 }));
+    let (shared, global) = (range(Memory::Shared(0), 64, 16), range(Memory::Global, DATA, 16));
+    copy(&mut world, Proxy::Generic, Some(global), Some(shared));
+    let [first, second] = [(1, 0, 32), (1, 0, 64)];
+    let pass = |world: &mut World, at: Range, who| {
+        let by = world.lanes(who, 1);
+        world.tell(&Event::MbarrierPassed { by, at, relaxed: false, scope: Scope::Cta });
+    };
+    world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[0] });
+    world.tell(&Event::MbarrierPhase { at: mbarriers[0] });
+    pass(&mut world, mbarriers[0], first);
+    // The next phase, and the other mbarrier, have not completed.
+    world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[0] });
+    world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[1] });
+    world.access(first, 1, Memory::Shared(0), Addresses::Same(64), LOAD);
+    assert!(world.findings().is_empty(), "the first phase has been passed");
+    world.tell(&Event::MbarrierPhase { at: mbarriers[1] });
+    pass(&mut world, mbarriers[1], second);
+    world.access(second, 1, Memory::Shared(0), Addresses::Same(68), LOAD);
+    assert!(world.findings().is_empty(), "the other mbarrier has counted it, too");
+}
+
 #[test]
 fn a_proxy_fence_before_an_asynchronous_read() {
     for fenced in [false, true] {

@@ -1,7 +1,8 @@
 //! What is told of asynchronous copies, of mbarriers and of clusters.
 //!
 //! Copies are known by their numbers. A copy that was done at once is awaited, and counted, like one that is late: so those that
-//! nobody has waited for yet are kept, by warp.
+//! nobody has waited for yet are kept, by warp: all of those that only a wait can end. Of those that an mbarrier has counted as well,
+//! the oldest are told as awaited when there are too many: who looks on then takes more for ordered than a later wait would order.
 
 use std::ops::RangeInclusive;
 
@@ -11,8 +12,7 @@ use bugaroo_semantics::event::{CopyId, Event, Memory, Proxy, Range};
 use super::{Lanes, Machine, Observed, scope};
 use crate::exec::asynchronous::{Spot, Transfer, What};
 
-/// Copies of a warp that are kept. Of more, those go first that an mbarrier has counted, the oldest first; should that not do, the
-/// oldest.
+/// Copies of a warp that an mbarrier has counted and that are kept for a wait to come.
 const KEPT: usize = 4096;
 
 /// A copy that belongs to a group of its lane.
@@ -37,13 +37,19 @@ impl Issued {
         Issued { last: 0, waiting: vec![Vec::new(); warps] }
     }
 
-    fn keep(&mut self, w: usize, one: One) {
-        let kept = &mut self.waiting[w];
-        if kept.len() >= KEPT {
-            let goes = kept.iter().position(|one| one.counted).unwrap_or(0);
-            kept.remove(goes);
+    /// Takes the oldest half of a warp's counted copies out, if there are too many.
+    fn too_many(&mut self, w: usize) -> Vec<One> {
+        let counted = self.waiting[w].iter().filter(|one| one.counted).count();
+        if counted <= KEPT {
+            return Vec::new();
         }
-        kept.push(one);
+        let mut left = counted / 2;
+        let goes = |one: &mut One| {
+            let goes = one.counted && left > 0;
+            left -= usize::from(goes);
+            goes
+        };
+        self.waiting[w].extract_if(.., goes).collect()
     }
 }
 
@@ -99,7 +105,7 @@ impl Machine<'_> {
         let number = self.observed_transfer(by, if bulk { Proxy::Async } else { Proxy::Generic }, transfer);
         let (w, lane, _) = by;
         if let Some(watch) = &mut self.watch {
-            watch.issued.keep(w, One { lane, bulk, group, number, counted: false });
+            watch.issued.waiting[w].push(One { lane, bulk, group, number, counted: false });
         }
         number
     }
@@ -161,7 +167,7 @@ impl Machine<'_> {
         if self.watch.is_none() {
             return;
         }
-        let at = self.observed_shared(mbarrier, 8);
+        let (at, whole) = (self.observed_shared(mbarrier, 8), self.observed_lanes(w, u32::MAX));
         let Some(watch) = &mut self.watch else { return };
         let grid = watch.watch.grid;
         for index in 0..watch.issued.waiting[w].len() {
@@ -171,6 +177,10 @@ impl Machine<'_> {
                 let copy = one.number;
                 watch.tell(&Event::CopyCounted { grid, copy, at });
             }
+        }
+        for One { lane, number: copy, .. } in watch.issued.too_many(w) {
+            let by = Lanes { mask: 1 << lane, ..whole };
+            watch.tell(&Event::CopyAwaited { by, copy, read_only: false });
         }
     }
 
