@@ -124,15 +124,19 @@ impl Suppressions {
     /// # Errors
     /// When something in it is wrong.
     pub fn add(&mut self, path: &Path, text: &str) -> Result<(), SuppressionError> {
+        let line_of = |start: usize| {
+            let before = &text.as_bytes()[..start.min(text.len())];
+            1 + before.iter().filter(|&&byte| byte == b'\n').count()
+        };
         let wrong = |span: Option<Range<usize>>, what: String| {
-            let end = span.map_or(0, |span| span.start).min(text.len());
-            let line = 1 + text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count();
+            let line = line_of(span.map_or(0, |span| span.start));
             SuppressionError::Wrong { path: path.to_owned(), line, what }
         };
         let file: File =
             toml::from_str(text).map_err(|error| wrong(error.span(), error.message().to_owned()))?;
         for written in file.suppress {
             let span = written.span();
+            let starts = line_of(span.start);
             let Written { kernel, file, line, symbol, detector, reason } = written.into_inner();
             if reason.get_ref().trim().is_empty() {
                 return Err(wrong(Some(reason.span()), "a rule needs a reason that says something".into()));
@@ -159,10 +163,6 @@ impl Suppressions {
                     Ok(regex) => Ok(Some(regex)),
                     Err(error) => Err(wrong(Some(text.span()), error.to_string())),
                 },
-            };
-            let rule_at = wrong(Some(span), String::new());
-            let SuppressionError::Wrong { line: starts, .. } = rule_at else {
-                unreachable!("that is what was just made");
             };
             self.rules.push(Rule {
                 kernel: regex(&kernel, str::to_owned)?,

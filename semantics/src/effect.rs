@@ -3,7 +3,7 @@
 //! PTX ISA, "Memory Consistency Model" (operation types), "Parallel Synchronization and Communication Instructions", "Data
 //! Movement and Conversion Instructions: Asynchronous copy", "Asynchronous Warpgroup Level Matrix Instructions".
 
-use bugaroo_ptx::op::{AtomOp, FenceKind, MbarrierOp, Op};
+use bugaroo_ptx::op::{FenceKind, MbarrierOp, Op};
 use bugaroo_ptx::types::{Scope, Semantics, Space, Type};
 
 use crate::event::{AccessKind, Proxy};
@@ -203,9 +203,4 @@ pub fn widened(semantics: Semantics, to: Scope) -> Semantics {
         Semantics::AcqRel(scope) => Semantics::AcqRel(scope.max(to)),
         Semantics::Volatile | Semantics::Mmio => semantics,
     }
-}
-
-/// Whether an atomic only reads where it compares in vain.
-pub fn may_only_read(op: AtomOp) -> bool {
-    op == AtomOp::Cas
 }

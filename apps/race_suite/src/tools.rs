@@ -1,6 +1,5 @@
 //! The compiler and `bugaroo`: where they are, and what is done with them.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,21 +11,7 @@ use tempfile::TempDir;
 use crate::report::{self, Reported};
 use crate::suite::Program;
 
-/// The compiler that `apps/rebuild-ptx --install` installs.
-pub fn nvcc() -> Option<PathBuf> {
-    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cuda-toolchain/V/lib");
-    let folders = fs::read_dir(lib).into_iter().flatten().flatten();
-    let mut compilers = folders.map(|entry| entry.path().join("site-packages/nvidia/cu13/bin/nvcc"));
-    compilers.find(|nvcc| nvcc.is_file())
-}
-
-/// `bugaroo` as built beside this program, or beside the folder of this test.
-pub fn bugaroo() -> Result<PathBuf> {
-    let this = env::current_exe().context("this program does not know where it stands")?;
-    let found =
-        this.ancestors().skip(1).take(2).map(|folder| folder.join("bugaroo")).find(|path| path.is_file());
-    found.with_context(|| format!("no bugaroo beside {}: build the whole workspace first", this.display()))
-}
+pub use fence_suite::tools::{bugaroo, nvcc};
 
 /// What is needed to build and to run.
 #[derive(Clone, Debug)]

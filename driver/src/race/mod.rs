@@ -59,6 +59,8 @@ pub struct Race {
     bytes: u64,
     /// Accesses when detectors were weighed last.
     weighed: u64,
+    /// Launches that nobody could look at since the last report.
+    unwatched: u64,
 }
 
 /// What of the orders' wishes for races cannot be done, if anything.
@@ -96,6 +98,7 @@ impl Race {
             accesses: 0,
             bytes: 0,
             weighed: 0,
+            unwatched: 0,
         })
     }
 
@@ -128,8 +131,11 @@ impl Driver {
     ) -> Option<Watch> {
         let (grid, site) = self.queue.order.as_ref()?.work(ticket);
         let race = self.race.as_mut()?;
+        let Some((first_site, is_new)) = race.programs.first(program) else {
+            race.unwatched += 1;
+            return None;
+        };
         race.grids.insert(grid, Grid { kernel: kernel.into(), shape, site });
-        let (first_site, is_new) = race.programs.first(program);
         if is_new {
             let roles = program.roles();
             race.looker

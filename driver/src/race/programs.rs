@@ -17,17 +17,18 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The site of a program's instruction 0, and whether it was given now.
-    pub fn first(&mut self, program: &Arc<Program>) -> (Site, bool) {
+    /// The site of a program's instruction 0, and whether it was given now. None where the numbers are used up: after some 2^31
+    /// instructions, by a process that loads modules over and over.
+    pub fn first(&mut self, program: &Arc<Program>) -> Option<(Site, bool)> {
         if let Some((first, _)) = self.all.iter().find(|(_, known)| Arc::ptr_eq(known, program)) {
-            return (*first, false);
+            return Some((*first, false));
         }
         let first = self.next;
         let length = u32::try_from(program.spans().len()).ok();
         let next = length.and_then(|length| first.checked_add(length)).filter(|next| *next <= calls::FIRST);
-        self.next = next.expect("no process loads 2^31 instructions");
+        self.next = next?;
         self.all.push((first, Arc::clone(program)));
-        (first, true)
+        Some((first, true))
     }
 
     /// The program of a site, and the instruction.

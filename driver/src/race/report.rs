@@ -55,6 +55,11 @@ impl Driver {
             unknown = unknown.saturating_add(if kept { 0 } else { finding.count });
             kept
         });
+        let unwatched = std::mem::take(&mut race.unwatched);
+        if unwatched > 0 {
+            let what = "launches are not looked at: the program has loaded more code than instructions can be numbered";
+            warnings.push((what.to_owned(), unwatched));
+        }
         if unknown > 0 {
             let what = "accesses of a kernel that talks with the host while it runs are not held against those of other work";
             warnings.push((what.to_owned(), unknown));

@@ -1,6 +1,7 @@
 //! The recorder: takes the events of a launch, and keeps the conflicts.
 
 use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::effect::{acquires, releases, scope_of};
 
 use super::event::{Event, Touch};
 use super::loads::Loads;
@@ -60,17 +61,7 @@ fn is_strong(touch: &Touch) -> bool {
 }
 
 fn is_narrow(semantics: Semantics) -> bool {
-    use Semantics::{AcqRel, Acquire, Relaxed, Release};
-    let (Relaxed(scope) | Acquire(scope) | Release(scope) | AcqRel(scope)) = semantics else { return false };
-    scope == Scope::Cta
-}
-
-fn acquires(semantics: Semantics) -> bool {
-    matches!(semantics, Semantics::Acquire(_) | Semantics::AcqRel(_))
-}
-
-fn releases(semantics: Semantics) -> bool {
-    matches!(semantics, Semantics::Release(_) | Semantics::AcqRel(_))
+    scope_of(semantics) == Some(Scope::Cta)
 }
 
 fn relation(a: &Seen, b: &Seen) -> Relation {

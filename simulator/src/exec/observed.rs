@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use bugaroo_ptx::op::{AtomOp, FenceKind};
 use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::effect::strong_among;
 use bugaroo_semantics::event::{
     self, Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Site, Values, WorkId,
 };
@@ -238,15 +239,9 @@ impl Drop for Observed {
     }
 }
 
-/// The scope that an access has in the program.
+/// The scope that an access has in the program; of a weak one it means nothing.
 fn scope(semantics: Semantics) -> Scope {
-    match semantics {
-        Semantics::Weak | Semantics::Volatile | Semantics::Mmio => Scope::Sys,
-        Semantics::Relaxed(scope)
-        | Semantics::Acquire(scope)
-        | Semantics::Release(scope)
-        | Semantics::AcqRel(scope) => scope,
-    }
+    strong_among(semantics).unwrap_or(Scope::Sys)
 }
 
 impl Machine<'_> {
