@@ -267,7 +267,7 @@ pub enum Event<'a> {
         grid: WorkId,
         /// Its size.
         shape: Shape,
-        /// Warps run in lockstep, with a stack of active masks.
+        /// Warps run in lockstep.
         lockstep: bool,
         /// The site of the program's instruction 0.
         first_site: Site,
@@ -469,12 +469,10 @@ pub enum Event<'a> {
         /// In lockstep: who go first, those of `taken` or the others. Else 0.
         first: u32,
     },
-    /// In lockstep: the lanes that have gone first on one side of a split are done with it, and those named go on with the other.
-    /// Left out where the other side has nothing to do before both are together again. Splits within the first side whose
-    /// lanes have all ended are over, too: nobody is left to be named by their `Join`.
+    /// In lockstep: the lanes named go on, and those that have run before them wait. They are one part of what a split has
+    /// parted. Two parts may take turns, as a compiler may lay out a side of a branch in pieces with the other side between them.
     Else(Lanes),
-    /// In lockstep: both sides are done, and the lanes named are together again. As above, of splits whose lanes have all ended
-    /// none is told. Where lanes do not come together in the order in which they have parted, they are told as together,
-    /// and as parted anew at the instruction at which they stand, by a [`Event::Split`] with nothing in between.
+    /// In lockstep: the lanes named are together again, and go on. They have been several parts. Lanes that have parted at something
+    /// else than a branch, as they do at some waits, are told as parted there by a [`Event::Split`] with nothing in between.
     Join(Lanes),
 }

@@ -58,6 +58,26 @@ fn a_launch_is_told() {
 }
 
 #[test]
+fn sides_of_a_branch_take_turns() {
+    // The side that falls through lies in two pieces, with the other side between them; each loops once more with half of its lanes.
+    let ptx = text(
+        "setp.lt.u32 %p1, %r1, 16;\nmov.u32 %r9, 0;\n@%p1 bra TAKEN;\nst.shared.u32 [%r3], %r1;\nbra REST;\n\
+         TAKEN: and.b32 %r10, %r1, 1;\nsetp.gt.u32 %p2, %r10, %r9;\nadd.u32 %r9, %r9, 1;\n\
+         st.shared.u32 [%r3], %r9;\n@%p2 bra TAKEN;\nbra JOIN;\n\
+         REST: st.shared.u32 [%r3], %r9;\nJOIN: ld.shared.u32 %r12, [%r3];\nmul.wide.u32 %rd2, %r1, 4;\n\
+         add.u64 %rd2, %rd2, %rd1;\nst.global.u32 [%rd2], %r12;",
+    );
+    for seed in 0..5 {
+        let launch = Launch { grid: 2, block: 48, seed, lockstep: true, ..Launch::new(&ptx) };
+        let checker = law(&launch, Wants { branches: true, sources: false });
+        // Of each block one warp parts, its lower half once more; both come together once.
+        assert_eq!(checker.told["split"], 4, "{:?}", checker.told);
+        assert_eq!(checker.told["join"], 4, "{:?}", checker.told);
+        assert!(checker.told["else"] >= 4, "{:?}", checker.told);
+    }
+}
+
+#[test]
 fn a_launch_under_a_model_is_told() {
     let ptx = mixed();
     for model in ["store-buffer", "ptx"] {

@@ -1,4 +1,4 @@
-// race: ptx=race(write-read,intra-warp/divergence,10,13) barracuda=race(branch-order/write-read,divergence,10,13) gap=barracuda | a race between two of three sides of nested branches
+// race: ptx=race(write-read,intra-warp/divergence,10,13) barracuda=race(branch-order/write-read,divergence,10,13) | a race between two of three sides of nested branches
 __device__ int out[32], steps;
 
 __global__ void sides() {

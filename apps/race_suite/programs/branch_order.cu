@@ -1,4 +1,4 @@
-// race: ptx=race(write-read,intra-warp/divergence,8,10) barracuda=race(branch-order/write-read,divergence,8,10) gap=barracuda | one side of the branch reads what the other side writes: which side runs first is not said
+// race: ptx=race(write-read,intra-warp/divergence,8,10) barracuda=race(branch-order/write-read,divergence,8,10) | one side of the branch reads what the other side writes: which side runs first is not said
 __device__ int out[32];
 
 __global__ void sides() {

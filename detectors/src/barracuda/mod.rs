@@ -10,7 +10,8 @@
 //!   does where it says so itself (`.acquire`, `.release`, `.acq_rel`), or where the program's text implies it
 //!   ([`Barracuda::learn`]). Until a program was learnt, only the former counts.
 //! - `Split` is `if`, `Join` is `fi`. `else` tells nothing that matters to the rules ([`warp`]). In lockstep, lanes of several
-//!   entries of the stack that access memory together have come together.
+//!   entries of the stack that access memory together have come together. Where a compiler lays out a side of a branch in pieces, the
+//!   sides take turns: neither has ended, and none of them knows of the other.
 //! - A barrier that all threads of a block have come to is `bar`.
 //!
 //! # Where it departs from the paper

@@ -151,8 +151,8 @@ pub(crate) struct Machine<'a> {
     watch: Option<Box<Observed>>,
     /// What the model does is noted here, where somebody wants to know.
     notes: Option<Box<Notes>>,
-    /// Who looks on is to be told of splits as of a stack: see [`Machine::observed_selection`].
-    tells_stack: bool,
+    /// Who looks on is to be told which lanes are together: see [`Machine::observed_selection`].
+    tells_parts: bool,
     /// The launch has no model but what looks on.
     sequential: bool,
     /// Code that the injector has put in delays stores.
@@ -233,7 +233,7 @@ impl<'a> Machine<'a> {
             device_runtime: DeviceRuntime::default(),
             sequential: model.as_ref().is_none_or(|model| model.only_looks_on()),
             model,
-            tells_stack: false,
+            tells_parts: false,
             notes: None,
             watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize))),
             injected: program.variable(LAUNCH_VARIABLE).is_some(),
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
             memory: Shared::none(),
             plan,
         };
-        machine.tells_stack =
+        machine.tells_parts =
             config.lockstep && machine.watch.as_ref().is_some_and(|watch| watch.wants.branches);
         machine.notes = machine.watch.as_ref().and_then(|watch| watch.wants.sources.then(Box::default));
         machine.observed_begin();

@@ -108,8 +108,8 @@ pub(super) struct Observed {
     memories: [Option<Memory>; 32],
     pub made: Made,
     issued: asynchronous::Issued,
-    /// Splits of each warp, where they are told as a stack.
-    splits: Vec<Vec<branches::Open>>,
+    /// How the lanes of each warp have parted, where it is asked for: in lockstep.
+    parts: Vec<branches::Parts>,
 }
 
 impl Observed {
@@ -124,7 +124,7 @@ impl Observed {
             memories: [None; 32],
             made: Made::default(),
             issued: asynchronous::Issued::new(warps),
-            splits: vec![Vec::new(); warps],
+            parts: vec![branches::Parts::default(); warps],
         }
     }
 
@@ -284,7 +284,7 @@ impl Machine<'_> {
     pub(super) fn observed_block_begins(&mut self, cta: u32) {
         if let Some(watch) = &mut self.watch {
             let warps = self.plan.warps_per_block as usize;
-            watch.splits[cta as usize * warps..][..warps].iter_mut().for_each(Vec::clear);
+            watch.parts[cta as usize * warps..][..warps].iter_mut().for_each(branches::Parts::clear);
         }
         let block = self.ctas[cta as usize].block;
         self.tell(|_, watch| Event::BlockBegin { grid: watch.watch.grid, cta, block });

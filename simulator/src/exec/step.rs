@@ -64,7 +64,7 @@ impl Machine<'_> {
                 return Ok(if self.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
             };
             let fragment = self.warps[w].fragments[selected.index];
-            if MODEL && self.tells_stack {
+            if MODEL && self.tells_parts {
                 self.observed_selection(w, fragment.mask, fragment.pc);
             }
             let mask = fragment.mask;

@@ -41,6 +41,7 @@ pub struct Checker {
     pub ended: u32,
     lockstep: bool,
     warps_per_cta: u32,
+    threads_per_cta: u32,
     /// By CTA slot: the block.
     blocks: BTreeMap<u32, u64>,
     threads: BTreeMap<(u32, u32), Thread>,
@@ -54,8 +55,8 @@ pub struct Checker {
     pub told: BTreeMap<&'static str, u64>,
     /// Loads whose value was compared.
     pub compared: u64,
-    /// Splits that are open, by warp slot.
-    splits: BTreeMap<u32, Vec<u32>>,
+    /// In lockstep, by warp slot: the parts of a warp that has parted, and last the one that runs.
+    parts: BTreeMap<u32, Vec<u32>>,
 }
 
 impl Checker {
@@ -80,6 +81,24 @@ impl Checker {
         for lane in by.each() {
             assert!(!self.thread(by.warp, lane).exited, "a thread that has ended does something");
         }
+    }
+
+    /// In lockstep: only lanes of the part that runs do something.
+    fn runs(&self, by: Lanes) {
+        if let Some(running) = self.parts.get(&by.warp).and_then(|parts| parts.last()) {
+            assert_eq!(by.mask & !running, 0, "{by:?} does something while {running:x} runs");
+        }
+    }
+
+    /// In lockstep: the parts of a warp, those who have ended aside.
+    fn parts(&mut self, by: Lanes) -> &mut Vec<u32> {
+        let threads = self.threads_per_cta - by.first;
+        let alive = (0..threads.min(32)).filter(|lane| !self.thread(by.warp, *lane).exited);
+        let alive = alive.fold(0, |alive, lane| alive | 1 << lane);
+        let parts = self.parts.entry(by.warp).or_insert_with(|| vec![u32::MAX]);
+        parts.iter_mut().for_each(|part| *part &= alive);
+        parts.retain(|part| *part != 0);
+        parts
     }
 
     fn thread(&mut self, warp: u32, lane: u32) -> &mut Thread {
@@ -143,6 +162,7 @@ impl Observer for Checker {
         let by = access.by;
         self.alive(by);
         self.nowhere(by);
+        self.runs(by);
         self.count(match access.kind {
             AccessKind::Load => "load",
             AccessKind::Store => "store",
@@ -214,6 +234,7 @@ impl Observer for Checker {
                 self.begun += 1;
                 self.lockstep = lockstep;
                 self.warps_per_cta = shape.warps_per_cta;
+                self.threads_per_cta = shape.threads_per_cta;
             }
             Event::GridEnd { grid } => {
                 assert_eq!((grid, self.begun, self.ended), (7, 1, 0));
@@ -224,6 +245,7 @@ impl Observer for Checker {
                 self.memory.retain(|place, _| (place.0, place.1) != (1, cta));
                 self.numbers.retain(|place, _| (place.0, place.1) != (1, cta));
                 self.threads.retain(|(warp, _), _| warp / self.warps_per_cta != cta);
+                self.parts.retain(|warp, _| warp / self.warps_per_cta != cta);
             }
             Event::BlockEnd { cta, .. } => {
                 assert!(self.blocks.remove(&cta).is_some());
@@ -355,19 +377,36 @@ impl Observer for Checker {
                 self.forget(at);
                 self.count("copy counted");
             }
-            Event::Split { by, taken, .. } => {
+            Event::Split { by, taken, first, .. } => {
                 self.alive(by);
                 assert!(taken & by.mask != 0 && by.mask & !taken != 0 && taken & !by.mask == 0);
+                if self.lockstep {
+                    assert!(first == taken || first == by.mask & !taken);
+                    let parts = self.parts(by);
+                    let whole = parts.iter().position(|part| *part == by.mask);
+                    parts.remove(whole.expect("those who part were together"));
+                    parts.extend([by.mask & !first, first]);
+                } else {
+                    assert_eq!(first, 0);
+                }
                 self.count("split");
             }
             Event::Else(by) => {
                 self.alive(by);
                 assert!(self.lockstep);
+                let parts = self.parts(by);
+                let other = parts.iter().position(|part| *part == by.mask).expect("it is a part");
+                let other = parts.remove(other);
+                parts.push(other);
                 self.count("else");
             }
             Event::Join(by) => {
                 self.alive(by);
                 assert!(self.lockstep);
+                let parts = self.parts(by);
+                let joined = parts.extract_if(.., |part| *part & by.mask != 0).collect::<Vec<u32>>();
+                assert!(joined.len() > 1 && joined.iter().sum::<u32>() == by.mask, "{joined:x?} {by:?}");
+                parts.push(by.mask);
                 self.count("join");
             }
             Event::Work { .. } | Event::HostAccess { .. } | Event::Allocated(_) | Event::Freed(_) => {
