@@ -7,6 +7,7 @@ mod model_ptx;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{AtomicOrder, Chances, Scope, Strength};
 use model_ptx::{Final, Op, Test, axioms, run};
@@ -52,7 +53,16 @@ fn op(text: &str, locations: &[(String, u32)]) -> Op {
             exchange: words[3] == "exch",
             order: AtomicOrder { scope: scope(words[2]), acquire: false, release: false },
         },
-        "fence" => Op::Fence { scope: scope(words[2]), sc: words[1] == "sc" },
+        "fence" => Op::Fence {
+            scope: scope(words[2]),
+            kind: match words[1] {
+                "sc" => FenceKind::Sc,
+                "acq_rel" => FenceKind::AcqRel,
+                "acquire" => FenceKind::Acquire,
+                "release" => FenceKind::Release,
+                other => panic!("fence.{other}"),
+            },
+        },
         "bar" => Op::Barrier,
         other => panic!("the opcode {other}"),
     }
@@ -177,4 +187,29 @@ fn nothing_forbidden_and_nearly_everything_allowed() {
         shown + missing.len()
     );
     assert!(shown >= 372, "{shown} targets are shown; missing: {missing:?}");
+}
+
+/// Message passing with one fence on each side: `fence.release` cures the writer and `fence.acquire` the reader, and neither the
+/// other way round.
+#[test]
+fn fences_on_one_side_order_what_they_say() {
+    let mut random = Rng::new(3);
+    for (writer, reader, cured) in [
+        ("release", "acquire", true),
+        ("acquire", "acquire", false),
+        ("release", "release", false),
+        ("acquire", "release", false),
+        ("sc", "acquire", true),
+        ("release", "acq_rel", true),
+    ] {
+        let test = parse(&format!(
+            "PTX MP+{writer}-{reader}\nx=0;\ny=0;\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\nst.weak x, 1 | ld.relaxed.gpu r0, y ;\n\
+             fence.{writer}.gpu | fence.{reader}.gpu ;\nst.relaxed.gpu y, 1 | ld.weak r1, x ;\nexists"
+        ));
+        let stale = |(registers, _): &Final| registers[1][..2] == [1, 0];
+        let allowed = axioms::allowed(&test);
+        assert_eq!(allowed.iter().any(stale), !cured, "{}", test.name);
+        let shown = (0..4_000).map(|_| run(&test, Chances::new(0.5, 0.5), &mut random)).filter(stale).count();
+        assert_eq!(shown > 0, !cured, "{}: {shown}", test.name);
+    }
 }

@@ -4,6 +4,7 @@
 mod injected;
 
 use bugaroo_device_handlers::Model;
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::model::ptx::{
     Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey,
 };
@@ -49,7 +50,7 @@ fn message(own: u64, seed: u64, budget: u64) -> Passed {
     machine.start(0, ThreadKey::new(0, 0));
     machine.start(1, ThreadKey::new(1, 0));
     machine.store(&mut memory, 0, word(0), [1, 0, 0, 0], WEAK, 1);
-    machine.fence(&mut memory, 0, Scope::Gpu, false);
+    machine.fence(&mut memory, 0, Scope::Gpu, FenceKind::AcqRel);
     machine.store(&mut memory, 0, word(64), [1, 0, 0, 0], RELAXED, 2);
     let read = |machine: &mut Machine, memory: &mut Words, at, strength| match machine.load(
         memory,

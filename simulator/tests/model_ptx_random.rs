@@ -5,6 +5,7 @@
 
 mod model_ptx;
 
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{AtomicOrder, Chances, Scope, Strength};
 use model_ptx::axioms::allowed;
@@ -73,7 +74,10 @@ impl Draw {
             };
             let ops = &mut test.threads[thread].1;
             if !ops.is_empty() && self.below(3) < fences {
-                ops.push(Op::Fence { scope: self.scope(), sc: self.below(2) == 0 });
+                let kinds =
+                    [FenceKind::Sc, FenceKind::Sc, FenceKind::AcqRel, FenceKind::Acquire, FenceKind::Release];
+                let kind = kinds[self.below(5)];
+                ops.push(Op::Fence { scope: self.scope(), kind });
             }
             test.threads[thread].1.push(op);
         }

@@ -5,7 +5,8 @@ mod observed_support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bugaroo_semantics::Wants;
+use bugaroo_semantics::event::{Access, AccessKind, Event, Memory};
+use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::End;
 use observed_support::checker::Checker;
 use observed_support::{Launch, MODELS, text};
@@ -54,6 +55,54 @@ fn a_launch_is_told() {
             }
             assert!(checker.compared > 0);
         }
+    }
+}
+
+/// What is told of a warp's matrix instructions: kind, bytes of an element, elements, lanes, and where the first goes.
+#[derive(Default)]
+struct Matrices(Vec<(AccessKind, u32, u32, u32, u64)>);
+
+impl Observer for Matrices {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn event(&mut self, _: &Event<'_>) {}
+
+    fn access(&mut self, access: &Access<'_>) {
+        if access.memory == Memory::Shared(0) {
+            let first = access.address(access.by.mask.trailing_zeros());
+            self.0.push((access.kind, access.size, access.elements, access.by.mask, first));
+        }
+    }
+}
+
+#[test]
+fn matrices_are_told() {
+    // A 16 x 16 matrix of 16-bit elements from row 0 on, four of 8 x 8 from 1024 on, and one from 2048 on written.
+    let ptx = text(
+        "mov.u32 %r9, values;\nmov.u32 %r10, 16;\nshl.b32 %r11, %r1, 4;\nadd.u32 %r11, %r11, %r9;\n\
+         wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r12, %r13, %r14, %r15, %r5, %r6, %r7, %r8}, [%r9], %r10;\n\
+         ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r11+1024];\n\
+         stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r11+2048], {%r4, %r1};\n\
+         wmma.store.d.sync.aligned.row.m16n16k16.shared.f16 [%r9+4096], {%r4, %r1, %r4, %r2}, %r10;",
+    );
+    let launch = Launch { block: 32, ..Launch::new(&ptx) };
+    let told = Rc::new(RefCell::new(Matrices::default()));
+    launch.run(Some(told.clone()));
+    let told = std::mem::take(&mut told.borrow_mut().0);
+    let (read, write) = (AccessKind::Load, AccessKind::Store);
+    let offset = told[0].4;
+    // The 256 elements of A are held twice: of lanes the first 16 count.
+    let mut wanted: Vec<_> = (0..16).map(|i| (read, 2, 1, 0xffff, offset + i * 2)).collect();
+    wanted.extend((0..4).map(|i| (read, 4, 4, 0xff << (8 * i), offset + 1024 + i * 128)));
+    wanted.extend((0..2).map(|i| (write, 4, 4, 0xff << (8 * i), offset + 2048 + i * 128)));
+    wanted.extend((0..8).map(|i| (write, 2, 1, u32::MAX, offset + 4096 + i * 2)));
+    assert_eq!(told, wanted);
+    // What was told as written is what is there.
+    for model in MODELS {
+        let checker = law(&Launch { model, ..launch.clone() }, Wants { branches: true, sources: true });
+        assert_eq!((checker.told["load"], checker.told["store"]), (20, 10));
     }
 }
 

@@ -171,10 +171,10 @@ fn fence(m: &mut Modifiers<'_>) -> Option<Op> {
     let kind = m.one_of(&[
         ("sc", FenceKind::Sc),
         ("acq_rel", FenceKind::AcqRel),
-        ("acquire", FenceKind::OneSided),
-        ("release", FenceKind::OneSided),
+        ("acquire", FenceKind::Acquire),
+        ("release", FenceKind::Release),
     ]);
-    if kind == Some(FenceKind::OneSided) {
+    if matches!(kind, Some(FenceKind::Acquire | FenceKind::Release)) {
         // `.sync_restrict::shared::cluster` narrows what is ordered; ordering more is no error.
         m.take(|word| word.starts_with("sync_restrict::").then_some(()));
     }

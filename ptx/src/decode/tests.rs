@@ -163,9 +163,11 @@ fn fences() {
     assert_eq!(decode("membar.gl", 0), fence(FenceKind::Sc, Scope::Gpu));
     assert_eq!(decode("fence.sc.cta", 0), fence(FenceKind::Sc, Scope::Cta));
     assert_eq!(decode("fence.sys", 0), fence(FenceKind::AcqRel, Scope::Sys));
-    assert_eq!(decode("fence.acquire.gpu", 0), fence(FenceKind::OneSided, Scope::Gpu));
+    assert_eq!(decode("fence.acquire.gpu", 0), fence(FenceKind::Acquire, Scope::Gpu));
     let restricted = "fence.acquire.sync_restrict::shared::cluster.cluster";
-    assert_eq!(decode(restricted, 0), fence(FenceKind::OneSided, Scope::Cluster));
+    assert_eq!(decode(restricted, 0), fence(FenceKind::Acquire, Scope::Cluster));
+    let restricted = "fence.release.sync_restrict::shared::cta.cluster";
+    assert_eq!(decode(restricted, 0), fence(FenceKind::Release, Scope::Cluster));
     assert_eq!(decode("fence.proxy.async", 0), fence(FenceKind::Proxy, Scope::Sys));
     assert_eq!(decode("fence.mbarrier_init.release.cluster", 0), fence(FenceKind::Proxy, Scope::Sys));
     for bad in ["membar", "fence", "fence.sc", "membar.gpu", "fence.sc.gl"] {

@@ -114,10 +114,24 @@ pub enum FenceKind {
     Sc,
     /// `fence.acq_rel.S`, and `fence.S`
     AcqRel,
-    /// `fence.acquire.*` / `fence.release.*` one-sided forms
-    OneSided,
+    /// `fence.acquire.*`, with `.sync_restrict` or without
+    Acquire,
+    /// `fence.release.*`, with `.sync_restrict` or without
+    Release,
     /// `fence.proxy.*`, `fence.mbarrier_init.*`: not a thread fence of the generic proxy
     Proxy,
+}
+
+impl FenceKind {
+    /// Whether it makes an acquire pattern of a read before it (PTX ISA, "Release and Acquire Patterns").
+    pub fn acquires(self) -> bool {
+        matches!(self, FenceKind::Sc | FenceKind::AcqRel | FenceKind::Acquire)
+    }
+
+    /// Whether it makes a release pattern of a write behind it.
+    pub fn releases(self) -> bool {
+        matches!(self, FenceKind::Sc | FenceKind::AcqRel | FenceKind::Release)
+    }
 }
 
 /// What an `mbarrier` instruction does (PTX ISA, "Parallel Synchronization: mbarrier").

@@ -138,7 +138,7 @@ impl Machine<'_> {
                 for part in parts {
                     lanes(part.lanes).for_each(|lane| frames[lane] = part.rows);
                 }
-                self.matrix(w, &frames, matrix)?;
+                self.matrix(w, &frames, matrix, parts[0].pc)?;
             }
             Together::Sync => {
                 let lanes = parts.iter().fold(0, |all, part| all | part.lanes);

@@ -5,6 +5,7 @@
 
 mod asynchronous;
 mod branches;
+mod matrices;
 mod sourced;
 
 use std::cell::{Cell, RefCell};
@@ -18,6 +19,7 @@ use bugaroo_semantics::event::{
 };
 use bugaroo_semantics::{Observer, Wants};
 
+pub(super) use matrices::Elements;
 use sourced::Marks;
 
 use super::Machine;
@@ -307,10 +309,10 @@ impl Machine<'_> {
             let (by, site) = (machine.observed_lanes(w, mask), watch.site(pc));
             match fence.kind {
                 FenceKind::Proxy => Event::ProxyFence { by, site },
-                // The one-sided ones are taken for both: which they are the program does not keep.
                 kind => {
                     let (sc, scope) = (kind == FenceKind::Sc, fence.scope);
-                    let fence = event::Fence { sc, acquire: true, release: true, scope };
+                    let fence =
+                        event::Fence { sc, acquire: kind.acquires(), release: kind.releases(), scope };
                     Event::Fence { by, site, fence }
                 }
             }

@@ -113,7 +113,7 @@ impl Program {
         match self.fences.get(extra >> 1) {
             Some(fence) if fence.kind != FenceKind::Proxy => {
                 let reach = if fence.scope == Scope::Cta { Reach::Block } else { Reach::Grid };
-                What::Fence { reach, acquire: true, release: true }
+                What::Fence { reach, acquire: fence.kind.acquires(), release: fence.kind.releases() }
             }
             _ => What::Other,
         }

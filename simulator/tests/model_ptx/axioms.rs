@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::model::ptx::{Scope, Strength};
 
 use super::{Final, Op, Test};
@@ -22,8 +23,7 @@ struct Event {
     strength: Strength,
     acquire: bool,
     release: bool,
-    fence: bool,
-    sc: bool,
+    fence: Option<FenceKind>,
     /// Which barrier of its CTA.
     barrier: Option<u32>,
 }
@@ -56,8 +56,7 @@ fn events(test: &Test) -> Vec<Event> {
         strength: Strength::Weak,
         acquire: false,
         release: false,
-        fence: false,
-        sc: false,
+        fence: None,
         barrier: None,
     };
     let mut events = Vec::new();
@@ -84,8 +83,8 @@ fn events(test: &Test) -> Vec<Event> {
                     release: order.release,
                     ..blank
                 },
-                Op::Fence { scope, sc } => {
-                    Event { fence: true, sc, strength: Strength::Strong(scope), ..blank }
+                Op::Fence { scope, kind } => {
+                    Event { fence: Some(kind), strength: Strength::Strong(scope), ..blank }
                 }
                 Op::Barrier => {
                     barriers += 1;
@@ -164,10 +163,16 @@ impl Program<'_> {
                     continue;
                 }
                 let here = first.location == second.location;
-                if second.writes && strong(second) && (first.fence || first.release && here) {
+                if second.writes
+                    && strong(second)
+                    && (first.fence.is_some_and(FenceKind::releases) || first.release && here)
+                {
                     releases.push((b, a));
                 }
-                if first.reads && strong(first) && (second.fence || second.acquire && here) {
+                if first.reads
+                    && strong(first)
+                    && (second.fence.is_some_and(FenceKind::acquires) || second.acquire && here)
+                {
                     acquires.push((a, b));
                 }
             }
@@ -212,7 +217,7 @@ pub fn allowed(test: &Test) -> BTreeSet<Final> {
             permutations(&writes).into_iter().map(|order| [vec![location], order].concat()).collect()
         })
         .collect();
-    let fences = permutations(&of(&|event| event.sc));
+    let fences = permutations(&of(&|event| event.fence == Some(FenceKind::Sc)));
     let coherence = product(&coherence);
     for from in product(&sources) {
         let Some(values) = values(&program, &reads, &from) else { continue };

@@ -4,6 +4,7 @@ pub mod axioms;
 
 use std::collections::BTreeMap;
 
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{
     AtomicOrder, Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey, Writers,
@@ -15,7 +16,7 @@ pub enum Op {
     Load { register: usize, location: usize, strength: Strength, acquire: bool },
     Store { location: usize, value: u32, strength: Strength, release: bool },
     Atomic { register: usize, location: usize, operand: u32, exchange: bool, order: AtomicOrder },
-    Fence { scope: Scope, sc: bool },
+    Fence { scope: Scope, kind: FenceKind },
     Barrier,
 }
 
@@ -113,7 +114,7 @@ fn step(machine: &mut Machine, memory: &mut Words, slot: usize, op: Op, register
             });
             registers[register] = old[0];
         }
-        Op::Fence { scope, sc } => machine.fence(memory, slot, scope, sc),
+        Op::Fence { scope, kind } => machine.fence(memory, slot, scope, kind),
         Op::Barrier => unreachable!("barriers are the scheduler's"),
     }
 }

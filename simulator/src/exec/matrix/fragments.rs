@@ -62,7 +62,7 @@ pub(super) struct Layout {
     extent: (usize, usize),
     row: bool,
     stride: u64,
-    bits: u32,
+    ty: MatrixType,
 }
 
 impl Layout {
@@ -70,18 +70,38 @@ impl Layout {
         let extent = matrix.shape.extent(part);
         let dense = if matrix.row { extent.1 } else { extent.0 };
         let stride = stride.map_or(dense as u64, u64::from);
-        Layout { extent, row: matrix.row, stride, bits: matrix.ty.bits() }
+        Layout { extent, row: matrix.row, stride, ty: matrix.ty }
+    }
+
+    /// Rows and columns.
+    pub fn extent(&self) -> (usize, usize) {
+        self.extent
+    }
+
+    /// How many elements there are.
+    pub fn elements(&self) -> usize {
+        self.extent.0 * self.extent.1
+    }
+
+    /// The bits of an element.
+    pub fn bits(&self) -> u32 {
+        self.ty.bits()
+    }
+
+    /// Elements of a register.
+    pub fn per_register(&self) -> usize {
+        per_register(self.ty)
     }
 
     /// The first bit of an element.
     pub fn bit(&self, (row, column): (usize, usize)) -> u64 {
         let (major, minor) = if self.row { (row, column) } else { (column, row) };
-        (major as u64 * self.stride + minor as u64) * u64::from(self.bits)
+        (major as u64 * self.stride + minor as u64) * u64::from(self.ty.bits())
     }
 
     /// Bytes from the first element to the last.
     pub fn bytes(&self) -> u64 {
-        (self.bit((self.extent.0 - 1, self.extent.1 - 1)) + u64::from(self.bits)).div_ceil(8)
+        (self.bit((self.extent.0 - 1, self.extent.1 - 1)) + u64::from(self.ty.bits())).div_ceil(8)
     }
 }
 

@@ -15,6 +15,7 @@ use bugaroo_ptx::op::MatrixPart;
 
 use super::asynchronous::Spot;
 use super::data::{lanes, read_lane, row, write_lane};
+use super::observed::Elements;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::decoded::{Address, Matrix};
@@ -23,7 +24,13 @@ use fragments::{width, wmma_place};
 
 impl Machine<'_> {
     /// Does matrix instruction `index` for the lanes that have a frame, which should be all of them.
-    pub(super) fn matrix(&mut self, w: usize, frames: &[*mut u8; 32], index: u32) -> Result<(), Trouble> {
+    pub(super) fn matrix(
+        &mut self,
+        w: usize,
+        frames: &[*mut u8; 32],
+        index: u32,
+        pc: u32,
+    ) -> Result<(), Trouble> {
         let program = self.program;
         let mask = (0..32).filter(|lane| !frames[*lane].is_null()).fold(0u32, |mask, lane| mask | 1 << lane);
         let consts = self.constants.base();
@@ -35,16 +42,20 @@ impl Machine<'_> {
             Matrix::Load { address, rows, trans } => {
                 for (number, dst) in rows.iter().enumerate() {
                     let mut matrix = [[0u16; 8]; 8];
+                    let mut lines = Elements::new(4, 4);
                     for (i, line) in matrix.iter_mut().enumerate() {
                         let lane = number * 8 + i;
-                        let Some(from) = self.line(w, frames, address, lane, AccessKind::Read)? else {
+                        let Some((spot, from)) = self.line(w, frames, address, lane, AccessKind::Read)?
+                        else {
                             continue;
                         };
+                        lines.at[lane] = Some((spot, 0));
                         for (j, element) in line.iter_mut().enumerate() {
                             // SAFETY: `line` checked 16 bytes.
                             *element = unsafe { from.cast::<u16>().add(j).read_unaligned() };
                         }
                     }
+                    self.observed_elements(w, pc, false, &lines);
                     let Some(dst) = dst else { continue };
                     for lane in lanes(mask) {
                         let (i, j) = (lane / 4, lane % 4 * 2);
@@ -69,16 +80,20 @@ impl Machine<'_> {
                             }
                         }
                     }
+                    let mut lines = Elements::new(4, 4);
                     for (i, line) in matrix.iter().enumerate() {
                         let lane = number * 8 + i;
-                        let Some(to) = self.line(w, frames, address, lane, AccessKind::Write)? else {
+                        let Some((spot, to)) = self.line(w, frames, address, lane, AccessKind::Write)? else {
                             continue;
                         };
+                        lines.at[lane] = Some((spot, 0));
                         for (j, element) in line.iter().enumerate() {
                             // SAFETY: `line` checked 16 bytes.
                             unsafe { to.cast::<u16>().add(j).write_unaligned(*element) };
+                            lines.written[lane] |= u128::from(*element) << (16 * j);
                         }
                     }
+                    self.observed_elements(w, pc, true, &lines);
                 }
             }
             Matrix::Transpose { dst, src } => {
@@ -97,8 +112,9 @@ impl Machine<'_> {
                 let stride = stride.map(|slot| word(slot, lane));
                 let at = self.lane_address(w, frames[lane], address, lane);
                 let access = AccessKind::Read;
-                let (base, layout) = self.tile(w, address, at, *part, matrix, stride, access, lane)?;
+                let (spot, base, layout) = self.tile(w, address, at, *part, matrix, stride, access, lane)?;
                 let bits = matrix.ty.bits();
+                self.observed_tile(w, (pc, mask), false, (spot, &layout), rows.len(), |_, _| 0);
                 for lane in lanes(mask) {
                     for (register, dst) in rows.iter().enumerate() {
                         let Some(dst) = dst else { continue };
@@ -125,7 +141,7 @@ impl Machine<'_> {
                 let stride = stride.map(|slot| word(slot, lane));
                 let at = self.lane_address(w, frames[lane], address, lane);
                 let access = AccessKind::Write;
-                let (base, layout) =
+                let (spot, base, layout) =
                     self.tile(w, address, at, MatrixPart::C, matrix, stride, access, lane)?;
                 let (bits, per) = (matrix.ty.bits(), fragments::per_register(matrix.ty));
                 for lane in lanes(mask) {
@@ -146,6 +162,11 @@ impl Machine<'_> {
                         }
                     }
                 }
+                // SAFETY: the loader's row.
+                let value = |register: usize, lane: usize| unsafe {
+                    read_lane(row(frames[lane], consts, sources[register]), width(matrix.ty), lane)
+                };
+                self.observed_tile(w, (pc, mask), true, (spot, &layout), sources.len(), value);
             }
             Matrix::Multiply { mma, d, a, b, c } => {
                 let gather = |sources: &[i32], ty| {
@@ -170,6 +191,33 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Tells of a matrix of `wmma`, so many registers a lane: of those that hold an element, the first lane has accessed it.
+    fn observed_tile(
+        &mut self,
+        w: usize,
+        (pc, mask): (u32, u32),
+        writes: bool,
+        (spot, layout): (Spot, &fragments::Layout),
+        registers: usize,
+        value: impl Fn(usize, usize) -> u64,
+    ) {
+        if self.watch.is_none() {
+            return;
+        }
+        let per = layout.per_register();
+        let held = registers * per;
+        for i in 0..held {
+            let mut elements = Elements::new(layout.bits().div_ceil(8), 1);
+            for lane in lanes(mask).filter(|lane| lane * held + i < layout.elements()) {
+                let place = wmma_place(layout.extent(), held, lane, i);
+                elements.at[lane] = Some((spot, layout.bit(place) / 8));
+                elements.written[lane] =
+                    u128::from(value(i / per, lane) >> ((i % per) as u32 * layout.bits()));
+            }
+            self.observed_elements(w, pc, writes, &elements);
+        }
+    }
+
     /// The 16 bytes of a row of a small matrix, whose address the lane of this number gives.
     fn line(
         &self,
@@ -178,14 +226,14 @@ impl Machine<'_> {
         address: &Address,
         lane: usize,
         access: AccessKind,
-    ) -> Result<Option<*mut u8>, Trouble> {
+    ) -> Result<Option<(Spot, *mut u8)>, Trouble> {
         if frames[lane].is_null() {
             return Ok(None);
         }
         let at = self.lane_address(w, frames[lane], address, lane);
         let found = self.spot(w, address.space, at, 16, 16, access);
         let found = found.map_err(|kind| Box::new((kind, lane as u32)))?;
-        Ok(self.pointer(found, 16))
+        Ok(self.pointer(found, 16).map(|pointer| (found, pointer)))
     }
 
     /// The memory of a matrix of `wmma`: checked as one range from the first element to the last.
@@ -200,7 +248,7 @@ impl Machine<'_> {
         stride: Option<u32>,
         access: AccessKind,
         lane: usize,
-    ) -> Result<(*mut u8, fragments::Layout), Trouble> {
+    ) -> Result<(Spot, *mut u8, fragments::Layout), Trouble> {
         let layout = fragments::Layout::new(matrix, part, stride);
         let bytes = layout.bytes();
         let trouble = |kind: FaultKind| Box::new((kind, lane as u32));
@@ -208,6 +256,6 @@ impl Machine<'_> {
         let found: Spot = self.spot(w, address.space, at, bytes, align, access).map_err(trouble)?;
         let outside = FaultKind::OutOfBounds { address: at, size: bytes as u32, access, near: None };
         let base = self.pointer(found, bytes).ok_or_else(|| trouble(outside))?;
-        Ok((base, layout))
+        Ok((found, base, layout))
     }
 }

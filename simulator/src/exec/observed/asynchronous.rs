@@ -72,7 +72,7 @@ impl Machine<'_> {
         Range { memory: Memory::Shared((offset / stride) as u32), address: offset % stride, bytes }
     }
 
-    fn observed_spot(&self, spot: Spot, bytes: u64) -> Range {
+    pub(super) fn observed_spot(&self, spot: Spot, bytes: u64) -> Range {
         match spot {
             Spot::Shared(pointer) => self.observed_shared(pointer, bytes),
             Spot::Global(address, _) => Range { memory: Memory::Global, address, bytes },

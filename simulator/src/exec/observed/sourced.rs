@@ -20,7 +20,8 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Nothing of the kind.
-    const NONE: Marks = Marks { held: 0, own: [0; 8], sourced: [0; 8], numbered: false, numbers: [0; 32] };
+    pub const NONE: Marks =
+        Marks { held: 0, own: [0; 8], sourced: [0; 8], numbered: false, numbers: [0; 32] };
 
     /// Whether all elements of the lanes come from the same kind of place.
     pub fn is_alike(&self, mask: u32, elements: u32) -> bool {

@@ -178,9 +178,9 @@ impl Ptx {
         self.machine.all_known();
     }
 
-    fn fence_all(&mut self, at: &At, among: u32, reach: Scope, sc: bool, memory: &mut Seen<'_, '_>) {
+    fn fence_all(&mut self, at: &At, among: u32, reach: Scope, kind: FenceKind, memory: &mut Seen<'_, '_>) {
         for lane in lanes(among) {
-            self.machine.fence(memory, Self::slot(at, lane), reach, sc);
+            self.machine.fence(memory, Self::slot(at, lane), reach, kind);
             self.note(at, lane);
         }
     }
@@ -269,7 +269,7 @@ impl MemoryModel for Ptx {
             self.order(at, fresh, memory);
             return self.done(at, fresh, 0, memory);
         }
-        self.fence_all(at, fresh, scope(fence.scope), fence.kind == FenceKind::Sc, memory);
+        self.fence_all(at, fresh, scope(fence.scope), fence.kind, memory);
         self.done(at, fresh, 0, memory)
     }
 

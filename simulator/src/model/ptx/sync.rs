@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::stale::Edge;
 use super::thread::Late;
 use super::{Machine, Plain};
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::release::{self as entry, Entries, Release};
 use bugaroo_semantics::clocks::{View, Writers, joined};
 use bugaroo_semantics::location::{Span, Value};
@@ -109,13 +110,23 @@ impl Machine {
         Some(Rc::new(Release::new(self.threads[slot].key, scope, &view)))
     }
 
-    /// A fence of a thread: `fence.acq_rel`, or `fence.sc`.
-    pub fn fence(&mut self, memory: &mut impl Plain, slot: usize, scope: Scope, sc: bool) {
+    /// A fence of a thread, other than a proxy fence.
+    pub fn fence(&mut self, memory: &mut impl Plain, slot: usize, scope: Scope, kind: FenceKind) {
         self.step(memory, slot, None);
-        self.order_for_release(memory, slot);
-        if !self.threads[slot].bank.is_empty() {
+        if kind.releases() {
+            self.order_for_release(memory, slot);
+        } else {
+            // Stores before an acquire may still become visible behind it.
+            self.settle_all(memory, slot);
+        }
+        if kind.acquires() && !self.threads[slot].bank.is_empty() {
             self.take_banked(slot, scope, None);
         }
+        if !kind.releases() {
+            self.threads[slot].acquired = Edge { time: self.now, scope };
+            return;
+        }
+        let sc = kind == FenceKind::Sc;
         if sc {
             self.join_sc(slot, scope);
         }
@@ -125,7 +136,10 @@ impl Machine {
         }
         let edge = Edge { time: self.now, scope };
         let thread = &mut self.threads[slot];
-        (thread.released, thread.acquired) = (edge, edge);
+        thread.released = edge;
+        if kind.acquires() {
+            thread.acquired = edge;
+        }
         let new = Some(Rc::new(Release::new(thread.key, scope, &view)));
         if scope == Scope::Cta {
             thread.fences = entry::both(&new, &thread.fences);

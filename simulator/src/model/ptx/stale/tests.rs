@@ -1,3 +1,5 @@
+use bugaroo_ptx::op::FenceKind;
+
 use crate::model::Missing;
 use crate::model::ptx::{Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey};
 
@@ -48,7 +50,7 @@ fn a_stale_read_is_told_as_it_was() {
     machine.store(&mut memory, 0, word(0), [1, 0, 0, 0], WEAK, 20);
     assert_eq!(load(&mut machine, &mut memory, 1, 0, WEAK, 10), 0);
     assert_eq!(told(&machine), (1, Missing::Release, 1));
-    machine.fence(&mut memory, 0, Scope::Gpu, false);
+    machine.fence(&mut memory, 0, Scope::Gpu, FenceKind::AcqRel);
     machine.store(&mut memory, 0, word(1), [1, 0, 0, 0], RELAXED, 21);
     while load(&mut machine, &mut memory, 2, 1, RELAXED, 11) == 0 {}
     assert_eq!(load(&mut machine, &mut memory, 2, 0, WEAK, 10), 0);

@@ -1,0 +1,71 @@
+//! What is told of matrices that a warp reads and writes together.
+//!
+//! They are accesses of lanes like any others, weak ones: the ISA has the warp come together for them, and says nothing of memory. Of `ldmatrix`
+//! and `stmatrix` a row belongs to the lane that gives its address. Of `wmma` an element belongs to the lane that holds it
+//! in our layout, which is opaque to programs; of several lanes that hold it, to the first.
+
+use bugaroo_ptx::types::Semantics;
+use bugaroo_semantics::event::{AccessKind, Values};
+
+use super::sourced::Marks;
+use super::{Doing, Going, Machine};
+use crate::exec::asynchronous::Spot;
+
+/// The elements of the same number of all lanes.
+pub(in crate::exec) struct Elements {
+    /// Bytes of each.
+    pub size: u32,
+    /// How many lie behind each other at each lane's place.
+    pub count: u32,
+    pub at: [Option<(Spot, u64)>; 32],
+    /// By lane; where they are written.
+    pub written: [u128; 32],
+}
+
+impl Elements {
+    /// Nobody's yet.
+    pub fn new(size: u32, count: u32) -> Elements {
+        Elements { size, count, at: [None; 32], written: [0; 32] }
+    }
+}
+
+impl Values for Elements {
+    fn value(&self, lane: u32, element: u32) -> u128 {
+        let bits = self.size * 8;
+        self.written[lane as usize] >> (element * bits) & (u128::MAX >> (128 - bits))
+    }
+}
+
+impl Machine<'_> {
+    /// Lanes have read or written elements of a matrix: each so many bytes behind its spot.
+    pub(in crate::exec) fn observed_elements(
+        &mut self,
+        w: usize,
+        pc: u32,
+        writes: bool,
+        elements: &Elements,
+    ) {
+        if self.watch.is_none() {
+            return;
+        }
+        let mut mask = 0;
+        for (lane, place) in elements.at.iter().enumerate() {
+            let Some((spot, behind)) = place else { continue };
+            let range = self.observed_spot(*spot, 0);
+            let Some(watch) = &mut self.watch else { return };
+            mask |= 1 << lane;
+            watch.memories[lane] = Some(range.memory);
+            watch.addresses[lane] = range.address + behind;
+        }
+        if mask == 0 {
+            return;
+        }
+        let by = self.observed_lanes(w, mask);
+        let Some(watch) = &mut self.watch else { return };
+        watch.going = Going::Several;
+        let kind = if writes { AccessKind::Store } else { AccessKind::Load };
+        let Elements { size, count, .. } = *elements;
+        let doing = Doing { pc, kind, semantics: Semantics::Weak, size, elements: count };
+        watch.access(by, &doing, if writes { u32::MAX } else { 0 }, elements, &Marks::NONE);
+    }
+}
