@@ -10,6 +10,8 @@
 //! failures rarer than those that a tenth of a conclusion's trials show; the latter come up later as failures that no fence
 //! cures.
 
+use std::cmp::Reverse;
+
 use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
 use bugaroo_protocol::{Inserted, Model, Side, SiteId, Space};
 
@@ -136,8 +138,9 @@ async fn passes<T: Trials>(bench: &Bench<'_, T>, known: &Variation, what: Insert
     Ok(verdict == Verdict::Passes)
 }
 
-/// The places that all threads pass: first those behind the accesses that collide, innermost first, as an author would
-/// put the barrier between the two; then the others in the order of the text.
+/// The places that all threads pass: first those behind the accesses that collide, as an author would put the barrier between the
+/// two, behind a whole loop rather than in it: threads need not all go round as often with another input. Then the others in the
+/// order of the text.
 async fn passed_by_all<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
@@ -170,9 +173,9 @@ async fn passed_by_all<T: Trials>(
         };
         let holds = |sites: &[SiteId]| behind && place.ids().any(|id| sites.contains(&id));
         let (class, nesting) = match () {
-            () if holds(&first) => (0, nesting),
-            () if holds(&second) => (1, nesting),
-            () => (2, 0),
+            () if holds(&first) => (0, Reverse(nesting)),
+            () if holds(&second) => (1, Reverse(nesting)),
+            () => (2, Reverse(0)),
         };
         (class, nesting, line, place.lead().id)
     });
