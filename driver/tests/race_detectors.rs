@@ -145,6 +145,10 @@ fn barracuda_finds_threads_that_write_one_word() {
 fn barracuda_misses_a_barrier() {
     let found = races(&run("barracuda_misses_a_barrier", &barracuda(), c"none", (1, 64)));
     assert!(found.iter().any(|race| race.shared && race.class == RaceClass::IntraBlock), "{found:?}");
+    for race in &found {
+        let variable = race.allocation.as_ref().expect("a variable of shared memory");
+        assert_eq!((variable.variable.as_deref(), variable.size, variable.offset), (Some("word"), 4, 0));
+    }
 }
 
 #[test]

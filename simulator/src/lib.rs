@@ -37,7 +37,7 @@ pub use fault::{
 pub use grid::Grid;
 pub use image::{Image, Launched};
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch, launch_with};
-pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Placement, Places, Program};
+pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Placement, Places, Program, SharedVariable};
 pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
 pub use model::{At, MemoryModel, ModelCounts};
 pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, Scheduler, Turn};

@@ -36,3 +36,19 @@ fn races_within_blocks_are_cured_by_barriers() {
         assert_eq!([patch[at - 1][1..].trim(), patch[at][1..].trim()], cure, "{name}: {said}");
     }
 }
+
+#[test]
+fn the_advice_cures_the_races_of_all_threads() {
+    let Some(tools) = tools() else { return };
+    let programs = programs().expect("all labels can be read");
+    let name = "matrix_tile_no_barrier";
+    let program = programs.iter().find(|program| program.name == name).expect("it is in the suite");
+    let built = tools.build(program).expect("it builds");
+    // The same two lines race within a warp, where __syncwarp() would do, and between warps.
+    let done = tools.run(&built, &["race", "--seed", "1", "--trials", "8"]).expect("bugaroo starts");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(said.contains("what adds it: __syncthreads() between the two"), "{said}");
+    assert!(!said.contains("what adds it: __syncwarp()"), "{said}");
+    assert!(said.contains("also as by threads of one warp"), "{said}");
+    assert!(said.contains("of the 512-byte shared variable square()::tile"), "{said}");
+}

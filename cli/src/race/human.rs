@@ -1,5 +1,6 @@
 //! Races for people: both accesses in the source, the memory, what would order them, and how often it showed.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -57,7 +58,8 @@ pub fn of_trial(races: &RaceSummary, target: &Target) -> String {
     groups(races.races.iter()).iter().map(told).collect()
 }
 
-/// Races of the same two places, whoever came first and whoever found them; the most telling first.
+/// Races of the same two places, whoever came first and whoever found them; the most telling group first. Within one, those of threads
+/// that are further apart come first: what cures them cures the others too.
 fn groups<'a>(races: impl Iterator<Item = &'a FoundRace>) -> Vec<Vec<&'a FoundRace>> {
     let mut at: BTreeMap<([Place; 2], bool), usize> = BTreeMap::new();
     let mut groups: Vec<Vec<&FoundRace>> = Vec::new();
@@ -67,6 +69,9 @@ fn groups<'a>(races: impl Iterator<Item = &'a FoundRace>) -> Vec<Vec<&'a FoundRa
             groups.len() - 1
         });
         groups[group].push(found);
+    }
+    for group in &mut groups {
+        group.sort_by_key(|found| (!found.race.proven, Reverse(words::reach(found.race.class))));
     }
     groups
 }

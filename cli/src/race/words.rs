@@ -61,6 +61,16 @@ fn apart(class: RaceClass) -> &'static str {
     }
 }
 
+/// The same as a number: what orders threads that are further apart orders nearer ones, too.
+pub fn reach(class: RaceClass) -> u8 {
+    match class {
+        RaceClass::IntraWarp | RaceClass::Divergence => 0,
+        RaceClass::IntraBlock => 1,
+        RaceClass::InterBlock => 2,
+        RaceClass::InterGrid | RaceClass::Host => 3,
+    }
+}
+
 /// Who does what there: `block (1,0,0) thread (0,0,0) loads 4 bytes, weak`.
 pub fn does(party: &RaceParty) -> String {
     let who = match &party.at {

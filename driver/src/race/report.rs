@@ -10,6 +10,7 @@ use bugaroo_protocol::{
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::scope::Strength;
+use bugaroo_simulator::SharedVariable;
 
 use crate::diagnosis::{Lines, one_thread};
 use crate::injection::Injected;
@@ -111,13 +112,31 @@ impl Driver {
             class: class(finding.class),
             shared,
             address: finding.address,
-            allocation: if shared { None } else { self.allocation_of(finding.address) },
+            allocation: if shared { self.variable_of(finding) } else { self.allocation_of(finding.address) },
             first: self.party(&finding.first),
             second: self.party(&finding.second),
             missing: missing(finding.missing),
             proven: true,
             count: finding.count,
         }
+    }
+
+    /// The variable that is there in shared memory; none in its dynamic part.
+    fn variable_of(&self, finding: &Finding) -> Option<NearAllocation> {
+        let race = self.race.as_ref()?;
+        let Who::Thread { grid, .. } = finding.second.who else { return None };
+        let (program, _) = race.programs.at(finding.second.site)?;
+        let kernel = program.kernel(&race.grids.get(&grid)?.kernel)?;
+        let SharedVariable { name, offset, size } = kernel.shared_variable_at(finding.address)?;
+        Some(NearAllocation {
+            base: u64::from(*offset),
+            size: u64::from(*size),
+            offset: (finding.address - u64::from(*offset)) as i64,
+            freed: false,
+            variable: Some(name.clone()),
+            allocated_at: Vec::new(),
+            freed_at: Vec::new(),
+        })
     }
 
     /// The allocation that an address is in, or was in last.

@@ -37,6 +37,7 @@ pub use constants::Constants;
 pub(crate) use control::agrees;
 pub use error::LoadError;
 pub use places::{Placement, Places};
+pub use shared::SharedVariable;
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -70,6 +71,8 @@ pub struct KernelInfo {
     pub param_bytes: u32,
     /// Bytes of static shared memory.
     pub static_shared: u32,
+    /// What is in it.
+    pub shared_variables: Vec<SharedVariable>,
     /// Bytes of local memory per thread, as far as they are known before the run (recursion and indirect
     /// calls come on top).
     pub local_bytes: u32,
@@ -90,6 +93,15 @@ pub struct KernelInfo {
     pub cluster: [u32; 3],
     /// Whether the kernel states it (`.reqnctapercluster`).
     pub explicit_cluster: bool,
+}
+
+impl KernelInfo {
+    /// The variable of static shared memory that a byte belongs to.
+    pub fn shared_variable_at(&self, offset: u64) -> Option<&SharedVariable> {
+        self.shared_variables
+            .iter()
+            .find(|one| offset.checked_sub(one.offset.into()).is_some_and(|within| within < one.size.into()))
+    }
 }
 
 /// A loaded module.
@@ -324,6 +336,7 @@ fn kernel_info(
         params,
         param_bytes,
         static_shared: shared.size(index),
+        shared_variables: shared.variables(index),
         local_bytes,
         max_threads: limit.map_or(config.threads_per_block, |l| l.min(u64::from(u32::MAX)) as u32),
         registers: (program.functions[index as usize].frame_bytes / 128).clamp(1, 255),

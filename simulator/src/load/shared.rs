@@ -8,6 +8,17 @@
 use bugaroo_ptx::ast::Variable;
 use rustc_hash::FxHashMap;
 
+/// A shared variable of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedVariable {
+    /// Name, as the PTX has it.
+    pub name: String,
+    /// Byte offset in the block's shared memory.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
 /// Offsets of shared variables and sizes per kernel.
 #[derive(Debug, Default)]
 pub(super) struct SharedLayout {
@@ -15,6 +26,8 @@ pub(super) struct SharedLayout {
     offsets: FxHashMap<(Option<u32>, String), u32>,
     /// Bytes that each kernel (by function index) needs.
     sizes: FxHashMap<u32, u32>,
+    /// The variables that each kernel reaches.
+    variables: FxHashMap<u32, Vec<SharedVariable>>,
 }
 
 /// A variable, its owner and the kernels that reach it.
@@ -34,9 +47,12 @@ impl SharedLayout {
         for one in uses {
             let top = one.kernels.iter().filter_map(|k| layout.sizes.get(k)).max().copied().unwrap_or(0);
             let offset = top.checked_next_multiple_of(one.variable.align.max(1))?;
-            let end = offset.checked_add(u32::try_from(one.variable.size()).ok()?)?;
+            let size = u32::try_from(one.variable.size()).ok()?;
+            let end = offset.checked_add(size)?;
             for kernel in &one.kernels {
                 layout.sizes.insert(*kernel, end);
+                let name = one.variable.name.clone();
+                layout.variables.entry(*kernel).or_default().push(SharedVariable { name, offset, size });
             }
             layout.offsets.insert((one.owner, one.variable.name.clone()), offset);
         }
@@ -51,6 +67,11 @@ impl SharedLayout {
     /// Offset of a function's variable.
     pub fn offset(&self, owner: u32, name: &str) -> Option<u32> {
         self.offsets.get(&(Some(owner), name.to_string())).copied()
+    }
+
+    /// A kernel's variables.
+    pub fn variables(&self, kernel: u32) -> Vec<SharedVariable> {
+        self.variables.get(&kernel).cloned().unwrap_or_default()
     }
 
     /// Bytes that a kernel's variables take.
