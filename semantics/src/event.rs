@@ -160,12 +160,12 @@ impl std::fmt::Debug for Access<'_> {
     }
 }
 
-/// The size of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The size of a launch, for the tables of who models or observes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Slots for resident warps.
+    /// Slots for resident warps; numbers of warps are less.
     pub warps: u32,
-    /// Slots for resident CTAs.
+    /// Slots for resident CTAs; numbers of CTAs are less.
     pub ctas: u32,
     /// Warps of a CTA: CTA slot `c` has warp slots `c * warps_per_cta` and on.
     pub warps_per_cta: u32,

@@ -11,7 +11,7 @@ use crate::findings::close_to;
 /// What it is, in a few words.
 pub fn title(race: &Race) -> String {
     let memory = if race.shared { "shared memory" } else { "global memory" };
-    let apart = apart(race.class);
+    let apart = apart(race);
     match race.kind {
         RaceKind::BarrierDivergence => {
             format!("barrier divergence in kernel {}", demangled(&race.second.kernel))
@@ -50,13 +50,17 @@ pub fn noun(party: &RaceParty) -> &'static str {
 }
 
 /// How far apart the two threads are.
-fn apart(class: RaceClass) -> &'static str {
-    match class {
+fn apart(race: &Race) -> &'static str {
+    match race.class {
         RaceClass::IntraWarp => "by threads of one warp",
         RaceClass::Divergence => "on different sides of a branch of one warp",
         RaceClass::IntraBlock => "by threads of one block",
         RaceClass::InterBlock => "by threads of different blocks",
-        RaceClass::InterGrid => "by different kernels or a kernel and a copy",
+        RaceClass::InterGrid => match (&race.first.at, &race.second.at) {
+            (Some(_), Some(_)) => "by different launches",
+            (None, None) => "by different calls of the host",
+            _ => "by a kernel and a call of the host",
+        },
         RaceClass::Host => "by the host and the device",
     }
 }
@@ -188,7 +192,8 @@ pub fn missing(race: &Race) -> [String; 2] {
         ),
         RaceMissing::BlockBarrier => said(
             "no barrier of the block between the two".to_owned(),
-            "__syncthreads() between the two, where all threads of the block pass",
+            "__syncthreads() between the two, where all threads of the block pass; where a flag or a lock is to order them, \
+             __threadfence_block() before it is set and behind where it is seen",
         ),
         RaceMissing::WarpBarrier if race.kind == RaceKind::BarrierDivergence => said(
             "threads of the warp are not all there".to_owned(),
@@ -196,7 +201,8 @@ pub fn missing(race: &Race) -> [String; 2] {
         ),
         RaceMissing::WarpBarrier => said(
             "no barrier of the warp between the two: its threads need not run in lockstep".to_owned(),
-            "__syncwarp() between the two",
+            "__syncwarp() between the two, where all threads of its mask pass; where a flag or a lock is to order them, \
+             __threadfence_block() before it is set and behind where it is seen",
         ),
         RaceMissing::CopyWait => said(
             "nothing waits for the asynchronous copy".to_owned(),

@@ -32,7 +32,7 @@ fn done(run: u32, taken: u32, again: bool) -> Did {
 }
 
 impl Machine<'_> {
-    /// The launch's size, for its model.
+    /// The launch's size.
     pub(super) fn shape(&self) -> Shape {
         Shape {
             warps: self.plan.resident * self.plan.warps_per_block,
@@ -40,6 +40,8 @@ impl Machine<'_> {
             warps_per_cta: self.plan.warps_per_block,
             threads_per_cta: self.plan.threads_per_block,
             blocks: self.plan.blocks,
+            cluster: self.cluster_size(),
+            shared_bytes: self.plan.shared_bytes,
         }
     }
 

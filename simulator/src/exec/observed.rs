@@ -15,7 +15,7 @@ use bugaroo_ptx::op::{AtomOp, FenceKind};
 use bugaroo_ptx::types::{Scope, Semantics};
 use bugaroo_semantics::effect::strong_among;
 use bugaroo_semantics::event::{
-    self, Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Site, Values, WorkId,
+    self, Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId,
 };
 use bugaroo_semantics::{Observer, Wants};
 
@@ -270,11 +270,7 @@ impl Machine<'_> {
 
     /// The launch begins.
     pub(super) fn observed_begin(&self) {
-        let model::Shape { warps, ctas, warps_per_cta, threads_per_cta, blocks } = self.shape();
-        let cluster = self.cluster_size();
-        let shared_bytes = self.plan.shared_bytes;
-        let shape = Shape { warps, ctas, warps_per_cta, threads_per_cta, blocks, cluster, shared_bytes };
-        let lockstep = self.config.lockstep;
+        let (shape, lockstep) = (self.shape(), self.config.lockstep);
         self.tell(|_, watch| Event::GridBegin {
             grid: watch.watch.grid,
             shape,

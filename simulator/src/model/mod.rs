@@ -46,22 +46,8 @@ use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::Scope;
 
 pub use accessed::Accessed;
+pub use bugaroo_semantics::event::Shape;
 pub use world::{World, is_elsewhere};
-
-/// The size of a launch, as a model needs it for its tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Slots for resident warps; [`At::warp`] is less.
-    pub warps: u32,
-    /// Slots for resident CTAs; [`At::cta`] is less.
-    pub ctas: u32,
-    /// Warps of a CTA: CTA slot `c` has warp slots `c * warps_per_cta` and on.
-    pub warps_per_cta: u32,
-    /// Threads of a CTA.
-    pub threads_per_cta: u32,
-    /// CTAs of the grid.
-    pub blocks: u64,
-}
 
 /// Lanes of a warp that execute an instruction together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -99,7 +99,7 @@ impl Ptx {
             late: settings.pr.map(|pr| (pr * 0.25 * f64::from(u32::MAX)) as u32),
             seed: bugaroo_device_handlers::launch_key(seed, launch),
             facts,
-            shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
+            shape: Shape::default(),
             machine: Machine::new(0, chances[0], 0, settings.memory),
             busy: Vec::new(),
             alive: Vec::new(),

@@ -126,7 +126,7 @@ impl StoreBuffer {
             coins: Coins::new(launch_key(seed, launch), sites.store_sites),
             sites,
             lockstep: false,
-            shape: Shape { warps: 0, ctas: 0, warps_per_cta: 0, threads_per_cta: 0, blocks: 0 },
+            shape: Shape::default(),
             threads: Vec::new(),
             busy: Vec::new(),
             ctas: Vec::new(),
