@@ -53,6 +53,7 @@ impl Machine<'_> {
                         for (j, element) in line.iter_mut().enumerate() {
                             // SAFETY: `line` checked 16 bytes.
                             *element = unsafe { from.cast::<u16>().add(j).read_unaligned() };
+                            lines.values[lane] |= u128::from(*element) << (16 * j);
                         }
                     }
                     self.observed_elements(w, pc, false, &lines);
@@ -90,7 +91,7 @@ impl Machine<'_> {
                         for (j, element) in line.iter().enumerate() {
                             // SAFETY: `line` checked 16 bytes.
                             unsafe { to.cast::<u16>().add(j).write_unaligned(*element) };
-                            lines.written[lane] |= u128::from(*element) << (16 * j);
+                            lines.values[lane] |= u128::from(*element) << (16 * j);
                         }
                     }
                     self.observed_elements(w, pc, true, &lines);
@@ -114,7 +115,10 @@ impl Machine<'_> {
                 let access = AccessKind::Read;
                 let (spot, base, layout) = self.tile(w, address, at, *part, matrix, stride, access, lane)?;
                 let bits = matrix.ty.bits();
-                self.observed_tile(w, (pc, mask), false, (spot, &layout), rows.len(), |_, _| 0);
+                // Of elements of less than a byte, the byte.
+                // SAFETY: `tile` checked every element.
+                let there = |_, _, bit: u64| unsafe { fragments::read_element(base, bit & !7, bits.max(8)) };
+                self.observed_tile(w, (pc, mask), false, (spot, &layout), rows.len(), there);
                 for lane in lanes(mask) {
                     for (register, dst) in rows.iter().enumerate() {
                         let Some(dst) = dst else { continue };
@@ -162,9 +166,12 @@ impl Machine<'_> {
                         }
                     }
                 }
-                // SAFETY: the loader's row.
-                let value = |register: usize, lane: usize| unsafe {
-                    read_lane(row(frames[lane], consts, sources[register]), width(matrix.ty), lane)
+                let value = |i: usize, lane: usize, _| {
+                    // SAFETY: the loader's row.
+                    let register = unsafe {
+                        read_lane(row(frames[lane], consts, sources[i / per]), width(matrix.ty), lane)
+                    };
+                    register >> ((i % per) as u32 * bits)
                 };
                 self.observed_tile(w, (pc, mask), true, (spot, &layout), sources.len(), value);
             }
@@ -191,7 +198,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Tells of a matrix of `wmma`, so many registers a lane: of those that hold an element, the first lane has accessed it.
+    /// Tells of a matrix of `wmma`, so many registers a lane: of those that hold an element, the first lane has accessed it. `value` is that of
+    /// an element of a lane, which lies at this bit.
     fn observed_tile(
         &mut self,
         w: usize,
@@ -199,20 +207,18 @@ impl Machine<'_> {
         writes: bool,
         (spot, layout): (Spot, &fragments::Layout),
         registers: usize,
-        value: impl Fn(usize, usize) -> u64,
+        value: impl Fn(usize, usize, u64) -> u64,
     ) {
         if self.watch.is_none() {
             return;
         }
-        let per = layout.per_register();
-        let held = registers * per;
+        let held = registers * layout.per_register();
         for i in 0..held {
             let mut elements = Elements::new(layout.bits().div_ceil(8), 1);
             for lane in lanes(mask).filter(|lane| lane * held + i < layout.elements()) {
-                let place = wmma_place(layout.extent(), held, lane, i);
-                elements.at[lane] = Some((spot, layout.bit(place) / 8));
-                elements.written[lane] =
-                    u128::from(value(i / per, lane) >> ((i % per) as u32 * layout.bits()));
+                let bit = layout.bit(wmma_place(layout.extent(), held, lane, i));
+                elements.at[lane] = Some((spot, bit / 8));
+                elements.values[lane] = value(i, lane, bit).into();
             }
             self.observed_elements(w, pc, writes, &elements);
         }

@@ -18,21 +18,21 @@ pub(in crate::exec) struct Elements {
     /// How many lie behind each other at each lane's place.
     pub count: u32,
     pub at: [Option<(Spot, u64)>; 32],
-    /// By lane; where they are written.
-    pub written: [u128; 32],
+    /// What is read or written, by lane.
+    pub values: [u128; 32],
 }
 
 impl Elements {
     /// Nobody's yet.
     pub fn new(size: u32, count: u32) -> Elements {
-        Elements { size, count, at: [None; 32], written: [0; 32] }
+        Elements { size, count, at: [None; 32], values: [0; 32] }
     }
 }
 
 impl Values for Elements {
     fn value(&self, lane: u32, element: u32) -> u128 {
         let bits = self.size * 8;
-        self.written[lane as usize] >> (element * bits) & (u128::MAX >> (128 - bits))
+        self.values[lane as usize] >> (element * bits) & (u128::MAX >> (128 - bits))
     }
 }
 
