@@ -2,12 +2,15 @@
 //! turns beside others ([`crate::pump`]), and is reported when it ends. Reports come in the order in which
 //! launches end; their ordinals are those of the calls.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
-use bugaroo_simulator::conflicts::{self, Notes};
+use bugaroo_semantics::Both;
+use bugaroo_simulator::conflicts::Conflicts;
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, check,
+    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Watch, check,
 };
 
 use crate::conflicts::Told;
@@ -69,9 +72,21 @@ pub struct Flight {
     armed: Option<Armed>,
     workspace: Option<u64>,
     /// Its conflicts, where the orders ask for them.
-    notes: Option<Notes>,
+    conflicts: Option<Rc<RefCell<Conflicts>>>,
     /// Work that it had done when that was last looked at.
     pub(super) worked: u64,
+}
+
+/// Who looks on already, and one more.
+fn with(watch: Option<Watch>, conflicts: Option<Rc<RefCell<Conflicts>>>) -> Option<Watch> {
+    let Some(conflicts) = conflicts else { return watch };
+    Some(match watch {
+        Some(watch) => {
+            let both = Both(Rc::clone(&watch.observer), conflicts);
+            Watch { observer: Rc::new(RefCell::new(both)), ..watch }
+        }
+        None => Watch { observer: conflicts, grid: 0, first_site: 0 },
+    })
 }
 
 impl Request {
@@ -148,13 +163,12 @@ impl Driver {
         let config = DeviceConfig { late_copies, lockstep, patience, ..self.config.clone() };
         // Handlers' code is not the program's.
         let recorded = self.injection.conflicts() && armed.is_none();
-        let (model, notes) = if recorded {
-            let (model, notes) = conflicts::attach(Arc::clone(&program), model);
-            (Some(model), Some(notes))
-        } else {
-            (model, None)
-        };
+        let conflicts = recorded.then(|| {
+            let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
+            Rc::new(RefCell::new(conflicts))
+        });
         let watch = self.watch(ticket, &program, &name, (request.grid, request.block));
+        let watch = with(watch, conflicts.clone());
         match Grid::with_model(program, &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => Ok(Flight {
                 grid,
@@ -164,7 +178,7 @@ impl Driver {
                 ordinal,
                 armed,
                 workspace,
-                notes,
+                conflicts,
                 worked: 0,
             }),
             Err(error) => {
@@ -245,7 +259,8 @@ impl Driver {
         let (ordinal, kernel, (grid, block)) = (flight.ordinal, flight.name.clone(), flight.shape);
         let function = flight.function;
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
-        let found = flight.notes.as_ref().map(Notes::found).unwrap_or_default();
+        let found = flight.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
+        let found = found.unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
         self.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);

@@ -85,6 +85,13 @@ pub trait Values {
     /// What a store or an atomic has left in memory in this element, low bytes first; of a load what it has given, where that
     /// is known.
     fn value(&self, lane: u32, element: u32) -> u128;
+
+    /// What memory held in this element right before the access, of an atomic's lanes one after another; 0 where nobody has asked for
+    /// it ([`crate::Wants::before`]), and of matrices.
+    fn before(&self, lane: u32, element: u32) -> u128 {
+        let _ = (lane, element);
+        0
+    }
 }
 
 /// An access of global or shared memory by lanes of a warp, at one instruction. An instruction whose lanes touch different

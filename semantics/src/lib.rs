@@ -10,4 +10,4 @@ pub mod location;
 mod observer;
 pub mod scope;
 
-pub use observer::{Observer, Wants};
+pub use observer::{Both, Observer, Wants};

@@ -24,7 +24,7 @@ struct Nobody {
 
 impl Observer for Nobody {
     fn wants(&self) -> Wants {
-        Wants { branches: true, sources: true }
+        Wants { branches: true, sources: true, before: false }
     }
 
     fn access(&mut self, access: &Access<'_>) {

@@ -49,8 +49,10 @@ fn a_launch_is_told() {
         for seed in 0..15 {
             let launch =
                 Launch { grid: 4, block: 48, seed, lockstep, pct: seed % 3 == 0, ..Launch::new(&ptx) };
-            let checker = law(&launch, Wants { branches: true, sources: true });
-            for what in ["load", "store", "atomic", "fence", "arrive", "leave", "warp barrier", "block"] {
+            let checker = law(&launch, Wants { branches: true, sources: true, before: true });
+            for what in
+                ["before", "load", "store", "atomic", "fence", "arrive", "leave", "warp barrier", "block"]
+            {
                 assert!(checker.told[what] > 0, "{what}");
             }
             assert!(checker.compared > 0);
@@ -101,7 +103,8 @@ fn matrices_are_told() {
     assert_eq!(told, wanted);
     // What was told as written is what is there.
     for model in MODELS {
-        let checker = law(&Launch { model, ..launch.clone() }, Wants { branches: true, sources: true });
+        let checker =
+            law(&Launch { model, ..launch.clone() }, Wants { branches: true, sources: true, before: false });
         assert_eq!((checker.told["load"], checker.told["store"]), (20, 10));
     }
 }
@@ -118,7 +121,7 @@ fn sides_of_a_branch_take_turns() {
     );
     for seed in 0..5 {
         let launch = Launch { grid: 2, block: 48, seed, lockstep: true, ..Launch::new(&ptx) };
-        let checker = law(&launch, Wants { branches: true, sources: false });
+        let checker = law(&launch, Wants { branches: true, sources: false, before: false });
         // Of each block one warp parts, its lower half once more; both come together once.
         assert_eq!(checker.told["split"], 4, "{:?}", checker.told);
         assert_eq!(checker.told["join"], 4, "{:?}", checker.told);
@@ -135,7 +138,7 @@ fn a_launch_under_a_model_is_told() {
             for seed in 0..30 {
                 let pct = seed % 3 == 0;
                 let launch = Launch { grid: 4, block: 48, seed, lockstep, pct, model, ..Launch::new(&ptx) };
-                let checker = law(&launch, Wants { branches: true, sources: true });
+                let checker = law(&launch, Wants { branches: true, sources: true, before: false });
                 assert!(checker.compared > 0);
                 told.extend(checker.told);
             }
@@ -152,7 +155,7 @@ fn barriers_complete() {
     let ptx = text("bar.arrive 1, 64;\nbar.sync 0;\nbar.arrive 1, 64;");
     for model in MODELS {
         let launch = Launch { model, ..Launch::new(&ptx) };
-        let checker = law(&launch, Wants { branches: true, sources: true });
+        let checker = law(&launch, Wants { branches: true, sources: true, before: false });
         assert_eq!((checker.told["completed"], checker.told["leave"], checker.told["arrive"]), (2, 2, 6));
     }
 }
@@ -219,7 +222,7 @@ struct Nobody;
 
 impl bugaroo_semantics::Observer for Nobody {
     fn wants(&self) -> Wants {
-        Wants { branches: true, sources: true }
+        Wants { branches: true, sources: true, before: false }
     }
 
     fn access(&mut self, _access: &bugaroo_semantics::event::Access<'_>) {}

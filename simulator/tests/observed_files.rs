@@ -86,12 +86,10 @@ fn run(
         } else {
             Box::new(RandomScheduler::new(how.seed))
         };
-        let wants = Wants { branches: true, sources: how.seed % 4 != 3 };
+        let wants = Wants { branches: true, sources: how.seed % 4 != 3, before: false };
         let checker = told.is_some().then(|| Rc::new(RefCell::new(Checker::new(wants))));
         if let Some(checker) = &checker {
-            // What matrices are loaded from and stored to is not told.
-            let matrices = text.contains("wmma.store");
-            checker.borrow_mut().strict = !matrices && (how.model.is_empty() || wants.sources);
+            checker.borrow_mut().strict = how.model.is_empty() || wants.sources;
         }
         let watch = checker.clone().map(|observer| Watch { observer, grid: 7, first_site: 1000 });
         let spec = LaunchSpec {

@@ -197,7 +197,7 @@ impl Detector for Barracuda {
 
 impl Observer for Barracuda {
     fn wants(&self) -> Wants {
-        Wants { branches: true, sources: false }
+        Wants { branches: true, sources: false, before: false }
     }
 
     fn access(&mut self, access: &Access<'_>) {

@@ -82,7 +82,7 @@ impl Ptx {
 
 impl Observer for Ptx {
     fn wants(&self) -> Wants {
-        Wants { branches: false, sources: true }
+        Wants { branches: false, sources: true, before: false }
     }
 
     fn access(&mut self, access: &Access<'_>) {

@@ -83,7 +83,7 @@ impl Ear {
 
 impl Observer for Ear {
     fn wants(&self) -> Wants {
-        Wants { branches: self.branches, sources: false }
+        Wants { branches: self.branches, sources: false, before: false }
     }
 
     fn access(&mut self, access: &Access<'_>) {

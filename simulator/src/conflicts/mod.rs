@@ -30,19 +30,17 @@
 //! # What it can misreport
 //! What a load read is taken to be what memory held then, which under a model that delays accesses it need not be.
 //!
-//! The recorder takes [`Event`]s and knows nothing of the engine or of memory models; [`attach()`] makes events of the calls of a memory model.
+//! [`Conflicts`] looks on at a launch and makes of its events what the [`Recorder`] takes; neither knows of the engine or of memory models.
 
-mod attach;
-mod event;
 mod loads;
+mod observer;
 mod order;
 mod pairs;
 mod recorder;
 mod shadow;
 
-pub use attach::{Notes, attach};
-pub use event::{Event, Group, Touch};
-pub use recorder::Recorder;
+pub use observer::Conflicts;
+use recorder::Recorder;
 
 /// What is wrong between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,8 @@
 //! its CTA a warp knows up to which epoch everything lies behind it, and a lane the same of the other lanes of its warp. For all
 //! else there is a *floor* for each lane: a moment before which everything lies behind it.
 
-use super::event::Group;
+use bugaroo_semantics::event::Lanes;
+
 use super::shadow::Seen;
 
 /// Warps that a CTA may have.
@@ -145,9 +146,9 @@ impl Order {
     }
 
     /// Lanes execute a fence.
-    pub fn fence(&mut self, group: Group, now: u64) {
-        let warp = &mut self.warps[group.warp as usize];
-        for lane in lanes(group.lanes) {
+    pub fn fence(&mut self, by: Lanes, now: u64) {
+        let warp = &mut self.warps[by.warp as usize];
+        for lane in lanes(by.mask) {
             warp.floor[lane] = warp.floor[lane].max(warp.pending[lane]);
             warp.fenced[lane] = now;
         }
@@ -169,23 +170,23 @@ impl Order {
     }
 
     /// A warp arrives at a CTA barrier.
-    pub fn arrive(&mut self, group: Group, barrier: u32) {
-        let index = self.index(group.warp) as usize;
-        let warp = &mut self.warps[group.warp as usize];
-        let barrier = &mut self.barriers[group.cta as usize][barrier as usize % BARRIERS];
+    pub fn arrive(&mut self, by: Lanes, barrier: u32) {
+        let index = self.index(by.warp) as usize;
+        let warp = &mut self.warps[by.warp as usize];
+        let barrier = &mut self.barriers[by.cta as usize][barrier as usize % BARRIERS];
         if barrier.over {
             *barrier = Barrier::default();
         }
         join(&mut barrier.known, &warp.known);
         barrier.known[index] = warp.epoch;
-        barrier.floor = lanes(group.lanes).fold(barrier.floor, |floor, lane| floor.max(warp.floor[lane]));
+        barrier.floor = lanes(by.mask).fold(barrier.floor, |floor, lane| floor.max(warp.floor[lane]));
         warp.epoch += 1;
     }
 
     /// Lanes of a warp go on behind a CTA barrier.
-    pub fn leave(&mut self, group: Group, barrier: u32) {
-        let first = (group.cta * self.per_cta) as usize;
-        let barrier = &mut self.barriers[group.cta as usize][barrier as usize % BARRIERS];
+    pub fn leave(&mut self, by: Lanes, barrier: u32) {
+        let first = (by.cta * self.per_cta) as usize;
+        let barrier = &mut self.barriers[by.cta as usize][barrier as usize % BARRIERS];
         if !barrier.over {
             barrier.over = true;
             for (known, warp) in
@@ -196,28 +197,28 @@ impl Order {
                 }
             }
         }
-        if group.lanes == 0 {
+        if by.mask == 0 {
             return;
         }
-        let warp = &mut self.warps[group.warp as usize];
+        let warp = &mut self.warps[by.warp as usize];
         join(&mut warp.known, &barrier.known);
-        for lane in lanes(group.lanes) {
+        for lane in lanes(by.mask) {
             warp.floor[lane] = warp.floor[lane].max(barrier.floor);
         }
     }
 
     /// Lanes have met at a warp barrier.
-    pub fn meet(&mut self, group: Group) {
-        let warp = &mut self.warps[group.warp as usize];
+    pub fn meet(&mut self, by: Lanes) {
+        let warp = &mut self.warps[by.warp as usize];
         let mut known = [0; 32];
         let mut floor = 0;
         // Who has ended has come to every barrier.
-        for lane in lanes(group.lanes | warp.ended) {
+        for lane in lanes(by.mask | warp.ended) {
             join(&mut known, &warp.lanes[lane]);
             known[lane] = known[lane].max(warp.lane_epoch[lane]);
             floor = floor.max(warp.floor[lane]);
         }
-        for lane in lanes(group.lanes) {
+        for lane in lanes(by.mask) {
             warp.lanes[lane] = known;
             warp.lane_epoch[lane] += 1;
             warp.floor[lane] = floor;
@@ -225,12 +226,12 @@ impl Order {
     }
 
     /// Lanes wait for an mbarrier or their cluster.
-    pub fn wait(&mut self, group: Group) {
-        self.warps[group.warp as usize].waited |= group.lanes;
+    pub fn wait(&mut self, by: Lanes) {
+        self.warps[by.warp as usize].waited |= by.mask;
     }
 
     /// Lanes end.
-    pub fn exit(&mut self, group: Group) {
-        self.warps[group.warp as usize].ended |= group.lanes;
+    pub fn exit(&mut self, by: Lanes) {
+        self.warps[by.warp as usize].ended |= by.mask;
     }
 }

@@ -1,9 +1,9 @@
-//! The recorder: takes the events of a launch, and keeps the conflicts.
+//! The recorder: takes what lanes do, one after another, and keeps the conflicts.
 
 use bugaroo_ptx::types::{Scope, Semantics};
 use bugaroo_semantics::effect::{acquires, releases, scope_of};
+use bugaroo_semantics::event::{Lanes, Shape};
 
-use super::event::{Event, Touch};
 use super::loads::Loads;
 use super::order::Order;
 use super::pairs::Pairs;
@@ -12,7 +12,7 @@ use super::{Conflict, Found, Kind, Party, Relation, What};
 
 /// Looks for the conflicts of a launch.
 #[derive(Debug, Default)]
-pub struct Recorder {
+pub(super) struct Recorder {
     order: Order,
     shadow: Shadow,
     loads: Loads,
@@ -22,6 +22,35 @@ pub struct Recorder {
     per_cta: u32,
     /// Memory may not hold yet what was written last.
     lags: bool,
+}
+
+/// What one lane does to one element of memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    /// Slot of its warp.
+    pub warp: u32,
+    /// Slot of its CTA.
+    pub cta: u32,
+    /// Linear index of the CTA in the grid.
+    pub block: u64,
+    /// The lane.
+    pub lane: u32,
+    /// Number of the instruction.
+    pub pc: u32,
+    /// What it does.
+    pub what: What,
+    /// Order, strength and scope.
+    pub semantics: Semantics,
+    /// Whether `address` counts from the beginning of the CTA's shared memory.
+    pub shared: bool,
+    /// Where.
+    pub address: u64,
+    /// Bytes, at most 16.
+    pub bytes: u32,
+    /// What is there, low bytes first.
+    pub old: u128,
+    /// What a store or an atomic leaves there; None for a compare that fails.
+    pub new: Option<u128>,
 }
 
 /// A granule's part of what a lane does.
@@ -116,36 +145,39 @@ impl Recorder {
         self.pairs.found()
     }
 
-    /// Takes what a launch does next.
-    pub fn take(&mut self, event: &Event) {
-        match *event {
-            Event::Launch { warps, warps_per_cta, threads_per_cta, lockstep } => {
-                self.per_cta = warps_per_cta;
-                self.order = Order::new(warps, warps_per_cta, threads_per_cta, lockstep);
-                self.loads = Loads::new(warps);
-            }
-            Event::Block { cta } => {
-                self.order.start_block(cta);
-                self.shadow.start_block(cta);
-                self.loads.forget(cta * self.per_cta..(cta + 1) * self.per_cta);
-            }
-            Event::Instruction => self.now += 1,
-            Event::Touch(ref touch) => self.touch(touch),
-            Event::Fence(group) => {
-                // What came before it came before this moment.
-                self.now += 1;
-                self.order.fence(group, self.now);
-            }
-            Event::Arrive(group, barrier) => self.order.arrive(group, barrier),
-            Event::Leave(group, barrier) => self.order.leave(group, barrier),
-            Event::Meet(group) => self.order.meet(group),
-            Event::Wait(group) => self.order.wait(group),
-            Event::Exit(group) => self.order.exit(group),
-        }
+    /// The launch begins.
+    pub fn launch(&mut self, shape: &Shape, lockstep: bool) {
+        self.per_cta = shape.warps_per_cta;
+        self.order = Order::new(shape.warps, shape.warps_per_cta, shape.threads_per_cta, lockstep);
+        self.loads = Loads::new(shape.warps);
     }
 
-    /// As [`Self::take`], of an [`Event::Touch`].
-    pub(super) fn touch(&mut self, touch: &Touch) {
+    /// A block begins in a slot.
+    pub fn start_block(&mut self, cta: u32) {
+        self.order.start_block(cta);
+        self.shadow.start_block(cta);
+        self.loads.forget(cta * self.per_cta..(cta + 1) * self.per_cta);
+    }
+
+    /// What orders threads.
+    pub fn order(&mut self) -> &mut Order {
+        &mut self.order
+    }
+
+    /// Lanes have done a fence of memory.
+    pub fn fence(&mut self, by: Lanes) {
+        // What came before it came before this moment.
+        self.now += 1;
+        self.order.fence(by, self.now);
+    }
+
+    /// A warp executes an instruction that touches memory; what each lane does comes next, in order of lanes.
+    pub fn instruction(&mut self) {
+        self.now += 1;
+    }
+
+    /// A lane touches an element.
+    pub fn touch(&mut self, touch: &Touch) {
         self.order.comes(touch.warp, touch.lane, self.now);
         let (epoch, lane_epoch) = self.order.epochs(touch.warp, touch.lane);
         let strong = if is_strong(touch) { flag::STRONG } else { 0 };

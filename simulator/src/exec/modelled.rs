@@ -188,6 +188,9 @@ impl Machine<'_> {
             if self.watch.is_some() {
                 self.foresee(w, &access.address, (frame, consts), &found, bytes, active);
             }
+            if let Some(watch) = &mut self.watch {
+                watch.look(&Accessed::moved(access, (frame, consts), (found, &self.pointers)), active);
+            }
             let step = if passes {
                 Step::run(active)
             } else {
@@ -241,6 +244,9 @@ impl Machine<'_> {
             let at = self.at(w, pc, active);
             if self.watch.is_some() {
                 self.foresee(w, &access.address, (frame, consts), &found, bytes, active);
+            }
+            if let Some(watch) = &mut self.watch {
+                watch.look(&Accessed::moved(access, (frame, consts), (found, &self.pointers)), active);
             }
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
                 let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));

@@ -81,11 +81,25 @@ impl Values for Made {
     fn value(&self, lane: u32, _element: u32) -> u128 {
         self.new[lane as usize].get()
     }
+
+    fn before(&self, lane: u32, _element: u32) -> u128 {
+        self.old[lane as usize].get()
+    }
 }
 
-impl Values for Accessed<'_> {
+/// What lanes have found in memory, by lane and element.
+type Before = [[u64; 8]; 32];
+
+/// A load or a store.
+struct Moved<'a>(Accessed<'a>, Option<&'a Before>);
+
+impl Values for Moved<'_> {
     fn value(&self, lane: u32, element: u32) -> u128 {
-        Accessed::value(self, lane as usize, element).into()
+        self.0.value(lane as usize, element).into()
+    }
+
+    fn before(&self, lane: u32, element: u32) -> u128 {
+        self.1.map_or(0, |before| before[lane as usize][element as usize].into())
     }
 }
 
@@ -108,6 +122,8 @@ pub(super) struct Observed {
     /// Of an access whose lanes follow no pattern.
     addresses: [u64; 32],
     memories: [Option<Memory>; 32],
+    /// Of the load or store at hand, where it is asked for.
+    before: Option<Box<Before>>,
     pub made: Made,
     issued: asynchronous::Issued,
     /// How the lanes of each warp have parted, where it is asked for: in lockstep.
@@ -124,9 +140,20 @@ impl Observed {
             going: Going::Nowhere,
             addresses: [0; 32],
             memories: [None; 32],
+            before: wants.before.then(|| Box::new([[0; 8]; 32])),
             made: Made::default(),
             issued: asynchronous::Issued::new(warps),
             parts: vec![branches::Parts::default(); warps],
+        }
+    }
+
+    /// Takes down what memory holds where lanes are about to load or store.
+    pub fn look(&mut self, accessed: &Accessed<'_>, mask: u32) {
+        let Some(before) = &mut self.before else { return };
+        for lane in lanes(mask) {
+            for element in 0..accessed.elements {
+                before[lane][element as usize] = accessed.read(lane, element);
+            }
         }
     }
 
@@ -227,6 +254,10 @@ struct Element<'a>(&'a dyn Values, u32);
 impl Values for Element<'_> {
     fn value(&self, lane: u32, _element: u32) -> u128 {
         self.0.value(lane, self.1)
+    }
+
+    fn before(&self, lane: u32, _element: u32) -> u128 {
+        self.0.before(lane, self.1)
     }
 }
 
@@ -413,7 +444,8 @@ impl Machine<'_> {
         let (semantics, size, elements) = (access.semantics, accessed.size, accessed.elements);
         let doing = Doing { pc, kind, semantics, size, elements };
         let wrote = if kind.writes() { u32::MAX } else { 0 };
-        self.observed_access(w, &doing, done, wrote, &accessed);
+        let before = self.watch.as_ref().and_then(|watch| watch.before.as_deref());
+        self.observed_access(w, &doing, done, wrote, &Moved(accessed, before));
         self.forget_notes();
     }
 

@@ -2,14 +2,16 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::collect_sites;
-use bugaroo_simulator::conflicts::{Conflict, Found, Kind, attach};
+use bugaroo_simulator::conflicts::{Conflict, Conflicts, Found, Kind};
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
     AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, PctScheduler, Program,
-    RandomScheduler, Scheduler,
+    RandomScheduler, Scheduler, Watch,
 };
 
 /// A kernel `k(out)`: `%rd0` is `out`, `%rd1` the thread's word of it, `%r1` its index in the block, `%r2` four times that,
@@ -86,12 +88,10 @@ impl Launch {
         let mut memory = Memory::new(1 << 24).expect("address space");
         let program = Arc::new(Program::load(&module, &mut memory, &config).expect("the test's PTX loads"));
         let out = memory.alloc(16384, 256, AllocationKind::Program).expect("room");
-        let mut model = self.model(&program, &module);
-        let mut notes = None;
-        if self.record {
-            let attached = attach(Arc::clone(&program), model);
-            (model, notes) = (Some(attached.0), Some(attached.1));
-        }
+        let model = self.model(&program, &module);
+        let looks = || Rc::new(RefCell::new(Conflicts::new(Arc::clone(&program), model.is_some())));
+        let conflicts = self.record.then(looks);
+        let watch = conflicts.clone().map(|observer| Watch { observer, grid: 7, first_site: 1000 });
         let spec = LaunchSpec {
             kernel: "k",
             grid: [self.grid, 1, 1],
@@ -107,13 +107,13 @@ impl Launch {
             Box::new(RandomScheduler::new(self.seed))
         };
         let mut grid =
-            Grid::with_model(program, &config, &spec, None, scheduler, model, None).expect("a legal launch");
+            Grid::with_model(program, &config, &spec, None, scheduler, model, watch).expect("a legal launch");
         let end = grid.advance(&mut memory, u64::MAX).expect("it ends");
         let mut bytes = vec![0; 16384];
         memory.read(out, &mut bytes).expect("allocated");
         let words = bytes.chunks(4).map(|b| u32::from_le_bytes(b.try_into().expect("four bytes"))).collect();
         let left = Left { end, counts: grid.counts(), digest: memory.digest(), words };
-        (left, notes.map(|notes| notes.found()).unwrap_or_default())
+        (left, conflicts.map(|conflicts| conflicts.borrow().found().clone()).unwrap_or_default())
     }
 
     /// The words of `out`, and the conflicts, of a launch that completes.

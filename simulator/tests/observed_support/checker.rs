@@ -35,6 +35,7 @@ struct Thread {
 pub struct Checker {
     pub branches: bool,
     pub sources: bool,
+    pub before: bool,
     /// What it is told is all that there is to know: values are compared.
     pub strict: bool,
     pub begun: u32,
@@ -61,7 +62,8 @@ pub struct Checker {
 
 impl Checker {
     pub fn new(wants: Wants) -> Checker {
-        Checker { branches: wants.branches, sources: wants.sources, strict: true, ..Checker::default() }
+        let Wants { branches, sources, before } = wants;
+        Checker { branches, sources, before, strict: true, ..Checker::default() }
     }
 
     fn count(&mut self, what: &'static str) {
@@ -99,6 +101,22 @@ impl Checker {
         parts.iter_mut().for_each(|part| *part &= alive);
         parts.retain(|part| *part != 0);
         parts
+    }
+
+    /// What memory is said to have held before a load or a store is what it held.
+    fn held_before(&mut self, access: &Access<'_>) {
+        for lane in access.by.each() {
+            for element in 0..access.elements {
+                let first = access.address(lane) + u64::from(element * access.size);
+                let before = access.values.before(lane, element).to_le_bytes();
+                for (byte, before) in (0..u64::from(access.size)).zip(before) {
+                    if let Some(Some(there)) = self.memory.get(&place(access.memory, first + byte)) {
+                        assert_eq!(*there, before, "{access:?}, lane {lane}");
+                        self.count("before");
+                    }
+                }
+            }
+        }
     }
 
     fn thread(&mut self, warp: u32, lane: u32) -> &mut Thread {
@@ -155,7 +173,7 @@ impl Checker {
 
 impl Observer for Checker {
     fn wants(&self) -> Wants {
-        Wants { branches: self.branches, sources: self.sources }
+        Wants { branches: self.branches, sources: self.sources, before: self.before }
     }
 
     fn access(&mut self, access: &Access<'_>) {
@@ -182,6 +200,9 @@ impl Observer for Checker {
                 assert_eq!(access.own | access.sourced, 0);
             }
             AccessKind::Atomic(_) => {}
+        }
+        if self.before && !matches!(access.kind, AccessKind::Atomic(_)) {
+            self.held_before(access);
         }
         for lane in by.each() {
             let mut held = Held { left: BTreeMap::new(), number: 0 };
