@@ -182,6 +182,8 @@ pub struct Access {
     pub rows: [i32; 8],
     /// Does it count as a visible operation (global, shared, generic)?
     pub visible: bool,
+    /// Is whoever looks on told of it? Constants are, too: the host and other launches may write them meanwhile.
+    pub watched: bool,
     /// What counts its executions.
     pub counted: Counted,
     /// Order, strength and scope.

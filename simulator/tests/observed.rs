@@ -110,6 +110,24 @@ fn matrices_are_told() {
 }
 
 #[test]
+fn constants_are_told() {
+    let kernel = text(
+        "and.b32 %r9, %r1, 3;\nmul.wide.u32 %rd2, %r9, 4;\nmov.u64 %rd3, bank;\nadd.u64 %rd3, %rd3, %rd2;\n\
+         ld.const.u32 %r11, [%rd3];\nst.global.u32 [%rd1], %r11;",
+    );
+    let ptx =
+        kernel.replace(".visible .entry", ".const .align 4 .b32 bank[4] = {5, 6, 7, 8};\n.visible .entry");
+    for model in MODELS {
+        for seed in 0..5 {
+            let launch = Launch { grid: 3, seed, model, ..Launch::new(&ptx) };
+            let checker = law(&launch, Wants { branches: true, sources: true, before: true });
+            // A warp's lanes may part.
+            assert!(checker.told["load"] >= 6 && checker.told["load"] == checker.told["store"]);
+        }
+    }
+}
+
+#[test]
 fn sides_of_a_branch_take_turns() {
     // The side that falls through lies in two pieces, with the other side between them; each loops once more with half of its lanes.
     let ptx = text(

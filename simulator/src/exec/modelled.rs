@@ -170,7 +170,7 @@ impl Machine<'_> {
         let access = &program.accesses[index as usize];
         let at = self.at(w, pc, active);
         let passes = !access.visible || self.model.as_ref().is_some_and(|model| model.passes_load(&at));
-        if passes && (self.watch.is_none() || !access.visible) {
+        if passes && (self.watch.is_none() || !access.watched) {
             // SAFETY: the caller's promise.
             let visible = unsafe { self.load::<V3>(w, frame, consts, index, active)? };
             return Ok(if visible { Did::Visible } else { Did::Quiet });
@@ -214,7 +214,8 @@ impl Machine<'_> {
                     (run, taken),
                 );
             }
-            Ok(done(run, taken, again))
+            // A constant is told, and is no visible operation for that.
+            if !access.visible { Ok(Did::Quiet) } else { Ok(done(run, taken, again)) }
         }
     }
 

@@ -151,6 +151,10 @@ impl<'m> Builder<'m> {
             width: [Width::W32; 8],
             rows: [0; 8],
             visible: matches!(space, Space::Generic | Space::Global | Space::Shared | Space::SharedCluster),
+            watched: matches!(
+                space,
+                Space::Generic | Space::Global | Space::Shared | Space::SharedCluster | Space::Const
+            ),
             counted: match space {
                 _ if !store || is_ours(&at.function.name) => Counted::Nowhere,
                 Space::Shared | Space::SharedCluster => Counted::Shared,
