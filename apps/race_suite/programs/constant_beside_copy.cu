@@ -1,4 +1,4 @@
-// race: ptx=race(read-write,inter-grid/host,6,host)+lines(6) barracuda=none | a copy in another stream overwrites the constants that the kernel reads
+// race: ptx=race(write-read,inter-grid/host,host,6) barracuda=none | a copy in another stream overwrites the constants that the kernel reads
 __constant__ int factors[4];
 __device__ int out[32];
 

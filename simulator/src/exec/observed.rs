@@ -7,12 +7,13 @@ mod asynchronous;
 mod branches;
 mod matrices;
 mod sourced;
+mod values;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use bugaroo_ptx::op::{AtomOp, FenceKind};
-use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_ptx::types::{Scope, Semantics, Type};
 use bugaroo_semantics::effect::strong_among;
 use bugaroo_semantics::event::{
     self, Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId,
@@ -21,6 +22,8 @@ use bugaroo_semantics::{Observer, Wants};
 
 pub(super) use matrices::Elements;
 use sourced::Marks;
+pub(crate) use values::Made;
+use values::{Before, Element, Halves, Moved};
 
 use super::Machine;
 use super::cluster::RANK_SHIFT;
@@ -60,47 +63,6 @@ enum Going {
     Each(Memory),
     /// To several: [`Observed::memories`].
     Several,
-}
-
-/// What each lane of an atomic has read and made of it.
-#[derive(Default)]
-pub(crate) struct Made {
-    old: [Cell<u128>; 32],
-    new: [Cell<u128>; 32],
-}
-
-impl Made {
-    /// A lane has made `new` of `old`.
-    pub fn note(&self, lane: usize, old: u128, new: u128) {
-        self.old[lane].set(old);
-        self.new[lane].set(new);
-    }
-}
-
-impl Values for Made {
-    fn value(&self, lane: u32, _element: u32) -> u128 {
-        self.new[lane as usize].get()
-    }
-
-    fn before(&self, lane: u32, _element: u32) -> u128 {
-        self.old[lane as usize].get()
-    }
-}
-
-/// What lanes have found in memory, by lane and element.
-type Before = [[u64; 8]; 32];
-
-/// A load or a store.
-struct Moved<'a>(Accessed<'a>, Option<&'a Before>);
-
-impl Values for Moved<'_> {
-    fn value(&self, lane: u32, element: u32) -> u128 {
-        self.0.value(lane as usize, element).into()
-    }
-
-    fn before(&self, lane: u32, element: u32) -> u128 {
-        self.1.map_or(0, |before| before[lane as usize][element as usize].into())
-    }
 }
 
 /// An instruction that accesses memory.
@@ -227,7 +189,9 @@ impl Observed {
             values,
         };
         let mut observer = self.watch.observer.borrow_mut();
-        if marks.is_alike(by.mask, doing.elements) {
+        // A packed atomic is one of each of its elements (PTX ISA, "Packed Data-types").
+        let packed = doing.elements > 1 && matches!(doing.kind, AccessKind::Atomic(_));
+        if !packed && marks.is_alike(by.mask, doing.elements) {
             return observer.access(&access);
         }
         // The elements of some lanes come from several places: each is an access of its own.
@@ -245,19 +209,6 @@ impl Observed {
                 ..access
             });
         }
-    }
-}
-
-/// One element of a vector.
-struct Element<'a>(&'a dyn Values, u32);
-
-impl Values for Element<'_> {
-    fn value(&self, lane: u32, _element: u32) -> u128 {
-        self.0.value(lane, self.1)
-    }
-
-    fn before(&self, lane: u32, _element: u32) -> u128 {
-        self.0.before(lane, self.1)
     }
 }
 
@@ -480,17 +431,15 @@ impl Machine<'_> {
     /// Lanes have done an atomic.
     pub(super) fn observed_atomic(&mut self, w: usize, pc: u32, atomic: &decoded::Atomic, done: (u32, u32)) {
         let Some(watch) = &self.watch else { return };
-        let doing = Doing {
-            pc,
-            kind: AccessKind::Atomic(atomic.op),
-            semantics: atomic.semantics,
-            size: atomic.ty.bytes(),
-            elements: 1,
-        };
+        let packed = matches!(atomic.ty, Type::F16x2 | Type::BF16x2);
+        let (size, elements) = if packed { (2, 2) } else { (atomic.ty.bytes(), 1) };
+        let (kind, semantics) = (AccessKind::Atomic(atomic.op), atomic.semantics);
+        let doing = Doing { pc, kind, semantics, size, elements };
         let writes =
             |lane: &usize| atomic.op != AtomOp::Cas || watch.made.old[*lane] != watch.made.new[*lane];
         let wrote = lanes(done.0 | done.1).filter(writes).fold(0, |wrote, lane| wrote | 1 << lane);
-        self.observed_access(w, &doing, done, wrote, &watch.made);
+        let made: &dyn Values = if packed { &Halves(&watch.made) } else { &watch.made };
+        self.observed_access(w, &doing, done, wrote, made);
         self.forget_notes();
     }
 }

@@ -3,7 +3,7 @@
 //! A hook does an instruction lane by lane, and what else it does in between (older stores become visible, late loads are
 //! resolved) comes between these lanes. So where there is anything of the kind, an instruction is told in parts.
 
-use bugaroo_semantics::event::{Event, Values, WriteId};
+use bugaroo_semantics::event::{AccessKind, Event, Values, WriteId};
 
 use super::{Doing, Machine};
 use crate::model::notes::Note;
@@ -103,6 +103,7 @@ impl Machine<'_> {
         };
         let mut marks = Marks::NONE;
         let (mut group, mut told) = (0, 0);
+        let whole = matches!(doing.kind, AccessKind::Atomic(_));
         // What is to be told behind the group; the last of them are of the lane at hand.
         let mut behind: Vec<Note> = Vec::new();
         let mut finished = 0;
@@ -160,8 +161,10 @@ impl Machine<'_> {
                     marks.numbered |= number != 0;
                     marks.numbers[lane as usize] = number;
                     for element in 0..8 {
-                        marks.own[element] |= u32::from(own >> element & 1) << lane;
-                        marks.sourced[element] |= u32::from(sourced >> element & 1) << lane;
+                        // What an atomic reads is noted as a whole.
+                        let of = if whole { 0 } else { element };
+                        marks.own[element] |= u32::from(own >> of & 1) << lane;
+                        marks.sourced[element] |= u32::from(sourced >> of & 1) << lane;
                     }
                     group |= 1 << lane;
                     told |= 1 << lane;
