@@ -255,7 +255,7 @@ impl Ptx {
         let after = if kept.letter { all } else { kept.after.clone() };
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, row, |first, rows| log.fill(first, rows));
-        let cells = row.split();
+        let cells = row.split(&mut self.spare);
         let mut other = None;
         for index in granules(mask) {
             debug_assert!(mask & granule(index as u32) != 0, "an access is in one piece");

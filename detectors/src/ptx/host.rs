@@ -112,9 +112,10 @@ impl Ptx {
                 check.report.race(check.works, None, (old, &record), (0, 0), 0, false);
             }
         }
+        let spare = &mut self.spare;
         self.shadow.each_global(range, |row, there: &mut Row, mask| {
             check.report.here = (Memory::Global, row << ROW_SHIFT);
-            there.plain(&Record { mask, ..record }, &mut check, true);
+            there.plain(&Record { mask, ..record }, &mut check, mask, spare);
         });
         // What comes before it and lies within it is stood for.
         let works = &self.works;

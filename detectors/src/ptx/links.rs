@@ -107,6 +107,25 @@ impl Links {
         }
     }
 
+    /// Whether anything waits to be told its source.
+    #[inline]
+    pub fn is_frozen(&self) -> bool {
+        self.frozen > 0
+    }
+
+    /// A strong write in one cell takes the place and the number of another, of which nothing is left. Gives the use; None
+    /// where the other one is not as named, or in several cells.
+    #[inline]
+    pub fn renew(&mut self, (number, use_of): Name) -> Option<u32> {
+        let link = &mut self.all[number as usize];
+        if link.use_of != use_of || link.cells != 1 || self.frozen > 0 {
+            return None;
+        }
+        link.observers.clear();
+        link.use_of = link.use_of.wrapping_add(1);
+        Some(link.use_of)
+    }
+
     /// Who has observed it.
     #[inline]
     pub fn observers(&self, number: u32) -> &[(ThreadKey, u32)] {

@@ -31,13 +31,16 @@ mod check;
 mod copies;
 mod fences;
 mod few;
+mod grids;
 mod host;
 mod links;
 mod plain;
+mod quick;
 mod record;
 mod release;
 mod report;
 mod rows;
+mod short;
 mod state;
 mod strong;
 mod sync;
@@ -48,15 +51,15 @@ use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
-use rustc_hash::FxHashMap;
 
 use crate::shadow::Shadow;
 use crate::{Detector, Finding, Warning};
+use grids::Grids;
 use host::HostLog;
 use links::Links;
 use release::Reach;
 use report::{Report, SIDE_BY_SIDE};
-use rows::Row;
+use rows::{Row, Spare};
 use state::Grid;
 use works::Works;
 
@@ -64,10 +67,14 @@ use works::Works;
 #[derive(Debug, Default)]
 pub struct Ptx {
     works: Works,
-    grids: FxHashMap<WorkId, Grid>,
+    grids: Grids,
     shadow: Shadow<Row>,
     host: HostLog,
     links: Links,
+    /// Whether anything was ever written strongly, to global and to shared memory: else nobody comes across a message there.
+    told: [bool; 2],
+    /// Granules of rows that are not kept by granules any more.
+    spare: Spare,
     /// Grids that have done a `fence.sc` that reaches others.
     fenced: Vec<WorkId>,
     report: Report,
@@ -213,10 +220,9 @@ impl Ptx {
     }
 
     fn end_shared(&mut self, grid: WorkId, cta: u32) {
-        let links = &mut self.links;
+        let (links, spare) = (&mut self.links, &mut self.spare);
         self.shadow.end_shared(grid, cta, |row| {
-            row.forget(u128::MAX, links);
-            row.cells = None;
+            row.end(links, spare);
         });
     }
 

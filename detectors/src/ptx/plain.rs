@@ -7,7 +7,7 @@ use super::Ptx;
 use super::check::{Actor, Check};
 use super::record::{Kind, ONE, Record, WRITES};
 use super::report::NO_SCOPE;
-use crate::shadow::{ROW_SHIFT, bytes};
+use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
 /// The bits of a mask, each as often as a power of two says: bit `i` becomes the `1 << shift` bits from `i << shift`.
 #[inline]
@@ -21,6 +21,48 @@ fn spread(mask: u32, shift: u32) -> u128 {
     }
     let unit = (1u128 << (1 << shift)) - 1;
     each(mask).fold(0, |all, bit| all | unit << (bit << shift))
+}
+
+/// By a power of two: the bits that are multiples of it.
+const STARTS: [Bytes; 8] = {
+    let mut all = [0; 8];
+    let mut shift = 0;
+    while shift < 8 {
+        let mut at = 0;
+        while at < 128 {
+            all[shift] |= 1 << at;
+            at += 1 << shift;
+        }
+        shift += 1;
+    }
+    all
+};
+
+/// The first lanes of a mask whose addresses are alike: all the same (None), or each by the same power of two behind the one before it.
+/// Lanes in their order: what comes after one that is not alike may meet its bytes.
+#[inline]
+fn alike(all: &[u64; 32], mask: u32, bytes: u32) -> (u32, Option<u32>) {
+    let lane = mask.trailing_zeros();
+    let (first, rest) = (all[lane as usize], mask & (mask - 1));
+    let natural = bytes.next_power_of_two().trailing_zeros();
+    if rest == 0 {
+        return (mask, Some(natural));
+    }
+    let second = rest.trailing_zeros();
+    let apart = all[second as usize].wrapping_sub(first);
+    let lanes_apart = u64::from(second - lane);
+    let step = apart / lanes_apart;
+    if apart != 0 && !(step.is_power_of_two() && step.wrapping_mul(lanes_apart) == apart && step >= u64::from(bytes)) {
+        return (1 << lane, Some(natural));
+    }
+    let mut lanes = 1 << lane;
+    for next in each(rest) {
+        if all[next as usize] != first.wrapping_add(step.wrapping_mul(u64::from(next - lane))) {
+            break;
+        }
+        lanes |= 1 << next;
+    }
+    (lanes, (apart != 0).then_some(step.trailing_zeros()))
 }
 
 impl Ptx {
@@ -52,67 +94,67 @@ impl Ptx {
         };
         let mask = access.by.mask;
         match access.at {
-            Addresses::Consecutive(first) => self.in_a_row(access, record, mask, first),
+            Addresses::Consecutive(first) if access.bytes().is_power_of_two() => {
+                self.in_a_row(access, record, mask, first, access.bytes().trailing_zeros());
+            }
+            Addresses::Consecutive(_) => {
+                each(mask).for_each(|lane| self.alone(access, record, lane, access.address(lane)));
+            }
             Addresses::Same(at) => self.at_one(access, record, mask, at),
             Addresses::Each(all) => {
-                let bytes = u64::from(access.bytes());
                 let mut left = mask;
                 while left != 0 {
+                    let (lanes, shift) = alike(all, left, access.bytes());
                     let lane = left.trailing_zeros();
                     let first = all[lane as usize];
-                    let (mut row, mut same) = (1 << lane, 1 << lane);
-                    // Lanes in their order: what comes after one that does neither may meet its bytes.
-                    let (mut in_row, mut in_same) = (true, true);
-                    for next in each(left & !(1 << lane)) {
-                        let at = all[next as usize];
-                        in_row &= at == first.wrapping_add(u64::from(next - lane) * bytes);
-                        in_same &= at == first;
-                        if !in_row && !in_same {
-                            break;
+                    match shift {
+                        Some(shift) => {
+                            let origin = first.wrapping_sub(u64::from(lane) << shift);
+                            self.in_a_row(access, record, lanes, origin, shift);
                         }
-                        row |= u32::from(in_row) << next;
-                        same |= u32::from(in_same) << next;
+                        None => self.at_one(access, record, lanes, first),
                     }
-                    if row.count_ones() >= same.count_ones() {
-                        let origin = first.wrapping_sub(u64::from(lane) * bytes);
-                        self.in_a_row(access, record, row, origin);
-                        left &= !row;
-                    } else {
-                        self.at_one(access, record, same, first);
-                        left &= !same;
-                    }
+                    left &= !lanes;
                 }
             }
         }
     }
 
-    /// Lane `i` of the mask at `origin` and `i` times the bytes of a lane.
-    fn in_a_row(&mut self, access: &Access<'_>, record: Record, mask: u32, origin: u64) {
+    /// Lane `i` of the mask at `origin` and `i` times this power of two, which is no less than the bytes of a lane.
+    fn in_a_row(&mut self, access: &Access<'_>, record: Record, mask: u32, origin: u64, shift: u32) {
         let wide = access.bytes();
-        let shift = wide.trailing_zeros();
-        if !wide.is_power_of_two() || origin & u64::from(wide - 1) != 0 || wide > 64 {
+        // Where a lane's bytes begin within what is between it and the next one.
+        let inner = (origin & ((1 << shift) - 1)) as u32;
+        if shift >= u32::from(ONE) || inner + wide > 1 << shift {
             for lane in each(mask) {
-                self.alone(access, record, lane, origin.wrapping_add(u64::from(lane * wide)));
+                self.alone(access, record, lane, origin.wrapping_add(u64::from(lane) << shift));
             }
             return;
         }
-        for (part, visible) in [(mask & !access.held, true), (mask & access.held, false)] {
-            let mut left = part;
-            while left != 0 {
-                let lane = left.trailing_zeros();
-                let at = origin.wrapping_add(u64::from(lane) << shift);
-                let unit = (at & 127) >> shift;
-                // Lanes of this row: from `lane` on as many as there is room for.
-                let room = (128 >> shift) - unit as u32;
-                let window = if room >= 32 { u32::MAX } else { (1 << room) - 1 };
-                let here = left >> lane & window;
-                left &= !(here << lane);
-                let mask = spread(here, shift) << (unit << shift);
-                let base = (access.by.first + lane) as i32 - unit as i32;
-                let shape = record.shape & !7 | shift as u8;
-                let record = Record { mask, base: base as i16, shape, ..record };
-                self.put(access, at >> ROW_SHIFT, &record, visible);
-            }
+        let origin = origin.wrapping_sub(u64::from(inner));
+        let part = bytes(inner, inner + wide);
+        let sparse = wide < 1 << shift;
+        let mut left = mask;
+        while left != 0 {
+            let lane = left.trailing_zeros();
+            let at = origin.wrapping_add(u64::from(lane) << shift);
+            let unit = (at & 127) >> shift;
+            // Lanes of this row: from `lane` on as many as there is room for.
+            let room = (128 >> shift) - unit as u32;
+            let window = if room >= 32 { u32::MAX } else { (1 << room) - 1 };
+            let here = left >> lane & window;
+            left &= !(here << lane);
+            let of = |lanes: u32| {
+                let all = spread(lanes, shift) << (unit << shift);
+                if sparse { all & STARTS[shift as usize].wrapping_mul(part) } else { all }
+            };
+            let mask = of(here);
+            let held = here & access.held >> lane;
+            let visible = if held == 0 { mask } else { mask & !of(held) };
+            let base = (access.by.first + lane) as i32 - unit as i32;
+            let shape = record.shape & !7 | shift as u8;
+            let record = Record { mask, base: base as i16, shape, ..record };
+            self.put(access, at >> ROW_SHIFT, &record, visible);
         }
     }
 
@@ -131,7 +173,7 @@ impl Ptx {
         }
         let (mask, lanes) = (bytes((at & 127) as u32, end as u32), mask);
         let record = Record { mask, lanes, warps: 1 << ((access.by.first / 32) & 31), ..record };
-        self.put(access, at >> ROW_SHIFT, &record, true);
+        self.put(access, at >> ROW_SHIFT, &record, mask);
     }
 
     /// One lane.
@@ -142,14 +184,15 @@ impl Ptx {
             let here = left.min(128 - (at & 127));
             let mask = bytes((at & 127) as u32, ((at & 127) + here) as u32);
             let record = Record { mask, base: (access.by.first + lane) as i16, ..record };
-            self.put(access, at >> ROW_SHIFT, &record, access.held >> lane & 1 == 0);
+            let visible = if access.held >> lane & 1 == 0 { mask } else { 0 };
+            self.put(access, at >> ROW_SHIFT, &record, visible);
             at = at.wrapping_add(here);
             left -= here;
         }
     }
 
     #[inline]
-    fn put(&mut self, access: &Access<'_>, row: u64, record: &Record, visible: bool) {
+    fn put(&mut self, access: &Access<'_>, row: u64, record: &Record, visible: Bytes) {
         let Some(grid) = self.grids.get(&access.by.grid) else { return };
         let warp = &grid.warps[access.by.warp as usize];
         self.report.here = (access.memory, row << ROW_SHIFT);
@@ -163,6 +206,6 @@ impl Ptx {
             report: &mut self.report,
             candidates: None,
         };
-        there.plain(record, &mut check, visible);
+        there.plain(record, &mut check, visible, &mut self.spare);
     }
 }

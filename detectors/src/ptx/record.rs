@@ -22,7 +22,7 @@ pub(super) const SYSTEM: u8 = 16;
 pub(super) const ONE: u8 = 7;
 
 /// Accesses alike, of bytes of one row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record {
     /// Which bytes.
     pub mask: Bytes,

@@ -15,13 +15,18 @@ use super::fences::Stamp;
 use super::links::{Links, Name};
 use super::record::{COPY, Record, STRONG, WRITES};
 use super::release::{self, Entries, Reach};
+use super::short::Short;
 use super::state::Message;
 use crate::shadow::Bytes;
 
 /// Records in a list above which one race is enough.
-const LONG: usize = 24;
-/// Narrow records in a row above which it is kept by granules.
+const LONG: usize = 48;
+/// Narrow records in a row above which it is kept by granules, if so many of them write.
 const NARROW: usize = 10;
+/// And in any case. Reads are compared with writes alone: many cost little.
+const MANY: usize = 44;
+/// Sets of granules that are kept for rows to come.
+const SPARE: usize = 64;
 /// Messages of a granule that are kept for reads to name. An atomic of a whole warp writes 32 before it is told what each of them has
 /// read, and each of its lanes may have read a few behind the last.
 const MESSAGES: usize = 80;
@@ -32,10 +37,8 @@ pub(super) const ANY: WriteId = WriteId::MAX;
 /// Records: older ones first.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    pub writes: Vec<Record>,
-    pub reads: Vec<Record>,
-    /// Reads at which to look for dominated ones again.
-    prune: u32,
+    pub writes: Short,
+    pub reads: Short,
 }
 
 /// Strong writes of a granule, older ones first, that reads may name.
@@ -57,11 +60,16 @@ pub(super) struct Cell {
     pub messages: Option<Box<Messages>>,
 }
 
+/// The granules of a row.
+pub(super) type Cells = Box<[Cell; 32]>;
+/// Sets of granules that nothing is in.
+pub(super) type Spare = Vec<Cells>;
+
 /// A row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub lists: Lists,
-    pub cells: Option<Box<[Cell; 32]>>,
+    pub cells: Option<Cells>,
 }
 
 /// The bytes of a granule.
@@ -101,9 +109,6 @@ impl Lists {
         if gone {
             self.reads.retain(|read| read.mask != 0);
         }
-        if self.writes.capacity() == 0 {
-            self.writes.reserve_exact(1);
-        }
         self.writes.push(*new);
     }
 
@@ -112,7 +117,7 @@ impl Lists {
         if new.is(STRONG) || self.reads.last().is_none_or(|last| last.grid == new.grid) {
             return;
         }
-        for old in &mut self.reads {
+        for old in self.reads.iter_mut() {
             if old.grid != new.grid && old.mask & new.mask != 0 && check.works.ordered(old.grid, new.grid) {
                 old.mask &= !new.mask;
             }
@@ -143,13 +148,10 @@ impl Lists {
                 }
             }
         }
-        if self.reads.capacity() == 0 {
-            self.reads.reserve_exact(1);
-        }
         self.reads.push(*new);
-        if self.reads.len() > 32 && self.reads.len() >= self.prune as usize {
+        if self.reads.len() > 32 && self.reads.len() >= self.reads.prune as usize {
             self.prune_reads();
-            self.prune = (self.reads.len() * 2) as u32;
+            self.reads.prune = (self.reads.len() * 2) as u32;
         }
     }
 
@@ -171,13 +173,13 @@ impl Lists {
     }
 
     fn forget(&mut self, gone: Bytes, links: &mut Links) {
-        self.writes.iter_mut().chain(&mut self.reads).for_each(|record| record.mask &= !gone);
+        self.writes.iter_mut().chain(self.reads.iter_mut()).for_each(|record| record.mask &= !gone);
         drop_empty(&mut self.writes, links);
         self.reads.retain(|read| read.mask != 0);
     }
 }
 
-fn drop_empty(writes: &mut Vec<Record>, links: &mut Links) {
+fn drop_empty(writes: &mut Short, links: &mut Links) {
     writes.retain(|write| {
         if write.mask == 0 && write.link != 0 && write.is(STRONG) {
             links.close(write.link);
@@ -241,13 +243,14 @@ fn one(
 }
 
 impl Row {
-    /// An access that is not strong. `visible`: it has written what memory holds now.
+    /// An access that is not strong. `visible`: where it has written what memory holds now.
     #[inline]
-    pub fn plain(&mut self, new: &Record, check: &mut Check<'_>, visible: bool) {
+    pub fn plain(&mut self, new: &Record, check: &mut Check<'_>, visible: Bytes, spare: &mut Spare) {
         let Some(cells) = &mut self.cells else {
             self.lists.access(new, check, &[]);
-            if self.lists.writes.len() + self.lists.reads.len() > NARROW {
-                self.maybe_split();
+            let writes = self.lists.writes.len();
+            if writes > NARROW || writes + self.lists.reads.len() > MANY {
+                self.maybe_split(spare);
             }
             return;
         };
@@ -259,33 +262,40 @@ impl Row {
             left &= !granule(index);
             let cell = &mut cells[index as usize];
             cell.lists.access(&Record { mask, ..*new }, check, &[]);
-            if visible
+            if visible & mask != 0
                 && new.is(WRITES)
                 && let Some(messages) = &mut cell.messages
             {
-                messages.overwrite(mask);
+                messages.overwrite(visible & mask);
             }
             alone &= cell.messages.is_none() && cell.lists.writes.len() == 1 && cell.lists.reads.is_empty();
         }
         if alone {
-            self.cells = None;
+            cells.iter_mut().for_each(|cell| {
+                cell.lists.writes.retain(|_| false);
+                cell.lists.reads.prune = 0;
+            });
+            if let Some(cells) = self.cells.take().filter(|_| spare.len() < SPARE) {
+                spare.push(cells);
+            }
             self.lists.writes.push(*new);
         }
     }
 
-    fn maybe_split(&mut self) {
+    fn maybe_split(&mut self, spare: &mut Spare) {
         let narrow = |record: &&Record| record.mask.count_ones() <= 8;
-        let all = self.lists.writes.iter().chain(&self.lists.reads);
+        let all = self.lists.writes.iter().chain(self.lists.reads.iter());
         if all.filter(narrow).count() > NARROW {
-            self.split();
+            self.split(spare);
         }
     }
 
     /// Its granules, each by itself.
-    pub fn split(&mut self) -> &mut [Cell; 32] {
+    pub fn split(&mut self, spare: &mut Spare) -> &mut [Cell; 32] {
         let lists = &mut self.lists;
         self.cells.get_or_insert_with(|| {
-            let mut cells: Box<[Cell; 32]> = Box::new(std::array::from_fn(|_| Cell::default()));
+            let new = || Box::new(std::array::from_fn(|_| Cell::default()));
+            let mut cells = spare.pop().unwrap_or_else(new);
             let lists = std::mem::take(lists);
             let mut spread = |record: &Record, write: bool| {
                 let mut left = record.mask;
@@ -295,9 +305,6 @@ impl Row {
                     let part = Record { mask: record.mask & granule(index), ..*record };
                     let lists = &mut cells[index as usize].lists;
                     let list = if write { &mut lists.writes } else { &mut lists.reads };
-                    if list.capacity() == 0 {
-                        list.reserve_exact(1);
-                    }
                     list.push(part);
                 }
             };
@@ -305,6 +312,24 @@ impl Row {
             lists.reads.iter().for_each(|record| spread(record, false));
             cells
         })
+    }
+
+    /// Forgets everything: as new.
+    pub fn end(&mut self, links: &mut Links, spare: &mut Spare) {
+        if !self.lists.writes.is_empty() {
+            self.lists.writes.iter_mut().for_each(|record| record.mask = 0);
+            drop_empty(&mut self.lists.writes, links);
+        }
+        self.lists.reads.retain(|_| false);
+        let Some(mut cells) = self.cells.take() else { return };
+        for cell in cells.iter_mut() {
+            cell.lists.forget(Bytes::MAX, links);
+            cell.lists.reads.prune = 0;
+            cell.messages = None;
+        }
+        if spare.len() < SPARE {
+            spare.push(cells);
+        }
     }
 
     /// Forgets what happened to these bytes.
@@ -325,8 +350,7 @@ impl Row {
 
     /// Host memory of what it holds, about.
     pub fn held(&self) -> u64 {
-        let lists =
-            |lists: &Lists| ((lists.writes.capacity() + lists.reads.capacity()) * size_of::<Record>()) as u64;
+        let lists = |lists: &Lists| (lists.writes.held() + lists.reads.held()) as u64;
         let cell = |cell: &Cell| {
             let messages =
                 cell.messages.as_ref().map_or(0, |all| all.all.capacity() * size_of::<Message>() + 48);
@@ -367,7 +391,7 @@ impl Messages {
             !message.failed && Some(message.number) == number && message.mask & mask != 0
         };
         // Whoever names a strong write has read that.
-        let any = !self.all.iter().any(named);
+        let any = number.is_some() && !self.all.iter().any(named);
         self.all.iter().filter(move |message| match number {
             None => message.live & mask != 0,
             Some(number) => {

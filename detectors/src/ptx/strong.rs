@@ -91,7 +91,7 @@ impl Ptx {
             flags: STRONG | (reach as u8) << 6 | if access.scope == Scope::Sys { SYSTEM } else { 0 },
         };
         let mut released = false;
-        for lane in each(access.by.mask) {
+        for lane in each(self.quick(access, &record)) {
             let wrote = access.kind == AccessKind::Store || (atomic && access.wrote >> lane & 1 != 0);
             let flags = record.flags | if wrote { WRITES } else { 0 };
             for element in 0..access.elements {
@@ -226,7 +226,9 @@ impl Ptx {
                     {
                         self.report.warn(super::report::SIDE_BY_SIDE);
                         for grid in [message.grid, by.grid] {
-                            self.grids.entry(grid).and_modify(|grid| grid.letter = true);
+                            if let Some(grid) = self.grids.get_mut(&grid) {
+                                grid.letter = true;
+                            }
                         }
                     }
                     continue;
@@ -265,7 +267,7 @@ impl Ptx {
         self.report.here = (access.memory, at.row << ROW_SHIFT);
         let log = &self.host;
         let row = self.shadow.row(by.grid, access.memory, at.row, |first, rows| log.fill(first, rows));
-        let cells = row.split();
+        let cells = row.split(&mut self.spare);
         for index in granules(at.mask) {
             let mut check = Check {
                 works: &self.works,
@@ -287,9 +289,10 @@ impl Ptx {
 
     /// A strong write is visible, or can be named from now on.
     pub(super) fn tell(&mut self, grid: u32, memory: Memory, row: u64, message: Message) {
+        self.told[usize::from(memory != Memory::Global)] = true;
         let log = &self.host;
         let row = self.shadow.row(grid, memory, row, |first, rows| log.fill(first, rows));
-        let cells = row.split();
+        let cells = row.split(&mut self.spare);
         for index in granules(message.mask) {
             let part = granule(index as u32);
             let message = Message { live: message.live & part, mask: message.mask & part, ..message.clone() };
@@ -311,10 +314,11 @@ impl Ptx {
         if carried.is_none() && sources.links.is_empty() && sources.entries.is_none() {
             return;
         }
+        self.told[usize::from(memory != Memory::Global)] = true;
         let before = self.still(&sources.chain);
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
-        let cells = row.split();
+        let cells = row.split(&mut self.spare);
         // Reads of what it has read, by name or as what memory holds, read it, too.
         let (link, use_of) = match &*sources.links {
             [name] => *name,

@@ -424,7 +424,7 @@ impl Ptx {
                 report: &mut self.report,
                 candidates: None,
             };
-            row.plain(&record, &mut check, true);
+            row.plain(&record, &mut check, record.mask, &mut self.spare);
             at += here;
         }
     }

@@ -17,6 +17,10 @@ impl Ptx {
         let lane = by.mask.trailing_zeros();
         let me = key(by.block as u32, by.first + lane);
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        if grid.held.is_empty() && !self.told[usize::from(range.memory != Memory::Global)] {
+            // It was not a strong one, and stands over nothing.
+            return;
+        }
         let mut landed: Vec<(u64, Message)> = Vec::new();
         let mut covered = Vec::new();
         if let Some(held) = grid.held.get_mut(&me) {

@@ -1,5 +1,6 @@
 //! Which pieces of work come behind which: vector clocks over chains.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bugaroo_semantics::event::{WorkId, WorkKind};
@@ -23,11 +24,16 @@ pub(super) struct Works {
     last: FxHashMap<u32, WorkId>,
     /// Grids that have talked to each other through memory while neither came behind the other.
     talked: FxHashSet<(WorkId, WorkId)>,
+    /// What was asked last, and the answers: new work may change them.
+    asked: [Cell<(WorkId, WorkId, bool)>; ASKED],
 }
+
+const ASKED: usize = 16;
 
 impl Works {
     /// A piece of work is known.
     pub fn add(&mut self, id: WorkId, kind: WorkKind, chain: u32, after: &[WorkId]) {
+        self.asked = Default::default();
         let before = self.last.insert(chain, id);
         let mut known: Vec<(u32, u32)> = Vec::new();
         let mut place = 1;
@@ -57,6 +63,17 @@ impl Works {
         if first == second {
             return true;
         }
+        let asked = &self.asked[(first ^ second.rotate_left(3)) as usize % ASKED];
+        let (one, other, answer) = asked.get();
+        if (one, other) == (first, second) {
+            return answer;
+        }
+        let answer = self.look_up(first, second);
+        asked.set((first, second, answer));
+        answer
+    }
+
+    fn look_up(&self, first: WorkId, second: WorkId) -> bool {
         let (Some(first), Some(second)) = (self.works.get(&first), self.works.get(&second)) else {
             return true;
         };

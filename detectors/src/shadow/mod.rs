@@ -13,6 +13,8 @@ const PAGE_SHIFT: u32 = 6;
 /// Rows of a page.
 pub const PAGE: usize = 1 << PAGE_SHIFT;
 const NOWHERE: u64 = u64::MAX;
+/// No space at all.
+const NO_SPACE: ((WorkId, u32), u32) = ((WorkId::MAX, u32::MAX), u32::MAX);
 
 /// A row's bytes, one bit each.
 pub type Bytes = u128;
@@ -74,15 +76,24 @@ impl<R: Default> Space<R> {
 #[derive(Debug)]
 pub struct Shadow<R> {
     global: Space<R>,
-    /// By grid and slot of the CTA.
-    shared: FxHashMap<(WorkId, u32), Space<R>>,
+    /// By grid and slot of the CTA: which of the spaces.
+    shared: FxHashMap<(WorkId, u32), u32>,
+    spaces: Vec<Space<R>>,
     /// Those of blocks that have ended.
-    spare: Vec<Space<R>>,
+    spare: Vec<u32>,
+    /// The one that was asked for last.
+    last: ((WorkId, u32), u32),
 }
 
 impl<R> Default for Shadow<R> {
     fn default() -> Shadow<R> {
-        Shadow { global: Space::default(), shared: FxHashMap::default(), spare: Vec::new() }
+        Shadow {
+            global: Space::default(),
+            shared: FxHashMap::default(),
+            spaces: Vec::new(),
+            spare: Vec::new(),
+            last: NO_SPACE,
+        }
     }
 }
 
@@ -100,17 +111,29 @@ impl<R: Default> Shadow<R> {
         match memory {
             Memory::Global => self.global.row(row, new),
             Memory::Shared(slot) => {
-                let spare = &mut self.spare;
-                let space = self.shared.entry((grid, slot));
-                space.or_insert_with(|| spare.pop().unwrap_or_default()).row(row, |_, _| ())
+                if self.last.0 != (grid, slot) || self.last == NO_SPACE {
+                    self.last = ((grid, slot), self.space(grid, slot));
+                }
+                self.spaces[self.last.1 as usize].row(row, |_, _| ())
             }
         }
     }
 
+    fn space(&mut self, grid: WorkId, slot: u32) -> u32 {
+        let (spare, spaces) = (&mut self.spare, &mut self.spaces);
+        *self.shared.entry((grid, slot)).or_insert_with(|| {
+            spare.pop().unwrap_or_else(|| {
+                spaces.push(Space::default());
+                (spaces.len() - 1) as u32
+            })
+        })
+    }
+
     /// Forgets a slot's shared memory; `clean` makes a row as new, and may keep its room.
     pub fn end_shared(&mut self, grid: WorkId, slot: u32, clean: impl FnMut(&mut R)) {
-        if let Some(mut space) = self.shared.remove(&(grid, slot)) {
-            space.each(clean);
+        if let Some(space) = self.shared.remove(&(grid, slot)) {
+            self.last = NO_SPACE;
+            self.spaces[space as usize].each(clean);
             self.spare.push(space);
         }
     }
@@ -145,13 +168,13 @@ impl<R: Default> Shadow<R> {
 
     /// Goes through all rows.
     pub fn each(&self, mut visit: impl FnMut(&R)) {
-        let spaces = std::iter::once(&self.global).chain(self.shared.values()).chain(&self.spare);
+        let spaces = std::iter::once(&self.global).chain(&self.spaces);
         spaces.for_each(|space| space.pages.iter().for_each(|page| page.iter().for_each(&mut visit)));
     }
 
     /// Bytes of the pages, without what rows hold besides.
     pub fn held(&self) -> u64 {
         let of = |space: &Space<R>| (space.pages.len() * PAGE * size_of::<R>()) as u64;
-        of(&self.global) + self.shared.values().chain(&self.spare).map(of).sum::<u64>()
+        of(&self.global) + self.spaces.iter().map(of).sum::<u64>()
     }
 }
