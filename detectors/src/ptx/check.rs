@@ -29,6 +29,8 @@ pub(super) struct Check<'a> {
     pub links: &'a mut Links,
     pub grid: Option<&'a Grid>,
     pub actor: Actor<'a>,
+    /// What the CTA did before this time comes before all that is to come in this memory: see [`Grid::settled`].
+    pub settled: u32,
     pub report: &'a mut Report,
     /// Races go here and are not reported: whether they are some cannot be told yet.
     pub candidates: Option<&'a mut Vec<(Record, Bytes)>>,
@@ -46,6 +48,12 @@ pub(super) struct Compared {
 impl Check<'_> {
     fn copies(&self) -> Option<&Copies> {
         self.grid.map(|grid| &grid.copies)
+    }
+
+    /// Whether an access is ordered before all that is to come: nothing can race with it any more.
+    #[inline]
+    pub fn is_settled(&self, old: &Record) -> bool {
+        old.time < self.settled && old.flags & (COPY | HOST) == 0
     }
 
     /// Whether two are morally strong to each other. (They overlap.)

@@ -65,6 +65,11 @@ impl Copies {
         self.copies.insert(id as u32, copy);
     }
 
+    /// Whether there has been none.
+    pub fn is_empty(&self) -> bool {
+        self.copies.is_empty()
+    }
+
     pub fn get(&self, link: u32) -> Option<&Copy> {
         self.copies.get(&link)
     }

@@ -259,7 +259,7 @@ impl Ptx {
         let mut other = None;
         for index in granules(mask) {
             debug_assert!(mask & granule(index as u32) != 0, "an access is in one piece");
-            let messages = &mut cells[index].messages;
+            let messages = cells[index].messages();
             if messages.is_none() && after.is_none() {
                 continue;
             }

@@ -98,6 +98,7 @@ impl Ptx {
             links: &mut self.links,
             grid: None,
             actor: Actor::Host,
+            settled: 0,
             report: &mut self.report,
             candidates: None,
         };

@@ -27,6 +27,7 @@
 //! - A read of a write that is older than the last 80 of its granule takes what all of those have released (a warning).
 //! - Of a long list of accesses to one place that all race with a new one, the newest is reported.
 
+mod cell;
 mod check;
 mod copies;
 mod fences;

@@ -203,6 +203,7 @@ impl Ptx {
             links: &mut self.links,
             grid: Some(grid),
             actor: Actor::Lanes(&warp.views, access.by.first),
+            settled: grid.settled(access.memory, warp),
             report: &mut self.report,
             candidates: None,
         };

@@ -8,8 +8,8 @@ use bugaroo_semantics::event::{Access, AccessKind, each};
 
 use super::Ptx;
 use super::check::{Actor, Check};
-use super::record::{Record, STRONG, WRITES, key};
-use super::rows::{Cell, granule};
+use super::record::{Record, WRITES};
+use super::rows::granule;
 use super::state::LaneSync;
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
@@ -17,29 +17,6 @@ impl LaneSync {
     /// Whether strong writes of the lane carry nothing.
     fn carries_nothing(&self) -> bool {
         self.fence.is_none() && self.fences.is_none() && self.released_at.is_empty()
-    }
-}
-
-impl Cell {
-    /// Whether the last that happened here was an atomic as above, by the CTA of this record.
-    #[inline]
-    fn repeats(&self, new: &Record) -> bool {
-        let (Some(messages), Some((last, before))) = (&self.messages, self.lists.writes.split_last()) else {
-            return false;
-        };
-        let [message] = &*messages.all else { return false };
-        self.lists.reads.is_empty()
-            && before.len() <= 2
-            && before.iter().all(|old| !old.is(STRONG))
-            && last.is(STRONG)
-            && (last.mask, last.grid, last.cta, last.size()) == (new.mask, new.grid, new.cta, new.size())
-            && last.link != 0
-            && new.reach() <= last.reach()
-            && (message.live, message.mask, message.link) == (new.mask, new.mask, last.link)
-            && (message.grid, message.cta, message.size) == (new.grid, new.cta, new.size())
-            && (message.number, message.failed) == (0, false)
-            && message.before.is_empty()
-            && message.entries.is_none()
     }
 }
 
@@ -84,22 +61,17 @@ impl Ptx {
                 flags: record.flags | WRITES,
                 ..*record
             };
-            if !cell.repeats(&new) {
-                return rest;
+            let Some(before) = cell.repeats(&new, &mut self.links) else { return rest };
+            if before.is_empty() {
+                continue;
             }
-            let (Some(messages), Some((last, before))) =
-                (&mut cell.messages, cell.lists.writes.split_last_mut())
-            else {
-                return rest;
-            };
-            let message = &mut messages.all[0];
-            let Some(use_of) = self.links.renew((last.link, message.use_of)) else { return rest };
             self.report.here = (access.memory, address >> ROW_SHIFT << ROW_SHIFT);
             let mut check = Check {
                 works: &self.works,
                 links: &mut self.links,
                 grid: Some(grid),
                 actor: Actor::Lanes(&warp.views, access.by.first),
+                settled: 0,
                 report: &mut self.report,
                 candidates: None,
             };
@@ -107,10 +79,6 @@ impl Ptx {
                 let excused = check.excused(old, &new);
                 check.compare(old, &new, old.mask & at, excused);
             }
-            *last = Record { link: last.link, ..new };
-            message.writer = key(access.by.block as u32, access.by.first + lane);
-            message.reach = new.reach();
-            message.use_of = use_of;
         }
         0
     }

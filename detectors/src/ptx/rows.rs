@@ -10,6 +10,7 @@
 
 use bugaroo_semantics::event::WriteId;
 
+use super::cell::Cell;
 use super::check::Check;
 use super::fences::Stamp;
 use super::links::{Links, Name};
@@ -20,11 +21,11 @@ use super::state::Message;
 use crate::shadow::Bytes;
 
 /// Records in a list above which one race is enough.
-const LONG: usize = 48;
+const LONG: usize = 80;
 /// Narrow records in a row above which it is kept by granules, if so many of them write.
-const NARROW: usize = 10;
+const NARROW: usize = 36;
 /// And in any case. Reads are compared with writes alone: many cost little.
-const MANY: usize = 44;
+const MANY: usize = 72;
 /// Sets of granules that are kept for rows to come.
 const SPARE: usize = 64;
 /// Messages of a granule that are kept for reads to name. An atomic of a whole warp writes 32 before it is told what each of them has
@@ -51,13 +52,6 @@ pub(super) struct Messages {
     pub lost_up_to: WriteId,
     /// For `fence.sc`, of reads, too.
     pub stamp: Stamp,
-}
-
-/// A granule.
-#[derive(Debug, Default)]
-pub(super) struct Cell {
-    pub lists: Lists,
-    pub messages: Option<Box<Messages>>,
 }
 
 /// The granules of a row.
@@ -87,7 +81,9 @@ impl Lists {
         let mut gone = false;
         for old in self.writes.iter_mut().rev() {
             let at = old.mask & if long { left } else { new.mask };
-            if at != 0 {
+            if check.is_settled(old) {
+                (old.mask, gone) = (0, true);
+            } else if at != 0 {
                 gone |= one(old, new, at, check, seen, &mut left);
             }
         }
@@ -95,6 +91,9 @@ impl Lists {
             drop_empty(&mut self.writes, check.links);
         }
         if !new.is(WRITES) {
+            if self.reads.first().is_some_and(|first| check.is_settled(first)) {
+                self.reads.retain(|read| !check.is_settled(read));
+            }
             self.older_grids(new, check);
             self.add_read(new);
             return;
@@ -102,7 +101,9 @@ impl Lists {
         gone = false;
         for old in self.reads.iter_mut().rev() {
             let at = old.mask & if long { left } else { new.mask };
-            if at != 0 {
+            if check.is_settled(old) {
+                (old.mask, gone) = (0, true);
+            } else if at != 0 {
                 gone |= one(old, new, at, check, seen, &mut left);
             }
         }
@@ -261,19 +262,22 @@ impl Row {
             let mask = new.mask & granule(index);
             left &= !granule(index);
             let cell = &mut cells[index as usize];
-            cell.lists.access(&Record { mask, ..*new }, check, &[]);
+            cell.lists().access(&Record { mask, ..*new }, check, &[]);
             if visible & mask != 0
                 && new.is(WRITES)
-                && let Some(messages) = &mut cell.messages
+                && let Some(messages) = cell.messages()
             {
                 messages.overwrite(visible & mask);
             }
-            alone &= cell.messages.is_none() && cell.lists.writes.len() == 1 && cell.lists.reads.is_empty();
+            alone = alone
+                && cell.messages().is_none()
+                && cell.lists().writes.len() == 1
+                && cell.lists().reads.is_empty();
         }
         if alone {
             cells.iter_mut().for_each(|cell| {
-                cell.lists.writes.retain(|_| false);
-                cell.lists.reads.prune = 0;
+                cell.lists().writes.retain(|_| false);
+                cell.lists().reads.prune = 0;
             });
             if let Some(cells) = self.cells.take().filter(|_| spare.len() < SPARE) {
                 spare.push(cells);
@@ -303,7 +307,7 @@ impl Row {
                     let index = left.trailing_zeros() / 4;
                     left &= !granule(index);
                     let part = Record { mask: record.mask & granule(index), ..*record };
-                    let lists = &mut cells[index as usize].lists;
+                    let lists = cells[index as usize].lists();
                     let list = if write { &mut lists.writes } else { &mut lists.reads };
                     list.push(part);
                 }
@@ -323,9 +327,9 @@ impl Row {
         self.lists.reads.retain(|_| false);
         let Some(mut cells) = self.cells.take() else { return };
         for cell in cells.iter_mut() {
-            cell.lists.forget(Bytes::MAX, links);
-            cell.lists.reads.prune = 0;
-            cell.messages = None;
+            cell.lists().forget(Bytes::MAX, links);
+            cell.lists().reads.prune = 0;
+            *cell.messages() = None;
         }
         if spare.len() < SPARE {
             spare.push(cells);
@@ -337,8 +341,8 @@ impl Row {
         self.lists.forget(gone, links);
         if let Some(cells) = &mut self.cells {
             for cell in cells.iter_mut() {
-                cell.lists.forget(gone, links);
-                if let Some(messages) = &mut cell.messages {
+                cell.lists().forget(gone, links);
+                if let Some(messages) = cell.messages() {
                     messages.all.retain(|message| message.mask & gone == 0);
                     messages.lost = None;
                     messages.lost_up_to = 0;
@@ -352,15 +356,19 @@ impl Row {
     pub fn held(&self) -> u64 {
         let lists = |lists: &Lists| (lists.writes.held() + lists.reads.held()) as u64;
         let cell = |cell: &Cell| {
-            let messages =
-                cell.messages.as_ref().map_or(0, |all| all.all.capacity() * size_of::<Message>() + 48);
-            lists(&cell.lists) + size_of::<Cell>() as u64 + messages as u64
+            let (own, messages) = cell.held();
+            lists(own) + size_of::<Cell>() as u64 + messages as u64
         };
         lists(&self.lists) + self.cells.as_ref().map_or(0, |cells| cells.iter().map(cell).sum())
     }
 }
 
 impl Messages {
+    /// Bytes, about.
+    pub fn held(&self) -> usize {
+        self.all.capacity() * size_of::<Message>() + size_of::<Messages>()
+    }
+
     /// These bytes have been written by somebody else.
     pub fn overwrite(&mut self, mask: Bytes) {
         self.all.iter_mut().for_each(|message| message.live &= !mask);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_semantics::clocks::{View, Writers, joined};
-use bugaroo_semantics::event::{Lanes, Range, Shape, WorkId, WriteId};
+use bugaroo_semantics::event::{Lanes, Memory, Range, Shape, WorkId, WriteId};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
 
@@ -263,6 +263,18 @@ impl Grid {
             released: FxHashMap::default(),
             slot_of: FxHashMap::default(),
             clusters: FxHashMap::default(),
+        }
+    }
+
+    /// Before which time of its CTA all has been done that stands in a memory, seen from everybody who may access it from now on. Where
+    /// only the CTA itself does, all of whose threads have met; but a copy that is under way has not. 0: nothing.
+    #[inline]
+    pub fn settled(&self, memory: Memory, warp: &Warp) -> u32 {
+        match &warp.views {
+            Views::One(known) if memory != Memory::Global && self.cluster == 1 && self.copies.is_empty() => {
+                known.met.saturating_add(1)
+            }
+            _ => 0,
         }
     }
 

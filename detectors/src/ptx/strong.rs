@@ -135,7 +135,7 @@ impl Ptx {
         }
         self.stamp(by, lane, access.memory, at.row, at.mask);
         let mut candidates = Vec::new();
-        let chain = std::mem::take(&mut sources.chain);
+        let chain = self.still(&sources.chain);
         let link =
             self.record(access, record, at, &chain, (later && access.acquire).then_some(&mut candidates));
         chain.iter().for_each(|name| self.links.observe(*name, at.me, record.time));
@@ -207,10 +207,10 @@ impl Ptx {
         let mut sources = Sources::default();
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
-        let Some(cells) = &row.cells else { return sources };
+        let Some(cells) = &mut row.cells else { return sources };
         let cluster = self.grids.get(&by.grid).map_or(1, |grid| grid.cluster);
         for index in granules(at.mask) {
-            let Some(messages) = &cells[index].messages else { continue };
+            let Some(messages) = cells[index].messages() else { continue };
             let mut found = false;
             for message in messages.read(at.mask & granule(index as u32), number) {
                 found = true;
@@ -274,11 +274,12 @@ impl Ptx {
                 links: &mut self.links,
                 grid: Some(grid),
                 actor: Actor::Lanes(&warp.views, by.first),
+                settled: grid.settled(access.memory, warp),
                 report: &mut self.report,
                 candidates: candidates.as_deref_mut(),
             };
             let mask = at.mask & granule(index as u32);
-            cells[index].lists.access(
+            cells[index].lists().access(
                 &Record { mask, link, ..*record },
                 &mut check,
                 if writes { seen } else { &[] },
@@ -296,7 +297,7 @@ impl Ptx {
         for index in granules(message.mask) {
             let part = granule(index as u32);
             let message = Message { live: message.live & part, mask: message.mask & part, ..message.clone() };
-            cells[index].messages.get_or_insert_with(Box::default).add(message);
+            cells[index].messages().get_or_insert_with(Box::default).add(message);
         }
     }
 
@@ -326,7 +327,7 @@ impl Ptx {
         };
         for index in granules(at.mask) {
             let mask = at.mask & granule(index as u32);
-            let messages = cells[index].messages.get_or_insert_with(Box::default);
+            let messages = cells[index].messages().get_or_insert_with(Box::default);
             let entries = release::both(&carried, &sources.entries);
             // Told later, it may have been written over by now.
             let read = |message: &&Message| !message.failed && sources.numbers.contains(&message.number);

@@ -421,6 +421,7 @@ impl Ptx {
                 links: &mut self.links,
                 grid: Some(grid),
                 actor: Actor::Copy(&copy.known, copy.place, copy.time, fenced),
+                settled: 0,
                 report: &mut self.report,
                 candidates: None,
             };

@@ -144,7 +144,7 @@ impl Ptx {
         let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
         let Some(cells) = &mut row.cells else { return };
         for cell in cells.iter_mut() {
-            let Some(messages) = &mut cell.messages else { continue };
+            let Some(messages) = cell.messages() else { continue };
             for message in messages.all.iter_mut().filter(|message| message.link == link && !message.failed) {
                 message.entries = release::both(&message.entries, &sources.entries);
                 message.before.add_all(before.iter().copied().filter(|name| name.0 != link));
@@ -169,6 +169,7 @@ impl Ptx {
             links: &mut self.links,
             grid: Some(grid),
             actor: Actor::Lanes(&warp.views, by.first),
+            settled: 0,
             report: &mut self.report,
             candidates: None,
         };
@@ -183,7 +184,7 @@ impl Row {
     fn overwrite(&mut self, mask: Bytes) {
         let Some(cells) = &mut self.cells else { return };
         for index in granules(mask) {
-            if let Some(messages) = &mut cells[index].messages {
+            if let Some(messages) = cells[index].messages() {
                 messages.overwrite(mask);
             }
         }
