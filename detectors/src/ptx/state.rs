@@ -213,6 +213,7 @@ pub(super) struct Pending {
     pub size: u32,
     pub record: Record,
     pub acquire: bool,
+    pub release: bool,
     /// It is an atomic: its own write, or, where it wrote nothing, what that would have carried.
     pub link: u32,
     pub carried: Option<Entries>,

@@ -148,6 +148,7 @@ impl Ptx {
                 size: access.size,
                 record: Record { link, ..*record },
                 acquire: access.acquire,
+                release: access.release,
                 link,
                 carried: None,
                 told: 0,

@@ -1,11 +1,13 @@
 //! What is told of strong accesses later: stores that land, and what reads have read.
 
+use std::rc::Rc;
+
 use bugaroo_semantics::event::{Lanes, Memory, Range, WriteId};
 
 use super::Ptx;
 use super::check::{Actor, Check};
 use super::record::{Record, key};
-use super::release::{self, Reach};
+use super::release::{self, Reach, Release};
 use super::rows::Row;
 use super::state::{Message, Place, overlap, place_of};
 use super::strong::{Element, Sources, granules};
@@ -95,6 +97,7 @@ impl Ptx {
             let whole = if read.size >= 32 { u32::MAX } else { (1 << read.size) - 1 };
             let complete = read.told == whole;
             let read_of = (read.memory, read.address, read.size, read.record, read.acquire, read.link);
+            let releases = read.release;
             let carried = read.carried.clone();
             let candidates = if complete { std::mem::take(&mut read.candidates) } else { Vec::new() };
             if complete {
@@ -105,8 +108,12 @@ impl Ptx {
             let (memory, address, size, record, acquire, link) = read_of;
             let at =
                 Element { lane, address, row: address >> ROW_SHIFT, mask: part, me, reach: record.reach() };
-            let sources = self.come_across(by, memory, at, &record, Some(number));
-            self.take_sources(by, at, place_of(memory, address, size), acquire, &sources);
+            let mut sources = self.come_across(by, memory, at, &record, Some(number));
+            let place = place_of(memory, address, size);
+            self.take_sources(by, at, place, acquire, &sources);
+            if acquire && releases {
+                self.release_acquired(by, at, place, &mut sources);
+            }
             if let Some(carried) = carried {
                 self.hand_over(by, memory, (&record, at), &sources, carried, (true, true));
             }
@@ -135,6 +142,22 @@ impl Ptx {
         if !acquire || at.reach != Reach::Device {
             grid.bank(by, at.lane, place, &sources.entries);
         }
+    }
+
+    /// An atomic that acquires and releases hands over, as its own release, what it turns out to have acquired.
+    fn release_acquired(&mut self, by: &Lanes, at: Element, place: Place, sources: &mut Sources) {
+        let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        let Some(read) = &sources.entries else { return };
+        let (cta, cluster) = (by.block as u32, grid.cluster);
+        let mut own = None;
+        for view in read.reaching(cta, cluster, at.reach) {
+            own = release::both(&own, &Some(Rc::new(Release::new(cta, cluster, at.reach, view))));
+        }
+        let sync = grid.warps[by.warp as usize].sync(at.lane);
+        if let Some(released) = sync.released_at.get_mut(&place) {
+            *released = release::both(released, &own);
+        }
+        sources.entries = release::both(&sources.entries, &own);
     }
 
     /// An atomic's write hands on what it turns out to have read.

@@ -79,7 +79,7 @@ pub struct Generator {
     pub grids: Vec<(WorkId, bool)>,
 }
 
-const SCOPES: [Scope; 4] = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
+pub const SCOPES: [Scope; 4] = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
 
 impl Generator {
     pub fn new(seed: u64) -> Generator {
@@ -164,7 +164,8 @@ impl Generator {
             return self.advance();
         }
         match self.random.below(100) {
-            0..=64 => self.access(actor),
+            0..=59 => self.access(actor),
+            60..=64 => self.burst(thread),
             65..=79 => self.fence(actor),
             80..=84 => self.begin_episode(thread),
             85..=91 => self.advance(),
@@ -220,7 +221,7 @@ impl Generator {
         self.named.push((memory, address, size, number, strong));
     }
 
-    fn memory(&mut self, thread: Thread) -> (Memory, u64) {
+    pub fn memory(&mut self, thread: Thread) -> (Memory, u64) {
         let base = self.random.of(&self.bases);
         if self.random.chance(25) {
             (Memory::Shared(thread.1 as u32), 0x400 + (base & 0xff))
@@ -351,26 +352,20 @@ impl Generator {
         let together = free && !self.fenced && neighbours.count_ones() > 1 && self.random.chance(30);
         let whole = free
             && !self.fenced
-            && how.scope.is_none()
+            && !how.acquire
+            && !how.release
             && there == 32
             && self.quiet(thread)
             && self.random.chance(15);
         if whole {
-            // All 32, also those that nobody else speaks of.
-            let first = at & !(bytes * 32 - 1);
-            let addresses = if self.random.chance(30) && how.kind == AccessKind::Load {
-                Addresses::Same(at)
-            } else {
-                Addresses::Consecutive(first)
-            };
-            self.world.access(thread, u32::MAX, memory, addresses, how);
+            self.whole(thread, memory, at, how);
             return;
         }
         let mut all = [at; 32];
         let mut mask = 1 << lane;
         if together {
             mask |= neighbours;
-            let stride = self.random.of(&[0, 0, bytes, bytes, 8]);
+            let stride = self.random.of(&[0, 0, bytes, bytes, 8, 2 * bytes, 16]);
             all = std::array::from_fn(|i| {
                 at.wrapping_add(stride * i as u64).wrapping_sub(stride * u64::from(lane))
             });

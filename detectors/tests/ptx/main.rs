@@ -9,4 +9,5 @@ mod law;
 mod meet;
 mod rules;
 mod speed;
+mod together;
 mod world;

@@ -4,7 +4,7 @@ use bugaroo_detectors::{Class, Missing};
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{Addresses, Memory};
 
-use crate::world::{LOAD, RMW, STORE, World, acquire, release, strong};
+use crate::world::{How, LOAD, RMW, STORE, World, acquire, release, strong};
 
 const A: (u32, u64, u32) = (1, 0, 0);
 const B: (u32, u64, u32) = (1, 1, 0);
@@ -236,4 +236,23 @@ fn arriving_releases_and_does_not_acquire() {
     world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(512), LOAD);
     world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(256), LOAD);
     assert_eq!(world.check().len(), 2);
+}
+
+#[test]
+fn an_atomic_releases_what_it_acquires() {
+    // Told what it has read at once, or later; and where it writes, or not.
+    for (source, wrote) in [(None, true), (Some(1), true), (None, false), (Some(1), false)] {
+        let mut world = World::grid(3, 32);
+        world.numbered = true;
+        world.at(A, DATA, LOAD);
+        let (_, number) = world.at(A, FLAG, release(Scope::Gpu));
+        let source = source.map(|_| number);
+        let how = How { acquire: true, release: true, wrote, source, ..RMW };
+        world.at(B, FLAG, how);
+        // A later write of the same thread there carries what that has released.
+        world.at(B, FLAG, strong(STORE, Scope::Gpu));
+        world.at(C, FLAG, acquire(Scope::Gpu));
+        world.at(C, DATA, STORE);
+        assert_eq!(races(&mut world), 0, "{source:?} {wrote}");
+    }
 }

@@ -31,8 +31,11 @@ use super::data::lanes;
 use super::resolve::{Pattern, Resolved};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::decoded::{self, Address};
-use crate::model::accessed::{Accessed, generic_address};
+use crate::model::accessed::{Accessed, generic_address, generic_addresses};
 use crate::model::{self, ptx};
+
+/// The first generic address beyond all windows.
+const FIRST_BEYOND: u64 = 1 << 34;
 
 /// Somebody who looks on at a launch.
 #[derive(Clone)]
@@ -117,6 +120,27 @@ impl Observed {
                 before[lane][element as usize] = accessed.read(lane, element);
             }
         }
+    }
+
+    /// Whether the generic addresses of these lanes, which are taken down, are all in the memory in which the first is, and there
+    /// `at`. Then they are made into addresses there. (Where it cannot be told at a glance: no.)
+    #[inline]
+    fn are_all_in(&mut self, memory: Memory, at: u64, mask: u32) -> bool {
+        let live = |lane: usize| u64::from(mask >> lane & 1).wrapping_neg();
+        let all = &mut self.addresses;
+        if memory == Memory::Global {
+            // Below are the windows.
+            let low = |lane: usize| u64::from(all[lane] < FIRST_BEYOND) & live(lane);
+            return (0..32).fold(0, |some, lane| some | low(lane)) == 0;
+        }
+        let first = all[mask.trailing_zeros() as usize];
+        let apart = (0..32).fold(0, |bits, lane| bits | (all[lane] ^ first) & live(lane));
+        if apart >> RANK_SHIFT != 0 {
+            return false;
+        }
+        let base = first.wrapping_sub(at);
+        all.iter_mut().for_each(|address| *address = address.wrapping_sub(base));
+        true
     }
 
     fn tell(&self, event: &Event<'_>) {
@@ -359,6 +383,16 @@ impl Machine<'_> {
             }
             (Pattern::Same(_), Some((memory, at))) => Going::Same(memory, at),
             (Pattern::Each, to) => {
+                if let Some((memory, at)) = to
+                    && found.own_window == 0
+                {
+                    // SAFETY: the caller's promise.
+                    unsafe { generic_addresses(address, (frame, consts), &mut watch.addresses) };
+                    if watch.are_all_in(memory, at, mask) {
+                        watch.going = Going::Each(memory);
+                        return;
+                    }
+                }
                 let mut alike = true;
                 for lane in lanes(mask) {
                     let place = place(generic(lane));

@@ -100,6 +100,35 @@ pub(crate) unsafe fn generic_address(
     sum
 }
 
+/// The generic addresses of all lanes, as [`generic_address`] has them where there is no other window of the block's own.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(crate) unsafe fn generic_addresses(
+    address: &Address,
+    (frame, consts): (*const u8, *const u8),
+    to: &mut [u64; 32],
+) {
+    let window = if address.space == Space::Shared { SHARED_WINDOW } else { 0 };
+    let offset = address.offset;
+    // SAFETY: the caller's promise; the widths are the loader's.
+    unsafe {
+        match address.base {
+            Base::Row64(slot) => {
+                let base = &*row(frame, consts, slot).cast::<[u64; 32]>();
+                let all = offset.wrapping_add(window);
+                to.iter_mut().zip(base).for_each(|(to, base)| *to = base.wrapping_add(all));
+            }
+            Base::Row32(slot) => {
+                let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
+                to.iter_mut().zip(base).for_each(|(to, base)| *to = sum32(*base, offset).wrapping_add(window));
+            }
+            Base::Fixed | Base::FrameLocal => *to = [offset.wrapping_add(window); 32],
+        }
+    }
+}
+
 impl std::fmt::Debug for Accessed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Accessed")
