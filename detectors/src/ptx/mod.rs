@@ -13,7 +13,8 @@
 //!
 //! What it does not report though the letter may have it so, in doubt always in favour of the program:
 //! - A pair with a write between the two at the same bytes, behind the first and before the second in causality order: coherence
-//!   decides what is read there. (Causality order does not compose with observation; so the letter has such pairs.)
+//!   decides what is read there. (Causality order does not compose with observation; so the letter has such pairs.) Nor one with
+//!   several such writes, each behind the one before.
 //! - Threads that have ended count as arrived at barriers of their whole CTA or cluster.
 //! - An atomic that writes nothing (a compare that failed) is a read to those it may race with, and a write to those
 //!   that synchronise with it.

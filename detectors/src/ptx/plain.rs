@@ -52,7 +52,9 @@ fn alike(all: &[u64; 32], mask: u32, bytes: u32) -> (u32, Option<u32>) {
     let apart = all[second as usize].wrapping_sub(first);
     let lanes_apart = u64::from(second - lane);
     let step = apart / lanes_apart;
-    if apart != 0 && !(step.is_power_of_two() && step.wrapping_mul(lanes_apart) == apart && step >= u64::from(bytes)) {
+    if apart != 0
+        && !(step.is_power_of_two() && step.wrapping_mul(lanes_apart) == apart && step >= u64::from(bytes))
+    {
         return (1 << lane, Some(natural));
     }
     let mut lanes = 1 << lane;

@@ -163,12 +163,16 @@ impl Ptx {
     /// An atomic's write hands on what it turns out to have read.
     fn inherit(&mut self, by: &Lanes, memory: Memory, at: Element, link: u32, sources: &Sources) {
         let before = self.still(&sources.chain);
+        // Others may have had its number before.
+        let use_of = self.links.use_of(link);
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
         let Some(cells) = &mut row.cells else { return };
         for cell in cells.iter_mut() {
             let Some(messages) = cell.messages() else { continue };
-            for message in messages.all.iter_mut().filter(|message| message.link == link && !message.failed) {
+            let its =
+                |message: &&mut Message| (message.link, message.use_of) == (link, use_of) && !message.failed;
+            for message in messages.all.iter_mut().filter(its) {
                 message.entries = release::both(&message.entries, &sources.entries);
                 message.before.add_all(before.iter().copied().filter(|name| name.0 != link));
             }

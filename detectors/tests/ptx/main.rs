@@ -7,6 +7,7 @@ mod forced;
 mod generate;
 mod law;
 mod meet;
+mod rows;
 mod rules;
 mod speed;
 mod together;

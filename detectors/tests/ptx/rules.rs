@@ -256,3 +256,18 @@ fn an_atomic_releases_what_it_acquires() {
         assert_eq!(races(&mut world), 0, "{source:?} {wrote}");
     }
 }
+
+#[test]
+fn what_an_atomic_has_read_is_its_own() {
+    let mut world = World::grid(3, 32);
+    world.numbered = true;
+    world.at(A, DATA, LOAD);
+    let (_, first) = world.at(A, FLAG, RMW);
+    let (_, released) = world.at(A, FLAG, release(Scope::Gpu));
+    world.at(B, FLAG, How { acquire: true, source: Some(released), ..RMW });
+    // What was there before the release does not carry it.
+    world.at(C, FLAG, How { source: Some(first), ..strong(LOAD, Scope::Gpu) });
+    world.membar(C, Scope::Gpu);
+    world.at(C, DATA, STORE);
+    assert_eq!(races(&mut world), 1);
+}

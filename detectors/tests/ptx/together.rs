@@ -53,16 +53,15 @@ impl Generator {
         for _ in 0..2 + self.random.below(5) {
             let who = self.random.of(&threads);
             let scope = if wide || self.fenced { Scope::Gpu } else { self.random.of(&SCOPES) };
-            let how = match self.random.below(if self.fenced { 18 } else { 24 }) {
+            let how = match self.random.below(if self.fenced { 18 } else { 23 }) {
                 0 => How { acquire: true, ..strong(RMW, scope) },
                 1 => How { release: true, ..strong(RMW, scope) },
                 2 => strong(LOAD, scope),
                 18 => LOAD,
                 19 => STORE,
-                20 => strong(STORE, scope),
-                21 => How { size: 2, ..strong(LOAD, scope) },
-                22 => How { wrote: false, ..strong(RMW, scope) },
-                23 => How { size: 8, ..strong(RMW, scope) },
+                20 => How { size: 2, ..strong(LOAD, scope) },
+                21 => How { wrote: false, ..strong(RMW, scope) },
+                22 => How { size: 8, ..strong(RMW, scope) },
                 _ => strong(RMW, scope),
             };
             let place = at & !u64::from(how.size - 1);

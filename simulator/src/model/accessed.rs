@@ -122,7 +122,9 @@ pub(crate) unsafe fn generic_addresses(
             }
             Base::Row32(slot) => {
                 let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
-                to.iter_mut().zip(base).for_each(|(to, base)| *to = sum32(*base, offset).wrapping_add(window));
+                to.iter_mut()
+                    .zip(base)
+                    .for_each(|(to, base)| *to = sum32(*base, offset).wrapping_add(window));
             }
             Base::Fixed | Base::FrameLocal => *to = [offset.wrapping_add(window); 32],
         }
