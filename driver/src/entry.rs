@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
 use crate::types::CUcontext;
-use crate::{current, panics, polled, pump};
+use crate::{current, host_watch, panics, polled, pump};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
@@ -89,8 +89,11 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
         polled::called();
         let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
+        host_watch::entered(driver);
         driver.queue.tell(|order| order.calls.entered(name));
-        body(driver)
+        let done = body(driver);
+        host_watch::leaving(driver);
+        done
     })
 }
 
@@ -107,7 +110,11 @@ pub fn if_free(body: impl FnOnce(&mut Driver) -> Outcome) -> Outcome {
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return Err(Status::NotReady),
     };
-    body(driver.as_mut().ok_or(Status::NotInitialized)?)
+    let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
+    host_watch::entered(driver);
+    let done = body(driver);
+    host_watch::leaving(driver);
+    done
 }
 
 /// Runs a body that needs a current context, not broken by a fault that was already reported.

@@ -123,6 +123,7 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
             return Err(Status::HostMemoryAlreadyRegistered);
         }
         let writable = flags & READ_ONLY == 0;
+        crate::host_watch::lift();
         let wanted = if writable { Protection::ReadWrite } else { Protection::Read };
         if crate::host_pages::protection(address, end) < wanted {
             return Err(Status::InvalidValue);

@@ -23,6 +23,24 @@ pub fn protection(start: usize, end: usize) -> Protection {
     }
 }
 
+/// Whether all of the pages from `start` to `end` are there, may be read and written and not executed, and are no stack.
+/// Where the kernel does not tell, they are not.
+pub fn is_plain(start: usize, end: usize) -> bool {
+    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return false };
+    let refuses = |line: &str| {
+        parse(line).is_some_and(|(from, to, _)| from < end && start < to)
+            && (!line.contains(" rw-") || line.ends_with("[stack]"))
+    };
+    least(&maps, start, end) == Protection::ReadWrite && !maps.lines().any(refuses)
+}
+
+/// Whether an address is in a mapping that the pages from `start` to `end` are part of.
+pub fn holds(start: usize, end: usize, address: usize) -> bool {
+    let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return true };
+    let mut parts = maps.lines().filter_map(parse).filter(|(from, to, _)| *from < end && start < *to);
+    parts.any(|(from, to, _)| (from..to).contains(&address))
+}
+
 fn least(maps: &str, start: usize, end: usize) -> Protection {
     let mut next = start;
     let mut found = Protection::ReadWrite;

@@ -50,6 +50,7 @@ pub mod green;
 mod handles;
 pub mod host;
 mod host_pages;
+mod host_watch;
 mod image;
 pub mod init;
 mod injection;

@@ -124,7 +124,11 @@ impl Traces {
         // SAFETY: what is not synchronised is the lookup of names on other systems; walking the stack is
         // `_Unwind_Backtrace`, which any thread may do at any time.
         unsafe { backtrace::trace_unsynchronized(take) };
-        let found = &addresses[..count];
+        self.kept(&addresses[..count])
+    }
+
+    /// These return addresses, as they are kept.
+    pub fn kept(&mut self, found: &[usize]) -> Trace {
         if let Some((trace, ())) = self.0.get_key_value(found) {
             return Arc::clone(trace);
         }
@@ -190,6 +194,20 @@ fn module_of(address: usize) -> Option<(String, u64)> {
     // SAFETY: a C string that lives as long as its file is loaded.
     let name = unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy().into_owned();
     Some((name, found.dli_fbase as u64))
+}
+
+/// Whether a return address is in our driver or one of our libraries that lead to it.
+pub fn is_ours_at(address: usize) -> bool {
+    module_of(address).is_some_and(|(name, _)| is_ours(&name))
+}
+
+/// Whether a return address is in the C library, its loader, or what stands in for either.
+pub fn is_system(address: usize) -> bool {
+    let Some((module, _)) = module_of(address) else { return false };
+    let file = Path::new(&module).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["libc.so", "libc-", "ld-", "libasan", "libtsan", "libubsan", "liblsan"]
+        .iter()
+        .any(|start| file.starts_with(start))
 }
 
 /// Whether a file is our driver or one of our libraries that lead to it.

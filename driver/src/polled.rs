@@ -34,9 +34,14 @@ thread_local! {
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whether the calling thread is the one that looks on.
+pub fn is_ours() -> bool {
+    OURS.try_with(Cell::get).unwrap_or(false)
+}
+
 /// Somebody uses the driver.
 pub fn called() {
-    if !OURS.try_with(Cell::get).unwrap_or(false) {
+    if !is_ours() {
         CALLS.fetch_add(1, Ordering::Relaxed);
     }
 }

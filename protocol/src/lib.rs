@@ -20,7 +20,7 @@ pub use conflict::{Conflict, ConflictKind, Party, Relation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
-pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races};
+pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
     LaunchCounts, LaunchEnd, Message, MissingEdge, ModuleReport, NearAllocation, Spin, StaleRead,

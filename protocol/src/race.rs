@@ -119,10 +119,14 @@ pub enum RaceMissing {
     HostSync,
 }
 
+/// What stands in a kernel's place where the host program itself has loaded or stored.
+pub const THE_HOST: &str = "the host";
+
 /// One of the two accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceParty {
-    /// The kernel that it belongs to, as the PTX names it; of a transfer or the host, the function called.
+    /// The kernel that it belongs to, as the PTX names it; of a transfer, the function called; of a plain access of the host
+    /// program, [`THE_HOST`].
     pub kernel: String,
     /// Who and where, if it is a thread; `threads` is 1: an example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,9 +143,16 @@ pub struct RaceParty {
     /// It is the asynchronous part of a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asynchronous: bool,
-    /// The call of the host program: of a transfer, of the host itself, of the launch.
+    /// The place in the host program: of a transfer, of the host's own access, of the launch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_at: Vec<HostFrame>,
+}
+
+impl RaceParty {
+    /// Whether it is a plain load or store of the host program.
+    pub fn is_the_hosts_own(&self) -> bool {
+        self.at.is_none() && self.kernel == THE_HOST
+    }
 }
 
 /// Two accesses that nothing orders.

@@ -1,4 +1,4 @@
-// race: ptx=race(write-read,host/inter-grid,5,host) barracuda=none gap=ptx | the host reads managed memory while the kernel may still write it
+// race: ptx=race(write-read,host,5,host) barracuda=none | the host reads managed memory while the kernel may still write it
 __managed__ int result;
 
 __global__ void compute() {

@@ -170,7 +170,11 @@ fn notes(group: &[&FoundRace], directory: Option<&str>) -> Vec<String> {
             (true, false) => notes.push(format!("{when}: {}", words::stands(party))),
             (false, _) => {}
         }
-        let what = if party.at.is_some() { "launched" } else { "called" };
+        let what = match (party.at.is_some(), party.is_the_hosts_own()) {
+            (true, _) => "launched",
+            (false, true) => "done",
+            (false, false) => "called",
+        };
         if apart {
             notes.extend(findings::frames(&format!("{when}: {what}"), &party.called_at));
         }

@@ -103,6 +103,7 @@ pub fn does(party: &RaceParty) -> String {
 pub fn stands(party: &RaceParty) -> String {
     match &party.at {
         Some(at) => crate::failure::place(at),
+        None if party.is_the_hosts_own() => "the host program's own access".to_owned(),
         None => format!("the host's call of {}", demangled(&party.kernel)),
     }
 }

@@ -38,7 +38,18 @@ impl Calls {
 
     /// The site of the call that goes on.
     pub fn here(&mut self) -> Site {
-        let call = (Rc::clone(&self.function), self.traces.here());
+        let trace = self.traces.here();
+        self.site(Rc::clone(&self.function), trace)
+    }
+
+    /// The site of an access of the host's own, by an instruction and its callers: a call of nothing.
+    pub fn access(&mut self, frames: &[usize]) -> Site {
+        let trace = self.traces.kept(frames);
+        self.site("".into(), trace)
+    }
+
+    fn site(&mut self, function: Rc<str>, trace: Trace) -> Site {
+        let call = (function, trace);
         if let Some(site) = self.numbers.get(&call) {
             return *site;
         }

@@ -22,6 +22,12 @@ pub struct Looker {
     pub accesses: u64,
     /// Memory that the host reaches: first address and bytes.
     shared: BTreeMap<u64, u64>,
+    /// How often that has changed.
+    shared_version: u64,
+    /// From the first byte of it to the one behind the last, or more.
+    extent: (u64, u64),
+    /// Pieces of work that have touched it, since somebody asked.
+    touched: BTreeSet<WorkId>,
     /// Grids that have talked with the host.
     talking: BTreeSet<WorkId>,
     /// Those that run, or have ended since the host was told.
@@ -36,6 +42,9 @@ impl Looker {
             set,
             accesses: 0,
             shared: BTreeMap::new(),
+            shared_version: 0,
+            extent: (u64::MAX, 0),
+            touched: BTreeSet::new(),
             talking: BTreeSet::new(),
             unheard: BTreeSet::new(),
             running: BTreeSet::new(),
@@ -45,12 +54,29 @@ impl Looker {
     /// The host reaches this memory.
     pub fn shared(&mut self, address: u64, bytes: u64) {
         let known = self.shared.entry(address).or_default();
-        *known = (*known).max(bytes);
+        if *known < bytes {
+            *known = bytes;
+            self.shared_version += 1;
+            let (first, end) = self.extent;
+            self.extent = (first.min(address), end.max(address.saturating_add(bytes)));
+        }
+    }
+
+    /// What the host reaches, and how often that has changed.
+    pub fn shared_memory(&self) -> (&BTreeMap<u64, u64>, u64) {
+        (&self.shared, self.shared_version)
+    }
+
+    /// Pieces of work that have touched it since this was asked last.
+    pub fn take_touched(&mut self) -> BTreeSet<WorkId> {
+        std::mem::take(&mut self.touched)
     }
 
     /// Memory that begins here is no more.
     pub fn unshared(&mut self, address: u64) {
-        self.shared.remove(&address);
+        if self.shared.remove(&address).is_some() {
+            self.shared_version += 1;
+        }
     }
 
     /// Whether a grid has talked with the host.
@@ -88,6 +114,16 @@ impl Observer for Looker {
 
     fn access(&mut self, access: &Access<'_>) {
         self.accesses += 1;
+        let grid = access.by.grid;
+        if self.extent.1 != 0 && access.memory == Memory::Global && !self.touched.contains(&grid) {
+            let within = |lane| {
+                let address = access.address(lane);
+                address >= self.extent.0 && address < self.extent.1
+            };
+            if access.by.each().any(within) && self.reaches_host(access) {
+                self.touched.insert(grid);
+            }
+        }
         let strong = access.strength != Strength::Weak && access.scope == Scope::Sys;
         if strong && access.memory == Memory::Global && self.reaches_host(access) {
             self.talk(access.by.grid);
@@ -99,6 +135,13 @@ impl Observer for Looker {
         match event {
             Event::Fence { by, fence, .. } if fence.scope == Scope::Sys && !self.shared.is_empty() => {
                 self.talk(by.grid);
+            }
+            Event::HostAccess { work, range, .. } => {
+                let end = range.address.saturating_add(range.bytes);
+                let last = self.shared.range(..end).next_back();
+                if last.is_some_and(|(first, bytes)| first.saturating_add(*bytes) > range.address) {
+                    self.touched.insert(*work);
+                }
             }
             Event::GridBegin { grid, .. } => {
                 self.running.insert(*grid);

@@ -4,14 +4,14 @@
 //! simulator tells them what kernels do, [`order`] what the host has streams do and in which order. They change nothing:
 //! what runs, and what it gives, is the same without them.
 //!
-//! **What is not seen.** Plain loads and stores of the host in page-locked or managed memory: to see them these pages would have
-//! to be taken from the program, whose system calls that read or write there would fail then. Memory of the program that the
-//! device does not reach; memory that is used in one stream while another gives it back, or before the one that allocates it
+//! **What is not seen.** Plain loads and stores of the host in page-locked or managed memory, where [`crate::host_watch`] says
+//! that it misses them. Memory of the program that the device does not reach; memory that is used in one stream while another gives it back, or before the one that allocates it
 //! has come so far (stream-ordered allocation takes place at the call here).
 
 mod calls;
 mod chains;
 mod detectors;
+mod known;
 mod looker;
 pub mod order;
 mod programs;
@@ -28,6 +28,7 @@ use bugaroo_protocol::{Backend, Detector, Model, Orders};
 use bugaroo_semantics::event::{Site, WorkId};
 use bugaroo_simulator::{Program, Watch};
 
+use crate::host_watch::Keeper;
 use crate::injection::Injection;
 use crate::queue::Ticket;
 use crate::state::Driver;
@@ -61,6 +62,8 @@ pub struct Race {
     weighed: u64,
     /// Launches that nobody could look at since the last report.
     unwatched: u64,
+    /// Keeps memory from the host while it may race with the device.
+    pub keeper: Keeper,
 }
 
 /// What of the orders' wishes for races cannot be done, if anything.
@@ -99,6 +102,7 @@ impl Race {
             bytes: 0,
             weighed: 0,
             unwatched: 0,
+            keeper: Keeper::default(),
         })
     }
 

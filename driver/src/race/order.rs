@@ -25,6 +25,7 @@ use bugaroo_semantics::event::{Event, Memory, Range, Site, WorkId, WorkKind};
 
 use super::calls::Calls;
 use super::chains::{Chains, HOST};
+use super::known::Known;
 use super::looker::Looker;
 use crate::queue::{Lane, Ticket};
 
@@ -50,6 +51,19 @@ struct Begun {
     joins_host: bool,
 }
 
+/// A plain access of the host's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The first byte.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+    /// Whether it writes.
+    pub writes: bool,
+    /// The instruction and its callers.
+    pub frames: &'a [usize],
+}
+
 /// The order of all work so far.
 #[derive(Debug)]
 pub struct Order {
@@ -57,6 +71,7 @@ pub struct Order {
     /// Who calls.
     pub calls: Calls,
     chains: Chains,
+    known: Known,
     last: WorkId,
     /// The host's last point.
     host: WorkId,
@@ -77,6 +92,7 @@ impl Order {
             looker,
             calls: Calls::default(),
             chains: Chains::new(),
+            known: Known::default(),
             last: 0,
             host: 0,
             asked: BTreeMap::new(),
@@ -101,6 +117,7 @@ impl Order {
         let id = self.last.checked_add(1).expect("no program hands 2^32 pieces of work over");
         self.last = id;
         self.chains.told(id, chain, &after);
+        self.known.told(id, chain, &after, &self.chains);
         self.event(&Event::Work { id, kind, chain, after: &after, site });
         id
     }
@@ -299,6 +316,50 @@ impl Order {
         let Some((work, site)) = self.doing.filter(|_| bytes > 0) else { return };
         let range = Range { memory: Memory::Global, address, bytes };
         self.event(&Event::HostAccess { work, range, writes, site });
+    }
+
+    /// The host itself has accessed memory that the device reaches, since the last call.
+    pub fn host_accessed(&mut self, seen: Vec<Seen<'_>>) {
+        self.hear();
+        let mut parts: Vec<(Site, bool, u64, u64)> = Vec::with_capacity(seen.len());
+        for Seen { address, bytes, writes, frames } in seen {
+            parts.push((self.calls.access(frames), writes, address, bytes));
+        }
+        parts.sort_unstable();
+        let Some(first) = parts.first() else { return };
+        // What was asked for before does not come behind it.
+        self.host = self.tell(WorkKind::Host, HOST, Vec::new(), first.0);
+        let work = self.host;
+        for together in parts.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1) && a.2 + a.3 >= b.2) {
+            let (site, writes, address, _) = together[0];
+            let end = together.iter().map(|part| part.2 + part.3).max().unwrap_or(address);
+            let range = Range { memory: Memory::Global, address, bytes: end - address };
+            self.event(&Event::HostAccess { work, range, writes, site });
+        }
+    }
+
+    /// Whether the host reaches memory that a piece of work has touched that it does not know to be done.
+    pub fn is_hot(&mut self) -> bool {
+        for work in self.looker.borrow_mut().take_touched() {
+            self.known.touched(work, &self.chains);
+        }
+        self.known.any_touched()
+    }
+
+    /// Whether there is memory that the host reaches.
+    pub fn shares(&self) -> bool {
+        !self.looker.borrow().shared_memory().0.is_empty()
+    }
+
+    /// Such memory: first addresses and bytes.
+    pub fn shared(&self) -> Vec<(u64, u64)> {
+        let looker = self.looker.borrow();
+        looker.shared_memory().0.iter().map(|(address, bytes)| (*address, *bytes)).collect()
+    }
+
+    /// How often that has changed.
+    pub fn shared_version(&self) -> u64 {
+        self.looker.borrow().shared_memory().1
     }
 
     /// Memory begins; `shared`: the host reaches it by plain loads and stores, too.

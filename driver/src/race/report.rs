@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bugaroo_detectors::{Class, Finding, Kind, Missing, Party, Who};
 use bugaroo_protocol::{
     Access, Detector, Message, NearAllocation, Race as Told, RaceClass, RaceKind, RaceMissing, RaceParty,
-    Races, SiteId,
+    Races, SiteId, THE_HOST,
 };
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
@@ -61,6 +61,8 @@ impl Driver {
             let what = "launches are not looked at: the program has loaded more code than instructions can be numbered";
             warnings.push((what.to_owned(), unwatched));
         }
+        let refused = race.keeper.take_refused();
+        warnings.extend(refused.into_iter().map(|(why, count)| (why.to_owned(), count)));
         if unknown > 0 {
             let what = "accesses of a kernel that talks with the host while it runs are not held against those of other work";
             warnings.push((what.to_owned(), unknown));
@@ -166,8 +168,9 @@ impl Driver {
             Who::Thread { grid, block, thread } => self.thread(&mut told, (grid, block, thread), party.site),
             Who::Host(_) => {
                 let order = self.queue.order.as_ref();
-                told.kernel =
-                    order.and_then(|order| order.calls.function(party.site)).unwrap_or_default().to_owned();
+                let function = order.and_then(|order| order.calls.function(party.site)).unwrap_or_default();
+                // Nothing was called where the host itself has loaded or stored.
+                told.kernel = if function.is_empty() { THE_HOST } else { function }.to_owned();
                 told.called_at = called(party.site).unwrap_or_default();
             }
         }
