@@ -172,7 +172,12 @@ fn operand(code: &[u8], registers: &Registers) -> Option<(u64, usize)> {
     Some((address, width))
 }
 
-fn address(reader: &mut Reader<'_>, registers: &Registers, prefixes: &Prefixes, immediate: usize) -> Option<u64> {
+fn address(
+    reader: &mut Reader<'_>,
+    registers: &Registers,
+    prefixes: &Prefixes,
+    immediate: usize,
+) -> Option<u64> {
     let modrm = reader.byte()?;
     let (mode, low) = (modrm >> 6, modrm & 7);
     let (index_bit, base_bit) = ((prefixes.rex & 2) << 2, (prefixes.rex & 1) << 3);

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use super::decode::{self, Registers};
 use super::seen::{self, Next};
 use super::slots::{self, STEPPED, Slot};
-use super::syscalls::{self, Verdict};
 use super::sys::{self, Action};
+use super::syscalls::{self, Verdict};
 use super::window::{self, PAGE, State};
 
 /// The trap flag: the processor stops behind the next instruction.
@@ -113,14 +113,16 @@ fn touched(slot: Option<&'static Slot>, context: &mut Context, address: usize) {
     match next {
         Next::OpenAll => window::lift(),
         Next::OpenPage => window::page(address, true),
-        Next::Step if slot.steps.load(Ordering::SeqCst) && at == STEPPED => window::lift(),
+        Next::Step if at == STEPPED => window::lift(),
         Next::Step => {
-            let at = if slot.steps.swap(true, Ordering::SeqCst) { at } else { 0 };
             slot.pages[at].store(address, Ordering::SeqCst);
             slot.opened.store(at + 1, Ordering::SeqCst);
             window::page(address, true);
-            let flags = register(context, libc::REG_EFL) | TRAP;
-            set(context, libc::REG_EFL, flags);
+            let flags = register(context, libc::REG_EFL);
+            if flags & TRAP == 0 {
+                slot.stops.fetch_add(1, Ordering::SeqCst);
+                set(context, libc::REG_EFL, flags | TRAP);
+            }
         }
     }
 }
@@ -157,16 +159,16 @@ fn registers(context: &Context) -> Registers {
     }
 }
 
-/// The instruction is done, or will not be: its pages are kept again.
+/// The instruction is done, or will not be: the pages are kept again. Whether the context was one that stops.
 fn end_step(slot: Option<&'static Slot>, context: &mut Context) -> bool {
-    let Some(slot) = slot.filter(|slot| slot.steps.load(Ordering::SeqCst)) else { return false };
-    for page in &slot.pages[..slot.opened.load(Ordering::SeqCst)] {
+    let flags = register(context, libc::REG_EFL);
+    let stops = |slot: &&Slot| flags & TRAP != 0 && slot.stops.load(Ordering::SeqCst) > 0;
+    let Some(slot) = slot.filter(stops) else { return false };
+    for page in &slot.pages[..slot.opened.swap(0, Ordering::SeqCst)] {
         window::page(page.load(Ordering::SeqCst), false);
     }
-    slot.opened.store(0, Ordering::SeqCst);
-    slot.steps.store(false, Ordering::SeqCst);
-    let flags = register(context, libc::REG_EFL) & !TRAP;
-    set(context, libc::REG_EFL, flags);
+    slot.stops.fetch_sub(1, Ordering::SeqCst);
+    set(context, libc::REG_EFL, flags & !TRAP);
     true
 }
 

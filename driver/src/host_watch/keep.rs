@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::seen::{self, Trace};
 use super::slots;
-use super::syscalls;
 use super::sys;
+use super::syscalls;
 use super::window::{self, MOST, OURS, PAGE, Pages, State};
 use crate::host_pages;
 use crate::origins;
@@ -82,12 +82,15 @@ pub fn leaving(driver: &mut Driver) {
         return;
     }
     driver.keep();
-    if window::state() != State::Open
-        && let Some(slot) = slots::mine()
-    {
-        slot.inside.store(false, Ordering::SeqCst);
-        slot.trap(true);
-    }
+    // A signal's handler of the program may open it at any moment; nobody would catch calls that are trapped then.
+    quietly(|| {
+        if window::state() != State::Open
+            && let Some(slot) = slots::mine()
+        {
+            slot.inside.store(false, Ordering::SeqCst);
+            slot.trap(true);
+        }
+    });
 }
 
 /// Lets the system see the pages as they are without us, until the driver is left.
@@ -213,7 +216,8 @@ impl Driver {
         let mut found: Vec<Seen<'_>> = Vec::new();
         for access in accesses.iter().filter(|access| counts[access.trace]) {
             let address = access.address as u64;
-            let Some((base, size)) = self.memory.allocation(address).filter(|_| self.is_host_visible(address))
+            let Some((base, size)) =
+                self.memory.allocation(address).filter(|_| self.is_host_visible(address))
             else {
                 continue;
             };
@@ -246,6 +250,10 @@ fn is_exact(behind: usize) -> bool {
     }
     // SAFETY: any address may be asked about.
     let function = unsafe { _Unwind_FindEnclosingFunction((behind - 1) as *mut c_void) } as usize;
-    let exact = [libc::memcpy as *const () as usize, libc::memmove as *const () as usize, libc::memset as *const () as usize];
+    let exact = [
+        libc::memcpy as *const () as usize,
+        libc::memmove as *const () as usize,
+        libc::memset as *const () as usize,
+    ];
     exact.contains(&function)
 }

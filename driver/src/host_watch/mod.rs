@@ -30,8 +30,8 @@ mod handlers;
 mod keep;
 mod seen;
 mod slots;
-mod syscalls;
 mod sys;
+mod syscalls;
 mod window;
 
 pub use keep::{Keeper, alone, entered, leaving, lift};

@@ -20,9 +20,9 @@ pub struct Slot {
     /// It is in the driver.
     pub inside: AtomicBool,
     taken: AtomicBool,
-    /// It is about to do one instruction, for which these pages were opened.
-    pub steps: AtomicBool,
-    /// How many.
+    /// How many of its contexts stop behind one instruction: a signal's handler may have come in between, and stop, too.
+    pub stops: AtomicUsize,
+    /// Pages that were opened for that.
     pub opened: AtomicUsize,
     /// See above.
     pub pages: [AtomicUsize; STEPPED],
@@ -36,7 +36,7 @@ static SLOTS: [Slot; MOST] = [const {
         tid: AtomicI32::new(0),
         inside: AtomicBool::new(false),
         taken: AtomicBool::new(false),
-        steps: AtomicBool::new(false),
+        stops: AtomicUsize::new(0),
         opened: AtomicUsize::new(0),
         pages: [const { AtomicUsize::new(0) }; STEPPED],
         met: AtomicUsize::new(0),
@@ -64,7 +64,8 @@ impl Slot {
         self.trap(false);
         self.tid.store(0, Ordering::SeqCst);
         self.inside.store(false, Ordering::SeqCst);
-        self.steps.store(false, Ordering::SeqCst);
+        self.stops.store(0, Ordering::SeqCst);
+        self.opened.store(0, Ordering::SeqCst);
         self.met.store(0, Ordering::SeqCst);
         self.taken.store(false, Ordering::SeqCst);
     }
@@ -78,9 +79,8 @@ pub fn mine() -> Option<&'static Slot> {
 
 /// One for a thread that is to be made; it says its number itself.
 pub fn take() -> Option<&'static Slot> {
-    let free = |slot: &&Slot| {
-        slot.taken.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok()
-    };
+    let free =
+        |slot: &&Slot| slot.taken.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     SLOTS.iter().find(free)
 }
 
@@ -98,7 +98,7 @@ pub fn release_all() {
     SLOTS.iter().for_each(|slot| slot.trap(false));
 }
 
-/// Whether a thread is about to do one instruction.
-pub fn any_steps() -> bool {
-    SLOTS.iter().any(|slot| slot.taken.load(Ordering::SeqCst) && slot.steps.load(Ordering::SeqCst))
+/// Whether a thread will stop behind an instruction.
+pub fn any_stops() -> bool {
+    SLOTS.iter().any(|slot| slot.taken.load(Ordering::SeqCst) && slot.stops.load(Ordering::SeqCst) > 0)
 }

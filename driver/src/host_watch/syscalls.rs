@@ -36,11 +36,9 @@ pub fn verdict(number: i64, arguments: [usize; 6], mask: u64) -> Verdict {
     let pass = |passes: bool| if passes { Verdict::Pass } else { Verdict::Open };
     match number {
         // A buffer, and its length.
-        libc::SYS_read
-        | libc::SYS_write
-        | libc::SYS_pread64
-        | libc::SYS_pwrite64
-        | libc::SYS_getdents64 => pass(!window::overlaps(b, c)),
+        libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 | libc::SYS_getdents64 => {
+            pass(!window::overlaps(b, c))
+        }
         libc::SYS_getrandom => pass(!window::overlaps(a, b)),
         // Pages.
         libc::SYS_mmap | libc::SYS_mprotect | libc::SYS_munmap | libc::SYS_madvise => {

@@ -103,7 +103,7 @@ impl Window {
 
     /// Gives the program its signals back, where nobody can be on the way to ours.
     fn give_back(&mut self) {
-        if !self.installed || slots::any_steps() || !super::alone() {
+        if !self.installed || slots::any_stops() || !super::alone() {
             return;
         }
         for (signal, theirs) in SIGNALS.into_iter().zip(&self.theirs) {
@@ -176,7 +176,8 @@ pub fn close(ranges: &[Pages]) -> bool {
             }
             window.installed = true;
             let actions = super::handlers::actions();
-            let set = SIGNALS.into_iter().zip(&actions).all(|(signal, action)| sys::set_action(signal, action));
+            let set =
+                SIGNALS.into_iter().zip(&actions).all(|(signal, action)| sys::set_action(signal, action));
             if !set {
                 window.give_back();
                 return false;
