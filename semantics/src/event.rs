@@ -408,6 +408,8 @@ pub enum Event<'a> {
     },
     /// The phase has completed: all arrivals and transactions that it counted have been told.
     MbarrierPhase {
+        /// Whose.
+        grid: WorkId,
         /// Its eight bytes.
         at: Range,
     },

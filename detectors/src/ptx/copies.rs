@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::clocks::{View, Writers, joined};
+use bugaroo_semantics::clocks::{View, Writers};
 use bugaroo_semantics::event::{CopyId, Proxy, Range, Site};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
@@ -89,18 +89,14 @@ impl Copies {
         })
     }
 
-    /// What an mbarrier's phase has gathered is complete. `unsure`: or another grid's of the same place has.
-    pub fn complete(&mut self, place: Place, unsure: bool) {
+    /// What an mbarrier's phase has gathered is complete.
+    pub fn complete(&mut self, place: Place) {
         if !self.mbarriers.contains_key(&place) {
             return;
         }
         let mbarrier = self.mbarrier(place);
-        if unsure {
-            mbarrier.done = joined(&mbarrier.done, &mbarrier.gathering);
-        } else {
-            mbarrier.done = std::mem::take(&mut mbarrier.gathering);
-        }
-        let mut done = View::clone(&mbarrier.done);
+        let gathered = std::mem::take(&mut mbarrier.gathering);
+        let mut done = View::clone(&gathered);
         done.advance(Writers::thread(mbarrier.token), u64::from(mbarrier.phase));
         mbarrier.done = Rc::new(done);
         mbarrier.phase += 1;

@@ -149,14 +149,9 @@ impl Ptx {
             | Event::MbarrierPassed { by, .. }
             | Event::CopyIssued { by, .. }
             | Event::CopyAwaited { by, .. } => by.grid,
-            Event::Completed { grid, .. } | Event::CopyCounted { grid, .. } => *grid,
-            // A phase does not say whose it is; shared memory's slots are a grid's own.
-            Event::MbarrierPhase { at } => {
-                let place = state::place_of(at.memory, at.address, 8);
-                let unsure = self.grids.len() > 1;
-                self.grids.values_mut().for_each(|grid| grid.copies.complete(place, unsure));
-                return;
-            }
+            Event::Completed { grid, .. }
+            | Event::CopyCounted { grid, .. }
+            | Event::MbarrierPhase { grid, .. } => *grid,
             _ => return,
         };
         let Some(grid) = self.grids.get_mut(&grid) else { return };
@@ -204,6 +199,9 @@ impl Ptx {
                 grid.copy_issued(&by, site, copy, proxy, from, to);
             }
             Event::CopyAwaited { by, copy, read_only } => grid.copy_awaited(&by, copy, read_only),
+            Event::MbarrierPhase { at, .. } => {
+                grid.copies.complete(state::place_of(at.memory, at.address, 8));
+            }
             Event::CopyCounted { copy, at, .. } => grid.copy_counted(copy, &at),
             _ => {}
         }

@@ -153,7 +153,7 @@ fn a_copy_that_an_mbarrier_counts() {
     world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(68), LOAD);
     assert_eq!(world.findings().len(), 1, "the phase has not been passed");
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at });
-    world.tell(&Event::MbarrierPhase { at });
+    world.tell(&Event::MbarrierPhase { grid: 1, at });
     world.tell(&Event::MbarrierPassed { by: other, at, relaxed: false, scope: Scope::Cta });
     world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(64), LOAD);
     world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(128), LOAD);
@@ -175,14 +175,14 @@ fn a_copy_that_is_counted_again() {
         world.tell(&Event::MbarrierPassed { by, at, relaxed: false, scope: Scope::Cta });
     };
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[0] });
-    world.tell(&Event::MbarrierPhase { at: mbarriers[0] });
+    world.tell(&Event::MbarrierPhase { grid: 1, at: mbarriers[0] });
     pass(&mut world, mbarriers[0], first);
     // The next phase, and the other mbarrier, have not completed.
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[0] });
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[1] });
     world.access(first, 1, Memory::Shared(0), Addresses::Same(64), LOAD);
     assert!(world.findings().is_empty(), "the first phase has been passed");
-    world.tell(&Event::MbarrierPhase { at: mbarriers[1] });
+    world.tell(&Event::MbarrierPhase { grid: 1, at: mbarriers[1] });
     pass(&mut world, mbarriers[1], second);
     world.access(second, 1, Memory::Shared(0), Addresses::Same(68), LOAD);
     assert!(world.findings().is_empty(), "the other mbarrier has counted it, too");
@@ -222,4 +222,29 @@ fn launch_after_launch_takes_no_more() {
         }
     }
     assert!(world.ptx.held() < held + 8_000, "{held} and then {}", world.ptx.held());
+}
+
+/// A grid beside it has an mbarrier at the same place of the same slot: its phases are its own.
+#[test]
+fn a_phase_of_another_grid() {
+    let mut world = World::new();
+    world.work(1, WorkKind::Grid, 1, &[]);
+    world.begin(1, 1, 64, 1);
+    world.work(2, WorkKind::Grid, 2, &[]);
+    world.begin(2, 1, 64, 1);
+    let at = range(Memory::Shared(0), 0, 8);
+    for grid in [1, 2] {
+        let by = world.lanes((grid, 0, 0), 1);
+        world.tell(&Event::MbarrierInit { by, at, site: 5 });
+        world.access((grid, 0, 0), 1, Memory::Shared(0), Addresses::Same(128), STORE);
+        world.tell(&Event::MbarrierArrive { by, at, relaxed: false, scope: Scope::Cta });
+    }
+    // The first grid's phase completes, and a thread of the second goes on as behind a phase before.
+    world.tell(&Event::MbarrierPhase { grid: 1, at });
+    for grid in [1, 2] {
+        let by = world.lanes((grid, 0, 32), 1);
+        world.tell(&Event::MbarrierPassed { by, at, relaxed: false, scope: Scope::Cta });
+        world.access((grid, 0, 32), 1, Memory::Shared(0), Addresses::Same(128), LOAD);
+        assert_eq!(world.findings().len(), usize::from(grid == 2), "grid {grid}");
+    }
 }

@@ -48,9 +48,8 @@ impl Known {
             }
             self.upto.insert(chain, work);
             if let Some(joins) = self.joins.get_mut(&chain) {
-                while let Some((_, before)) = joins.pop_front_if(|(join, _)| *join <= work) {
-                    left.extend(before);
-                }
+                let known = joins.partition_point(|(join, _)| *join <= work);
+                left.extend(joins.drain(..known).flat_map(|(_, before)| before));
             }
             if self.touched.get(&chain).is_some_and(|touched| *touched <= work) {
                 self.touched.remove(&chain);

@@ -366,7 +366,7 @@ impl Observer for Checker {
                 self.forget(at);
                 self.count("mbarrier arrive");
             }
-            Event::MbarrierPhase { at } => {
+            Event::MbarrierPhase { at, .. } => {
                 self.forget(at);
                 self.count("mbarrier phase");
             }

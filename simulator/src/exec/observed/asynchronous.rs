@@ -240,7 +240,10 @@ impl Machine<'_> {
     }
 
     pub(in crate::exec) fn observed_phase(&self, mbarrier: *const u8) {
-        self.tell(|machine, _| Event::MbarrierPhase { at: machine.observed_shared(mbarrier, 8) });
+        self.tell(|machine, watch| Event::MbarrierPhase {
+            grid: watch.watch.grid,
+            at: machine.observed_shared(mbarrier, 8),
+        });
     }
 
     /// Lanes have found a phase completed.
