@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::mem::offset_of;
 
 use crate::constants::{CHUNK, STRONG_CALLS, choice, cta, entry, event, hash, pending};
-use crate::logging::{LogState, control, queue, record, slot, word};
+use crate::logging::{LogState, control, prepared, queue, word};
 use crate::{BufferSpace, LaunchState, Model, SiteWord, flags};
 
 /// The text of `device-handlers/layout.h`.
@@ -88,7 +88,7 @@ pub fn generate() -> String {
 }
 
 /// What `logging.cu` needs.
-fn logging() -> [(&'static str, u64); 26] {
+fn logging() -> [(&'static str, u64); 19] {
     [
         ("LOG_BYTES", LogState::BYTES as u64),
         ("LOG_OFFSET_queues", offset_of!(LogState, queues) as u64),
@@ -96,24 +96,17 @@ fn logging() -> [(&'static str, u64); 26] {
         ("LOG_OFFSET_stride", offset_of!(LogState, stride) as u64),
         ("LOG_OFFSET_count", offset_of!(LogState, count) as u64),
         ("LOG_OFFSET_capacity", offset_of!(LogState, capacity) as u64),
-        ("SLOT_RECORD", slot::RECORD as u64),
-        ("SLOT_QUEUE", slot::QUEUE as u64),
-        ("SLOT_NEXT", slot::NEXT as u64),
-        ("SLOT_LANES", slot::LANES as u64),
-        ("SLOT_BYTES", slot::BYTES as u64),
-        ("RECORD_BYTES", record::BYTES),
-        ("RECORD_LANES", record::LANES as u64),
-        ("RECORD_PLACE", record::PLACE as u64),
-        ("RECORD_WARP", record::WARP as u64),
-        ("RECORD_TICKET", record::TICKET as u64),
+        ("PREPARED_QUEUE", prepared::QUEUE as u64),
+        ("PREPARED_WRITE", prepared::WRITE as u64),
+        ("PREPARED_WORD", prepared::WORD as u64),
+        ("PREPARED_LANES", prepared::LANES as u64),
+        ("PREPARED_WARP", prepared::WARP as u64),
+        ("PREPARED_BYTES", prepared::BYTES as u64),
         ("WORD_ADDRESS", word::ADDRESS),
         ("WORD_SHARED", word::SHARED),
         ("WORD_PRIVATE", word::PRIVATE),
         ("WORD_SAME", word::SAME),
-        ("QUEUE_COMMIT", queue::COMMIT),
         ("QUEUE_READ", queue::READ),
-        ("QUEUE_RECORDS", queue::RECORDS),
-        ("CONTROL_TICKET", control::TICKET),
         ("CONTROL_WRITE", control::WRITE),
         ("CONTROL_STRIDE", control::STRIDE),
     ]

@@ -6,7 +6,8 @@
 //!
 //! Where it departs:
 //! - Nothing is reserved before there is room: a group of lanes whose queue is full looks again until the host has read. So
-//!   whoever holds a slot waits for nobody but those that hold earlier ones.
+//!   whoever holds a slot waits for nobody but those that hold earlier ones, and these wait for nothing else: from slot to commit
+//!   the injected code is one piece.
 //! - A record carries a ticket: its place in one order over all queues, so that the reader can tell the events of
 //!   different blocks in the order in which they were told of.
 //! - Queues are 272-byte records all the same. What an operation is (kind, size, order, scope) does not stand in the record: the
@@ -20,29 +21,31 @@ pub const LOG_VARIABLE: &str = "__bugaroo_log";
 /// `logging.cu` as nvcc 13.0 compiled it (`-ptx -rdc=true -arch=compute_75`), header and all.
 pub const LOGGING_PTX: &str = include_str!("../logging.ptx");
 
-/// Names of the functions that injected code calls; each answers with a [`slot`].
-pub mod tell {
-    /// `(u32 place, u64 word)`: something that is no access. The word is the lane's, as it stands.
-    pub const EVENT: &str = "__bugaroo_tell";
-    /// `(u32 place, u64 generic address)`: a load or an atomic.
-    pub const ACCESS: &str = "__bugaroo_tell_access";
-    /// `(u32 place, u64 generic address, u64 value, u64 value, u64 value, u64 value)`: a store, with what it stores (elements
-    /// that it does not have are 0).
-    pub const STORE: &str = "__bugaroo_tell_store";
+/// Names of the functions that injected code calls before each record; each answers with a [`prepared`].
+pub mod prepare {
+    /// `(u64 word)`: for something that is no access. The word is the lane's, as it stands.
+    pub const EVENT: &str = "__bugaroo_prepare";
+    /// `(u64 generic address)`: for a load or an atomic.
+    pub const ACCESS: &str = "__bugaroo_prepare_access";
+    /// `(u64 generic address, u64 value, u64 value, u64 value, u64 value)`: for a store, with what it stores (elements that it does
+    /// not have are 0).
+    pub const STORE: &str = "__bugaroo_prepare_store";
     /// All of them.
     pub const ALL: [&str; 3] = [EVENT, ACCESS, STORE];
 }
 
-/// Offsets of what the functions answer with: four words of 64 bits.
-pub mod slot {
-    /// Address of the record, in the lane that is to commit it; 0 in the others.
-    pub const RECORD: usize = 0;
-    /// Address of the queue: of its commit index.
-    pub const QUEUE: usize = 8;
-    /// What the commit index is to become.
-    pub const NEXT: usize = 16;
-    /// The lanes of the record.
+/// Offsets of what the functions answer with.
+pub mod prepared {
+    /// Address of the queue (64 bits).
+    pub const QUEUE: usize = 0;
+    /// Address of the queue's write head (64 bits).
+    pub const WRITE: usize = 8;
+    /// The lane's word (64 bits).
+    pub const WORD: usize = 16;
+    /// The lanes that were there together (32 bits).
     pub const LANES: usize = 24;
+    /// The warp's number in the launch (32 bits).
+    pub const WARP: usize = 28;
     /// Bytes in all.
     pub const BYTES: usize = 32;
 }

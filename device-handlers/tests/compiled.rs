@@ -45,10 +45,10 @@ fn no_handler_needs_local_memory() {
 
 #[test]
 fn logging_is_there_and_needs_no_local_memory() {
-    use bugaroo_device_handlers::logging::{LOG_VARIABLE, LOGGING_PTX, LogState, tell};
+    use bugaroo_device_handlers::logging::{LOG_VARIABLE, LOGGING_PTX, LogState, prepare};
     let declaration = format!(".const .align 8 .b8 {LOG_VARIABLE}[{}];", LogState::BYTES);
     assert!(LOGGING_PTX.contains(&declaration), "no '{declaration}'");
-    for symbol in tell::ALL {
+    for symbol in prepare::ALL {
         assert!(LOGGING_PTX.contains(&format!(" {symbol}(")), "no {symbol}");
     }
     for line in LOGGING_PTX.lines().filter(|line| line.contains(".func")) {

@@ -158,10 +158,10 @@ fn mixed() -> String {
     )
 }
 
-/// The order over all threads is not quite the engine's: see the limits of `cuda::logging`.
+/// Tiny queues, so that the device waits; and readers who are late.
 #[test]
 fn everything() {
-    let (mut moved, mut all) = (0, 0);
+    let mut all = 0;
     for seed in 0..12 {
         for (capacity, most) in [(1, 3), (2, 6), (64, 400)] {
             for turns in [1, most] {
@@ -172,16 +172,13 @@ fn everything() {
                 let what = format!("seed {seed}, capacity {capacity}, turns {turns}");
                 let told = run(&mixed(), &setup, (4, 48));
                 same(&told, &what);
-                assert_eq!(told.engine.accesses.len(), told.device.accesses.len(), "{what}");
-                let pairs = told.engine.accesses.iter().zip(&told.device.accesses);
-                moved += pairs.filter(|(engine, device)| engine != device).count();
+                same_order(&told, &what);
                 all += told.device.accesses.len();
                 assert!(told.device.agree.0 > 0, "{what}: no lanes of a store agree");
             }
         }
     }
-    println!("{moved} of {all} accesses stand elsewhere in the order over all threads");
-    assert!(moved * 20 < all, "{moved} of {all} accesses are out of order");
+    println!("{all} accesses in one order");
 }
 
 /// Runs the launches of a script of the simulator's tests.

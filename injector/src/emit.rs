@@ -52,16 +52,31 @@ pub const CHOICE: &str = "%bugaroo_choice";
 
 /// Logging: there are queues in this launch (predicate).
 pub const LOGGING: &str = "%bugaroo_logging";
-/// Logging: what a function of the logger answers with; the lanes of the record in 32 bits; the ticket.
-pub const RECORD: &str = "%bugaroo_record";
-/// See [`RECORD`].
+/// Logging: who writes the record's header (predicate).
+pub const LEADER: &str = "%bugaroo_leader";
+/// Logging: its lane, 32 bits.
+pub const FIRST: &str = "%bugaroo_first";
+/// Logging: what a function of the logger answers with: addresses of the queue and of its write head, and the lane's word.
 pub const QUEUE: &str = "%bugaroo_queue";
-/// See [`RECORD`].
-pub const NEXT: &str = "%bugaroo_next";
-/// See [`RECORD`].
+/// See [`QUEUE`].
+pub const WRITE: &str = "%bugaroo_write";
+/// See [`QUEUE`].
+pub const LOGGED: &str = "%bugaroo_logged";
+/// Logging: also from there, the lanes of the record and the warp, 32 bits.
 pub const LANES: &str = "%bugaroo_lanes";
-/// See [`RECORD`].
+/// See [`LANES`].
+pub const WARP: &str = "%bugaroo_warp";
+/// Logging: the slot, then the commit index behind it; how many slots there are; where the slot's record is, short of
+/// the queue's head. 64 bits.
+pub const NEXT: &str = "%bugaroo_next";
+/// See [`NEXT`].
+pub const CAPACITY: &str = "%bugaroo_capacity";
+/// See [`NEXT`].
+pub const RECORD: &str = "%bugaroo_record";
+/// Logging: the ticket's low half.
 pub const TICKET: &str = "%bugaroo_ticket";
+/// Logging: scratch, 32 bits.
+pub const HIGH: &str = "%bugaroo_high";
 
 /// Which delayed stores a place has to do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

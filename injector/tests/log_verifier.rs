@@ -29,7 +29,7 @@ fn every_injected_line_has_to_be_there() {
         assert_eq!(judge(source, options, &output), Ok(()));
         let lines: Vec<&str> = output.lines().collect();
         // What is merged in stands at the end.
-        let logger = lines.iter().position(|line| line.contains("__bugaroo_tell(") && !line.ends_with(';'));
+        let logger = lines.iter().position(|line| line.contains("__bugaroo_prepare(") && !line.ends_with(';'));
         for line in 0..logger.expect("the logger is there") {
             let text = lines[line].trim();
             // Declarations are ptxas's business; the prologue is checked as a whole, and its record by running it; which bits
@@ -64,12 +64,13 @@ fn what_is_wrong_is_refused() {
     let (source, options) = (SOURCES[0], OPTIONS[0]);
     let output = log_with(source, options, &PASSES).expect("it logs").0.ptx;
     for (from, to) in [
-        ("st.release.sys.global.u64 [%bugaroo_queue]", "st.relaxed.sys.global.u64 [%bugaroo_queue]"),
-        ("@%bugaroo_p st.global.u32 [%bugaroo_record+268]", "st.global.u32 [%bugaroo_record+268]"),
-        ("bar.warp.sync %bugaroo_word;", "bar.sync 0; // bugaroo_"),
-        ("__bugaroo_tell_store, ", "__bugaroo_tell_access, "),
+        ("st.release.sys.global.u64 [%bugaroo_queue+0]", "st.relaxed.sys.global.u64 [%bugaroo_queue+0]"),
+        ("@%bugaroo_leader st.global.v4", "st.global.v4"),
+        ("vote.sync.all.pred", "vote.sync.any.pred"),
+        ("bar.warp.sync %bugaroo_lanes;", "bar.sync 0; // bugaroo_"),
+        ("__bugaroo_prepare_store, ", "__bugaroo_prepare_access, "),
         ("@!%bugaroo_logging bra", "@%bugaroo_logging bra"),
-        ("st.param.b64 [bugaroo_in1], %bugaroo_address;", "st.param.b64 [bugaroo_in1], %bugaroo_value;"),
+        ("st.param.b64 [bugaroo_in0], %bugaroo_address;", "st.param.b64 [bugaroo_in0], %bugaroo_value;"),
     ] {
         // Behind the prologue, which is judged as a whole.
         let body = output.find("_entered:").expect("a prologue");

@@ -10,7 +10,9 @@ use super::Violation;
 use super::view::{FunctionView, View, jump_target, owner_of, owners};
 use crate::access::Element;
 use crate::collect_sites::{Point, PointKind};
-use crate::emit::{ADDRESS, CTA, LABEL_PREFIX, P, QUEUE, RECORD, REGISTER_PREFIX, SLOT, TICKET, WORD};
+use crate::emit::{
+    ADDRESS, AT, CTA, LABEL_PREFIX, LANES, LEADER, LOGGED, P, QUEUE, RECORD, REGISTER_PREFIX, SLOT, WORD, WRITE,
+};
 
 /// What injected code may do besides computing on our registers, calling, and jumping.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,7 +116,8 @@ fn harmless(
     if all_ours { Ok(()) } else { Err(broken("injected code leaves the program's registers alone")) }
 }
 
-/// Whether an instruction takes a ticket, writes into a record or a queue, or waits for the lanes of its record.
+/// Whether an instruction asks who is there, looks at a queue, takes a slot or a ticket, writes a record, waits for its lanes, or
+/// commits it. What stands in which order is said elsewhere ([`super::logging`]).
 fn commits(instruction: &Instruction) -> bool {
     let register = |at: usize, ours: &[&str]| match instruction.operands.get(at) {
         Some(Operand::Register(name) | Operand::Address { base: AddressBase::Register(name), .. }) => {
@@ -122,13 +125,38 @@ fn commits(instruction: &Instruction) -> bool {
         }
         _ => false,
     };
-    let leader = instruction.guard.as_ref().is_some_and(|guard| guard.register == P && !guard.negated);
+    let guarded = |by: &[&str]| match &instruction.guard {
+        Some(guard) => !guard.negated && by.contains(&guard.register.as_str()),
+        None => false,
+    };
+    let always = instruction.guard.is_none();
+    let into_ours = match instruction.operands.first() {
+        Some(Operand::Register(name)) => name.starts_with(REGISTER_PREFIX),
+        _ => false,
+    };
     match instruction.op {
-        Op::Atom { space: Space::Global, .. } => leader && register(0, &[TICKET]) && register(1, &[TICKET]),
-        Op::St { space: Space::Global, .. } => leader && register(0, &[RECORD, QUEUE]),
-        Op::WarpSync => instruction.guard.is_none() && register(0, &[WORD]),
+        Op::Atom { space: Space::Global, .. } => {
+            guarded(&[P, LEADER]) && register(0, &[AT]) && register(1, &[AT, WRITE])
+        }
+        Op::Ld { space: Space::Global, .. } => always && into_ours && register(1, &[QUEUE, WRITE]),
+        Op::St { space: Space::Global, .. } if always => register(0, &[AT]) && register(1, &[LOGGED]),
+        Op::St { space: Space::Global, .. } => guarded(&[LEADER]) && register(0, &[RECORD, QUEUE]),
+        Op::WarpSync => always && register(0, &[LANES]),
+        Op::Vote { sync: true, .. } | Op::Shfl { sync: true, .. } => always && into_ours && among_lanes(instruction),
+        Op::Activemask
+        | Op::Brev { .. }
+        | Op::Clz { .. }
+        | Op::Not { .. }
+        | Op::Sub { .. }
+        | Op::Mul { .. }
+        | Op::Rem { .. } => always && into_ours,
         _ => false,
     }
+}
+
+/// Whether the last operand is the mask of the record's lanes, or of those that are there.
+fn among_lanes(instruction: &Instruction) -> bool {
+    matches!(instruction.operands.last(), Some(Operand::Register(name)) if [LANES, WORD].contains(&name.as_str()))
 }
 
 fn reads(instruction: &Instruction, address: &str) -> bool {

@@ -1,10 +1,11 @@
 //! declare-log-state: our registers; at the beginning of every function, whether there are queues; at that of a kernel, that its
 //! threads begin.
 
-use bugaroo_device_handlers::logging::{LOG_VARIABLE, record, tell};
+use bugaroo_device_handlers::logging::{LOG_VARIABLE, prepare, record};
 
 use crate::emit::{
-    ADDRESS, ANSWER, Code, HALF, LANES, LOGGING, NEXT, P, QUEUE, RECORD, TICKET, VALUE, WORD, function_label,
+    ADDRESS, ANSWER, AT, CAPACITY, Code, FIRST, HALF, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT, P, QUEUE, RECORD,
+    TICKET, VALUE, WARP, WORD, WRITE, function_label,
 };
 use crate::logging::{Log, emit};
 use crate::plan::Plan;
@@ -17,11 +18,11 @@ pub(super) const MORE: &str = "%bugaroo_more";
 pub(super) fn run(log: &Log, plan: &mut Plan) {
     for (index, kernel) in log.kernels.iter().enumerate() {
         let mut code = Code::default();
-        code.op(format!(".reg .pred {LOGGING}, {P};"));
+        code.op(format!(".reg .pred {LOGGING}, {LEADER}, {P};"));
         code.op(format!(".reg .b16 {HALF};"));
-        code.op(format!(".reg .b32 {WORD};"));
+        code.op(format!(".reg .b32 {WORD}, {HIGH}, {FIRST}, {LANES}, {WARP}, {TICKET};"));
         code.op(format!(".reg .b64 {ADDRESS}, {VALUE}, {ANSWER}, {COMPARAND}, {MORE}<4>;"));
-        code.op(format!(".reg .b64 {RECORD}, {QUEUE}, {NEXT}, {LANES}, {TICKET};"));
+        code.op(format!(".reg .b64 {RECORD}, {QUEUE}, {WRITE}, {LOGGED}, {NEXT}, {CAPACITY}, {AT};"));
         plan.declarations[index].push_str(&code.finish());
 
         let mut code = Code::default();
@@ -29,7 +30,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
         code.op(format!("setp.ne.u64 {LOGGING}, {ADDRESS}, 0;"));
         let entered = function_label(index, "entered");
         if *kernel {
-            emit::tell(&mut code, &entered, tell::EVENT, record::BEGIN, |_| {}, &["0"]);
+            emit::tell(&mut code, &entered, prepare::EVENT, record::BEGIN, |_| {}, &["0"]);
         } else {
             code.label(&entered);
         }

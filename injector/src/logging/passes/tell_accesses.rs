@@ -1,6 +1,6 @@
 //! tell-accesses: loads, stores and atomics, with their addresses; stores with what they store.
 
-use bugaroo_device_handlers::logging::tell;
+use bugaroo_device_handlers::logging::prepare;
 
 use super::declare_log_state::MORE;
 use super::each;
@@ -27,7 +27,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
             code.label(&label(each.index, "kept"));
             each.around.before.push_str(&code.finish());
             let mut code = Code::default();
-            emit::tell(&mut code, &told, tell::ACCESS, behind, |_| {}, &[ADDRESS]);
+            emit::tell(&mut code, &told, prepare::ACCESS, behind, |_| {}, &[ADDRESS]);
             each.around.after.push_str(&code.finish());
             continue;
         }
@@ -37,9 +37,9 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
                 .collect();
             let mut parameters = vec![ADDRESS];
             parameters.extend(values.iter().map(String::as_str));
-            emit::tell(&mut code, &told, tell::STORE, before, |code| stored(code, access), &parameters);
+            emit::tell(&mut code, &told, prepare::STORE, before, |code| stored(code, access), &parameters);
         } else {
-            emit::tell(&mut code, &told, tell::ACCESS, before, |code| code.address(access), &[ADDRESS]);
+            emit::tell(&mut code, &told, prepare::ACCESS, before, |code| code.address(access), &[ADDRESS]);
         }
         each.around.before.push_str(&code.finish());
     }

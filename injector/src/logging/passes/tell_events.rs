@@ -1,6 +1,6 @@
 //! tell-events: everything but accesses: fences, barriers before and behind, branches, where lanes meet, where threads end.
 
-use bugaroo_device_handlers::logging::tell;
+use bugaroo_device_handlers::logging::prepare;
 
 use super::each;
 use crate::emit::{ANSWER, Code, WORD, label};
@@ -17,7 +17,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
                 continue;
             };
             let mut code = Code::default();
-            let prepare = |code: &mut Code| match (told, operand) {
+            let compute = |code: &mut Code| match (told, operand) {
                 (Told::Branch, Some(guard)) => {
                     let (predicate, taken) = match guard.strip_prefix('!') {
                         Some(predicate) => (predicate, "0, 1"),
@@ -31,7 +31,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
                 }
                 (_, None) => code.op(format!("mov.u64 {ANSWER}, 0;")),
             };
-            emit::tell(&mut code, &label(each.index, name), tell::EVENT, place, prepare, &[ANSWER]);
+            emit::tell(&mut code, &label(each.index, name), prepare::EVENT, place, compute, &[ANSWER]);
             let text = if name == "told" { &mut each.around.before } else { &mut each.around.after };
             text.push_str(&code.finish());
         }

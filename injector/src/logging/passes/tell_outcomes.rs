@@ -1,6 +1,6 @@
 //! tell-outcomes: behind a compare-and-swap, which lanes have written: those that have found what they compare with.
 
-use bugaroo_device_handlers::logging::tell;
+use bugaroo_device_handlers::logging::prepare;
 
 use super::declare_log_state::COMPARAND;
 use super::each;
@@ -14,7 +14,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
         else {
             continue;
         };
-        // The result may go where the comparand stands. This stands behind the ticket, so it is no branch.
+        // The result may go where the comparand stands. This stands between ticket and instruction, so it is no branch.
         let mut code = Code::default();
         widen(&mut code, COMPARAND, comparand, *bits, &format!("@{LOGGING} "));
         code.label(&label(each.index, "compared"));
@@ -22,12 +22,12 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
 
         let mut code = Code::default();
         let told = label(each.index, "outcome");
-        let prepare = |code: &mut Code| {
+        let compute = |code: &mut Code| {
             widen(code, ANSWER, result, *bits, "");
             code.op(format!("setp.eq.u64 {P}, {ANSWER}, {COMPARAND};"));
             code.op(format!("selp.u64 {ANSWER}, 1, 0, {P};"));
         };
-        emit::tell(&mut code, &told, tell::EVENT, each.behind(), prepare, &[ANSWER]);
+        emit::tell(&mut code, &told, prepare::EVENT, each.behind(), compute, &[ANSWER]);
         each.around.after.push_str(&code.finish());
     }
 }
