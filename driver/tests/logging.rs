@@ -12,7 +12,7 @@ use std::path::Path;
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Loads, LoggingError, Options, log};
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
-use logging_support::{Device, Did, Setup, Told, plain};
+use logging_support::{Device, Did, Setup, Told, plain, random};
 
 fn setup(seed: u64) -> Setup {
     Setup {
@@ -179,6 +179,23 @@ fn everything() {
         }
     }
     println!("{all} accesses in one order");
+}
+
+/// Branches and all.
+#[test]
+fn random_kernels() {
+    for seed in 0..100 {
+        let source = random::kernel(seed);
+        let usual = setup(seed);
+        let options = Options { branches: true, ..usual.options };
+        for lockstep in [false, true] {
+            let setup = Setup { options, lockstep, ..usual.clone() };
+            let what = format!("seed {seed}, lockstep {lockstep}\n{source}");
+            let told = run(&source, &setup, (2, 64));
+            same(&told, &what);
+            same_order(&told, &what);
+        }
+    }
 }
 
 /// Runs the launches of a script of the simulator's tests.

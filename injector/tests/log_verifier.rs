@@ -29,7 +29,8 @@ fn every_injected_line_has_to_be_there() {
         assert_eq!(judge(source, options, &output), Ok(()));
         let lines: Vec<&str> = output.lines().collect();
         // What is merged in stands at the end.
-        let logger = lines.iter().position(|line| line.contains("__bugaroo_prepare(") && !line.ends_with(';'));
+        let logger =
+            lines.iter().position(|line| line.contains("__bugaroo_prepare(") && !line.ends_with(';'));
         for line in 0..logger.expect("the logger is there") {
             let text = lines[line].trim();
             // Declarations are ptxas's business; the prologue is checked as a whole, and its record by running it; which bits

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use bugaroo_semantics::event::Shape;
+
 use crate::config::DeviceConfig;
 use crate::exec::{DeviceWork, Machine, Others, Watch};
 use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
@@ -112,6 +114,11 @@ impl Grid {
     /// before what comes after it.
     pub fn take_asked(&mut self) -> Vec<DeviceWork> {
         self.machine.take_asked()
+    }
+
+    /// Its size, as an observer is told it.
+    pub fn shape(&self) -> Shape {
+        self.machine.shape()
     }
 
     /// Its memory model, if it has one.

@@ -48,15 +48,7 @@ impl Grids {
         })
     }
 
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
     pub fn values(&self) -> impl Iterator<Item = &Grid> {
         self.grids.iter()
-    }
-
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Grid> {
-        self.grids.iter_mut()
     }
 }

@@ -12,20 +12,26 @@
 //! Where it departs from the paper: its threads each feed the detector with their own queue, so that events of different blocks come in
 //! no particular order. Here records have tickets, and an observer gets one order, as it is promised.
 //!
-//! What it can misreport: the order between threads. A record's ticket is taken right before its instruction, but a device may run other
-//! lanes of the warp between the slot and the ticket (the virtual GPU goes on with the deepest call first); other warps of the
-//! queue then wait for the commit, and may be parted while they do, so that some of a record's lanes do what it tells later
-//! than the rest. The sequence of each thread is exact; of 161,606 accesses in `tests/logging.rs`, 105 stand elsewhere than in
-//! the engine's order over all threads. A detector must not be fed with this where no false alarm is allowed before that is mended:
-//! slot, ticket and commit would have to be taken in one piece, behind the call.
+//! # In which order
+//! On the virtual GPU a record is made in one piece with the instruction that it tells, as long as memory is sequentially consistent:
+//! the injector's `logging/emit.rs` says why. So the order of tickets is that in which things are done, over all threads;
+//! `tests/logging.rs` compares it with what the engine tells of the same launch. Under a memory model there is something between a
+//! ticket and its instruction, and this is not for observers then.
 //!
-//! What it can miss: an observer is not told what a load has given and what an atomic has left, only whether lanes of one store agree on
-//! its value; not which write a read has read; not [`bugaroo_semantics::event::Event::Completed`] (a barrier at which nobody
-//! waits); one-sided fences are told as two-sided ones. Of branches it is told the split. In lockstep observers that want
-//! branches are refused ([`Broken::Lockstep`]). Kernels that use clusters, asynchronous copies, mbarriers or matrices are refused by the injector.
+//! On hardware nothing makes a record and its instruction one. There an order is right as far as the program's own fences, releases and
+//! acquires make it: a ticket is taken before what releases, and behind what acquires. Of accesses that nothing orders, either
+//! may have the earlier ticket; an atomic that reads what another has written may come before it.
+//!
+//! # What it can miss
+//! An observer is not told what a load has given and what an atomic has left, only whether lanes of one store agree on
+//! its value; not which write a read has read (so the detector `ptx` is not fed with it); not
+//! [`bugaroo_semantics::event::Event::Completed`] (a barrier at which nobody waits); one-sided fences are told as two-sided ones. In lockstep,
+//! lanes that come together and part again before any of them tells anything (`stack`). Kernels that use clusters, asynchronous
+//! copies, mbarriers or matrices are refused by the injector.
 
 pub mod merge;
 mod slots;
+mod stack;
 pub mod stream;
 pub mod tail;
 mod waiting;
@@ -94,9 +100,6 @@ pub enum Broken {
     /// The grid has more warps than a record can number.
     #[error("logging: {0} warps; a record can number 2^32")]
     Warps(u64),
-    /// An observer wants to know how lanes part and meet in lockstep.
-    #[error("logging: in lockstep it is not known from records which side of a branch is done")]
-    Lockstep,
     /// The module does not log.
     #[error("logging: the module has no logger")]
     NoLogger,

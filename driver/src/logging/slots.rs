@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::stack::Stack;
 use super::waiting::Waiting;
 
 /// A block in progress.
@@ -13,6 +14,8 @@ pub(super) struct Block {
     pub threads: u32,
     /// Who waits at its barriers.
     pub waiting: Waiting,
+    /// Of each warp, in lockstep.
+    pub stacks: Vec<Stack>,
 }
 
 /// All blocks in progress, by linear index.
@@ -36,7 +39,9 @@ impl Slots {
             self.used += 1;
             self.used - 1
         });
-        self.blocks.insert(block, Block { slot, threads, waiting: Waiting::default() });
+        let lanes = |first: u32| u32::MAX >> (32 - (threads - first).min(32));
+        let stacks = (0..threads).step_by(32).map(|first| Stack::new(lanes(first))).collect();
+        self.blocks.insert(block, Block { slot, threads, waiting: Waiting::default(), stacks });
         slot
     }
 

@@ -18,6 +18,7 @@ use bugaroo_semantics::{Observer, Wants};
 
 use super::Broken;
 use super::slots::Slots;
+use super::stack::Turn;
 use super::tail::Record;
 use super::waiting::{At, Party};
 
@@ -75,12 +76,9 @@ impl Stream {
     /// The launch begins.
     ///
     /// # Errors
-    /// [`Broken::Warps`], [`Broken::Lockstep`]
+    /// [`Broken::Warps`]
     pub fn new(launch: Launch, observer: &mut dyn Observer) -> Result<Stream, Broken> {
         let shape = launch.shape;
-        if launch.lockstep && observer.wants().branches {
-            return Err(Broken::Lockstep);
-        }
         let warps = shape.blocks.saturating_mul(shape.warps_per_cta.into());
         if warps > 1 << 32 || shape.warps_per_cta == 0 {
             return Err(Broken::Warps(warps));
@@ -181,6 +179,20 @@ impl Stream {
             first: index * 32,
             mask: record.lanes,
         };
+        let stacked = self.launch.lockstep && self.wants.branches;
+        let stack = known.stacks.get_mut(index as usize).filter(|_| stacked);
+        if let Some(stack) = stack {
+            stack.run(record.lanes, !place.guarded, |turn| {
+                let event = match turn {
+                    Turn::Else(mask) => Event::Else(Lanes { mask, ..by }),
+                    Turn::Join(mask) => Event::Join(Lanes { mask, ..by }),
+                    Turn::Part { by: mask, first } => {
+                        Event::Split { by: Lanes { mask, ..by }, site, taken: first, first }
+                    }
+                };
+                observer.event(&event);
+            });
+        }
         match place.told {
             Told::Access(stated) => access(by, site, (stated, self.launch.global_from), held, observer),
             Told::Outcome => {}
@@ -218,17 +230,22 @@ impl Stream {
                     }
                 }
             }
-            Told::Branch => {
+            Told::Branch { backward } => {
                 let taken = each(by.mask).filter(|lane| record.words[*lane as usize] != 0);
                 let taken = taken.fold(0, |mask, lane| mask | 1 << lane);
                 if self.wants.branches && taken != 0 && taken != by.mask {
-                    observer.event(&Event::Split { by, site, taken, first: 0 });
+                    let stack = known.stacks.get_mut(index as usize).filter(|_| stacked);
+                    let first = stack.map_or(0, |stack| stack.split(by.mask, taken, backward));
+                    observer.event(&Event::Split { by, site, taken, first });
                 }
             }
-            // Without lockstep nobody is told.
+            // What it says of the stack is told.
             Told::Join => {}
             Told::Exit => {
                 observer.event(&Event::Exit(by));
+                if let Some(stack) = known.stacks.get_mut(index as usize) {
+                    stack.exit(by.mask);
+                }
                 known.threads = known.threads.saturating_sub(by.mask.count_ones());
                 if known.threads == 0 {
                     self.slots.end(block);
@@ -291,7 +308,7 @@ fn access(
             memory: if shared(&first) { Memory::Shared(by.cta) } else { Memory::Global },
             size: ty.bytes(),
             elements: elements.into(),
-            at: Addresses::Each(&addresses),
+            at: pattern(&addresses, mask, ty.bytes() * u32::from(elements)),
             wrote,
             held: 0,
             own: 0,
@@ -299,6 +316,21 @@ fn access(
             numbers: None,
             values: &Agreed(words),
         });
+    }
+}
+
+/// Where these lanes go, as shortly as it can be said: observers are told it so by the engine, too.
+fn pattern(addresses: &[u64; 32], mask: u32, bytes: u32) -> Addresses<'_> {
+    let Some(low) = each(mask).next() else { return Addresses::Each(addresses) };
+    let one = addresses[low as usize];
+    let first = one.wrapping_sub(u64::from(low * bytes));
+    let all = |is: &dyn Fn(u32, u64) -> bool| each(mask).all(|lane| is(lane, addresses[lane as usize]));
+    if all(&|lane, address| address == first.wrapping_add(u64::from(lane * bytes))) {
+        Addresses::Consecutive(first)
+    } else if all(&|_, address| address == one) {
+        Addresses::Same(one)
+    } else {
+        Addresses::Each(addresses)
     }
 }
 

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod own;
+pub mod random;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,7 +12,7 @@ use std::sync::Arc;
 
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Logged, Options};
-use bugaroo_semantics::event::{Access, AccessKind, Event, Fence, Lanes, Memory as Where, Shape};
+use bugaroo_semantics::event::{Access, AccessKind, Event, Fence, Lanes, Memory as Where, Shape, Site};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
@@ -62,12 +65,11 @@ pub struct Ear {
     pub heard: Heard,
     /// The line of each site; None: not of the program.
     lines: Vec<Option<u32>>,
-    branches: bool,
 }
 
 impl Ear {
     pub fn new(lines: Vec<Option<u32>>) -> Ear {
-        Ear { heard: Heard::default(), lines, branches: true }
+        Ear { heard: Heard::default(), lines }
     }
 
     fn line(&self, site: u32) -> Option<u32> {
@@ -83,7 +85,7 @@ impl Ear {
 
 impl Observer for Ear {
     fn wants(&self) -> Wants {
-        Wants { branches: self.branches, sources: false, before: false }
+        Wants { branches: true, sources: false, before: false }
     }
 
     fn access(&mut self, access: &Access<'_>) {
@@ -175,11 +177,19 @@ pub struct Told {
     pub most: usize,
 }
 
+/// How a launch went.
+pub struct Ran {
+    pub end: End,
+    pub records: usize,
+    /// The most records that were found at one look.
+    pub most: usize,
+}
+
 /// A device with a module that logs.
 pub struct Device {
     pub memory: Memory,
-    program: Arc<Program>,
-    logged: Logged,
+    pub program: Arc<Program>,
+    pub logged: Logged,
     config: DeviceConfig,
     queues: Queues,
     lines: Vec<Option<u32>>,
@@ -265,6 +275,26 @@ impl Device {
     }
 
     pub fn launch(&mut self, spec: &LaunchSpec<'_>, setup: &Setup) -> Told {
+        let engine = Rc::new(RefCell::new(Ear::new(self.lines.clone())));
+        // A place is its own site.
+        let lines = self.logged.places.iter().map(|place| place.map(|place| place.line)).collect();
+        let mut device = Ear::new(lines);
+        let sites = (0..self.logged.places.len() as u32).collect();
+        let ran = self.launch_before(spec, setup, (engine.clone(), &mut device), sites);
+        let engine = Rc::into_inner(engine).expect("the grid is gone").into_inner();
+        let Ran { end, records, most } = ran;
+        Told { end, device: device.heard, engine: engine.heard, records, most }
+    }
+
+    /// One launch before two observers: the engine tells the first, the device's records the second. `sites`: what the second knows
+    /// the places by.
+    pub fn launch_before(
+        &mut self,
+        spec: &LaunchSpec<'_>,
+        setup: &Setup,
+        (engine, device): (Rc<RefCell<dyn Observer>>, &mut dyn Observer),
+        sites: Vec<Site>,
+    ) -> Ran {
         let allocated = Allocated::new(self.queues, &mut self.memory).expect("room for queues");
         allocated.arm(&self.program, &mut self.memory).expect("the module logs");
         let scheduler: Box<dyn Scheduler> = if setup.pct {
@@ -272,36 +302,31 @@ impl Device {
         } else {
             Box::new(RandomScheduler::new(setup.seed))
         };
-        let engine = Rc::new(RefCell::new(Ear::new(self.lines.clone())));
-        let watch = Watch { observer: engine.clone(), grid: 3, first_site: 0 };
+        let watch = Watch { observer: engine, grid: 3, first_site: 0 };
         let config = DeviceConfig { lockstep: setup.lockstep, ..self.config.clone() };
         let grid = Grid::with_model(self.program.clone(), &config, spec, None, scheduler, None, Some(watch));
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
-        // A place is its own site.
-        let lines = self.logged.places.iter().map(|place| place.map(|place| place.line)).collect();
-        let mut device = Ear { branches: !setup.lockstep, ..Ear::new(lines) };
         let launch = Launch {
             grid: 3,
-            shape: engine.borrow().heard.shape.expect("the grid has begun"),
+            shape: grid.shape(),
             lockstep: setup.lockstep,
             first_site: 0,
             global_from: bugaroo_simulator::GLOBAL_BASE,
             places: self.logged.places.clone(),
-            sites: (0..self.logged.places.len() as u32).collect(),
+            sites,
         };
-        let mut session = Session::new(&allocated, launch, &mut device).expect("a session");
+        let mut session = Session::new(&allocated, launch, device).expect("a session");
         let (mut records, mut most) = (0, 0);
         let end = loop {
             let end = grid.advance(&mut self.memory, setup.turns);
-            let read = session.pump(&mut self.memory, &mut device).expect("whole records");
+            let read = session.pump(&mut self.memory, device).expect("whole records");
             (records, most) = (records + read, most.max(read));
             if let Some(end) = end {
                 break end;
             }
         };
         drop(grid);
-        session.finish(&mut self.memory, &mut device).expect("no record is missing");
-        let engine = Rc::into_inner(engine).expect("the grid is gone").into_inner();
-        Told { end, device: device.heard, engine: engine.heard, records, most }
+        session.finish(&mut self.memory, device).expect("no record is missing");
+        Ran { end, records, most }
     }
 }

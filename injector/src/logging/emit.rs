@@ -17,8 +17,8 @@
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, control, prepared, queue, record};
 
 use crate::emit::{
-    AT, CAPACITY, Code, FIRST, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT, P, QUEUE, RECORD, TICKET, WARP, WORD,
-    WRITE,
+    AT, CAPACITY, Code, FIRST, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT, P, QUEUE, RECORD, TICKET, WARP,
+    WORD, WRITE,
 };
 
 /// Offset of the address of what only the device touches.

@@ -31,7 +31,7 @@ use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::effect::Stated;
 
-use crate::collect_sites::SiteTable;
+use crate::collect_sites::{Point, SiteTable};
 use crate::plan::Plan;
 use crate::{InstrumentError, error};
 use passes::{LogPass, PASSES};
@@ -64,8 +64,12 @@ pub enum Told {
     /// Behind it.
     Met,
     /// At a branch. The word is 1 in lanes that take it.
-    Branch,
-    /// Where the lanes that some branches part meet again.
+    Branch {
+        /// It leads to itself or to what stands before it.
+        backward: bool,
+    },
+    /// Where lanes may meet that were apart: behind labels that can be come to in several ways, behind calls, and where lanes have
+    /// waited for each other.
     Join,
     /// The threads end.
     Exit,
@@ -80,6 +84,8 @@ pub struct Place {
     pub span: Span,
     /// Its line there, from 1.
     pub line: u32,
+    /// It has a guard: more lanes may be there than the record is about.
+    pub guarded: bool,
 }
 
 /// When loads are told.
@@ -194,8 +200,9 @@ pub fn log_with(source: &str, options: Options, passes: &[LogPass]) -> Result<(L
     }
     let edited = plan.edits(&module, &log.sites).apply(source).map_err(InstrumentError::from)?;
     let at = |(index, point): (usize, &LogPoint)| {
-        let span = log.sites.points[index].span;
-        let place = |told: Option<Told>| told.map(|told| Place { told, span, line: point.line });
+        let Point { span, guard, .. } = &log.sites.points[index];
+        let (span, guarded) = (*span, guard.is_some());
+        let place = |told: Option<Told>| told.map(|told| Place { told, span, line: point.line, guarded });
         let told = |told| place(told).filter(|_| !point.pruned);
         [told(point.before), told(point.behind)]
     };

@@ -1,6 +1,6 @@
 //! What there is to tell in a module: the sites that all passes share, and branches with the places where lanes meet again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_ptx::ast::{
     Function, FunctionKind, Instruction, Item, Module, Operand, Span, Statement, StatementKind,
@@ -19,9 +19,7 @@ const HARMLESS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 /// Finds everything.
 pub(super) fn collect(module: &Module, options: Options) -> Result<Log, LoggingError> {
     let mut sites = collect_sites(module);
-    if options.branches {
-        add_forks(module, &mut sites);
-    }
+    let backward = if options.branches { add_forks(module, &mut sites) } else { BTreeSet::new() };
     let functions = || {
         module.items.iter().filter_map(|item| match item {
             Item::Function(function) if function.body.is_some() => Some(function),
@@ -35,7 +33,7 @@ pub(super) fn collect(module: &Module, options: Options) -> Result<Log, LoggingE
     let mut points = Vec::with_capacity(sites.points.len());
     for point in &sites.points {
         let instruction = instructions.get(&point.span.start).copied();
-        let found = tell(module, point, instruction, options);
+        let found = tell(module, point, instruction, (options, &backward));
         points.push(found.map_err(|what| LoggingError::Unsupported {
             instruction: what,
             line: instruction.map_or(0, |instruction| instruction.line),
@@ -66,7 +64,7 @@ fn tell(
     module: &Module,
     point: &Point,
     instruction: Option<&Instruction>,
-    options: Options,
+    (options, backward): (Options, &BTreeSet<usize>),
 ) -> Result<LogPoint, String> {
     let mut told = LogPoint { line: instruction.map_or(0, |one| one.line), ..LogPoint::default() };
     // The end of a body has no instruction.
@@ -82,7 +80,9 @@ fn tell(
     };
     match (&point.kind, Effect::of(&instruction.op)) {
         (PointKind::Fork, _) => match instruction.op {
-            Op::Bra { .. } if point.span == instruction.span => told.before = Some(Told::Branch),
+            Op::Bra { .. } if point.span == instruction.span => {
+                told.before = Some(Told::Branch { backward: backward.contains(&point.span.start) });
+            }
             _ => told.before = Some(Told::Join),
         },
         (PointKind::Store { access, .. }, Effect::Access(stated)) => {
@@ -126,10 +126,10 @@ fn tell(
             (told.before, told.behind) = (Some(Told::Meet), Some(Told::Met));
         }
         (PointKind::Exit, _) => told.before = Some(Told::Exit),
-        (PointKind::Collective, Effect::Collective) => {}
+        (PointKind::Collective, Effect::Collective) => told.behind = options.branches.then_some(Told::Join),
         _ => return Err(refused()),
     }
-    if let Some(Told::Branch) = told.before {
+    if let Some(Told::Branch { .. }) = told.before {
         let guard = instruction.guard.as_ref().ok_or_else(refused)?;
         told.operand =
             Some(if guard.negated { format!("!{}", guard.register) } else { guard.register.clone() });
@@ -163,9 +163,10 @@ fn text(module: &Module, span: Span) -> String {
     module.source[span.start..span.end].split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Adds the branches at which lanes may part, and the places where they meet again.
-fn add_forks(module: &Module, sites: &mut SiteTable) {
-    let mut forks = Vec::new();
+/// Adds the branches at which lanes may part, and the places where they may meet again. Answers where the branches begin that lead
+/// back.
+fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
+    let (mut forks, mut backward) = (Vec::new(), BTreeSet::new());
     for (index, listed) in sites.functions.iter().enumerate() {
         let function = module.items.iter().find_map(|item| match item {
             Item::Function(function) if function.name == listed.name && function.body.is_some() => {
@@ -178,25 +179,35 @@ fn add_forks(module: &Module, sites: &mut SiteTable) {
         let all = function.instructions();
         let mut meeting = Vec::new();
         for (at, instruction) in all.iter().enumerate() {
-            let parts = matches!(instruction.op, Op::Bra { uni: false }) && instruction.guard.is_some();
-            if !parts || cfg.targets[at].first() == Some(&(at + 1)) {
+            if matches!(instruction.op, Op::Call { .. }) {
+                let end = call_block(&body.statements, instruction.span.start)
+                    .map_or(instruction.span.end, |block| block.end);
+                meeting.extend(all.iter().position(|next| next.span.start >= end));
+            }
+            if !matches!(instruction.op, Op::Bra { uni: false }) || instruction.guard.is_none() {
                 continue;
             }
             forks.push(fork(index, instruction.span, instruction.span.start));
+            if cfg.targets[at].first().is_some_and(|target| *target <= at) {
+                backward.insert(instruction.span.start);
+            }
             meeting.extend(cfg.reconvergence(at));
         }
+        meeting
+            .extend(cfg.blocks.iter().filter(|block| block.predecessors.len() > 1).map(|block| block.start));
         meeting.sort_unstable();
         meeting.dedup();
         for at in meeting {
             let start = all[at].span.start;
             // Nothing may stand between a call's parameters and the call.
-            let before_at = call_block(&body.statements, start).unwrap_or(start);
+            let before_at = call_block(&body.statements, start).map_or(start, |block| block.start);
             forks.push(fork(index, Span { start, end: start }, before_at));
         }
     }
     sites.points.append(&mut forks);
     // Where lanes meet comes before what the instruction there does.
     sites.points.sort_by_key(|point| (point.function, point.before_at, point.span.end));
+    backward
 }
 
 fn fork(function: usize, span: Span, before_at: usize) -> Point {
@@ -204,9 +215,9 @@ fn fork(function: usize, span: Span, before_at: usize) -> Point {
 }
 
 /// The block `{ … }` of a call that this place is in.
-fn call_block(statements: &[Statement], at: usize) -> Option<usize> {
+fn call_block(statements: &[Statement], at: usize) -> Option<Span> {
     let block = statements.iter().find(|one| one.span.start <= at && at < one.span.end)?;
     let StatementKind::Block(inner) = &block.kind else { return None };
     let calls = |one: &Statement| matches!(&one.kind, StatementKind::Instruction(instruction) if matches!(instruction.op, Op::Call { .. }));
-    if inner.iter().any(calls) { Some(block.span.start) } else { call_block(inner, at) }
+    if inner.iter().any(calls) { Some(block.span) } else { call_block(inner, at) }
 }

@@ -11,7 +11,8 @@ use super::view::{FunctionView, View, jump_target, owner_of, owners};
 use crate::access::Element;
 use crate::collect_sites::{Point, PointKind};
 use crate::emit::{
-    ADDRESS, AT, CTA, LABEL_PREFIX, LANES, LEADER, LOGGED, P, QUEUE, RECORD, REGISTER_PREFIX, SLOT, WORD, WRITE,
+    ADDRESS, AT, CTA, LABEL_PREFIX, LANES, LEADER, LOGGED, P, QUEUE, RECORD, REGISTER_PREFIX, SLOT, WORD,
+    WRITE,
 };
 
 /// What injected code may do besides computing on our registers, calling, and jumping.
@@ -142,7 +143,9 @@ fn commits(instruction: &Instruction) -> bool {
         Op::St { space: Space::Global, .. } if always => register(0, &[AT]) && register(1, &[LOGGED]),
         Op::St { space: Space::Global, .. } => guarded(&[LEADER]) && register(0, &[RECORD, QUEUE]),
         Op::WarpSync => always && register(0, &[LANES]),
-        Op::Vote { sync: true, .. } | Op::Shfl { sync: true, .. } => always && into_ours && among_lanes(instruction),
+        Op::Vote { sync: true, .. } | Op::Shfl { sync: true, .. } => {
+            always && into_ours && among_lanes(instruction)
+        }
         Op::Activemask
         | Op::Brev { .. }
         | Op::Clz { .. }

@@ -114,9 +114,8 @@ fn owes(pass: &str, view: &View<'_>, place: &Place<'_>, told: &LogPoint) -> Judg
         }
         "tell-outcomes" if told.behind == Some(Told::Outcome) => {
             let calls = evaluate(&place.after).calls;
-            let right = calls.iter().filter(|call| {
-                call.handler == prepare::EVENT && call.parameters == [chosen(P)]
-            });
+            let right =
+                calls.iter().filter(|call| call.handler == prepare::EVENT && call.parameters == [chosen(P)]);
             require(right.count() == 1, "its outcome is not told")?;
             committed(view, &place.after, &label(place.index, "outcome"), behind)
         }
@@ -129,14 +128,14 @@ fn owes(pass: &str, view: &View<'_>, place: &Place<'_>, told: &LogPoint) -> Judg
                     continue;
                 };
                 let known = match &told.operand {
-                    Some(predicate) if kind == Told::Branch => chosen(predicate),
+                    Some(predicate) if matches!(kind, Told::Branch { .. }) => chosen(predicate),
                     Some(operand) => widened(operand),
                     None => Term::constant(0),
                 };
                 let calls = evaluate(around).calls;
-                let right = calls.iter().filter(|call| {
-                    call.handler == prepare::EVENT && call.parameters == [known.clone()]
-                });
+                let right = calls
+                    .iter()
+                    .filter(|call| call.handler == prepare::EVENT && call.parameters == [known.clone()]);
                 require(right.count() == 1, "it is not told once")?;
                 committed(view, around, &label(place.index, name), number)?;
             }
@@ -174,13 +173,15 @@ fn committed(view: &View<'_>, around: &[&Statement], label: &str, place: u64) ->
     require(jumps.count() == 1, "it is told where there are no queues")?;
     let (again, wait) = (format!("{label}_again"), format!("{label}_wait"));
     let text = |one: &&Statement| view.text(one).split_whitespace().collect::<Vec<_>>().join(" ");
-    let piece = PIECE.replace("AGAIN", &again).replace("WAIT", &wait).replace("PLACE", &format!("{place:#x}"));
+    let piece =
+        PIECE.replace("AGAIN", &again).replace("WAIT", &wait).replace("PLACE", &format!("{place:#x}"));
     let piece: Vec<&str> = piece.lines().collect();
     let from = at.checked_sub(piece.len());
     let stands = from.filter(|from| around[*from..at].iter().map(text).eq(piece.iter().copied()));
     let Some(from) = stands else { return require(false, "its record is not committed") };
     let back = find(&again).is_some_and(|back| {
-        let called: Vec<&Instruction> = around[back..from].iter().filter_map(|one| instruction(one)).collect();
+        let called: Vec<&Instruction> =
+            around[back..from].iter().filter_map(|one| instruction(one)).collect();
         let (last, before) = (called.last(), &called[..called.len().saturating_sub(1)]);
         let passes = |one: &&Instruction| matches!(one.op, Op::St { space: Space::Param, .. });
         last.is_some_and(|one| matches!(one.op, Op::Call { .. })) && before.iter().all(passes)

@@ -33,7 +33,7 @@ fn done(run: u32, taken: u32, again: bool) -> Did {
 
 impl Machine<'_> {
     /// The launch's size.
-    pub(super) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         Shape {
             warps: self.plan.resident * self.plan.warps_per_block,
             ctas: self.plan.resident,

@@ -4,8 +4,8 @@
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, prepare, record};
 
 use crate::emit::{
-    ADDRESS, ANSWER, AT, CAPACITY, Code, FIRST, HALF, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT, P, QUEUE, RECORD,
-    TICKET, VALUE, WARP, WORD, WRITE, function_label,
+    ADDRESS, ANSWER, AT, CAPACITY, Code, FIRST, HALF, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT, P, QUEUE,
+    RECORD, TICKET, VALUE, WARP, WORD, WRITE, function_label,
 };
 use crate::logging::{Log, emit};
 use crate::plan::Plan;

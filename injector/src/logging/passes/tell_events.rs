@@ -18,7 +18,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
             };
             let mut code = Code::default();
             let compute = |code: &mut Code| match (told, operand) {
-                (Told::Branch, Some(guard)) => {
+                (Told::Branch { .. }, Some(guard)) => {
                     let (predicate, taken) = match guard.strip_prefix('!') {
                         Some(predicate) => (predicate, "0, 1"),
                         None => (guard, "1, 0"),
