@@ -128,7 +128,7 @@ pub struct TrialArgs {
     #[arg(long, value_name = "SITE", value_delimiter = ',')]
     pub narrow_fence: Vec<SiteId>,
     /// Delay stores by handlers that are injected into the program's PTX, as on a real GPU, and not natively on the
-    /// virtual one
+    /// virtual one; of race: have injected code log what the program does, as BARRACUDA does, and look at that
     #[arg(long)]
     pub handlers: bool,
     /// What says whether a trial did right: exit (code 0), reference (prints the same as without

@@ -123,8 +123,10 @@ fn detectors(asked: Detector) -> Result<Vec<Known>, UnsupportedError> {
 /// Refuses options that would mean nothing.
 fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     let only = |what: &str| Err(UsageError(what.to_owned()));
-    if args.trial.handlers {
-        return only("--handlers: race looks at the program's own PTX, on the virtual GPU");
+    if args.trial.handlers && detectors != [Known::Barracuda] {
+        return only(
+            "--handlers: what device code logs does not say which write a read has read, so it feeds --detector barracuda alone",
+        );
     }
     if args.trial.backend == Backend::Cuda {
         return only("--backend cuda: race needs the virtual GPU, which tells what every access does");

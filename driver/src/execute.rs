@@ -10,7 +10,7 @@ use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation}
 use bugaroo_semantics::Both;
 use bugaroo_simulator::conflicts::Conflicts;
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Watch, check,
+    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Others, Watch, check,
 };
 
 use crate::conflicts::Told;
@@ -18,9 +18,11 @@ use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
 use crate::fork_server;
-use crate::injection::{Armed, Arms, mix};
+use crate::injection::{Armed, Arms, Injected};
+use crate::logging::Recording;
 use crate::queue::{Progress, Ticket};
 use crate::race::Race;
+use crate::seeds::mix;
 use crate::state::{Broken, Driver};
 use crate::types::{CUcontext, CUfunction};
 
@@ -71,6 +73,8 @@ pub struct Flight {
     ordinal: u64,
     armed: Option<Armed>,
     workspace: Option<u64>,
+    /// What it logs, where detectors are fed with that.
+    recording: Option<Recording>,
     /// Its conflicts, where the orders ask for them.
     conflicts: Option<Rc<RefCell<Conflicts>>>,
     /// Work that it had done when that was last looked at.
@@ -147,6 +151,7 @@ impl Driver {
             shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
         };
         let shape = (product(request.grid), product(request.block));
+        let logs = module.injected.as_ref().and_then(Injected::logs).cloned();
         let Arms { armed, model, program } = match &module.injected {
             Some(injected) => self.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?,
             None => Arms::default(),
@@ -167,20 +172,38 @@ impl Driver {
             let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
             Rc::new(RefCell::new(conflicts))
         });
-        let watch = self.watch(ticket, &program, &name, (request.grid, request.block));
+        let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
+        let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
+        let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
         let watch = with(watch, conflicts.clone());
-        match Grid::with_model(program, &config, &spec, workspace, scheduler, model, watch) {
-            Ok(grid) => Ok(Flight {
-                grid,
-                function: request.function,
-                name,
-                shape: (request.grid, request.block),
-                ordinal,
-                armed,
-                workspace,
-                conflicts,
-                worked: 0,
-            }),
+        match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
+            Ok(grid) => {
+                let recording = match (logs, fed) {
+                    (Some(logs), Some(watch)) => {
+                        let of = (&grid, &*program);
+                        match Recording::new(&logs, of, &config, watch, &mut self.memory) {
+                            Ok(recording) => Some(recording),
+                            Err(broken) => {
+                                self.workspaces.extend(workspace);
+                                return Err(self.report.unsupported(&format!("{name}: {broken}")));
+                            }
+                        }
+                    }
+                    _ => None,
+                };
+                Ok(Flight {
+                    grid,
+                    function: request.function,
+                    name,
+                    shape: (request.grid, request.block),
+                    ordinal,
+                    armed,
+                    workspace,
+                    recording,
+                    conflicts,
+                    worked: 0,
+                })
+            }
             Err(error) => {
                 if let Some(armed) = armed {
                     self.injection.disarm(armed, &mut self.memory);
@@ -216,9 +239,22 @@ impl Driver {
                 armed.enter(&mut self.memory);
                 self.entered = Some(ticket);
             }
+            if let Some(recording) = &flight.recording {
+                recording.enter(&mut self.memory);
+                self.entered = Some(ticket);
+            }
         }
-        flight.grid.set_others(self.others);
-        let end = flight.grid.advance(&mut self.memory, turns);
+        let end = match &mut flight.recording {
+            // Whoever reads the queues writes them, too.
+            Some(recording) => {
+                flight.grid.set_others(Others::MayWrite);
+                recording.advance(&mut flight.grid, &mut self.memory, turns)
+            }
+            None => {
+                flight.grid.set_others(self.others);
+                flight.grid.advance(&mut self.memory, turns)
+            }
+        };
         self.suspects |= end.is_none() && flight.grid.suspects();
         if end.is_none() {
             self.pulse(flight);
@@ -230,9 +266,13 @@ impl Driver {
     pub(super) fn leave(&mut self) {
         if let Some(item) = self.entered.take().and_then(|ticket| self.queue.item(ticket))
             && let Progress::Flying(flight) = &item.progress
-            && let Some(armed) = &flight.armed
         {
-            armed.leave(&mut self.memory);
+            if let Some(armed) = &flight.armed {
+                armed.leave(&mut self.memory);
+            }
+            if let Some(recording) = &flight.recording {
+                recording.leave(&mut self.memory);
+            }
         }
     }
 
@@ -247,6 +287,9 @@ impl Driver {
         };
         let counts = flight.grid.counts();
         drop(flight.grid);
+        if let Some(Err(broken)) = flight.recording.map(|recording| recording.end(&mut self.memory)) {
+            let _ = self.report.unsupported(&format!("{}: {broken}", flight.name));
+        }
         if let Some(address) = flight.workspace {
             self.queue.tell(|order| order.freed(address, WORKSPACE));
             self.workspaces.push(address);
@@ -258,6 +301,7 @@ impl Driver {
     pub fn land(&mut self, context: CUcontext, ticket: Ticket, flight: Flight, end: &End) {
         let (ordinal, kernel, (grid, block)) = (flight.ordinal, flight.name.clone(), flight.shape);
         let function = flight.function;
+        let broken = flight.recording.as_ref().is_some_and(Recording::is_broken);
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
         let found = flight.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
         let found = found.unwrap_or_default();
@@ -274,7 +318,7 @@ impl Driver {
             told.conflicts(&found)
         });
         let (end, status) = match end {
-            End::Complete => (LaunchEnd::Complete, None),
+            End::Complete => (LaunchEnd::Complete, broken.then_some(Status::NotSupported)),
             End::Deadlock(found) => {
                 let found = diagnosis::diagnosis("deadlock", found, &lines, &self.memory);
                 (LaunchEnd::Deadlock(found), Some(Status::LaunchTimeout))

@@ -17,14 +17,13 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use bugaroo_device_handlers::constants::CHUNK;
-use bugaroo_device_handlers::{
-    CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel, flags,
-};
+use bugaroo_device_handlers::{CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel};
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_protocol::{self as protocol, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space};
 use bugaroo_simulator::{
-    AllocationKind, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler, Scheduler,
+    AllocationKind, DeviceConfig, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler,
+    Scheduler,
 };
 use regex::Regex;
 
@@ -32,9 +31,12 @@ use crate::cache;
 use crate::delays::Delays;
 use crate::digest::Digest;
 use crate::error::{Outcome, Status};
+use crate::logging::Logs;
 use crate::module::Refusal;
 use crate::native::Native;
 use crate::report;
+use crate::seeds::scheduler_seed;
+use crate::site_flags::{site_flags, write_flags};
 
 /// The orders, as far as they concern kernels.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ struct Buffers {
 pub struct Prepared {
     /// The instrumented text, if it is to run.
     instrumented: Option<Instrumented>,
+    /// The module that logs, if that is to run.
+    logs: Option<Logs>,
 }
 
 /// What a launch has to know of an instrumented module.
@@ -78,6 +82,8 @@ enum Form {
     Handlers(Box<Handlers>),
     /// By the virtual GPU.
     Native(Native),
+    /// Not at all: it logs, for race detectors.
+    Logs(Arc<Logs>),
 }
 
 /// An instrumented module.
@@ -199,16 +205,27 @@ impl Injection {
         Some(placed.collect())
     }
 
-    /// Instruments a module, if the orders have a model that needs it; from the cache, if it is there.
+    /// Instruments a module, if the orders have a model that needs it, or has it log, if detectors are fed with that. The device has
+    /// so many bytes of memory. From the cache, if it is there.
     ///
     /// # Errors
     /// When the text is not PTX, or cannot be instrumented.
-    pub fn prepare(&self, source: &str, digest: Digest) -> Result<Prepared, Refusal> {
+    pub fn prepare(
+        &self,
+        source: &str,
+        digest: Digest,
+        (config, memory): (&DeviceConfig, u64),
+    ) -> Result<Prepared, Refusal> {
+        if self.orders.as_ref().is_some_and(|orders| orders.handlers) && !self.race().is_empty() {
+            return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory)?) });
+        }
         let wanted =
             self.orders.as_ref().filter(|orders| orders.model.is_some() && self.native_model().is_none());
-        let Some(orders) = wanted else { return Ok(Prepared { instrumented: None }) };
+        let Some(orders) = wanted else {
+            return Ok(Prepared { instrumented: None, logs: None });
+        };
         let instrumented = cache::instrument(orders.cache.as_deref(), source, digest)?;
-        Ok(Prepared { instrumented: Some(instrumented) })
+        Ok(Prepared { instrumented: Some(instrumented), logs: None })
     }
 
     /// What launches have to know of a loaded module, if its stores are to be delayed. The table is that of the text
@@ -220,6 +237,9 @@ impl Injection {
         module: u32,
         program: &Arc<Program>,
     ) -> Option<Injected> {
+        if let Some(logs) = prepared.logs {
+            return Some(Injected { module, form: Form::Logs(Arc::new(logs)) });
+        }
         let form = match (prepared.instrumented, table) {
             (Some(instrumented), _) => {
                 // The injector leaves a module without any site alone.
@@ -270,6 +290,7 @@ impl Injection {
         };
         let handlers = match &injected.form {
             Form::Handlers(handlers) => handlers,
+            Form::Logs(_) => return Ok(Arms::default()),
             Form::Native(native) => {
                 let chosen = native.model(orders, injected.module, (selected, probabilities), ordinal);
                 let (program, model) = chosen.map_err(|what| {
@@ -384,18 +405,22 @@ impl Armed {
 impl Prepared {
     /// The text to run.
     pub fn text<'a>(&'a self, source: &'a str) -> &'a str {
-        match &self.instrumented {
-            Some(instrumented) => &instrumented.ptx,
-            None => source,
-        }
+        let logs = self.logs.as_ref().and_then(Logs::text);
+        self.instrumented.as_ref().map(|instrumented| instrumented.ptx.as_str()).or(logs).unwrap_or(source)
     }
 
     /// The line of the program's own text that a line of [`Self::text`] stems from.
     pub fn original_line(&self, line: u32) -> Option<u32> {
-        match &self.instrumented {
-            Some(instrumented) => instrumented.lines.original(line),
-            None => Some(line),
+        match (&self.instrumented, &self.logs) {
+            (Some(instrumented), _) => instrumented.lines.original(line),
+            (None, Some(logs)) => logs.original_line(line),
+            (None, None) => Some(line),
         }
+    }
+
+    /// The module that logs, if that is to run.
+    pub fn logs(&self) -> Option<&Logs> {
+        self.logs.as_ref()
     }
 
     /// The sites, named for the module of this number, given the table of the text where it runs as it stands.
@@ -424,15 +449,26 @@ impl Injected {
     /// The program that its launches run, where it is not the one that was loaded.
     pub fn program(&self) -> Option<&Arc<Program>> {
         match &self.form {
-            Form::Handlers(_) => None,
+            Form::Handlers(_) | Form::Logs(_) => None,
             Form::Native(native) => Some(native.program()),
         }
     }
 
-    /// The module's number, and that of the site at an instruction of the running program, if it is one.
+    /// What it has for logging, if it logs.
+    pub fn logs(&self) -> Option<&Arc<Logs>> {
+        let Form::Logs(logs) = &self.form else { return None };
+        Some(logs)
+    }
+
+    /// The module's number, and that of the site at an instruction of the running program, or of the one that was made to log, if
+    /// it is one.
     pub fn site(&self, pc: u32) -> Option<(u32, u32)> {
-        let Form::Native(native) = &self.form else { return None };
-        Some((self.module, native.site(pc)?))
+        let site = match &self.form {
+            Form::Native(native) => native.site(pc),
+            Form::Logs(logs) => logs.site(pc),
+            Form::Handlers(_) => None,
+        };
+        Some((self.module, site?))
     }
 
     /// The line of the program's own text that a line of the running one stems from.
@@ -440,40 +476,9 @@ impl Injected {
         match &self.form {
             Form::Handlers(handlers) => handlers.instrumented.lines.original(line),
             Form::Native(_) => Some(line),
+            Form::Logs(logs) => logs.original_line(line),
         }
     }
-}
-
-/// Writes the flags of a module's sites into device memory, if any is set.
-fn write_flags(table: &[u32], memory: &mut Memory) -> Outcome<Option<u64>> {
-    if table.iter().all(|word| *word == 0) {
-        return Ok(None);
-    }
-    let bytes: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
-    place(memory, &bytes).map(Some)
-}
-
-/// The words of a module's site flags table.
-pub fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
-    let mut table = vec![0; sites];
-    let without = orders.without_fence.iter().map(|site| (site, flags::OMIT));
-    let with = orders.with_fence.iter().map(|site| (site, flags::INSERT));
-    let narrow = orders.narrow_fence.iter().map(|site| (site, flags::NARROW));
-    for (site, flag) in without.chain(with).chain(narrow).filter(|(site, _)| site.module == module) {
-        match table.get_mut(site.index as usize) {
-            Some(word) => *word |= flag,
-            None => eprintln!("bugaroo: there is no site {site}: the module has {sites}"),
-        }
-    }
-    table
-}
-
-/// Puts bytes into fresh device memory.
-fn place(memory: &mut Memory, bytes: &[u8]) -> Outcome<u64> {
-    let allocated = memory.alloc(bytes.len() as u64, Layout::ALIGN, AllocationKind::Tool);
-    let address = allocated.map_err(|_| Status::OutOfMemory)?;
-    memory.write(address, bytes).map_err(|_| Status::Unknown)?;
-    Ok(address)
 }
 
 /// The handlers' word for a model. `ptx` never gets here: the virtual GPU simulates it.
@@ -482,17 +487,4 @@ pub fn device_model(model: Model) -> DeviceModel {
         Model::Bugaroo => DeviceModel::Bugaroo,
         Model::StoreBuffer | Model::Ptx => DeviceModel::StoreBuffer,
     }
-}
-
-/// The scheduler's seed for a launch, such that neighbouring seeds and launches have unrelated schedules.
-pub fn scheduler_seed(seed: u64, ordinal: u64) -> u64 {
-    mix(seed, ordinal.wrapping_add(1))
-}
-
-/// Two numbers in one: a step of SplitMix64 (Steele, Lea and Flood) from `a`, `b` steps on.
-pub fn mix(a: u64, b: u64) -> u64 {
-    let mut z = a.wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -85,6 +85,8 @@ mod pump;
 mod queue;
 mod race;
 mod report;
+mod seeds;
+mod site_flags;
 mod state;
 pub mod stream;
 pub mod stream_attributes;

@@ -41,6 +41,11 @@ impl Module {
     pub fn running(&self) -> &Program {
         self.injected.as_ref().and_then(Injected::program).unwrap_or(&self.program)
     }
+
+    /// The code that race detectors are told of: what runs, or what it was before it was made to log.
+    pub fn looked_at(&self) -> &Program {
+        self.injected.as_ref().and_then(Injected::logs).map_or(self.running(), |logs| logs.original())
+    }
 }
 
 /// Numbers of modules: each distinct text gets the next one, in order of first loading, so that sites
@@ -87,7 +92,7 @@ impl Refusal {
     }
 
     /// The simulator refuses the program. `original` gives the line of the program's own text.
-    fn load(error: LoadError, original: impl Fn(u32) -> Option<u32>) -> Self {
+    pub fn load(error: LoadError, original: impl Fn(u32) -> Option<u32>) -> Self {
         match error {
             LoadError::Memory(error) => {
                 Refusal { status: Status::OutOfMemory, text: error.to_string(), unsupported: false }
@@ -145,7 +150,7 @@ impl Driver {
     fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, Refusal> {
         let digest = Digest::of(source.as_bytes());
         let number = self.module_numbers.of(digest);
-        let prepared = self.injection.prepare(source, digest)?;
+        let prepared = self.injection.prepare(source, digest, (&self.config, self.memory.capacity()))?;
         let text = prepared.text(source);
         let ast = bugaroo_ptx::parse(text).map_err(|error| Refusal::syntax(source, &error))?;
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
@@ -154,7 +159,10 @@ impl Driver {
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         self.tell_module_memory(&before);
-        let table = self.injection.wants_table().then(|| collect_sites(&ast));
+        let table = self.injection.wants_table().then(|| match prepared.logs() {
+            Some(logs) => logs.table().clone(),
+            None => collect_sites(&ast),
+        });
         let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
         // What is instrumented is another text.
         let placed = self.injection.placed(&program, table.as_ref().filter(|_| text == source));
@@ -189,8 +197,13 @@ impl Driver {
     /// `InvalidHandle`; `NotSupported`, which is told to the user and the harness, too.
     pub fn check_runnable(&self, function: CUfunction) -> Outcome {
         let (function, kernel) = self.kernel(function)?;
-        let Some(reason) = &kernel.refused else { return Ok(()) };
         let module = self.modules.get(function.module)?;
+        let logs = module.injected.as_ref().and_then(Injected::logs);
+        if let Some(why) = logs.and_then(|logs| logs.refused()) {
+            let what = format!("kernel `{}` cannot be launched: {why}", function.name());
+            return Err(self.report.unsupported(&what));
+        }
+        let Some(reason) = &kernel.refused else { return Ok(()) };
         let original = |line| match &module.injected {
             Some(injected) => injected.original_line(line),
             None => Some(line),

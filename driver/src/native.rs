@@ -11,7 +11,7 @@ use bugaroo_simulator::model::ptx::{self, Ptx};
 use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
 use bugaroo_simulator::{MemoryModel, Program};
 
-use crate::injection::site_flags;
+use crate::site_flags::site_flags;
 
 /// The program of a launch, and its model.
 type Chosen = (Arc<Program>, Option<Box<dyn MemoryModel>>);

@@ -20,9 +20,9 @@ use crate::cache;
 use crate::digest::Digest;
 use crate::error::{Outcome, Status};
 use crate::image::Image;
-use crate::injection::site_flags;
 use crate::module::ModuleNumbers;
 use crate::report::Report;
+use crate::site_flags::site_flags;
 use crate::types::{CUdeviceptr, CUmodule};
 
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.

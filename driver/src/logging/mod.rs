@@ -29,6 +29,7 @@
 //! lanes that come together and part again before any of them tells anything (`stack`). Kernels that use clusters, asynchronous
 //! copies, mbarriers or matrices are refused by the injector.
 
+pub mod launched;
 pub mod merge;
 mod slots;
 mod stack;
@@ -44,6 +45,7 @@ use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{AllocationKind, Memory, Program};
 
+pub use launched::{Logs, Recording};
 pub use merge::Merge;
 pub use stream::{Launch, Stream};
 pub use tail::Tail;
@@ -181,6 +183,13 @@ impl Allocated {
         Ok(LogState { queues: self.base, control: self.control, stride, count, capacity })
     }
 
+    /// Gives them back.
+    pub fn free(&self, memory: &mut Memory) {
+        // They were allocated together, and nobody else frees them.
+        let _ = memory.free(self.base);
+        let _ = memory.free(self.control);
+    }
+
     /// Has a loaded module log to these queues.
     ///
     /// # Errors
@@ -205,6 +214,7 @@ impl Allocated {
 }
 
 /// A launch that logs, read where it is launched: no threads.
+#[derive(Debug)]
 pub struct Session {
     tails: Vec<Tail>,
     merge: Merge,
@@ -243,15 +253,14 @@ impl Session {
         Ok(read)
     }
 
-    /// The launch has ended: the rest, and that it has ended.
+    /// The launch has ended: the rest, and, whatever is wrong with that, that it has ended.
     ///
     /// # Errors
     /// As [`Self::pump`], and where records are missing.
     pub fn finish(mut self, memory: &mut dyn Visible, observer: &mut dyn Observer) -> Result<(), Broken> {
-        self.pump(memory, observer)?;
-        self.merge.finish()?;
+        let told = self.pump(memory, observer).and_then(|_| self.merge.finish());
         self.stream.finish(observer);
-        Ok(())
+        told
     }
 }
 

@@ -78,12 +78,25 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
             names()
         ));
     }
-    if orders.handlers || orders.model == Some(Model::Bugaroo) {
-        let what = if orders.handlers { "injected handlers" } else { "model bugaroo" };
+    if orders.model == Some(Model::Bugaroo) {
         return Some(format!(
-            "race detectors ({}) look at the program's own instructions, and not at those of {what}",
+            "race detectors ({}) look at the program's own instructions, and not at those of model bugaroo",
             names()
         ));
+    }
+    if orders.handlers && orders.race.iter().any(|detector| *detector != Detector::Barracuda) {
+        return Some(format!(
+            "race detectors ({}) with injected handlers: what device code logs does not say which write a read has read, and no \
+             detector but barracuda can do without",
+            names()
+        ));
+    }
+    let delays =
+        orders.pw != 0.0 && orders.model.is_some() || orders.pr != 0.0 && orders.model == Some(Model::Ptx);
+    if orders.handlers && delays {
+        return Some(
+            "race detectors with injected handlers: what device code logs is in the order of its accesses only without weak memory".to_owned(),
+        );
     }
     let missing = orders.race.iter().find(|detector| !detectors::is_there(**detector))?;
     Some(format!("race detector `{}` is not supported by this version", missing.name()))

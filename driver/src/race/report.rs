@@ -187,7 +187,7 @@ impl Driver {
         // Only what runs as it stands is looked at: its lines are the program's own.
         let lines = Lines::of(None);
         told.at = Some(one_thread((block, thread), launched.shape, &program.place(pc), &lines));
-        let runs = |module: &crate::module::Module| std::ptr::eq(module.running(), &raw const **program);
+        let runs = |module: &crate::module::Module| std::ptr::eq(module.looked_at(), &raw const **program);
         let module = self.modules.find(runs).first().and_then(|module| self.modules.get(*module).ok());
         let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());
         let site = injected.and_then(|injected| injected.site(pc));

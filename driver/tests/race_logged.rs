@@ -1,0 +1,240 @@
+//! BARRACUDA fed with what device code logs, in a process under test: from the orders to the report.
+
+mod support;
+
+use bugaroo_protocol::{Detector, Message, Orders, Race};
+use cuda::context::cuCtxSynchronize;
+use cuda::module::cuModuleGetFunction;
+use cuda::types::CUfunction;
+use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
+
+const KERNELS: &str = r"
+.version 8.0
+.target sm_75
+.address_size 64
+
+.visible .global .align 4 .u32 counter;
+
+// Each thread writes its number to the first word, and those of even number to the next.
+.visible .entry all(.param .u64 words)
+{
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd1], %r1;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p, %r2, 0;
+    @%p st.global.u32 [%rd1+4], %r1;
+    atom.global.add.u32 %r2, [counter], 1;
+    ret;
+}
+
+// Sides of a branch write one word.
+.visible .entry sides(.param .u64 words)
+{
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p, %r2, 0;
+    @%p bra OTHER;
+    st.global.u32 [%rd1], 1;
+    bra BEHIND;
+OTHER:
+    st.global.u32 [%rd1], 2;
+BEHIND:
+    @%p st.global.u32 [%rd1+8], 7;
+    ret;
+}
+
+// Thread 0 writes to shared memory, and others read behind a barrier.
+.visible .entry barrier(.param .u64 words)
+{
+    .shared .align 4 .b8 word[4];
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra BEHIND;
+    st.shared.u32 [word], 5;
+BEHIND:
+    bar.sync 0;
+    ld.shared.u32 %r2, [word];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+
+// The same without the barrier.
+.visible .entry none(.param .u64 words)
+{
+    .shared .align 4 .b8 word[4];
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra BEHIND;
+    st.shared.u32 [word], 5;
+BEHIND:
+    ld.shared.u32 %r2, [word];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+
+// The first block writes a word and, behind a fence, a flag; the second waits for the flag and, behind a fence, reads the word.
+.visible .entry pass(.param .u64 words)
+{
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    mov.u32 %r1, %ctaid.x;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra LOOP;
+    st.global.u32 [%rd1], 5;
+    fence.acq_rel.gpu;
+    st.relaxed.gpu.global.u32 [%rd1+4], 1;
+    ret;
+LOOP:
+    ld.relaxed.gpu.global.u32 %r2, [%rd1+4];
+    setp.eq.u32 %p, %r2, 0;
+    @%p bra LOOP;
+    fence.acq_rel.gpu;
+    ld.global.u32 %r1, [%rd1];
+    st.global.u32 [%rd1+8], %r1;
+    ret;
+}
+";
+
+/// A kernel that copies asynchronously.
+const COPIES: &str = r"
+.version 8.0
+.target sm_80
+.address_size 64
+
+.visible .entry copies(.param .u64 words)
+{
+    .shared .align 16 .b8 word[16];
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    cp.async.ca.shared.global [word], [%rd1], 16;
+    cp.async.wait_all;
+    ret;
+}
+";
+
+fn kernel(source: &str, name: &std::ffi::CStr) -> CUfunction {
+    let module = load(source).expect("the kernels load");
+    let mut function = std::ptr::null_mut();
+    // SAFETY: the place is one for a handle, the name a C string.
+    let found = unsafe { cuModuleGetFunction(&mut function, module, name.as_ptr()) };
+    assert_eq!(found, cuda::Status::Success);
+    function
+}
+
+fn run(test: &str, orders: &Orders, kernels: &[(&std::ffi::CStr, u32, u32)]) -> Trial {
+    trial(test, orders, || {
+        let device = Device::new();
+        let words = upload(&[0_u32; 64]);
+        for (name, grid, block) in kernels {
+            let function = kernel(KERNELS, name);
+            assert_eq!(launch(function, *grid, *block, &[parameter(&words)]), cuda::Status::Success);
+            assert_eq!(cuCtxSynchronize(), cuda::Status::Success);
+        }
+        // The end of the process must tell, too.
+        std::mem::forget(device);
+    })
+}
+
+/// What users read of a race: its kind and class, how often, and its places. Who it was depends on the schedule.
+fn line(race: &Race) -> String {
+    let place = |party: &bugaroo_protocol::RaceParty| {
+        let at = party.at.as_ref().expect("a thread");
+        format!("{} {:?} {:?} {:?} {}", party.kernel, party.site, party.access, at.ptx_line, at.instruction)
+    };
+    let Race { detector, kind, class, shared, proven, .. } = race;
+    let (first, second) = (place(&race.first), place(&race.second));
+    format!("{detector:?} {kind:?} {class:?} {shared} {proven}: {first} / {second}")
+}
+
+fn lines(trial: &Trial) -> Vec<String> {
+    let races = |message: &Message| match message {
+        Message::Races(races) => races.races.clone(),
+        _ => Vec::new(),
+    };
+    let mut lines: Vec<String> = trial.messages.iter().flat_map(races).map(|race| line(&race)).collect();
+    lines.sort();
+    lines
+}
+
+fn orders(handlers: bool, seed: u64) -> Orders {
+    Orders { race: vec![Detector::Barracuda], handlers, seed, ..baseline() }
+}
+
+/// Several launches, one after the other; the same module for each.
+#[test]
+fn reports_are_those_of_the_engine() {
+    let kernels =
+        [(c"all", 1, 64), (c"none", 1, 64), (c"barrier", 2, 64), (c"sides", 1, 32), (c"pass", 2, 1)];
+    for seed in 0..4 {
+        let test = "reports_are_those_of_the_engine";
+        let engine = lines(&run(test, &orders(false, seed), &kernels));
+        let device = lines(&run(test, &orders(true, seed), &kernels));
+        assert!(engine.len() >= 5, "{engine:#?}");
+        assert_eq!(engine, device);
+    }
+}
+
+fn unsupported(trial: &Trial) -> Vec<String> {
+    let what = |message: &Message| match message {
+        Message::Unsupported { what } => Some(what.clone()),
+        _ => None,
+    };
+    trial.messages.iter().filter_map(what).collect()
+}
+
+#[test]
+fn what_cannot_be_logged_is_refused_by_name() {
+    let trial = trial("what_cannot_be_logged_is_refused_by_name", &orders(true, 0), || {
+        let device = Device::new();
+        let words = upload(&[0_u32; 64]);
+        let copies = kernel(COPIES, c"copies");
+        assert_eq!(launch(copies, 1, 1, &[parameter(&words)]), cuda::Status::NotSupported);
+        std::mem::forget(device);
+    });
+    let told = unsupported(&trial);
+    let [what] = &told[..] else { panic!("{told:?}") };
+    assert!(
+        what.contains("kernel `copies` cannot be launched: logging on the device does not know"),
+        "{what}"
+    );
+    assert!(what.contains("cp.async.ca.shared.global") && what.contains("(line 11, in copies)"), "{what}");
+}
+
+#[test]
+fn what_a_log_does_not_say_is_refused() {
+    for (orders, part) in [
+        (Orders { race: vec![Detector::Ptx], ..orders(true, 0) }, "which write a read has read"),
+        (
+            Orders { race: vec![Detector::Barracuda], handlers: true, ..store_buffers(0.5) },
+            "without weak memory",
+        ),
+    ] {
+        let trial = trial("what_a_log_does_not_say_is_refused", &orders, || {
+            assert_eq!(cuda::init::cuInit(0), cuda::Status::NotSupported);
+        });
+        let told = unsupported(&trial);
+        assert!(told.iter().any(|what| what.contains(part)), "{told:?}");
+    }
+}
