@@ -29,6 +29,9 @@ struct Options {
     /// This detector only; may be repeated
     #[arg(long, value_name = "NAME", value_parser = DETECTORS)]
     detector: Vec<String>,
+    /// Feed the detector with what the device logs: barracuda alone takes that. Programs that cannot be logged differ
+    #[arg(long)]
+    handlers: bool,
     /// Programs that are looked at at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
@@ -40,7 +43,7 @@ struct Options {
 fn main() -> Result<ExitCode> {
     let options = Options::parse();
     let nvcc = nvcc().context("there is no nvcc: run apps/rebuild-ptx --install")?;
-    let tools = Tools { nvcc, bugaroo: bugaroo()? };
+    let tools = Tools { nvcc, bugaroo: bugaroo()?, handlers: options.handlers };
     let mut programs = programs()?;
     programs.retain(|program| options.only.as_ref().is_none_or(|only| only.is_match(&program.name)));
     ensure!(!programs.is_empty(), "no program has such a name");
@@ -57,6 +60,7 @@ fn main() -> Result<ExitCode> {
 /// Asks about all programs, some at a time; the answers stand in the order of the programs.
 fn all(tools: &Tools, programs: &[Program], options: &Options) -> Vec<Answer> {
     let detectors: Vec<&str> = match &options.detector[..] {
+        [] if options.handlers => vec!["barracuda"],
         [] => DETECTORS.to_vec(),
         some => some.iter().map(String::as_str).collect(),
     };

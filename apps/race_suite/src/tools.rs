@@ -20,6 +20,8 @@ pub struct Tools {
     pub nvcc: PathBuf,
     /// `bugaroo`
     pub bugaroo: PathBuf,
+    /// Detectors are fed with what the device logs (`race --handlers`).
+    pub handlers: bool,
 }
 
 /// A program that was built, in a temporary folder of its own.
@@ -89,8 +91,11 @@ impl Tools {
         trials: u32,
     ) -> Result<(Vec<Reported>, Value)> {
         let trials = trials.max(program.label.trials).to_string();
-        let arguments =
-            ["race", "--format", "json", "--seed", "1", "--detector", detector, "--trials", &trials];
+        let mut arguments =
+            vec!["race", "--format", "json", "--seed", "1", "--detector", detector, "--trials", &trials];
+        if self.handlers {
+            arguments.push("--handlers");
+        }
         let done = self.run(built, &arguments)?;
         let report: Value = serde_json::from_slice(&done.stdout)
             .with_context(|| format!("bugaroo prints no JSON ({}): {}", done.status, said(&done)))?;

@@ -5,9 +5,9 @@
 //!
 //! [`tail`] takes committed records out of one queue and gives the room back; [`merge`] puts those of all queues into the one
 //! order of their tickets; [`stream`] turns them into the events of an observer. On the virtual GPU, which has no host threads within
-//! a launch, [`Session::pump`] does all three between turns, and so lets a device go on that waits for room. Before
-//! a real GPU each queue's tail would belong to a host thread of its own, and the merge with the stream to another: these parts
-//! know neither threads nor the virtual GPU, but memory through [`Visible`] alone.
+//! a launch, [`Session::pump`] does all three between turns, and so lets a device go on that waits for room; [`launched`] has
+//! race detectors fed so. For a device beside the host, [`threads`] gives each queue's tail to a thread of its own.
+//! Tails, merge and stream know neither threads nor the virtual GPU, but memory through [`Visible`] alone.
 //!
 //! Where it departs from the paper: its threads each feed the detector with their own queue, so that events of different blocks come in
 //! no particular order. Here records have tickets, and an observer gets one order, as it is promised.
@@ -35,6 +35,7 @@ mod slots;
 mod stack;
 pub mod stream;
 pub mod tail;
+pub mod threads;
 mod waiting;
 
 use std::collections::BTreeMap;
