@@ -32,7 +32,7 @@ fn races_within_blocks_are_cured_by_barriers() {
         let patch: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("+++")).skip(1).collect();
         let added = |line: &&str| line.starts_with('+');
         assert_eq!(patch.iter().filter(|line| added(line)).count(), 1, "{name}: {said}");
-        let at = patch.iter().position(|line| added(line)).expect("one was counted");
+        let at = patch.iter().position(added).expect("one was counted");
         assert_eq!([patch[at - 1][1..].trim(), patch[at][1..].trim()], cure, "{name}: {said}");
     }
 }

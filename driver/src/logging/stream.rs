@@ -198,7 +198,7 @@ impl Stream {
             Told::Outcome => {}
             Told::Fence { kind, scope } => {
                 let sc = kind == FenceKind::Sc;
-                let fence = Fence { sc, acquire: true, release: true, scope };
+                let fence = Fence { sc, acquire: kind.acquires(), release: kind.releases(), scope };
                 observer.event(&Event::Fence { by, site, fence });
             }
             Told::ProxyFence => observer.event(&Event::ProxyFence { by, site }),
