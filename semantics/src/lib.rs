@@ -8,6 +8,7 @@ pub mod event;
 pub mod inferred;
 pub mod location;
 mod observer;
+pub mod parts;
 pub mod scope;
 
 pub use observer::{Both, Observer, Wants};

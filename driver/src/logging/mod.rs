@@ -25,14 +25,13 @@
 //! # What it can miss
 //! An observer is not told what a load has given and what an atomic has left, only whether lanes of one store agree on
 //! its value; not which write a read has read (so the detector `ptx` is not fed with it); not
-//! [`bugaroo_semantics::event::Event::Completed`] (a barrier at which nobody waits) In lockstep,
-//! lanes that come together and part again before any of them tells anything (`stack`). Kernels that use clusters, asynchronous
+//! [`bugaroo_semantics::event::Event::Completed`] (a barrier at which nobody waits); not loads of constants, which nobody writes within a grid. In lockstep,
+//! lanes that come together and part again before any of them tells anything ([`bugaroo_semantics::parts`]). Kernels that use clusters, asynchronous
 //! copies, mbarriers or matrices are refused by the injector.
 
 pub mod launched;
 pub mod merge;
 mod slots;
-mod stack;
 pub mod stream;
 pub mod tail;
 pub mod threads;

@@ -2,8 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::stack::Stack;
+use bugaroo_semantics::parts::Parts;
+
 use super::waiting::Waiting;
+
+/// What is known of a warp.
+#[derive(Clone, Debug)]
+pub(super) struct Warp {
+    /// Lanes that have not ended.
+    pub alive: u32,
+    /// Which are together, in lockstep.
+    pub parts: Parts,
+}
 
 /// A block in progress.
 #[derive(Debug)]
@@ -14,8 +24,8 @@ pub(super) struct Block {
     pub threads: u32,
     /// Who waits at its barriers.
     pub waiting: Waiting,
-    /// Of each warp, in lockstep.
-    pub stacks: Vec<Stack>,
+    /// Its warps.
+    pub warps: Vec<Warp>,
 }
 
 /// All blocks in progress, by linear index.
@@ -40,8 +50,9 @@ impl Slots {
             self.used - 1
         });
         let lanes = |first: u32| u32::MAX >> (32 - (threads - first).min(32));
-        let stacks = (0..threads).step_by(32).map(|first| Stack::new(lanes(first))).collect();
-        self.blocks.insert(block, Block { slot, threads, waiting: Waiting::default(), stacks });
+        let warp = |first| Warp { alive: lanes(first), parts: Parts::default() };
+        let warps = (0..threads).step_by(32).map(warp).collect();
+        self.blocks.insert(block, Block { slot, threads, waiting: Waiting::default(), warps });
         slot
     }
 

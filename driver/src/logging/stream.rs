@@ -8,17 +8,17 @@ use std::collections::VecDeque;
 use bugaroo_device_handlers::logging::{record, word};
 use bugaroo_injector::logging::{Place, Told};
 use bugaroo_ptx::op::{AtomOp, FenceKind};
-use bugaroo_ptx::types::Scope;
+use bugaroo_ptx::types::{Scope, Type};
 use bugaroo_semantics::effect::{Stated, acquires, releases, scope_of, strong_among};
 use bugaroo_semantics::event::{
     Access, AccessKind, Addresses, Event, Fence, Lanes, Memory, Shape, Site, Values, WorkId, each,
 };
+use bugaroo_semantics::parts::Turn;
 use bugaroo_semantics::scope::{Scope as Reach, Strength};
 use bugaroo_semantics::{Observer, Wants};
 
 use super::Broken;
 use super::slots::Slots;
-use super::stack::Turn;
 use super::tail::Record;
 use super::waiting::{At, Party};
 
@@ -179,10 +179,9 @@ impl Stream {
             first: index * 32,
             mask: record.lanes,
         };
-        let stacked = self.launch.lockstep && self.wants.branches;
-        let stack = known.stacks.get_mut(index as usize).filter(|_| stacked);
-        if let Some(stack) = stack {
-            stack.run(record.lanes, !place.guarded, |turn| {
+        let in_lockstep = self.launch.lockstep && self.wants.branches;
+        if let Some(warp) = known.warps.get_mut(index as usize).filter(|_| in_lockstep) {
+            warp.parts.run(record.lanes, !place.guarded, warp.alive, |turn| {
                 let event = match turn {
                     Turn::Else(mask) => Event::Else(Lanes { mask, ..by }),
                     Turn::Join(mask) => Event::Join(Lanes { mask, ..by }),
@@ -234,17 +233,20 @@ impl Stream {
                 let taken = each(by.mask).filter(|lane| record.words[*lane as usize] != 0);
                 let taken = taken.fold(0, |mask, lane| mask | 1 << lane);
                 if self.wants.branches && taken != 0 && taken != by.mask {
-                    let stack = known.stacks.get_mut(index as usize).filter(|_| stacked);
-                    let first = stack.map_or(0, |stack| stack.split(by.mask, taken, backward));
+                    let mut first = 0;
+                    if let Some(warp) = known.warps.get_mut(index as usize).filter(|_| in_lockstep) {
+                        first = if backward { taken } else { by.mask & !taken };
+                        warp.parts.split(by.mask, first);
+                    }
                     observer.event(&Event::Split { by, site, taken, first });
                 }
             }
-            // What it says of the stack is told.
+            // What it says of who are together is told.
             Told::Join => {}
             Told::Exit => {
                 observer.event(&Event::Exit(by));
-                if let Some(stack) = known.stacks.get_mut(index as usize) {
-                    stack.exit(by.mask);
+                if let Some(warp) = known.warps.get_mut(index as usize) {
+                    warp.alive &= !by.mask;
                 }
                 known.threads = known.threads.saturating_sub(by.mask.count_ones());
                 if known.threads == 0 {
@@ -279,6 +281,9 @@ fn access(
     observer: &mut dyn Observer,
 ) {
     let Stated { kind, semantics, ty, elements, .. } = stated;
+    // A packed atomic is one of each of its elements (PTX ISA, "Packed Data-types").
+    let packed = matches!(kind, AccessKind::Atomic(_)) && matches!(ty, Type::F16x2 | Type::BF16x2);
+    let (size, parts) = if packed { (2, 2) } else { (ty.bytes(), 1) };
     let words = &held.record.words;
     let addresses: [u64; 32] = words.map(|one| one & word::ADDRESS);
     let shared = |lane: &u32| words[*lane as usize] & word::SHARED != 0;
@@ -297,25 +302,29 @@ fn access(
             continue;
         }
         let wrote = if kind.writes() { held.wrote.unwrap_or(mask) & mask } else { 0 };
-        observer.access(&Access {
-            by: Lanes { mask, ..by },
-            site,
-            kind,
-            strength: strong_among(semantics).map_or(Strength::Weak, |scope| Strength::Strong(reach(scope))),
-            scope: scope_of(semantics).unwrap_or(Scope::Sys),
-            acquire: acquires(semantics),
-            release: releases(semantics),
-            memory: if shared(&first) { Memory::Shared(by.cta) } else { Memory::Global },
-            size: ty.bytes(),
-            elements: elements.into(),
-            at: pattern(&addresses, mask, ty.bytes() * u32::from(elements)),
-            wrote,
-            held: 0,
-            own: 0,
-            sourced: 0,
-            numbers: None,
-            values: &Agreed(words),
-        });
+        for part in 0..parts {
+            let addresses = addresses.map(|address| address + u64::from(part * size));
+            observer.access(&Access {
+                by: Lanes { mask, ..by },
+                site,
+                kind,
+                strength: strong_among(semantics)
+                    .map_or(Strength::Weak, |scope| Strength::Strong(reach(scope))),
+                scope: scope_of(semantics).unwrap_or(Scope::Sys),
+                acquire: acquires(semantics),
+                release: releases(semantics),
+                memory: if shared(&first) { Memory::Shared(by.cta) } else { Memory::Global },
+                size,
+                elements: elements.into(),
+                at: pattern(&addresses, mask, size * u32::from(elements)),
+                wrote,
+                held: 0,
+                own: 0,
+                sourced: 0,
+                numbers: None,
+                values: &Agreed(words),
+            });
+        }
     }
 }
 

@@ -266,6 +266,10 @@ impl Device {
         let line = |pc: u32| {
             let place = program.place(pc);
             let line = logged.lines.original(place.ptx_line)?;
+            // Constants are not logged: within a grid nobody writes them.
+            if original.get(line as usize - 1).is_some_and(|text| text.contains("ld.const")) {
+                return None;
+            }
             let ours = place.function.starts_with("__bugaroo_") || place.instruction.contains("bugaroo_");
             let stood = original.get(line as usize - 1)?.contains(&place.instruction);
             (!ours && stood).then_some(line)

@@ -37,21 +37,14 @@ pub fn own_sites(source: &str, original: &Program, logged: &Logged, program: &Pr
     found
 }
 
-/// A split that is not over.
-#[derive(Clone, Copy)]
-struct Open {
-    lanes: u32,
-    own: bool,
-}
-
 /// Hands on to an observer what the program's own instructions do.
 pub struct Own<O> {
     pub inner: O,
     sites: Vec<Option<Site>>,
     /// Whether the instruction parts lanes that are together: a branch.
     branches: Vec<bool>,
-    /// In lockstep, by warp slot: splits, and lanes that have not ended.
-    stacks: BTreeMap<u32, (Vec<Open>, u32)>,
+    /// In lockstep, by warp slot: which lanes are together but for branches that are not the program's; none: all.
+    parts: BTreeMap<u32, Vec<u32>>,
     lockstep: bool,
     warps_per_cta: u32,
 }
@@ -61,24 +54,17 @@ impl<O: Observer> Own<O> {
     pub fn new(inner: O, sites: Vec<Option<Site>>, program: &Program) -> Own<O> {
         let branch = |pc: u32| program.place(pc).instruction.contains("bra");
         let branches = (0..sites.len() as u32).map(branch).collect();
-        Own { inner, sites, branches, stacks: BTreeMap::new(), lockstep: false, warps_per_cta: 1 }
+        Own { inner, sites, branches, parts: BTreeMap::new(), lockstep: false, warps_per_cta: 1 }
     }
 
     fn of(&self, site: Site) -> Option<Site> {
         self.sites[site as usize]
     }
 
-    fn stack(&mut self, by: &Lanes) -> &mut (Vec<Open>, u32) {
-        self.stacks.entry(by.warp).or_insert_with(|| (Vec::new(), u32::MAX))
-    }
-
-    /// The split that the warp is in, when those are closed whose lanes have all ended: that is not told.
-    fn top(&mut self, by: &Lanes) -> Option<Open> {
-        let (open, alive) = self.stack(by);
-        while open.last().is_some_and(|top| top.lanes & *alive == 0) {
-            open.pop();
-        }
-        open.last().copied()
+    /// Takes these lanes out of the parts of their warp.
+    fn take(&mut self, by: &Lanes) {
+        let parts = self.parts.entry(by.warp).or_insert_with(|| vec![u32::MAX]);
+        parts.iter_mut().for_each(|part| *part &= !by.mask);
     }
 }
 
@@ -101,7 +87,7 @@ impl<O: Observer> Observer for Own<O> {
             }
             Event::BlockBegin { cta, .. } => {
                 let per_cta = self.warps_per_cta;
-                self.stacks.retain(|warp, _| warp / per_cta != cta);
+                self.parts.retain(|warp, _| warp / per_cta != cta);
                 Some(*event)
             }
             Event::Fence { by, site, fence } => self.of(site).map(|site| Event::Fence { by, site, fence }),
@@ -112,23 +98,24 @@ impl<O: Observer> Observer for Own<O> {
             Event::WarpBarrier { by, site } => self.of(site).map(|site| Event::WarpBarrier { by, site }),
             Event::Split { by, site, taken, first } => {
                 let branch = self.branches[site as usize];
-                // Lanes that do not keep to the stack part wherever they stand.
+                // Lanes may part at a wait.
                 let own = self.of(site).or((!branch).then_some(site));
-                if self.lockstep {
-                    let split = Open { lanes: by.mask, own: own.is_some() };
-                    self.stack(&by).0.push(split);
+                if self.lockstep && own.is_some() {
+                    self.take(&by);
+                    self.parts.entry(by.warp).or_default().extend([taken, by.mask & !taken]);
                 }
                 own.map(|site| Event::Split { by, site, taken, first })
             }
-            Event::Else(by) => self.top(&by).filter(|top| top.own).map(|_| *event),
+            Event::Else(_) => None,
             Event::Join(by) => {
-                let top = self.top(&by);
-                self.stack(&by).0.pop();
-                top.filter(|top| top.own).map(|_| *event)
-            }
-            Event::Exit(by) => {
-                self.stack(&by).1 &= !by.mask;
-                Some(*event)
+                // Those that only code that is not the program's has parted have never been apart.
+                let parts = self.parts.get(&by.warp);
+                let apart = parts.is_some_and(|parts| !parts.iter().any(|part| part & by.mask == by.mask));
+                if apart {
+                    self.take(&by);
+                    self.parts.entry(by.warp).or_default().push(by.mask);
+                }
+                apart.then_some(*event)
             }
             _ => Some(*event),
         };

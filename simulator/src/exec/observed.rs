@@ -18,6 +18,7 @@ use bugaroo_semantics::effect::strong_among;
 use bugaroo_semantics::event::{
     self, Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId,
 };
+use bugaroo_semantics::parts::Parts;
 use bugaroo_semantics::{Observer, Wants};
 
 pub(super) use matrices::Elements;
@@ -92,7 +93,7 @@ pub(super) struct Observed {
     pub made: Made,
     issued: asynchronous::Issued,
     /// How the lanes of each warp have parted, where it is asked for: in lockstep.
-    parts: Vec<branches::Parts>,
+    parts: Vec<Parts>,
 }
 
 impl Observed {
@@ -108,7 +109,7 @@ impl Observed {
             before: wants.before.then(|| Box::new([[0; 8]; 32])),
             made: Made::default(),
             issued: asynchronous::Issued::new(warps),
-            parts: vec![branches::Parts::default(); warps],
+            parts: vec![Parts::default(); warps],
         }
     }
 
@@ -288,7 +289,7 @@ impl Machine<'_> {
     pub(super) fn observed_block_begins(&mut self, cta: u32) {
         if let Some(watch) = &mut self.watch {
             let warps = self.plan.warps_per_block as usize;
-            watch.parts[cta as usize * warps..][..warps].iter_mut().for_each(branches::Parts::clear);
+            watch.parts[cta as usize * warps..][..warps].iter_mut().for_each(Parts::clear);
         }
         let block = self.ctas[cta as usize].block;
         self.tell(|_, watch| Event::BlockBegin { grid: watch.watch.grid, cta, block });
