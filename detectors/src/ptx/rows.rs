@@ -113,6 +113,23 @@ impl Lists {
         self.writes.push(*new);
     }
 
+    /// An atomic that is kept here turns out to have read these writes: what it dominates goes, as in [`Self::access`].
+    pub fn has_seen(&mut self, new: &Record, check: &mut Check<'_>, seen: &[Name]) {
+        let its = |record: &&Record| record.is(STRONG) && record.link == new.link;
+        let Some(kept) = self.writes.iter().find(its).copied() else { return };
+        let (mut left, mut gone) = (kept.mask, false);
+        for old in self.writes.iter_mut() {
+            let at = old.mask & kept.mask;
+            let is_seen = old.link != new.link && seen.iter().any(|name| name.0 == old.link);
+            if at != 0 && is_seen && old.is(STRONG) && check.excused(old, new) {
+                gone |= one(old, &kept, at, check, seen, &mut left);
+            }
+        }
+        if gone {
+            drop_empty(&mut self.writes, check.links);
+        }
+    }
+
     /// A grid's first read here stands for those of grids that it comes behind: else each launch would leave its own.
     fn older_grids(&mut self, new: &Record, check: &Check<'_>) {
         if new.is(STRONG) || self.reads.last().is_none_or(|last| last.grid == new.grid) {

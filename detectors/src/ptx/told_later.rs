@@ -120,6 +120,9 @@ impl Ptx {
             if link != 0 {
                 self.inherit(by, memory, at, link, &sources);
             }
+            if complete && link != 0 {
+                self.has_seen(by, memory, &record, at, &sources);
+            }
             if complete {
                 self.links.thaw(1);
                 self.decide(by, memory, at.row, &record, &candidates);
@@ -176,6 +179,29 @@ impl Ptx {
                 message.entries = release::both(&message.entries, &sources.entries);
                 message.before.add_all(before.iter().copied().filter(|name| name.0 != link));
             }
+        }
+    }
+
+    /// Of the writes that an atomic turns out to have read, those need not be kept that it stands for: chains of atomics would grow for
+    /// ever.
+    fn has_seen(&mut self, by: &Lanes, memory: Memory, record: &Record, at: Element, sources: &Sources) {
+        let chain = self.still(&sources.chain);
+        let Some(grid) = self.grids.get(&by.grid) else { return };
+        let warp = &grid.warps[by.warp as usize];
+        let log = &self.host;
+        let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
+        let Some(cells) = &mut row.cells else { return };
+        let mut check = Check {
+            works: &self.works,
+            links: &mut self.links,
+            grid: Some(grid),
+            actor: Actor::Lanes(&warp.views, by.first),
+            settled: 0,
+            report: &mut self.report,
+            candidates: None,
+        };
+        for index in granules(at.mask) {
+            cells[index].lists().has_seen(record, &mut check, &chain);
         }
     }
 
