@@ -232,7 +232,7 @@ reason = \"only for statistics\"
         .prints("warning: known.toml:6: this rule has suppressed nothing (only for statistics)")
         .prints("1 race between 1 pair of places");
     let both = [&one[..], &["--suppressions", "more.toml"]].concat();
-    race(&place, &both, &["races"]).exits(0).prints("suppressed: 2 races").prints("no race was found");
+    race(&place, &both, &["races"]).exits(0).prints("suppressed: 2 races").prints("no other race was found");
     let report = json(&place, &both, &["races"], 0);
     assert_eq!(report["races"], Value::Array(vec![]));
     assert_eq!(report["suppressed"][0]["rule"]["reason"], "the last one wins");

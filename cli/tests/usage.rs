@@ -26,7 +26,7 @@ fn programs_that_are_none() {
         ("./nothing", "program not found: ./nothing"),
         (".", "program not found: ."),
         ("./", "./ is a directory"),
-        ("./plain", "./plain is not executable"),
+        ("./plain", "./plain is not executable (chmod +x ./plain ?)"),
         ("./empty", "./empty is empty"),
         ("./text", "./text is neither an ELF program nor a script"),
         ("./lost", "is its interpreter missing?"),

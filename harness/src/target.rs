@@ -37,7 +37,7 @@ pub enum TargetError {
     #[error("{0} is not a regular file")]
     NotAFile(String),
     /// Nobody may execute it.
-    #[error("{0} is not executable (chmod +x {0} ?)")]
+    #[error("{app} is not executable ({hint})", app = .0, hint = hint(.0))]
     NotExecutable(String),
     /// Nothing in it.
     #[error("{0} is empty")]
@@ -116,6 +116,18 @@ fn on_path(name: &str, directory: &Path) -> Result<PathBuf, TargetError> {
 
 fn is_executable(meta: &fs::Metadata) -> bool {
     meta.permissions().mode() & 0o111 != 0
+}
+
+/// What to do with a file that nobody may execute.
+fn hint(app: &str) -> String {
+    match Path::new(app).extension().and_then(|extension| extension.to_str()) {
+        Some("cu" | "cuh" | "c" | "cc" | "cpp" | "cxx" | "rs") => {
+            "it is source: name the program built of it".to_owned()
+        }
+        Some("ptx" | "cubin" | "fatbin") => "it is device code: name the program that loads it".to_owned(),
+        Some("py") => format!("python {app} ?"),
+        _ => format!("chmod +x {app} ?"),
+    }
 }
 
 fn check(app: &str, path: &Path) -> Result<(), TargetError> {

@@ -147,6 +147,15 @@ pub fn plain_beside_strong(race: &Race) -> Option<&RaceParty> {
     }
 }
 
+/// Whether threads of one warp do it at one instruction.
+fn is_one_instruction(race: &Race) -> bool {
+    let stands = |party: &RaceParty| party.at.as_ref().map(|at| (at.source.clone(), at.ptx_line));
+    matches!(race.class, RaceClass::IntraWarp)
+        && race.first.access == Access::Store
+        && stands(&race.first).is_some()
+        && stands(&race.first) == stands(&race.second)
+}
+
 /// Which edge is missing, and on which side; then what would add it.
 pub fn missing(race: &Race) -> [String; 2] {
     let (first, second) = (noun(&race.first), noun(&race.second));
@@ -199,6 +208,10 @@ pub fn missing(race: &Race) -> [String; 2] {
         RaceMissing::WarpBarrier if race.kind == RaceKind::BarrierDivergence => said(
             "threads of the warp are not all there".to_owned(),
             "a __syncwarp() that all threads of its mask come to",
+        ),
+        RaceMissing::WarpBarrier if is_one_instruction(race) => said(
+            "lanes of the warp execute it together, and nothing says which comes last".to_owned(),
+            "one lane alone, an atomic, or a place for each lane",
         ),
         RaceMissing::WarpBarrier => said(
             "no barrier of the warp between the two: its threads need not run in lockstep".to_owned(),
