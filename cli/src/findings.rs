@@ -158,13 +158,13 @@ pub fn frames(what: &str, frames: &[HostFrame]) -> Option<String> {
             (None, None) => format!("{}+{:#x}", frame.module, frame.offset),
         }
     };
-    // nvcc's stub of a kernel, and what is in front of `main`, tell nobody anything.
-    let stub = |frame: &&HostFrame| {
+    // What nvcc puts in front of a launch, and the system in front of `main`, is not the program's.
+    let is_its_own = |frame: &&HostFrame| {
         let function = frame.function.as_deref().unwrap_or_default();
         !function.contains("__device_stub__") && !function.starts_with("__libc_start") && function != "_start"
     };
-    let told: Vec<&HostFrame> = frames.iter().filter(stub).collect();
-    let told = if told.is_empty() { frames.iter().collect() } else { told };
+    let own: Vec<&HostFrame> = frames.iter().filter(is_its_own).collect();
+    let told = if own.is_empty() { frames.iter().collect() } else { own };
     let (first, callers) = told.split_first()?;
     let callers: Vec<String> = callers.iter().map(|frame| format!("\n  called by {}", one(frame))).collect();
     Some(format!("{what} by {}{}", one(first), callers.concat()))
