@@ -1,6 +1,6 @@
 //! Whether an access is ordered behind another, or excused with it.
 
-use bugaroo_semantics::event::WorkKind;
+use bugaroo_semantics::event::{Lanes, WorkKind};
 use bugaroo_semantics::scope::ThreadKey;
 
 use super::copies::Copies;
@@ -43,6 +43,19 @@ pub(super) struct Compared {
     pub ordered: Bytes,
     /// Bytes at which they race.
     pub racy: Bytes,
+}
+
+impl<'a> Check<'a> {
+    /// Of lanes of a grid, all of whose races are reported.
+    pub fn of_lanes(
+        (works, links, report): (&'a Works, &'a mut Links, &'a mut Report),
+        grid: &'a Grid,
+        by: &Lanes,
+    ) -> Check<'a> {
+        let views = &grid.warps[by.warp as usize].views;
+        let actor = Actor::Lanes(views, by.first);
+        Check { works, links, grid: Some(grid), actor, settled: 0, report, candidates: None }
+    }
 }
 
 impl Check<'_> {

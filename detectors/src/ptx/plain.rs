@@ -4,7 +4,7 @@ use bugaroo_semantics::event::{Access, AccessKind, Addresses, each};
 use bugaroo_semantics::scope::Strength;
 
 use super::Ptx;
-use super::check::{Actor, Check};
+use super::check::Check;
 use super::record::{Kind, ONE, Record, WRITES};
 use super::report::NO_SCOPE;
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
@@ -200,15 +200,8 @@ impl Ptx {
         self.report.here = (access.memory, row << ROW_SHIFT);
         let log = &self.host;
         let there = self.shadow.row(access.by.grid, access.memory, row, |first, rows| log.fill(first, rows));
-        let mut check = Check {
-            works: &self.works,
-            links: &mut self.links,
-            grid: Some(grid),
-            actor: Actor::Lanes(&warp.views, access.by.first),
-            settled: grid.settled(access.memory, warp),
-            report: &mut self.report,
-            candidates: None,
-        };
+        let mut check = Check::of_lanes((&self.works, &mut self.links, &mut self.report), grid, &access.by);
+        check.settled = grid.settled(access.memory, warp);
         there.plain(record, &mut check, visible, &mut self.spare);
     }
 }

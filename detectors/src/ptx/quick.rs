@@ -7,7 +7,7 @@
 use bugaroo_semantics::event::{Access, AccessKind, each};
 
 use super::Ptx;
-use super::check::{Actor, Check};
+use super::check::Check;
 use super::record::{Record, WRITES};
 use super::rows::granule;
 use super::state::LaneSync;
@@ -66,15 +66,8 @@ impl Ptx {
                 continue;
             }
             self.report.here = (access.memory, address >> ROW_SHIFT << ROW_SHIFT);
-            let mut check = Check {
-                works: &self.works,
-                links: &mut self.links,
-                grid: Some(grid),
-                actor: Actor::Lanes(&warp.views, access.by.first),
-                settled: 0,
-                report: &mut self.report,
-                candidates: None,
-            };
+            let mut check =
+                Check::of_lanes((&self.works, &mut self.links, &mut self.report), grid, &access.by);
             for old in before.iter().rev().filter(|old| old.mask & at != 0) {
                 let excused = check.excused(old, &new);
                 check.compare(old, &new, old.mask & at, excused);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use bugaroo_semantics::event::{Lanes, Memory, Range, WriteId};
 
 use super::Ptx;
-use super::check::{Actor, Check};
+use super::check::Check;
 use super::record::{Record, key};
 use super::release::{self, Reach, Release};
 use super::rows::Row;
@@ -187,19 +187,10 @@ impl Ptx {
     fn has_seen(&mut self, by: &Lanes, memory: Memory, record: &Record, at: Element, sources: &Sources) {
         let chain = self.still(&sources.chain);
         let Some(grid) = self.grids.get(&by.grid) else { return };
-        let warp = &grid.warps[by.warp as usize];
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));
         let Some(cells) = &mut row.cells else { return };
-        let mut check = Check {
-            works: &self.works,
-            links: &mut self.links,
-            grid: Some(grid),
-            actor: Actor::Lanes(&warp.views, by.first),
-            settled: 0,
-            report: &mut self.report,
-            candidates: None,
-        };
+        let mut check = Check::of_lanes((&self.works, &mut self.links, &mut self.report), grid, by);
         for index in granules(at.mask) {
             cells[index].lists().has_seen(record, &mut check, &chain);
         }
@@ -215,17 +206,8 @@ impl Ptx {
         candidates: &[(Record, Bytes)],
     ) {
         let Some(grid) = self.grids.get(&by.grid) else { return };
-        let warp = &grid.warps[by.warp as usize];
         self.report.here = (memory, row << ROW_SHIFT);
-        let mut check = Check {
-            works: &self.works,
-            links: &mut self.links,
-            grid: Some(grid),
-            actor: Actor::Lanes(&warp.views, by.first),
-            settled: 0,
-            report: &mut self.report,
-            candidates: None,
-        };
+        let mut check = Check::of_lanes((&self.works, &mut self.links, &mut self.report), grid, by);
         for (old, at) in candidates {
             check.compare(old, record, *at, false);
         }
