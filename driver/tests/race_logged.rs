@@ -8,11 +8,9 @@ use cuda::module::cuModuleGetFunction;
 use cuda::types::CUfunction;
 use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
 
-const KERNELS: &str = r"
-.version 8.0
-.target sm_75
-.address_size 64
-
+const KERNELS: &str = concat!(
+    include_str!("support/racing.ptx"),
+    r"
 .visible .global .align 4 .u32 counter;
 
 // Each thread writes its number to the first word, and those of even number to the next.
@@ -51,71 +49,8 @@ BEHIND:
     ret;
 }
 
-// Thread 0 writes to shared memory, and others read behind a barrier.
-.visible .entry barrier(.param .u64 words)
-{
-    .shared .align 4 .b8 word[4];
-    .reg .pred %p;
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [words];
-    mov.u32 %r1, %tid.x;
-    setp.ne.u32 %p, %r1, 0;
-    @%p bra BEHIND;
-    st.shared.u32 [word], 5;
-BEHIND:
-    bar.sync 0;
-    ld.shared.u32 %r2, [word];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.u64 %rd3, %rd1, %rd2;
-    st.global.u32 [%rd3], %r2;
-    ret;
-}
-
-// The same without the barrier.
-.visible .entry none(.param .u64 words)
-{
-    .shared .align 4 .b8 word[4];
-    .reg .pred %p;
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [words];
-    mov.u32 %r1, %tid.x;
-    setp.ne.u32 %p, %r1, 0;
-    @%p bra BEHIND;
-    st.shared.u32 [word], 5;
-BEHIND:
-    ld.shared.u32 %r2, [word];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.u64 %rd3, %rd1, %rd2;
-    st.global.u32 [%rd3], %r2;
-    ret;
-}
-
-// The first block writes a word and, behind a fence, a flag; the second waits for the flag and, behind a fence, reads the word.
-.visible .entry pass(.param .u64 words)
-{
-    .reg .pred %p;
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [words];
-    mov.u32 %r1, %ctaid.x;
-    setp.ne.u32 %p, %r1, 0;
-    @%p bra LOOP;
-    st.global.u32 [%rd1], 5;
-    fence.acq_rel.gpu;
-    st.relaxed.gpu.global.u32 [%rd1+4], 1;
-    ret;
-LOOP:
-    ld.relaxed.gpu.global.u32 %r2, [%rd1+4];
-    setp.eq.u32 %p, %r2, 0;
-    @%p bra LOOP;
-    fence.acq_rel.gpu;
-    ld.global.u32 %r1, [%rd1];
-    st.global.u32 [%rd1+8], %r1;
-    ret;
-}
-";
+"
+);
 
 /// A kernel that copies asynchronously.
 const COPIES: &str = r"
