@@ -3,7 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What instructions that access memory, or are barriers, begin with.
-const OPCODES: [&str; 9] = ["ld.", "st.", "atom.", "red.", "cp.", "bar.", "barrier.", "mbarrier.", "ldu."];
+const OPCODES: [&str; 13] = [
+    "ld.",
+    "st.",
+    "atom.",
+    "red.",
+    "cp.",
+    "bar.",
+    "barrier.",
+    "mbarrier.",
+    "ldu.",
+    "wmma.load",
+    "wmma.store",
+    "ldmatrix",
+    "stmatrix",
+];
 /// Memory that no other thread sees.
 const PRIVATE: [&str; 4] = ["ld.param", "st.param", "ld.local", "st.local"];
 
