@@ -51,7 +51,7 @@ pub struct Race {
     pub first_site: Site,
     pub second_site: Site,
     pub bytes: Vec<(Memory, u64)>,
-    /// Another write is between them at each of the bytes.
+    /// Other writes are between them at each of the bytes, each behind the one before.
     pub covered: bool,
 }
 
@@ -394,17 +394,7 @@ impl Axioms {
                 if (host(one) && b.4 == Some(Scope::Sys)) || (host(other) && a.4 == Some(Scope::Sys)) {
                     continue;
                 }
-                let covered = |byte: u64| {
-                    accesses.iter().any(|n| {
-                        let part = parts(*n);
-                        self.writes(*n)
-                            && part.0 == a.0
-                            && part.1 <= byte
-                            && byte < part.2
-                            && causality.has(e, *n)
-                            && causality.has(*n, x)
-                    })
-                };
+                let covered = |byte: u64| self.covered(&causality, (e, x), (a.0, byte));
                 let bytes: Vec<u64> = (from..to).collect();
                 races.push(Race {
                     first: one,
@@ -417,6 +407,30 @@ impl Axioms {
             }
         }
         races
+    }
+}
+
+impl Axioms {
+    /// Whether causality order leads from one access to the other through writes of this byte. Each step is coherence order; that
+    /// of a step through observation and the next do not make causality order of the two together.
+    fn covered(&self, causality: &Matrix, (from, to): (usize, usize), (memory, byte): (Memory, u64)) -> bool {
+        let has = |node: &usize| match &self.nodes[*node].what {
+            What::Memory { memory: its, address, size, .. } => {
+                self.writes(*node) && *its == memory && (*address..address + u64::from(*size)).contains(&byte)
+            }
+            _ => false,
+        };
+        let mut left: Vec<usize> = (0..self.nodes.len()).filter(has).collect();
+        let mut reached = vec![from];
+        while let Some(at) = reached.pop() {
+            if at != from && causality.has(at, to) {
+                return true;
+            }
+            let (behind, others): (Vec<usize>, _) = left.iter().partition(|node| causality.has(at, **node));
+            left = others;
+            reached.extend(behind);
+        }
+        false
     }
 }
 

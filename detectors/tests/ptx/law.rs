@@ -1,4 +1,5 @@
-//! What is found is so, and whatever races is found: on random executions. `BUGAROO_EXECUTIONS` says how many.
+//! What is found is so, and whatever races is found: on random executions. `BUGAROO_EXECUTIONS` says how many. A pair with other writes
+//! of the same bytes between the two, each behind the one before in causality order, may be left out: the detector says that it is.
 
 use crate::generate::Generator;
 

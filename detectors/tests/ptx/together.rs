@@ -30,7 +30,8 @@ impl Generator {
         self.world.access(thread, u32::MAX, memory, Addresses::Each(&all), how);
     }
 
-    /// Relaxed atomics of a block at one place, one after another, with something else in between now and then.
+    /// Relaxed atomics of a block at one place, one after another, with something else in between now and then: strong stores,
+    /// too, by which older accesses leave the shadow one behind the other.
     pub fn burst(&mut self, thread: Thread) {
         let (mut memory, mut at) = self.memory(thread);
         if self.fenced {
@@ -53,7 +54,7 @@ impl Generator {
         for _ in 0..2 + self.random.below(5) {
             let who = self.random.of(&threads);
             let scope = if wide || self.fenced { Scope::Gpu } else { self.random.of(&SCOPES) };
-            let how = match self.random.below(if self.fenced { 18 } else { 23 }) {
+            let how = match self.random.below(if self.fenced { 18 } else { 24 }) {
                 0 => How { acquire: true, ..strong(RMW, scope) },
                 1 => How { release: true, ..strong(RMW, scope) },
                 2 => strong(LOAD, scope),
@@ -62,6 +63,7 @@ impl Generator {
                 20 => How { size: 2, ..strong(LOAD, scope) },
                 21 => How { wrote: false, ..strong(RMW, scope) },
                 22 => How { size: 8, ..strong(RMW, scope) },
+                23 => strong(STORE, scope),
                 _ => strong(RMW, scope),
             };
             let place = at & !u64::from(how.size - 1);
