@@ -5,7 +5,7 @@
 //
 // Two models in one text, chosen by launch state, so that one instrumented module serves every
 // configuration:
-//  - store-buffer (DESIGN part 4): a delayed store does not touch memory before it drains; loads
+//  - store-buffer: a delayed store does not touch memory before it drains; loads
 //    compose or drain by byte range; same address in order; strong stores drain after a bounded while;
 //    what orders for one CTA alone makes visible to that CTA alone.
 //  - bugaroo (Islam & Muzahid, Algorithms 1 and 2; paper.cuh), quirks included: a delayed store first happens,

@@ -7,7 +7,7 @@ use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values};
-use bugaroo_semantics::scope::{self, Strength};
+use bugaroo_semantics::scope::Strength;
 
 struct Zero;
 
@@ -63,8 +63,7 @@ impl Bench {
             by,
             site,
             kind,
-            strength: if atomic { Strength::Strong(scope::Scope::Gpu) } else { Strength::Weak },
-            scope: Scope::Gpu,
+            strength: if atomic { Strength::Strong(Scope::Gpu) } else { Strength::Weak },
             acquire: false,
             release: false,
             memory: if shared { Memory::Shared(by.cta) } else { Memory::Global },

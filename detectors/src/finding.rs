@@ -1,6 +1,5 @@
 //! What a detector finds.
 
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::inferred::Role;
@@ -85,10 +84,8 @@ pub struct Party {
     pub site: Site,
     /// What it does. A copy's read is a load, its write a store.
     pub kind: AccessKind,
-    /// Weak, or strong.
+    /// Weak, or strong and for whom.
     pub strength: Strength,
-    /// Of a strong one, its scope.
-    pub scope: Scope,
     /// Where it begins.
     pub address: u64,
     /// Bytes of the element.

@@ -1,4 +1,4 @@
-//! The coin flips: a hash of counters (DESIGN part 2), the twin of `toss` in `handlers.cu`.
+//! The coin flips: a hash of counters, the twin of `toss` in `handlers.cu`.
 //!
 //! No flip depends on interleaving, nor on which spaces or kernels are delayed: a store site counts its
 //! executions by each thread whatever the thresholds are.

@@ -6,7 +6,7 @@ use crate::coin::{launch_key, threshold};
 /// Which buffers the handlers simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
-    /// DESIGN part 4: sound store buffers.
+    /// Sound store buffers.
     StoreBuffer = 1,
     /// The Bugaroo paper's Algorithms 1 and 2.
     Bugaroo = 2,

@@ -1,6 +1,6 @@
 //! The device code that the injector's passes call, and the layouts that host and device share.
 //!
-//! `handlers.cu` holds the code: per-thread store buffers under two models, DESIGN part 4's sound
+//! `handlers.cu` holds the code: per-thread store buffers under two models, the sound
 //! store buffers and the Bugaroo paper's Algorithms 1 and 2. Its compiled form is [`PTX`]. This crate
 //! is the one source of the numbers that both sides use: `layout.h` is generated from it
 //! ([`header::generate`]), and `handlers.cu` asserts that its structs agree.

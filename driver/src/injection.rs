@@ -1,5 +1,5 @@
 //! What the orders want done to kernels: instrumentation at the load of a module, and the launch state
-//! before each launch (DESIGN parts 1 and 4).
+//! before each launch.
 //!
 //! One instrumented module serves every configuration. Probability, seed, spaces, kernels and fence
 //! sites are data: a flags table that is written once, before a module's first launch, and the state that

@@ -209,7 +209,7 @@ impl<'m> Collector<'m, '_> {
                 None => return,
             },
             Effect::ProxyFence | Effect::Unknown => (PointKind::Unknown, None),
-            Effect::Fence { scope, .. } => (PointKind::Fence(scope), Some(SiteKind::Fence)),
+            Effect::Fence(fence) => (PointKind::Fence(fence.scope), Some(SiteKind::Fence)),
             Effect::BlockBarrier => (PointKind::Barrier, Some(SiteKind::Barrier)),
             Effect::WarpBarrier => (PointKind::WarpBarrier, Some(SiteKind::Barrier)),
             Effect::Exit => (PointKind::Exit, None),

@@ -1,5 +1,5 @@
 //! PTX to PTX: instrumentation that routes stores through per-thread store buffers, and lets fences be
-//! omitted or inserted, all decided at launch time by data (DESIGN parts 2 and 4).
+//! omitted or inserted, all decided at launch time by data.
 //!
 //! [`instrument`] parses a module, collects its sites once ([`collect_sites`]), lets every pass of
 //! [`passes::PASSES`] add text around them, and applies it. The program's own bytes all stay, in order;

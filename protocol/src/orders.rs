@@ -13,7 +13,7 @@ pub const VERSION: u32 = 11;
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
 
-/// Which memory behaviour the injector shows (DESIGN part 4).
+/// Which memory behaviour the injector shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {

@@ -23,6 +23,15 @@ pub struct Stated {
     pub elements: u8,
 }
 
+/// A fence, as the program has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// Which.
+    pub kind: FenceKind,
+    /// Among whom.
+    pub scope: Scope,
+}
+
 /// What one instruction means for memory and for the order of what other threads see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effect {
@@ -32,12 +41,7 @@ pub enum Effect {
     /// `ld`, `ldu`, `st`, `atom`, `red`, of whatever space.
     Access(Stated),
     /// `fence`, `membar`: orders memory.
-    Fence {
-        /// Which.
-        kind: FenceKind,
-        /// Among whom.
-        scope: Scope,
-    },
+    Fence(Fence),
     /// `fence.proxy.*`, `fence.mbarrier_init.*`: orders what one thread did through two proxies.
     ProxyFence,
     /// `bar`, `barrier`: orders memory among the threads of the CTA that take part.
@@ -97,7 +101,7 @@ impl Effect {
                 access(AccessKind::Atomic(op), space, sem, ty, vec)
             }
             Op::Fence { kind: FenceKind::Proxy, .. } => Effect::ProxyFence,
-            Op::Fence { kind, scope } => Effect::Fence { kind, scope },
+            Op::Fence { kind, scope } => Effect::Fence(Fence { kind, scope }),
             Op::Barrier { .. } => Effect::BlockBarrier,
             Op::WarpSync => Effect::WarpBarrier,
             Op::ClusterBarrier { wait, order } => Effect::ClusterBarrier { wait, order },
@@ -151,7 +155,7 @@ impl Effect {
     /// The scope that it states: of a fence or an atomic.
     pub fn stated_scope(self) -> Option<Scope> {
         match self {
-            Effect::Fence { scope, .. } => Some(scope),
+            Effect::Fence(fence) => Some(fence.scope),
             Effect::Access(Stated { kind: AccessKind::Atomic(_), semantics, .. }) => scope_of(semantics),
             _ => None,
         }

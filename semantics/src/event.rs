@@ -27,6 +27,7 @@ mod lanes;
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 
+use crate::effect::Fence;
 use crate::scope::Strength;
 pub use lanes::{Lanes, each};
 
@@ -106,8 +107,6 @@ pub struct Access<'a> {
     pub kind: AccessKind,
     /// Weak, or strong and for whom.
     pub strength: Strength,
-    /// The scope as the program has it, of a strong one; meaningless of a weak one.
-    pub scope: Scope,
     /// `.acquire`, `.acq_rel`.
     pub acquire: bool,
     /// `.release`, `.acq_rel`.
@@ -184,19 +183,6 @@ pub struct Shape {
     pub cluster: u32,
     /// Bytes of shared memory of a CTA.
     pub shared_bytes: u32,
-}
-
-/// A fence of memory (not of a proxy).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fence {
-    /// Sequentially consistent.
-    pub sc: bool,
-    /// It acquires; all but `fence.release` do.
-    pub acquire: bool,
-    /// It releases; all but `fence.acquire` do.
-    pub release: bool,
-    /// Among whom.
-    pub scope: Scope,
 }
 
 /// Through which path memory is accessed (PTX ISA, "Proxies").

@@ -1,5 +1,12 @@
 //! Who a thread is, how far an operation reaches, and when two operations are morally strong.
 
+use bugaroo_ptx::types::Semantics;
+
+use crate::effect::strong_among;
+
+/// The set of threads that an operation takes part with, as PTX has it.
+pub use bugaroo_ptx::types::Scope;
+
 /// A thread as the model knows it: its CTA and its place in there. Grids of more than 2^22 CTAs reuse
 /// numbers; two threads that share one are taken for the same thread, which only forbids more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,23 +41,11 @@ impl ThreadKey {
     }
 }
 
-/// The set of threads that an operation takes part with.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Scope {
-    /// The threads of the same CTA.
-    Cta,
-    /// All threads of the grid. `.cluster` is taken for it: a wider scope orders more.
-    Gpu,
-    /// The host and other devices, too. Within one virtual GPU, as wide as `Gpu`.
-    Sys,
-}
-
-impl Scope {
-    /// Whether this scope of `own` takes `other` in.
-    #[inline]
-    pub fn includes(self, own: ThreadKey, other: ThreadKey) -> bool {
-        self != Scope::Cta || own.cta() == other.cta()
-    }
+/// Whether a scope of `own` takes `other` of the same grid in. `.cluster` is taken for all of the grid here: a wider scope
+/// orders more. `.sys` is as wide as `.gpu` within one virtual GPU.
+#[inline]
+pub fn includes(scope: Scope, own: ThreadKey, other: ThreadKey) -> bool {
+    scope != Scope::Cta || own.cta() == other.cta()
 }
 
 /// Whether an access is strong, and for whom.
@@ -60,6 +55,22 @@ pub enum Strength {
     Weak,
     /// `.relaxed`, `.acquire`, `.release`, `.volatile` (at `Sys`) and atomics.
     Strong(Scope),
+}
+
+impl Strength {
+    /// That of an access as the program has it.
+    pub fn of(semantics: Semantics) -> Strength {
+        strong_among(semantics).map_or(Strength::Weak, Strength::Strong)
+    }
+
+    /// For whom a strong one is.
+    #[inline]
+    pub fn scope(self) -> Option<Scope> {
+        match self {
+            Strength::Weak => None,
+            Strength::Strong(scope) => Some(scope),
+        }
+    }
 }
 
 /// Whether operations of two threads are morally strong: in program order, or both strong and each one's
@@ -72,7 +83,7 @@ pub fn morally_strong(a: (ThreadKey, Strength), b: (ThreadKey, Strength)) -> boo
     }
     match (a.1, b.1) {
         (Strength::Strong(one), Strength::Strong(other)) => {
-            one.includes(a.0, b.0) && other.includes(b.0, a.0)
+            includes(one, a.0, b.0) && includes(other, b.0, a.0)
         }
         _ => false,
     }

@@ -176,7 +176,7 @@ impl Grid {
         let warp = &self.warps[access.by.warp as usize];
         let strong = access.strength != Strength::Weak && !role.volatile;
         let atomic = matches!(access.kind, AccessKind::Atomic(_)) || strong;
-        let what = What::new(access.kind, access.size, access.strength, access.scope, atomic);
+        let what = What::new(access.kind, access.size, access.strength, atomic);
         let mut place = match access.memory {
             Memory::Global => Place::Global(&mut self.global),
             Memory::Shared(slot) => match self.ctas.get_mut(slot as usize) {

@@ -1,9 +1,8 @@
 //! An access as shadow memory keeps it: the epochs of a warp's lanes for bytes of a row.
 
 use bugaroo_ptx::op::AtomOp;
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Site};
-use bugaroo_semantics::scope::{Scope as Reach, Strength};
+use bugaroo_semantics::scope::{Scope, Strength};
 
 /// Bytes of a row.
 pub(super) const ROW: u64 = 128;
@@ -41,14 +40,12 @@ const OPS: [AtomOp; 10] = [
     AtomOp::Max,
 ];
 const SCOPES: [Scope; 4] = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
-const REACHES: [Reach; 3] = [Reach::Cta, Reach::Gpu, Reach::Sys];
 
 const _: () = {
     let mut at = 0;
     while at < OPS.len() {
         assert!(OPS[at] as usize == at);
         assert!(at >= SCOPES.len() || SCOPES[at] as usize == at);
-        assert!(at >= REACHES.len() || REACHES[at] as usize == at);
         at += 1;
     }
 };
@@ -59,19 +56,19 @@ const STRONG: u8 = 0x40;
 
 impl What {
     /// `atomic`: it does not race with others that are atomic.
-    pub fn new(kind: AccessKind, size: u32, strength: Strength, scope: Scope, atomic: bool) -> What {
+    pub fn new(kind: AccessKind, size: u32, strength: Strength, atomic: bool) -> What {
         let op = match kind {
             AccessKind::Load => 0,
             AccessKind::Store => 1,
             AccessKind::Atomic(op) => 2 + op as u8,
         };
-        let (strong, reach) = match strength {
+        let (strong, scope) = match strength {
             Strength::Weak => (0, 0),
-            Strength::Strong(reach) => (STRONG, reach as u8),
+            Strength::Strong(scope) => (STRONG, scope as u8),
         };
         let size = size.trailing_zeros() as u8 & 7;
         let atomic = if atomic { ATOMIC } else { 0 };
-        What { kind: op | strong | atomic, flags: size | (scope as u8) << 3 | reach << 5 }
+        What { kind: op | strong | atomic, flags: size | scope << 3 }
     }
 
     /// Whether it does not race with others like it.
@@ -97,11 +94,7 @@ impl What {
         if self.kind & STRONG == 0 {
             return Strength::Weak;
         }
-        Strength::Strong(REACHES[usize::from(self.flags >> 5)])
-    }
-
-    pub fn scope(self) -> Scope {
-        SCOPES[usize::from(self.flags >> 3 & 3)]
+        Strength::Strong(SCOPES[usize::from(self.flags >> 3)])
     }
 }
 

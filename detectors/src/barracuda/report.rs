@@ -1,6 +1,5 @@
 //! Races as findings: each pair of sites once, with a count.
 
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{Access, AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::scope::Strength;
 use rustc_hash::FxHashMap;
@@ -72,7 +71,6 @@ impl Reports {
             site: mark.site,
             kind: mark.what.kind(),
             strength: mark.what.strength(),
-            scope: mark.what.scope(),
             address: row.wrapping_add_signed(i64::from(mark.element(byte))),
             bytes: mark.what.size(),
             asynchronous: false,
@@ -100,7 +98,6 @@ impl Reports {
             site,
             kind: AccessKind::Load,
             strength: Strength::Weak,
-            scope: Scope::Cta,
             address: u64::from(barrier),
             bytes: 0,
             asynchronous: false,

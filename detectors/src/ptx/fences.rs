@@ -21,8 +21,10 @@
 
 use std::rc::Rc;
 
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::{View, joined};
-use bugaroo_semantics::event::{Fence, Lanes, Memory, WorkId, each};
+use bugaroo_semantics::effect::Fence;
+use bugaroo_semantics::event::{Lanes, Memory, WorkId, each};
 
 use super::Ptx;
 use super::release::{self, Reach, Release};
@@ -102,19 +104,19 @@ impl Warp {
 impl Grid {
     /// A fence of lanes.
     pub fn fence(&mut self, by: &Lanes, fence: Fence) {
-        let reach = Reach::of(fence.scope, self.cluster);
+        let (reach, sc) = (Reach::of(fence.scope, self.cluster), fence.kind == FenceKind::Sc);
         let time = self.ctas[by.cta as usize].clock;
         let mut shared: Option<Rc<Fenced>> = None;
         for lane in each(by.mask) {
-            if fence.acquire {
+            if fence.kind.acquires() {
                 self.take_banked(by, lane, reach, None);
                 let moment = self.moment;
                 self.warps[by.warp as usize].sync(lane).acquired = Some((moment, reach));
             }
-            if fence.sc {
+            if sc {
                 self.fence_sc(by, lane, reach, time);
             }
-            if !fence.release {
+            if !fence.kind.releases() {
                 continue;
             }
             let moment = self.moment;
@@ -142,7 +144,7 @@ impl Grid {
                 sync.released_at.clear();
             }
         }
-        if fence.release || fence.sc {
+        if fence.kind.releases() {
             self.tick(by.cta);
         }
     }

@@ -7,7 +7,6 @@ use bugaroo_semantics::scope::Strength;
 use super::Ptx;
 use super::check::{Actor, Check};
 use super::record::{HOST, Kind, ONE, Record, WRITES};
-use super::report::NO_SCOPE;
 use super::rows::Row;
 use crate::shadow::{Bytes, PAGE, ROW, ROW_SHIFT, bytes};
 
@@ -76,7 +75,6 @@ impl Ptx {
             site,
             kind: if writes { AccessKind::Store } else { AccessKind::Load },
             strength: Strength::Weak,
-            scope: NO_SCOPE,
             size: u32::try_from(range.bytes).unwrap_or(u32::MAX),
             asynchronous: false,
         };

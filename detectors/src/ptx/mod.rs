@@ -49,6 +49,7 @@ mod sync;
 mod told_later;
 mod works;
 
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
@@ -159,9 +160,10 @@ impl Ptx {
             Event::Exit(by) => grid.exit(&by),
             Event::Fence { by, fence, .. } => {
                 grid.ensure(&by);
-                grid.letter |= fence.sc && self.report.raced.contains(&by.grid);
+                let sc = fence.kind == FenceKind::Sc;
+                grid.letter |= sc && self.report.raced.contains(&by.grid);
                 grid.fence(&by, fence);
-                if fence.sc && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
+                if sc && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
                     grid.fenced = true;
                     self.first_fence(by.grid);
                 }

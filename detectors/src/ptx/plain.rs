@@ -6,7 +6,6 @@ use bugaroo_semantics::scope::Strength;
 use super::Ptx;
 use super::check::Check;
 use super::record::{Kind, ONE, Record, WRITES};
-use super::report::NO_SCOPE;
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
 /// The bits of a mask, each as often as a power of two says: bit `i` becomes the `1 << shift` bits from `i << shift`.
@@ -74,7 +73,6 @@ impl Ptx {
             site: access.site,
             kind: access.kind,
             strength: Strength::Weak,
-            scope: NO_SCOPE,
             size: access.size,
             asynchronous: false,
         };

@@ -1,6 +1,5 @@
 //! One access, or those of a warp at one instruction, as the shadow keeps them: which bytes of a row, by whom, when.
 
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Site, WorkId};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 use rustc_hash::FxHashMap;
@@ -134,7 +133,6 @@ pub(super) struct Kind {
     pub site: Site,
     pub kind: AccessKind,
     pub strength: Strength,
-    pub scope: Scope,
     pub size: u32,
     pub asynchronous: bool,
 }

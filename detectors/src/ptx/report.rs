@@ -1,6 +1,5 @@
 //! Findings: which two accesses, how far apart, and what is missing between them.
 
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{Memory, WorkId, WorkKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -110,7 +109,6 @@ impl Report {
             site: kind.site,
             kind: kind.kind,
             strength: kind.strength,
-            scope: kind.scope,
             address: self.here.1 + u64::from(start),
             bytes: kind.size,
             asynchronous: kind.asynchronous,
@@ -177,6 +175,3 @@ fn acquired(grid: &Grid, cta: u32, place: u32) -> Option<(u64, Reach)> {
     let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
     warp.sync.as_ref().and_then(|sync| sync[place as usize & 31].acquired)
 }
-
-/// The scope that accesses with none are told with.
-pub(super) const NO_SCOPE: Scope = Scope::Cta;

@@ -67,14 +67,13 @@ impl Ptx {
             site: access.site,
             kind: access.kind,
             strength: access.strength,
-            scope: access.scope,
             size: access.size,
             asynchronous: false,
         };
         let reach = match access.strength {
             // An atomic is strong, whatever it says.
             Strength::Weak => Reach::Device,
-            Strength::Strong(_) => Reach::of(access.scope, cluster),
+            Strength::Strong(scope) => Reach::of(scope, cluster),
         };
         let atomic = matches!(access.kind, AccessKind::Atomic(_));
         let record = Record {
@@ -88,7 +87,9 @@ impl Ptx {
             link: 0,
             base: 0,
             shape: (access.size.trailing_zeros() as u8) << 3 | ONE,
-            flags: STRONG | (reach as u8) << 6 | if access.scope == Scope::Sys { SYSTEM } else { 0 },
+            flags: STRONG
+                | (reach as u8) << 6
+                | if access.strength == Strength::Strong(Scope::Sys) { SYSTEM } else { 0 },
         };
         let mut released = false;
         for lane in each(self.quick(access, &record)) {

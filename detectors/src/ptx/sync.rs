@@ -10,7 +10,6 @@ use super::Ptx;
 use super::check::{Actor, Check};
 use super::copies::Copy;
 use super::record::{COPY, Kind, ONE, Record, WRITES, key};
-use super::report::NO_SCOPE;
 use super::state::{Arrival, Barrier, Grid, Known, Views, place_of};
 use crate::shadow::{ROW, ROW_SHIFT, bytes};
 
@@ -388,7 +387,6 @@ impl Ptx {
             site: copy.site,
             kind: if writes { AccessKind::Store } else { AccessKind::Load },
             strength: Strength::Weak,
-            scope: NO_SCOPE,
             size: u32::try_from(range.bytes).unwrap_or(u32::MAX),
             asynchronous: true,
         };

@@ -2,9 +2,11 @@
 
 use bugaroo_detectors::{Barracuda, Class, Detector, Kind as Found, Missing};
 use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Event, Fence, Memory, Range};
+use bugaroo_semantics::effect::Fence;
+use bugaroo_semantics::event::{Event, Memory, Range};
 use bugaroo_semantics::inferred::{Reach, Role};
 
 use crate::run::{FIRST, GRID, Run};
@@ -262,7 +264,7 @@ fn it_says_when_a_fence_was_seen() {
     let mut run = Run::new(TWO, Vec::new());
     assert!(!run.detector.rests_on_inference());
     let by = run.lanes(0, 1);
-    let fence = Fence { sc: true, acquire: true, release: true, scope: Scope::Gpu };
+    let fence = Fence { kind: FenceKind::Sc, scope: Scope::Gpu };
     run.detector.event(&Event::Fence { by, site: FIRST, fence });
     assert!(run.detector.rests_on_inference());
 }

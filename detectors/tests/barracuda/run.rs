@@ -7,7 +7,7 @@ use bugaroo_semantics::event::{
     Access as Told, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values, each,
 };
 use bugaroo_semantics::inferred::Role;
-use bugaroo_semantics::scope::{self, Strength};
+use bugaroo_semantics::scope::Strength;
 
 use crate::trace::{Access, At, Kind, Op, Size};
 
@@ -84,8 +84,7 @@ impl Run {
             by,
             site: FIRST + site,
             kind,
-            strength: if strong { Strength::Strong(scope::Scope::Gpu) } else { Strength::Weak },
-            scope: Scope::Gpu,
+            strength: if strong { Strength::Strong(Scope::Gpu) } else { Strength::Weak },
             acquire: false,
             release: false,
             memory: if access.shared { Memory::Shared(by.cta) } else { Memory::Global },

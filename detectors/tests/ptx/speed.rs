@@ -7,7 +7,7 @@ use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{
     Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values, WorkKind,
 };
-use bugaroo_semantics::scope::{Scope as Width, Strength};
+use bugaroo_semantics::scope::Strength;
 
 struct Nothing;
 impl Values for Nothing {
@@ -71,8 +71,7 @@ impl Bench {
             by: self.lanes(block, warp),
             site,
             kind,
-            strength: if atomic { Strength::Strong(Width::Gpu) } else { Strength::Weak },
-            scope: Scope::Gpu,
+            strength: if atomic { Strength::Strong(Scope::Gpu) } else { Strength::Weak },
             acquire: false,
             release: false,
             memory,

@@ -1,13 +1,14 @@
 //! An execution under construction: told to the detector as it grows, and kept for the axioms.
 
 use bugaroo_detectors::{Detector, Finding, Ptx, Who};
-use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::op::{AtomOp, FenceKind};
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
+use bugaroo_semantics::effect::Fence;
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Fence, Lanes, Memory, Range, Shape, Site, Values, WorkId, WorkKind,
+    Access, AccessKind, Addresses, Event, Lanes, Memory, Range, Shape, Site, Values, WorkId, WorkKind,
 };
-use bugaroo_semantics::scope::{Scope as Width, Strength};
+use bugaroo_semantics::scope::Strength;
 
 use crate::axioms::{Agent, Axioms, Node, Order, Race, What};
 
@@ -220,10 +221,7 @@ impl World {
             by,
             site: self.site,
             kind: how.kind,
-            strength: how.scope.map_or(Strength::Weak, |scope| {
-                Strength::Strong(if scope == Scope::Cta { Width::Cta } else { Width::Gpu })
-            }),
-            scope: how.scope.unwrap_or(Scope::Cta),
+            strength: how.scope.map_or(Strength::Weak, Strength::Strong),
             acquire: how.acquire,
             release: how.release,
             memory,
@@ -304,7 +302,13 @@ impl World {
         release: bool,
     ) {
         let by = self.lanes(thread, mask);
-        self.event(&Event::Fence { by, site: 1, fence: Fence { sc, acquire, release, scope } });
+        let kind = match (sc, acquire, release) {
+            (true, ..) => FenceKind::Sc,
+            (_, true, true) => FenceKind::AcqRel,
+            (_, true, false) => FenceKind::Acquire,
+            (_, false, _) => FenceKind::Release,
+        };
+        self.event(&Event::Fence { by, site: 1, fence: Fence { kind, scope } });
         for lane in by.each() {
             let agent = Agent::Thread(by.grid, by.block, by.first + lane);
             self.axioms.add(Node::new(agent, What::Fence { sc, acquire, release, scope }));

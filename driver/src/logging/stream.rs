@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 
 use bugaroo_device_handlers::logging::{record, word};
 use bugaroo_injector::logging::{Place, Told};
-use bugaroo_ptx::op::{AtomOp, FenceKind};
-use bugaroo_ptx::types::{Scope, Type};
-use bugaroo_semantics::effect::{Stated, acquires, releases, scope_of, strong_among};
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::types::Type;
+use bugaroo_semantics::effect::{Stated, acquires, releases};
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Fence, Lanes, Memory, Shape, Site, Values, WorkId, each,
+    Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Site, Values, WorkId, each,
 };
 use bugaroo_semantics::parts::Turn;
-use bugaroo_semantics::scope::{Scope as Reach, Strength};
+use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
 use super::Broken;
@@ -195,11 +195,7 @@ impl Stream {
         match place.told {
             Told::Access(stated) => access(by, site, (stated, self.launch.global_from), held, observer),
             Told::Outcome => {}
-            Told::Fence { kind, scope } => {
-                let sc = kind == FenceKind::Sc;
-                let fence = Fence { sc, acquire: kind.acquires(), release: kind.releases(), scope };
-                observer.event(&Event::Fence { by, site, fence });
-            }
+            Told::Fence(fence) => observer.event(&Event::Fence { by, site, fence }),
             Told::ProxyFence => observer.event(&Event::ProxyFence { by, site }),
             Told::Arrive { waits } => {
                 for (barrier, by) in parts(by, record) {
@@ -308,9 +304,7 @@ fn access(
                 by: Lanes { mask, ..by },
                 site,
                 kind,
-                strength: strong_among(semantics)
-                    .map_or(Strength::Weak, |scope| Strength::Strong(reach(scope))),
-                scope: scope_of(semantics).unwrap_or(Scope::Sys),
+                strength: Strength::of(semantics),
                 acquire: acquires(semantics),
                 release: releases(semantics),
                 memory: if shared(&first) { Memory::Shared(by.cta) } else { Memory::Global },
@@ -340,14 +334,5 @@ fn pattern(addresses: &[u64; 32], mask: u32, bytes: u32) -> Addresses<'_> {
         Addresses::Same(one)
     } else {
         Addresses::Each(addresses)
-    }
-}
-
-/// How far a scope reaches.
-fn reach(scope: Scope) -> Reach {
-    match scope {
-        Scope::Cta => Reach::Cta,
-        Scope::Cluster | Scope::Gpu => Reach::Gpu,
-        Scope::Sys => Reach::Sys,
     }
 }

@@ -124,7 +124,7 @@ impl Observer for Looker {
                 self.touched.insert(grid);
             }
         }
-        let strong = access.strength != Strength::Weak && access.scope == Scope::Sys;
+        let strong = access.strength == Strength::Strong(Scope::Sys);
         if strong && access.memory == Memory::Global && self.reaches_host(access) {
             self.talk(access.by.grid);
         }

@@ -7,9 +7,8 @@ use bugaroo_protocol::{
     Access, Detector, Message, NearAllocation, Race as Told, RaceClass, RaceKind, RaceMissing, RaceParty,
     Races, SiteId, THE_HOST,
 };
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
-use bugaroo_semantics::scope::Strength;
+use bugaroo_semantics::scope::{Scope, Strength};
 use bugaroo_simulator::SharedVariable;
 
 use crate::diagnosis::{Lines, one_thread};
@@ -225,11 +224,11 @@ fn missing(missing: Missing) -> RaceMissing {
 
 /// How strong an access is, in a word.
 fn scope(party: &Party) -> &'static str {
-    match (party.strength, party.scope) {
-        (Strength::Weak, _) => "weak",
-        (_, Scope::Cta) => "cta",
-        (_, Scope::Cluster) => "cluster",
-        (_, Scope::Gpu) => "gpu",
-        (_, Scope::Sys) => "sys",
+    match party.strength {
+        Strength::Weak => "weak",
+        Strength::Strong(Scope::Cta) => "cta",
+        Strength::Strong(Scope::Cluster) => "cluster",
+        Strength::Strong(Scope::Gpu) => "gpu",
+        Strength::Strong(Scope::Sys) => "sys",
     }
 }

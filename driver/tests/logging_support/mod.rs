@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Logged, Options};
-use bugaroo_semantics::event::{Access, AccessKind, Event, Fence, Lanes, Memory as Where, Shape, Site};
+use bugaroo_semantics::effect::Fence;
+use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Memory as Where, Shape, Site};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_detectors::{Class, Detector, Finding, Kind, Missing, Party, Warning, Who};
-use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{Access, AccessKind, Event, Memory, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
@@ -82,7 +81,6 @@ impl Observer for Plain {
                 site: access.site,
                 kind: access.kind,
                 strength: access.strength,
-                scope: access.scope,
                 address: access.address(lane),
                 bytes: access.bytes(),
                 asynchronous: false,
@@ -107,7 +105,6 @@ impl Observer for Plain {
                 site,
                 kind: if writes { AccessKind::Store } else { AccessKind::Load },
                 strength: Strength::Weak,
-                scope: Scope::Sys,
                 address: range.address,
                 bytes: u32::try_from(range.bytes).expect("tests copy little"),
                 asynchronous: false,

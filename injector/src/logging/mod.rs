@@ -27,9 +27,7 @@ pub mod prune;
 
 use bugaroo_ptx::ast::{Module, Span};
 use bugaroo_ptx::edit::LineMap;
-use bugaroo_ptx::op::FenceKind;
-use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::effect::Stated;
+use bugaroo_semantics::effect::{Fence, Stated};
 
 use crate::collect_sites::{Point, SiteTable};
 use crate::plan::Plan;
@@ -44,12 +42,7 @@ pub enum Told {
     /// Behind a compare-and-swap: the word is 1 in lanes that have written.
     Outcome,
     /// A fence.
-    Fence {
-        /// Which.
-        kind: FenceKind,
-        /// Among whom.
-        scope: Scope,
-    },
+    Fence(Fence),
     /// A proxy fence.
     ProxyFence,
     /// At a CTA barrier. The word is the barrier's number.

@@ -102,8 +102,8 @@ fn tell(
                 told.compared = Some(compared(instruction, stated).ok_or_else(refused)?);
             }
         }
-        (PointKind::Fence(_), Effect::Fence { kind, scope }) => {
-            told.before = Some(Told::Fence { kind, scope });
+        (PointKind::Fence(_), Effect::Fence(fence)) => {
+            told.before = Some(Told::Fence(fence));
         }
         (PointKind::Unknown, Effect::ProxyFence) => told.before = Some(Told::ProxyFence),
         (PointKind::Unknown, Effect::Call) if calls_harmless(instruction) => {}

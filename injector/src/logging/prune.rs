@@ -83,7 +83,7 @@ fn in_block(instructions: &[&Instruction], log: &Log, at: &BTreeMap<usize, usize
                     }
                 }
             }
-            Effect::Fence { .. } | Effect::ProxyFence => {
+            Effect::Fence(_) | Effect::ProxyFence => {
                 recent.clear();
                 known.clear();
             }

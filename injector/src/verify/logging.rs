@@ -200,7 +200,7 @@ fn nothing_is_passed_over(pass: &'static str, view: &View<'_>) -> Result<(), Vio
                     matches!(stated.space, Space::Global | Space::Shared)
                 }
                 ("tell-events", effect) => {
-                    let fence = matches!(effect, Effect::Fence { .. } | Effect::ProxyFence);
+                    let fence = matches!(effect, Effect::Fence(_) | Effect::ProxyFence);
                     fence || matches!(effect, Effect::BlockBarrier | Effect::WarpBarrier | Effect::Exit)
                 }
                 _ => false,

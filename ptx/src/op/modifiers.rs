@@ -107,7 +107,7 @@ pub enum TestpKind {
     Subnormal,
 }
 
-/// The order of a fence (`membar.L` decodes to `ScFence` at its scope: DESIGN part 4, rule 7).
+/// The order of a fence (PTX ISA, "membar / fence": `membar.L` is `fence.sc` at its scope).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FenceKind {
     /// `fence.sc.S`, `membar.cta|gl|sys`

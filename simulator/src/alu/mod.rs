@@ -1,4 +1,4 @@
-//! Arithmetic, logic, comparison and conversion of whole rows (DESIGN part 5).
+//! Arithmetic, logic, comparison and conversion of whole rows.
 //!
 //! [`select`] gives, for a decoded instruction and the widths of its operands, the function that
 //! computes it on a warp: 32 lanes at once, written under a mask. Each such function is one pure

@@ -1,6 +1,6 @@
 //! Rows: how lanes are read, computed and written back.
 //!
-//! A register is a row of 32 lanes (DESIGN part 5). An operation is a pure function of one lane
+//! A register is a row of 32 lanes. An operation is a pure function of one lane
 //! ([`LaneOp`]); the single generic body [`run`] applies it to a row and is instantiated twice, for
 //! any x86-64 and for x86-64-v3. Sources are copied out of the frame before anything is written, so
 //! a destination may be the same row as a source.

@@ -370,7 +370,7 @@ impl Machine<'_> {
             Effect::BlockBarrier => Event::Barrier,
             Effect::WarpBarrier => Event::WarpBarrier,
             // Accesses and fences have hooks of their own. What the copies of a group touch was announced when they were issued.
-            Effect::Nothing | Effect::Access(_) | Effect::Fence { .. } | Effect::ProxyFence => return None,
+            Effect::Nothing | Effect::Access(_) | Effect::Fence(_) | Effect::ProxyFence => return None,
             Effect::Mbarrier(MbarrierOp::PendingCount) | Effect::CopyGroup { .. } => return None,
             Effect::Pause | Effect::Call | Effect::Hint => return None,
             _ if effect.only_waits() => Event::Collective,

@@ -13,11 +13,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use bugaroo_ptx::op::{AtomOp, FenceKind};
-use bugaroo_ptx::types::{Scope, Semantics, Type};
-use bugaroo_semantics::effect::strong_among;
-use bugaroo_semantics::event::{
-    self, Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId,
-};
+use bugaroo_ptx::types::{Semantics, Type};
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId};
 use bugaroo_semantics::parts::Parts;
 use bugaroo_semantics::{Observer, Wants};
 
@@ -199,7 +196,6 @@ impl Observed {
             site: self.site(doing.pc),
             kind: doing.kind,
             strength,
-            scope: scope(doing.semantics),
             acquire,
             release,
             memory,
@@ -246,11 +242,6 @@ impl Drop for Observed {
             observer.event(&Event::GridEnd { grid: self.watch.grid });
         }
     }
-}
-
-/// The scope that an access has in the program; of a weak one it means nothing.
-fn scope(semantics: Semantics) -> Scope {
-    strong_among(semantics).unwrap_or(Scope::Sys)
 }
 
 impl Machine<'_> {
@@ -312,12 +303,7 @@ impl Machine<'_> {
             let (by, site) = (machine.observed_lanes(w, mask), watch.site(pc));
             match fence.kind {
                 FenceKind::Proxy => Event::ProxyFence { by, site },
-                kind => {
-                    let (sc, scope) = (kind == FenceKind::Sc, fence.scope);
-                    let fence =
-                        event::Fence { sc, acquire: kind.acquires(), release: kind.releases(), scope };
-                    Event::Fence { by, site, fence }
-                }
+                _ => Event::Fence { by, site, fence },
             }
         });
     }

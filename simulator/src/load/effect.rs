@@ -55,7 +55,7 @@ impl Program {
             Kind::Fence => match self.fences.get(index >> 1) {
                 None => Effect::Pause,
                 Some(fence) if fence.kind == FenceKind::Proxy => Effect::ProxyFence,
-                Some(fence) => Effect::Fence { kind: fence.kind, scope: fence.scope },
+                Some(fence) => Effect::Fence(*fence),
             },
             Kind::Barrier => Effect::BlockBarrier,
             Kind::Collective => {

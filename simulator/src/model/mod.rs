@@ -42,10 +42,8 @@ pub(crate) mod sequential;
 pub mod store_buffer;
 mod world;
 
-use bugaroo_ptx::op::FenceKind;
-use bugaroo_ptx::types::Scope;
-
 pub use accessed::Accessed;
+pub use bugaroo_semantics::effect::Fence;
 pub use bugaroo_semantics::event::Shape;
 pub use world::{World, is_elsewhere};
 
@@ -89,15 +87,6 @@ impl Step {
     pub fn run(lanes: u32) -> Step {
         Step::Do { run: lanes, taken: 0, again: false }
     }
-}
-
-/// A fence, as the program has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fence {
-    /// Which.
-    pub kind: FenceKind,
-    /// Among whom.
-    pub scope: Scope,
 }
 
 /// An instruction, other than an access or a fence, that a model has to know of before it is done.

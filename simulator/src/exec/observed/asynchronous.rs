@@ -7,9 +7,10 @@
 use std::ops::RangeInclusive;
 
 use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::effect::strong_among;
 use bugaroo_semantics::event::{CopyId, Event, Memory, Proxy, Range};
 
-use super::{Lanes, Machine, Observed, scope};
+use super::{Lanes, Machine, Observed};
 use crate::exec::asynchronous::{Spot, Transfer, What};
 
 /// Copies of a warp that an mbarrier has counted and that are kept for a wait to come.
@@ -278,5 +279,5 @@ impl Machine<'_> {
 
 /// Whether an operation on an mbarrier orders nothing, and its scope.
 fn relaxed(order: Semantics) -> (bool, Scope) {
-    (matches!(order, Semantics::Relaxed(_)), scope(order))
+    (matches!(order, Semantics::Relaxed(_)), strong_among(order).unwrap_or(Scope::Sys))
 }

@@ -1,4 +1,4 @@
-//! The machine behind the engine's hooks: model `ptx` on the virtual GPU (DESIGN part 4).
+//! The machine behind the engine's hooks: model `ptx` on the virtual GPU.
 //!
 //! Addresses become locations. A vector of up to sixteen bytes is one access, as the hardware does it (the model
 //! would allow each element to be one of its own). Loads whose thread knows the last write there are left to the engine;
@@ -27,7 +27,7 @@ use crate::load::Program;
 use crate::model::notes::Note;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
 pub(crate) use bytes::order;
-use bytes::{Seen, address, scope};
+use bytes::{Seen, address};
 use late::{Often, Pending};
 use meetings::lanes_of;
 
@@ -269,7 +269,7 @@ impl MemoryModel for Ptx {
             self.order(at, fresh, memory);
             return self.done(at, fresh, 0, memory);
         }
-        self.fence_all(at, fresh, scope(fence.scope), fence.kind, memory);
+        self.fence_all(at, fresh, fence.scope, fence.kind, memory);
         self.done(at, fresh, 0, memory)
     }
 

@@ -16,7 +16,7 @@
 //!
 //! Departures, all towards fewer behaviours: coherence order is total per granule of four bytes, also where
 //! racing writes would have none; an access of more than one granule is a snapshot, and its store never comes early;
-//! `.cluster` is `.gpu`; moral strength does not ask for complete overlap; of a granule the eight newest messages are
+//! `.cluster` takes in the whole grid; moral strength does not ask for complete overlap; of a granule the eight newest messages are
 //! kept; what is forgotten when memory runs short ([`forget`], which counts it) cannot be read any more.
 //! So everything that it shows is allowed; it can miss behaviours that need promises beyond late loads.
 

@@ -15,7 +15,7 @@ use super::Machine;
 use super::chains::NONE;
 use crate::model::Missing;
 use bugaroo_semantics::location::Location;
-use bugaroo_semantics::scope::{Scope, Strength, ThreadKey, morally_strong};
+use bugaroo_semantics::scope::{Scope, Strength, ThreadKey, includes, morally_strong};
 
 /// Loads that read something older than the last value of their location, all by one instruction, passing over writes
 /// by one instruction. What it says of threads, place and edge is of one of them, whole.
@@ -131,7 +131,7 @@ impl Machine {
             .filter(|edge| edge.time >= time)
             .max_by_key(|edge| edge.time);
         let Some(release) = release else { return Missing::Release };
-        if !release.scope.includes(writer, reader.key) {
+        if !includes(release.scope, writer, reader.key) {
             return Missing::Scope;
         }
         let acquire = acquirers()
@@ -139,7 +139,7 @@ impl Machine {
             .filter(|edge| edge.time > time)
             .max_by_key(|edge| edge.time);
         let Some(acquire) = acquire else { return Missing::Acquire };
-        if !acquire.scope.includes(reader.key, writer) {
+        if !includes(acquire.scope, reader.key, writer) {
             return Missing::Scope;
         }
         Missing::Strong

@@ -1,5 +1,5 @@
 //! Model `store-buffer`, natively: what the device code of `bugaroo-device-handlers` does for instrumented PTX, done by
-//! the engine for the program as it stands (DESIGN part 4).
+//! the engine for the program as it stands.
 //!
 //! # What it does
 //! Each thread has a buffer of global stores and one of shared stores. A store is delayed by a coin, the very coin that

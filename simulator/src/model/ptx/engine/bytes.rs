@@ -1,9 +1,9 @@
 //! Addresses, bytes and qualifiers of the engine, as the machine wants them.
 
-use bugaroo_ptx::types::{Scope as IsaScope, Semantics};
-use bugaroo_semantics::effect::{acquires, releases, strong_among};
+use bugaroo_ptx::types::Semantics;
+use bugaroo_semantics::effect::{acquires, releases};
 
-use super::super::{Location, Plain, Scope, Space, Span, Strength, Value};
+use super::super::{Location, Plain, Space, Span, Strength, Value};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::model::notes::Notes;
 use crate::model::{At, World, is_elsewhere};
@@ -54,18 +54,9 @@ impl Plain for Seen<'_, '_> {
     }
 }
 
-pub(super) fn scope(scope: IsaScope) -> Scope {
-    match scope {
-        IsaScope::Cta => Scope::Cta,
-        IsaScope::Cluster | IsaScope::Gpu => Scope::Gpu,
-        IsaScope::Sys => Scope::Sys,
-    }
-}
-
 /// Strength, acquire, release.
 pub(crate) fn order(semantics: Semantics) -> (Strength, bool, bool) {
-    let strength = strong_among(semantics).map_or(Strength::Weak, |reach| Strength::Strong(scope(reach)));
-    (strength, acquires(semantics), releases(semantics))
+    (Strength::of(semantics), acquires(semantics), releases(semantics))
 }
 
 /// Where an address is: in no memory that others see, in memory of the machine, or elsewhere in the cluster.
