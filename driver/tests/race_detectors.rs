@@ -10,7 +10,7 @@ use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, t
 
 const KERNELS: &str = concat!(
     include_str!("support/racing.ptx"),
-    r"
+    r#"
 // Each thread writes its number to the first word.
 .visible .entry all(.param .u64 words)
 {
@@ -22,7 +22,21 @@ const KERNELS: &str = concat!(
     ret;
 }
 
-"
+// What two sides of a branch did, merged: line 0 is none.
+.visible .entry merged(.param .u64 to) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    .loc 1 7 3
+    ld.param.u64 %rd1, [to];
+    mov.u32 %r1, %tid.x;
+    .loc 1 0 0
+    st.global.u32 [%rd1], %r1;
+    .loc 1 9 1
+    ret;
+}
+
+.file 1 "merged.cu"
+"#
 );
 
 fn kernel(name: &std::ffi::CStr) -> CUfunction {
@@ -74,6 +88,16 @@ fn barracuda_finds_threads_that_write_one_word() {
         assert_eq!(race.first.kernel, "all");
     }
     assert!(told(&trial).iter().any(|races| races.accesses > 0));
+}
+
+#[test]
+fn an_access_without_a_line_is_told_near_the_line_before_it() {
+    let ptx = Orders { race: vec![Detector::Ptx], ..baseline() };
+    let trial = run("an_access_without_a_line_is_told_near_the_line_before_it", &ptx, c"merged", (1, 2));
+    let races = races(&trial);
+    let [race] = &races[..] else { panic!("{races:?}") };
+    let source = race.first.at.as_ref().and_then(|at| at.source.as_ref()).expect("a line");
+    assert_eq!((source.file.as_str(), source.line, race.first.near_line), ("merged.cu", 7, true));
 }
 
 #[test]

@@ -131,6 +131,9 @@ pub struct RaceParty {
     /// Who and where, if it is a thread; `threads` is 1: an example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<BlockedThread>,
+    /// The compiler gave the instruction no line, as it has merged or moved it: the one in `at` is the nearest before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub near_line: bool,
     /// Its site, where the module's sites are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<SiteId>,

@@ -19,6 +19,7 @@ fn party(line: u32, access: Access, scope: &str) -> RaceParty {
             source: Some(SourceLine { file: "/src/k.cu".into(), line }),
             instruction: String::new(),
         }),
+        near_line: false,
         site: None,
         access,
         bytes: 4,

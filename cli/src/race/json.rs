@@ -93,6 +93,9 @@ struct Party<'a> {
     kernel_mangled: &'a str,
     ptx_line: Option<u32>,
     source: Option<&'a SourceLine>,
+    /// The compiler gave the instruction no line: `source` is that of the nearest before it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    near_line: bool,
     thread: Option<[u32; 3]>,
     block: Option<[u32; 3]>,
     access: Access,
@@ -112,6 +115,7 @@ impl<'a> Party<'a> {
             kernel_mangled: &party.kernel,
             ptx_line: at.and_then(|at| at.ptx_line),
             source: super::human::source(party),
+            near_line: party.near_line,
             thread: at.map(|at| at.thread),
             block: at.map(|at| at.block),
             access: party.access,

@@ -96,7 +96,8 @@ pub fn does(party: &RaceParty) -> String {
         "" => String::new(),
         scope => format!(", strong at {scope} scope"),
     };
-    format!("{who} {verb} {bytes}{strength}")
+    let near = if party.near_line { " (near here: the compiler merged or moved it)" } else { "" };
+    format!("{who} {verb} {bytes}{strength}{near}")
 }
 
 /// Where the access stands, as far as it is known without its file: kernel, line, PTX line, instruction.

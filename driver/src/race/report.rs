@@ -156,6 +156,7 @@ impl Driver {
         let mut told = RaceParty {
             kernel: String::new(),
             at: None,
+            near_line: false,
             site: None,
             access,
             bytes: party.bytes,
@@ -185,7 +186,12 @@ impl Driver {
         let Some((program, pc)) = race.programs.at(site) else { return };
         // Only what runs as it stands is looked at: its lines are the program's own.
         let lines = Lines::of(None);
-        told.at = Some(one_thread((block, thread), launched.shape, &program.place(pc), &lines));
+        let mut place = program.place(pc);
+        if place.source.is_empty() {
+            place.source = program.source_before(pc);
+            told.near_line = !place.source.is_empty();
+        }
+        told.at = Some(one_thread((block, thread), launched.shape, &place, &lines));
         let runs = |module: &crate::module::Module| std::ptr::eq(module.looked_at(), &raw const **program);
         let module = self.modules.find(runs).first().and_then(|module| self.modules.get(*module).ok());
         let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());

@@ -23,6 +23,7 @@ pub(crate) fn party(line: u32, access: Access) -> RaceParty {
             source: Some(SourceLine { file: "/src/app/kernel.cu".into(), line }),
             instruction: "st.global.u32 [%rd1], %r1;".into(),
         }),
+        near_line: false,
         site: None,
         access,
         bytes: 4,

@@ -225,6 +225,18 @@ impl Program {
         }
     }
 
+    /// For an instruction that the compiler left without a line, as it has merged or moved it: the source of the nearest one before it
+    /// in its function, if any.
+    pub fn source_before(&self, pc: u32) -> Vec<SourcePosition> {
+        let all = &self.origins[..pc as usize];
+        let function = self.origins[pc as usize].function;
+        let mut before = all.iter().rev().take_while(|origin| origin.function == function);
+        let near = before.find(|origin| origin.source.0 != origin.source.1);
+        let positions =
+            near.map_or(&[][..], |near| &self.positions[near.source.0 as usize..near.source.1 as usize]);
+        positions.iter().map(|position| self.position(position)).collect()
+    }
+
     fn position(&self, at: &ast::SourceLine) -> SourcePosition {
         source_position(&self.files, at)
     }
