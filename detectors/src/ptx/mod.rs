@@ -26,6 +26,7 @@
 //! - Grids side by side that have read each other's strong writes, or both done `fence.sc`, are not compared from then on (a warning says so), nor system-scope
 //!   accesses with the host's own.
 //! - A read of a write that is older than the last 80 of its granule takes what all of those have released (a warning).
+//! - Of more than 8 compares that failed at one place with one source, a read of that source has observed all.
 //! - Of a long list of accesses to one place that all race with a new one, the newest is reported.
 
 mod cell;
@@ -36,6 +37,7 @@ mod few;
 mod grids;
 mod host;
 mod links;
+mod messages;
 mod plain;
 mod quick;
 mod record;

@@ -8,16 +8,12 @@
 //! it; a strong write strong accesses of the same CTA that reach as far or farther. Of a strong access of another CTA, two
 //! that would dominate it but for that do, if who is morally strong to both is to it, too.
 
-use bugaroo_semantics::event::WriteId;
-
 use super::cell::Cell;
 use super::check::Check;
-use super::fences::Stamp;
 use super::links::{Links, Name};
 use super::record::{COPY, Record, STRONG, WRITES};
-use super::release::{self, Entries, Reach};
+use super::release::Reach;
 use super::short::Short;
-use super::state::Message;
 use crate::shadow::Bytes;
 
 /// Records in a list above which one race is enough.
@@ -28,30 +24,12 @@ const NARROW: usize = 36;
 const MANY: usize = 72;
 /// Sets of granules that are kept for rows to come.
 const SPARE: usize = 64;
-/// Messages of a granule that are kept for reads to name. An atomic of a whole warp writes 32 before it is told what each of them has
-/// read, and each of its lanes may have read a few behind the last.
-const MESSAGES: usize = 80;
-
-/// What an atomic that has written nothing has read cannot be named: whoever names anything here may have read it, too.
-pub(super) const ANY: WriteId = WriteId::MAX;
 
 /// Records: older ones first.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub writes: Short,
     pub reads: Short,
-}
-
-/// Strong writes of a granule, older ones first, that reads may name.
-#[derive(Debug, Default)]
-pub(super) struct Messages {
-    pub all: Vec<Message>,
-    /// What those that are not kept any more have handed over.
-    pub lost: Entries,
-    /// The last of their numbers.
-    pub lost_up_to: WriteId,
-    /// For `fence.sc`, of reads, too.
-    pub stamp: Stamp,
 }
 
 /// The granules of a row.
@@ -377,52 +355,5 @@ impl Row {
             lists(own) + size_of::<Cell>() as u64 + messages as u64
         };
         lists(&self.lists) + self.cells.as_ref().map_or(0, |cells| cells.iter().map(cell).sum())
-    }
-}
-
-impl Messages {
-    /// Bytes, about.
-    pub fn held(&self) -> usize {
-        self.all.capacity() * size_of::<Message>() + size_of::<Messages>()
-    }
-
-    /// These bytes have been written by somebody else.
-    pub fn overwrite(&mut self, mask: Bytes) {
-        self.all.iter_mut().for_each(|message| message.live &= !mask);
-        self.all.retain(|message| message.live != 0 || message.number != 0);
-    }
-
-    /// A strong write is visible, or can be named from now on.
-    pub fn add(&mut self, message: Message) {
-        let visible = message.live;
-        if visible != 0 {
-            self.overwrite(visible);
-        }
-        self.all.push(message);
-        if self.all.len() > MESSAGES
-            && let Some(at) = self.all.iter().position(|message| message.live == 0)
-        {
-            let lost = self.all.remove(at);
-            self.lost = release::both(&self.lost, &lost.entries);
-            if lost.number != ANY {
-                self.lost_up_to = self.lost_up_to.max(lost.number);
-            }
-        }
-    }
-
-    /// Those that a read of these bytes comes across: what memory holds, or those of a number.
-    pub fn read(&self, mask: Bytes, number: Option<WriteId>) -> impl Iterator<Item = &Message> {
-        let named = move |message: &Message| {
-            !message.failed && Some(message.number) == number && message.mask & mask != 0
-        };
-        // Whoever names a strong write has read that.
-        let any = number.is_some() && !self.all.iter().any(named);
-        self.all.iter().filter(move |message| match number {
-            None => message.live & mask != 0,
-            Some(number) => {
-                (message.number == number && message.mask & mask != 0)
-                    || (any && message.number == ANY && message.mask & mask != 0)
-            }
-        })
     }
 }

@@ -12,9 +12,10 @@ use super::Ptx;
 use super::check::{Actor, Check};
 use super::few::Few;
 use super::links::Name;
+use super::messages::ANY;
 use super::record::{Kind, ONE, Record, STRONG, SYSTEM, WRITES, key};
 use super::release::{self, Entries, Reach};
-use super::rows::{ANY, granule};
+use super::rows::granule;
 use super::state::{Held, Message, Pending, place_of};
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
@@ -235,7 +236,7 @@ impl Ptx {
                     }
                     continue;
                 }
-                let apart = Reach::between(message.cta, by.block as u32, cluster);
+                let apart = message.apart(by.block as u32, cluster);
                 let both = message.reach >= apart && at.reach >= apart;
                 let strong = message.size == record.size() && (message.writer == at.me || both);
                 if !strong {
@@ -342,34 +343,21 @@ impl Ptx {
                 numbers.add(if numbered { ANY } else { 0 });
             }
             for number in numbers.iter().copied() {
-                let alike = |message: &&mut Message| {
-                    message.failed
-                        && (message.cta, message.size, message.reach)
-                            == (by.block as u32, record.size(), at.reach)
-                        && (message.live, message.link, message.use_of, message.number)
-                            == (live, link, use_of, number)
-                };
-                match messages.all.iter_mut().find(alike) {
-                    Some(message) => {
-                        message.entries = release::both(&message.entries, &entries);
-                        message.before.add_all(before.iter().copied());
-                    }
-                    None => messages.all.push(Message {
-                        live,
-                        mask,
-                        grid: by.grid,
-                        writer: ThreadKey::NOBODY,
-                        cta: by.block as u32,
-                        reach: at.reach,
-                        size: record.size(),
-                        link,
-                        use_of,
-                        number,
-                        failed: true,
-                        before: before.clone(),
-                        entries: entries.clone(),
-                    }),
-                }
+                messages.fail(Message {
+                    live,
+                    mask,
+                    grid: by.grid,
+                    writer: ThreadKey::NOBODY,
+                    cta: by.block as u32,
+                    reach: at.reach,
+                    size: record.size(),
+                    link,
+                    use_of,
+                    number,
+                    failed: true,
+                    before: before.clone(),
+                    entries: entries.clone(),
+                });
             }
         }
     }

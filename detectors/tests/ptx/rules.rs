@@ -271,3 +271,30 @@ fn what_an_atomic_has_read_is_its_own() {
     world.at(C, DATA, STORE);
     assert_eq!(races(&mut world), 1);
 }
+
+/// Twelve blocks release by compares that fail, on what one thread has written; another reads that and acquires.
+fn failed_compares(fence: bool) -> World {
+    let mut world = World::grid(14, 32);
+    let last = (1, 13, 0);
+    world.at((1, 0, 0), FLAG, strong(STORE, Scope::Gpu));
+    for block in 1..=12 {
+        let thread = (1, block, 0);
+        world.at(thread, DATA + 4 * block, STORE);
+        world.membar(thread, Scope::Gpu);
+        world.at(thread, FLAG, How { wrote: false, ..RMW });
+    }
+    world.at(last, FLAG, strong(LOAD, Scope::Gpu));
+    if fence {
+        world.membar(last, Scope::Gpu);
+    }
+    for block in 1..=12 {
+        world.at(last, DATA + 4 * block, LOAD);
+    }
+    world
+}
+
+#[test]
+fn many_compares_that_failed_are_told_as_one_message() {
+    assert_eq!(races(&mut failed_compares(true)), 0);
+    assert_eq!(races(&mut failed_compares(false)), 12);
+}
