@@ -137,9 +137,8 @@ impl Maker {
         let lanes = branch.both;
         state.active = lanes;
         state.branches.pop();
-        if lanes != 0 {
-            self.ops.push(Op::Fi { warp, lanes });
-        } else {
+        self.ops.push(Op::Fi { warp, lanes });
+        if lanes == 0 {
             self.leave(warp);
         }
     }

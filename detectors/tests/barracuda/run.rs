@@ -116,6 +116,8 @@ impl Run {
                 let by = self.lanes(warp, lanes);
                 self.event(Event::Else(by));
             }
+            // Where all have exited on both sides nobody is left to tell of.
+            Op::Fi { lanes: 0, .. } => {}
             Op::Fi { warp, lanes } => {
                 let by = self.lanes(warp, lanes);
                 self.event(Event::Join(by));
