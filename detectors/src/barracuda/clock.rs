@@ -159,9 +159,8 @@ impl Group {
     /// What these of its lanes know, their own present included.
     pub fn knowledge(&self, own: Home, present: u32) -> Rc<Sparse> {
         let each = |lane: usize| if present >> lane & 1 != 0 { self.local } else { self.lane(lane as u32) };
-        let warps = vec![(own.warp, LaneClocks::from_each(std::array::from_fn(each)))];
-        let blocks = if self.block > 0 { vec![(own.block, self.block)] } else { Vec::new() };
-        let mine = Rc::new(Sparse { blocks, warps });
+        let lanes = LaneClocks::from_each(std::array::from_fn(each));
+        let mine = Rc::new(Sparse::new((own.warp, lanes), (own.block, self.block)));
         match &self.foreign {
             Some(foreign) => Sparse::joined(foreign, &mine),
             None => mine,

@@ -2,6 +2,12 @@
 
 use std::rc::Rc;
 
+use bugaroo_semantics::clocks::shared_map::{Joined, SharedMap};
+
+/// Blocks or warps that share a chunk, as a power of two. Where many take turns at one location, what each of them knows differs from
+/// what the last one did in a chunk or two.
+const RANGE: u32 = 4;
+
 /// What is known of a warp's lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LaneClocks {
@@ -50,28 +56,36 @@ impl LaneClocks {
     }
 }
 
-/// A vector clock over the threads of a grid. A thread that is in neither list is at 0; one that is in both, at the larger.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A vector clock over the threads of a grid. A thread that is in neither map is at 0; one that is in both, at the larger.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sparse {
     /// What all threads of a block are at least at, by block.
-    pub blocks: Vec<(u32, u32)>,
+    blocks: SharedMap<u32>,
     /// By warp.
-    pub warps: Vec<(u32, LaneClocks)>,
+    warps: SharedMap<LaneClocks>,
 }
 
 impl Sparse {
+    /// Of a warp's lanes, and what all threads of a block are at least at.
+    pub fn new((warp, lanes): (u32, LaneClocks), (block, clock): (u32, u32)) -> Sparse {
+        let mut new = Sparse::default();
+        new.warps.change::<RANGE>(warp.into(), |_| vec![(warp.into(), lanes)]);
+        if clock > 0 {
+            new.blocks.change::<RANGE>(block.into(), |_| vec![(block.into(), clock)]);
+        }
+        new
+    }
+
     /// What all threads of a block are at least at.
     #[inline]
     pub fn block(&self, block: u32) -> u32 {
-        let found = self.blocks.binary_search_by_key(&block, |entry| entry.0);
-        found.map_or(0, |at| self.blocks[at].1)
+        self.blocks.get::<RANGE>(block.into()).copied().unwrap_or(0)
     }
 
     /// What it says of a warp by itself.
     #[inline]
     pub fn warp(&self, warp: u32) -> Option<&LaneClocks> {
-        let found = self.warps.binary_search_by_key(&warp, |entry| entry.0);
-        found.ok().map(|at| &self.warps[at].1)
+        self.warps.get::<RANGE>(warp.into())
     }
 
     /// What it says of a thread.
@@ -80,42 +94,60 @@ impl Sparse {
         self.block(block).max(self.warp(warp).map_or(0, |clocks| clocks.lane(lane)))
     }
 
-    fn covers(&self, other: &Sparse) -> bool {
-        let blocks = covers(&self.blocks, &other.blocks, |own, others| others <= own);
-        blocks && covers(&self.warps, &other.warps, |own, others| own.covers(others))
-    }
-
     /// The least clock above both.
     pub fn joined(a: &Rc<Sparse>, b: &Rc<Sparse>) -> Rc<Sparse> {
-        if Rc::ptr_eq(a, b) || a.covers(b) {
+        if Rc::ptr_eq(a, b) {
             return a.clone();
         }
-        if b.covers(a) {
-            return b.clone();
+        let blocks = joined(&a.blocks, &b.blocks, |a, b| *a.max(b));
+        let warps = joined(&a.warps, &b.warps, LaneClocks::joined);
+        match (blocks, warps) {
+            ((_, true, _), (_, true, _)) => a.clone(),
+            ((_, _, true), (_, _, true)) => b.clone(),
+            ((blocks, ..), (warps, ..)) => Rc::new(Sparse { blocks, warps }),
         }
-        let blocks = merged(&a.blocks, &b.blocks, |a, b| *a.max(b));
-        let warps = merged(&a.warps, &b.warps, LaneClocks::joined);
-        Rc::new(Sparse { blocks, warps })
     }
 
-    /// The same without what it says of a block and its warps, where that is less than `floor`.
+    /// The same without what it says of a block and its warps, if anything is left.
     pub fn without(self: &Rc<Sparse>, block: u32, warps: std::ops::Range<u32>) -> Option<Rc<Sparse>> {
-        let other = |entry: &&(u32, u32)| entry.0 != block;
-        let foreign = |entry: &&(u32, LaneClocks)| !warps.contains(&entry.0);
-        if self.blocks.iter().all(|e| other(&e)) && self.warps.iter().all(|e| foreign(&e)) {
+        let warps = u64::from(warps.start)..u64::from(warps.end);
+        let block = u64::from(block);
+        let ranges = || warps.start >> RANGE..(warps.end + (1 << RANGE) - 1) >> RANGE;
+        let has = |range: u64| self.warps.range::<RANGE>(range << RANGE).iter().any(|e| warps.contains(&e.0));
+        if self.blocks.get::<RANGE>(block).is_none() && !ranges().any(has) {
             return Some(self.clone());
         }
-        let blocks: Vec<_> = self.blocks.iter().filter(other).copied().collect();
-        let warps: Vec<_> = self.warps.iter().filter(foreign).cloned().collect();
-        (!blocks.is_empty() || !warps.is_empty()).then(|| Rc::new(Sparse { blocks, warps }))
+        let mut rest = Sparse::clone(self);
+        rest.blocks.change::<RANGE>(block, |all| all.iter().filter(|e| e.0 != block).copied().collect());
+        for range in ranges().filter(|range| has(*range)) {
+            let others =
+                |all: &[(u64, LaneClocks)]| all.iter().filter(|e| !warps.contains(&e.0)).cloned().collect();
+            rest.warps.change::<RANGE>(range << RANGE, others);
+        }
+        (!rest.blocks.is_empty() || !rest.warps.is_empty()).then(|| Rc::new(rest))
     }
 
     /// Bytes that it takes, what it shares counted as its own.
     pub fn bytes(&self) -> u64 {
-        let each = self.warps.iter().filter(|(_, clocks)| matches!(clocks, LaneClocks::Each(_))).count();
-        let lists =
-            self.blocks.len() * size_of::<(u32, u32)>() + self.warps.len() * size_of::<(u32, LaneClocks)>();
-        (size_of::<Sparse>() + lists + each * (128 + 16)) as u64
+        let each = |clocks: &LaneClocks| if matches!(clocks, LaneClocks::Each(_)) { 128 + 16 } else { 0 };
+        let warps = self.warps.iter().map(|(_, clocks)| size_of::<(u64, LaneClocks)>() + each(clocks));
+        let blocks = self.blocks.iter().count() * size_of::<(u64, u32)>();
+        (size_of::<Sparse>() + blocks + warps.sum::<usize>()) as u64
+    }
+}
+
+/// Both maps; whether the first says it all, and whether the second does.
+fn joined<T: Clone + PartialEq>(
+    a: &SharedMap<T>,
+    b: &SharedMap<T>,
+    both: impl Fn(&T, &T) -> T,
+) -> (SharedMap<T>, bool, bool) {
+    let join = |a: &SharedMap<T>, b: &SharedMap<T>| a.join(b, |x, y| merged(x, y, &both), T::eq);
+    match join(a, b) {
+        // The other may say the same.
+        Joined::First => (a.clone(), true, matches!(join(b, a), Joined::First)),
+        Joined::Second => (b.clone(), false, true),
+        Joined::New(all) => (all, false, false),
     }
 }
 
@@ -127,20 +159,8 @@ pub(super) fn join(into: &mut Option<Rc<Sparse>>, from: &Rc<Sparse>) {
     });
 }
 
-/// Whether each entry of `small` has one in `large` that covers it.
-fn covers<T>(large: &[(u32, T)], small: &[(u32, T)], over: impl Fn(&T, &T) -> bool) -> bool {
-    let mut at = 0;
-    small.len() <= large.len()
-        && small.iter().all(|(key, clock)| {
-            while at < large.len() && large[at].0 < *key {
-                at += 1;
-            }
-            at < large.len() && large[at].0 == *key && over(&large[at].1, clock)
-        })
-}
-
 /// Both lists in order; entries of one key become one.
-fn merged<T: Clone>(a: &[(u32, T)], b: &[(u32, T)], both: impl Fn(&T, &T) -> T) -> Vec<(u32, T)> {
+fn merged<T: Clone>(a: &[(u64, T)], b: &[(u64, T)], both: impl Fn(&T, &T) -> T) -> Vec<(u64, T)> {
     let mut all = Vec::with_capacity(a.len().max(b.len()));
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
