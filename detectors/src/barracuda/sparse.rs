@@ -41,6 +41,7 @@ impl LaneClocks {
         match (self, other) {
             (LaneClocks::Same(a), LaneClocks::Same(b)) => b <= a,
             (LaneClocks::Each(a), LaneClocks::Each(b)) if Rc::ptr_eq(a, b) => true,
+            (LaneClocks::Each(a), LaneClocks::Each(b)) => a.iter().zip(b.iter()).all(|(a, b)| b <= a),
             _ => (0..32).all(|lane| other.lane(lane) <= self.lane(lane)),
         }
     }
@@ -96,16 +97,20 @@ impl Sparse {
 
     /// The least clock above both.
     pub fn joined(a: &Rc<Sparse>, b: &Rc<Sparse>) -> Rc<Sparse> {
-        if Rc::ptr_eq(a, b) {
+        if Rc::ptr_eq(a, b) || a.covers(b) {
             return a.clone();
+        }
+        if b.covers(a) {
+            return b.clone();
         }
         let blocks = joined(&a.blocks, &b.blocks, |a, b| *a.max(b));
         let warps = joined(&a.warps, &b.warps, LaneClocks::joined);
-        match (blocks, warps) {
-            ((_, true, _), (_, true, _)) => a.clone(),
-            ((_, _, true), (_, _, true)) => b.clone(),
-            ((blocks, ..), (warps, ..)) => Rc::new(Sparse { blocks, warps }),
-        }
+        Rc::new(Sparse { blocks, warps })
+    }
+
+    fn covers(&self, other: &Sparse) -> bool {
+        self.blocks.covers(&other.blocks, |own, others| others <= own)
+            && self.warps.covers(&other.warps, LaneClocks::covers)
     }
 
     /// The same without what it says of a block and its warps, if anything is left.
@@ -136,18 +141,16 @@ impl Sparse {
     }
 }
 
-/// Both maps; whether the first says it all, and whether the second does.
+/// The least map above both.
 fn joined<T: Clone + PartialEq>(
     a: &SharedMap<T>,
     b: &SharedMap<T>,
     both: impl Fn(&T, &T) -> T,
-) -> (SharedMap<T>, bool, bool) {
-    let join = |a: &SharedMap<T>, b: &SharedMap<T>| a.join(b, |x, y| merged(x, y, &both), T::eq);
-    match join(a, b) {
-        // The other may say the same.
-        Joined::First => (a.clone(), true, matches!(join(b, a), Joined::First)),
-        Joined::Second => (b.clone(), false, true),
-        Joined::New(all) => (all, false, false),
+) -> SharedMap<T> {
+    match a.join(b, |x, y| merged(x, y, &both), T::eq) {
+        Joined::First => a.clone(),
+        Joined::Second => b.clone(),
+        Joined::New(all) => all,
     }
 }
 

@@ -137,6 +137,24 @@ impl<T: Clone> SharedMap<T> {
         self.chunks.iter().flat_map(|chunk| chunk.1.items.iter())
     }
 
+    /// Whether each entry of another map has one here that is above it.
+    pub fn covers(&self, other: &SharedMap<T>, above: impl Fn(&T, &T) -> bool) -> bool {
+        let mut at = 0;
+        other.chunks.iter().all(|(key, chunk)| {
+            while self.chunks.get(at).is_some_and(|own| own.0 < *key) {
+                at += 1;
+            }
+            let Some(own) = self.chunks.get(at).filter(|own| own.0 == *key) else { return false };
+            if Rc::ptr_eq(&own.1, chunk) {
+                return true;
+            }
+            let mut own = own.1.items.iter();
+            chunk.items.iter().all(|(key, value)| {
+                own.find(|own| own.0 >= *key).is_some_and(|own| own.0 == *key && above(&own.1, value))
+            })
+        })
+    }
+
     /// The entries of both. `merge` makes one list of two of the same range: what it gives for two entries of one key
     /// is up to it, and it may leave out what another entry says already. `same` tells whether an entry of the result
     /// is that of one of the two.
