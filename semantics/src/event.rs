@@ -238,6 +238,11 @@ pub enum Event<'a> {
         /// The call of the host program.
         site: Site,
     },
+    /// All pieces of work before this one are done, and come before everything that goes on and all that is to come.
+    Retired {
+        /// The first one of which that is not said.
+        before: WorkId,
+    },
     /// A transfer, or the host itself, reads or writes global memory: all of it at this moment.
     HostAccess {
         /// The piece of work.

@@ -60,6 +60,11 @@ impl HostLog {
         self.all = kept;
     }
 
+    /// What work before this one has accessed comes before all that is to come.
+    pub fn retire(&mut self, before: WorkId) {
+        self.all.retain(|(_, record)| record.grid >= before);
+    }
+
     pub fn held(&self) -> u64 {
         (self.all.capacity() * size_of::<(Range, Record)>()) as u64
     }

@@ -57,6 +57,8 @@ use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
+use rustc_hash::FxHashMap;
+
 use crate::shadow::Shadow;
 use crate::{Detector, Finding, Warning};
 use grids::Grids;
@@ -80,8 +82,8 @@ pub struct Ptx {
     told: [bool; 2],
     /// Granules of rows that are not kept by granules any more.
     spare: Spare,
-    /// Grids that have done a `fence.sc` that reaches others.
-    fenced: Vec<WorkId>,
+    /// Grids that have done a `fence.sc` that reaches others: by chain, in the order of their places there.
+    fenced: FxHashMap<u32, Vec<(u32, WorkId)>>,
     report: Report,
 }
 
@@ -111,6 +113,7 @@ impl Observer for Ptx {
     fn event(&mut self, event: &Event<'_>) {
         match *event {
             Event::Work { id, kind, chain, after, .. } => self.works.add(id, kind, chain, after),
+            Event::Retired { before } => self.retire(before),
             Event::HostAccess { work, range, writes, site } => self.host_access(work, range, writes, site),
             Event::Allocated(range) | Event::Freed(range) => self.forget(&range),
             Event::GridBegin { grid, shape, .. } => {
@@ -213,14 +216,33 @@ impl Ptx {
 
     /// A grid does its first `fence.sc` that reaches others: it synchronises with those of grids beside it.
     fn first_fence(&mut self, grid: WorkId) {
-        for at in 0..self.fenced.len() {
-            let other = self.fenced[at];
-            if !self.works.ordered(other, grid) && self.works.talk(other, grid) {
+        let Some((chain, place)) = self.works.place(grid) else { return };
+        let mut beside: Vec<WorkId> = Vec::new();
+        for (chain, fenced) in &self.fenced {
+            let known = self.works.known_of(*chain, grid);
+            beside.extend(fenced.iter().rev().take_while(|(place, _)| *place > known).map(|(_, other)| *other));
+        }
+        beside.sort_unstable();
+        for other in beside {
+            if self.works.talk(other, grid) {
                 self.report.warn(SIDE_BY_SIDE);
                 self.talk_by_letter(other, grid);
             }
         }
-        self.fenced.push(grid);
+        let fenced = self.fenced.entry(chain).or_default();
+        let at = fenced.partition_point(|(before, _)| *before < place);
+        fenced.insert(at, (place, grid));
+    }
+
+    /// Nothing can race any more with work before this one.
+    fn retire(&mut self, before: WorkId) {
+        self.works.retire(before);
+        self.host.retire(before);
+        self.report.raced.retain(|work| *work >= before);
+        for fenced in self.fenced.values_mut() {
+            fenced.retain(|(_, grid)| *grid >= before);
+        }
+        self.fenced.retain(|_, fenced| !fenced.is_empty());
     }
 
     fn end_shared(&mut self, grid: WorkId, cta: u32) {

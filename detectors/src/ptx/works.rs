@@ -1,27 +1,35 @@
 //! Which pieces of work come behind which: vector clocks over chains.
+//!
+//! Pieces that everything still to come is ordered behind are forgotten ([`Works::retire`]). What is kept of any other is small: pieces of
+//! one chain that have waited for nothing new share what they know of other chains.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use bugaroo_semantics::event::{WorkId, WorkKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Work {
-    kind: WorkKind,
     chain: u32,
-    /// Its place in its chain, from 1.
+    /// Its place in its chain, from 1; 0: nobody has told of it.
     place: u32,
-    /// By chain, sorted: up to which place all comes before it (itself included).
-    known: Rc<[(u32, u32)]>,
+    kind: WorkKind,
+    /// By chain, sorted: up to which place all comes before it. Neither of its own chain nor of what was retired.
+    known: Rc<Vec<(u32, u32)>>,
 }
 
-/// All pieces of work so far.
+/// The pieces of work that are not retired.
 #[derive(Debug, Default)]
 pub(super) struct Works {
-    works: FxHashMap<WorkId, Work>,
-    /// The last of each chain.
-    last: FxHashMap<u32, WorkId>,
+    /// The number of the first.
+    first: WorkId,
+    works: VecDeque<Work>,
+    /// The place of the last one of each chain, and what it knew.
+    last: FxHashMap<u32, (u32, Rc<Vec<(u32, u32)>>)>,
+    /// Of each chain, the place of the last one that is retired.
+    retired: FxHashMap<u32, u32>,
     /// Grids that have talked to each other through memory while neither came behind the other.
     talked: FxHashSet<(WorkId, WorkId)>,
     /// What was asked last, and the answers: new work may change them.
@@ -34,26 +42,57 @@ impl Works {
     /// A piece of work is known.
     pub fn add(&mut self, id: WorkId, kind: WorkKind, chain: u32, after: &[WorkId]) {
         self.asked = Default::default();
-        let before = self.last.insert(chain, id);
-        let mut known: Vec<(u32, u32)> = Vec::new();
-        let mut place = 1;
-        if let Some(work) = before.and_then(|before| self.works.get(&before)) {
-            known = work.known.to_vec();
-            place = work.place + 1;
+        if self.works.is_empty() {
+            self.first = id;
         }
-        for work in after.iter().filter_map(|id| self.works.get(id)) {
-            for (chain, upto) in work.known.iter() {
-                match known.binary_search_by_key(chain, |entry| entry.0) {
-                    Ok(at) => known[at].1 = known[at].1.max(*upto),
-                    Err(at) => known.insert(at, (*chain, *upto)),
-                }
+        let Some(at) = id.checked_sub(self.first) else { return };
+        let (last, mut known) = self.last.remove(&chain).unwrap_or_default();
+        let mut learn = |other: u32, upto: u32| {
+            if other == chain || self.retired.get(&other).is_some_and(|retired| *retired >= upto) {
+                return;
+            }
+            match known.binary_search_by_key(&other, |entry| entry.0) {
+                Ok(at) if known[at].1 >= upto => {}
+                Ok(at) => Rc::make_mut(&mut known)[at].1 = upto,
+                Err(at) => Rc::make_mut(&mut known).insert(at, (other, upto)),
+            }
+        };
+        for before in after.iter().filter_map(|id| get(self.first, &self.works, *id)) {
+            learn(before.chain, before.place);
+            before.known.iter().for_each(|(chain, upto)| learn(*chain, *upto));
+        }
+        let work = Work { chain, place: last + 1, kind, known };
+        self.last.insert(chain, (work.place, Rc::clone(&work.known)));
+        match self.works.get_mut(at as usize) {
+            Some(there) => *there = work,
+            None => {
+                // Numbers that nobody has told of may be left out.
+                let nothing = Work { chain: 0, place: 0, kind: WorkKind::Mark, known: Rc::default() };
+                self.works.resize(at as usize, nothing);
+                self.works.push_back(work);
             }
         }
-        match known.binary_search_by_key(&chain, |entry| entry.0) {
-            Ok(at) => known[at].1 = place,
-            Err(at) => known.insert(at, (chain, place)),
+    }
+
+    /// Everything before this piece is done, and comes before all that goes on or is to come: it comes before whatever asks from now on,
+    /// as what nobody has told of does.
+    pub fn retire(&mut self, before: WorkId) {
+        self.asked = Default::default();
+        while self.first < before
+            && let Some(work) = self.works.pop_front()
+        {
+            self.first += 1;
+            self.retired.insert(work.chain, work.place);
         }
-        self.works.insert(id, Work { kind, chain, place, known: known.into() });
+        // Chains of nothing else are forgotten, too, but for how far they were.
+        let retired = &self.retired;
+        for (_, known) in self.last.values_mut() {
+            let is_old = |(chain, upto): &(u32, u32)| retired.get(chain).is_some_and(|last| last >= upto);
+            if known.iter().any(is_old) {
+                Rc::make_mut(known).retain(|entry| !is_old(entry));
+            }
+        }
+        self.talked.retain(|(older, _)| *older >= before);
     }
 
     /// Whether everything of `first` comes before everything of `second`. Work that nobody has told of comes before and behind
@@ -73,17 +112,35 @@ impl Works {
         answer
     }
 
+    fn get(&self, id: WorkId) -> Option<&Work> {
+        get(self.first, &self.works, id)
+    }
+
     fn look_up(&self, first: WorkId, second: WorkId) -> bool {
-        let (Some(first), Some(second)) = (self.works.get(&first), self.works.get(&second)) else {
+        let (Some(first), Some(_)) = (self.get(first), self.get(second)) else {
             return true;
         };
-        let at = second.known.binary_search_by_key(&first.chain, |entry| entry.0);
-        at.is_ok_and(|at| second.known[at].1 >= first.place)
+        self.known_of(first.chain, second) >= first.place
+    }
+
+    /// Up to which place of a chain all comes before a piece.
+    pub fn known_of(&self, chain: u32, of: WorkId) -> u32 {
+        let Some(work) = self.get(of) else { return u32::MAX };
+        if work.chain == chain {
+            return work.place;
+        }
+        let at = work.known.binary_search_by_key(&chain, |entry| entry.0);
+        at.map_or(0, |at| work.known[at].1)
+    }
+
+    /// The chain of a piece, and its place in that.
+    pub fn place(&self, id: WorkId) -> Option<(u32, u32)> {
+        self.get(id).map(|work| (work.chain, work.place))
     }
 
     /// What a piece of work is.
     pub fn kind(&self, id: WorkId) -> WorkKind {
-        self.works.get(&id).map_or(WorkKind::Mark, |work| work.kind)
+        self.get(id).map_or(WorkKind::Mark, |work| work.kind)
     }
 
     /// One has read what the other wrote, both strongly: nothing is said of the two from now on. Whether that is new.
@@ -99,7 +156,48 @@ impl Works {
 
     /// Bytes, about.
     pub fn held(&self) -> u64 {
-        let one = |work: &Work| size_of::<Work>() + work.known.len() * 8 + 16;
-        self.works.values().map(one).sum::<usize>() as u64
+        let one = |work: &Work| size_of::<Work>() + work.known.len() * 8 / Rc::strong_count(&work.known);
+        self.works.iter().map(one).sum::<usize>() as u64
+    }
+}
+
+fn get(first: WorkId, works: &VecDeque<Work>, id: WorkId) -> Option<&Work> {
+    works.get(id.checked_sub(first)? as usize).filter(|work| work.place != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_retired_comes_before_all_and_holds_nothing() {
+        let mut works = Works::default();
+        // A stream (chain 1) that the host (chain 0) launches into, and one beside it.
+        works.add(1, WorkKind::Host, 0, &[]);
+        works.add(2, WorkKind::Grid, 1, &[1]);
+        works.add(3, WorkKind::Grid, 2, &[1]);
+        works.add(4, WorkKind::Host, 0, &[2, 3]);
+        works.retire(4);
+        works.add(5, WorkKind::Grid, 2, &[4]);
+        works.add(6, WorkKind::Grid, 1, &[4]);
+        assert_eq!(works.works.len(), 3);
+        assert!(works.ordered(3, 6) && works.ordered(2, 5));
+        assert!(!works.ordered(5, 6) && !works.ordered(6, 5));
+        works.add(7, WorkKind::Grid, 2, &[6]);
+        assert!(works.ordered(6, 7) && works.ordered(5, 7) && !works.ordered(7, 6));
+        // Of what is retired, nothing new knows anything.
+        assert_eq!(*works.works[1].known, [(0, 2)]);
+        assert_eq!(*works.works[3].known, [(0, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn pieces_that_wait_for_nothing_new_share_what_they_know() {
+        let mut works = Works::default();
+        works.add(1, WorkKind::Host, 0, &[]);
+        for id in 2..100 {
+            works.add(id, WorkKind::Grid, 1, &[1]);
+        }
+        assert_eq!(Rc::strong_count(&works.works[50].known), 99);
+        assert!(works.ordered(2, 99) && !works.ordered(99, 2) && works.ordered(1, 50));
     }
 }

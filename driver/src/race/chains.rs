@@ -4,7 +4,7 @@
 //! without a name: that of a piece right before it, if nobody else went on with it, or one whose last piece it is
 //! known to come behind: whoever waits for such a last piece owns the chain, and what comes behind the owner may have it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bugaroo_semantics::event::WorkId;
 
@@ -19,8 +19,9 @@ pub struct Chains {
     lanes: BTreeMap<Lane, u32>,
     /// The last piece of each chain; 0: none.
     tips: Vec<WorkId>,
-    /// The chain of each piece, from 1.
-    of: Vec<u32>,
+    /// The chain of each piece that is not retired, and the number of the first of them.
+    of: VecDeque<u32>,
+    first: WorkId,
     /// Those without a name.
     nameless: BTreeSet<u32>,
     /// Nameless chains whose last piece somebody has waited for: by the chain of who did, and which piece of it that was.
@@ -34,7 +35,8 @@ impl Chains {
         Chains {
             lanes: BTreeMap::new(),
             tips: vec![0],
-            of: Vec::new(),
+            of: VecDeque::new(),
+            first: 1,
             nameless: BTreeSet::new(),
             idle: BTreeMap::new(),
             is_idle: BTreeSet::new(),
@@ -46,9 +48,16 @@ impl Chains {
         u32::try_from(self.tips.len() - 1).expect("there are fewer chains than pieces of work")
     }
 
-    /// The chain of a piece.
+    /// The chain of a piece; None where it is retired.
     pub fn of(&self, work: WorkId) -> Option<u32> {
-        self.of.get((work as usize).checked_sub(1)?).copied()
+        self.of.get(work.checked_sub(self.first)? as usize).copied()
+    }
+
+    /// Everything before this piece comes before all that goes on or is to come.
+    pub fn retire(&mut self, before: WorkId) {
+        while self.first < before && self.of.pop_front().is_some() {
+            self.first += 1;
+        }
     }
 
     /// The chain of a stream.
@@ -86,8 +95,12 @@ impl Chains {
 
     /// A piece is told: it is the last one of its chain.
     pub fn told(&mut self, work: WorkId, chain: u32, after: &[WorkId]) {
-        debug_assert_eq!(work as usize, self.of.len() + 1, "pieces are told in the order of their numbers");
-        self.of.push(chain);
+        debug_assert_eq!(
+            work as usize,
+            self.first as usize + self.of.len(),
+            "pieces are told in the order of their numbers"
+        );
+        self.of.push_back(chain);
         self.tips[chain as usize] = work;
         for before in after {
             let Some(waited) = self.of(*before).filter(|waited| *waited != chain) else { continue };

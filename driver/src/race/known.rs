@@ -10,8 +10,10 @@ use bugaroo_semantics::event::WorkId;
 use super::chains::{Chains, HOST};
 
 /// See the head.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Known {
+    /// All before this piece the host knows, or has done itself.
+    first: WorkId,
     upto: BTreeMap<u32, WorkId>,
     /// By chain, pieces that the host does not know, and what they come behind in other chains.
     joins: BTreeMap<u32, VecDeque<(WorkId, Vec<WorkId>)>>,
@@ -19,7 +21,23 @@ pub struct Known {
     touched: BTreeMap<u32, WorkId>,
 }
 
+impl Default for Known {
+    fn default() -> Known {
+        Known { first: 1, upto: BTreeMap::new(), joins: BTreeMap::new(), touched: BTreeMap::new() }
+    }
+}
+
 impl Known {
+    /// The first piece that the host does not know.
+    pub fn first_unknown(&mut self, chains: &Chains) -> WorkId {
+        while let Some(chain) = chains.of(self.first)
+            && (chain == HOST || self.is_known(self.first, chain))
+        {
+            self.first += 1;
+        }
+        self.first
+    }
+
     /// A piece of a chain is told, behind these. The host's own pieces know what they come behind.
     pub fn told(&mut self, work: WorkId, chain: u32, after: &[WorkId], chains: &Chains) {
         if chain == HOST {

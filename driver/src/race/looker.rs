@@ -84,6 +84,13 @@ impl Looker {
         self.talking.contains(&grid)
     }
 
+    /// Nobody asks for grids before this piece of work any more.
+    pub fn retire(&mut self, before: WorkId) {
+        if self.talking.first().is_some_and(|first| *first < before) {
+            self.talking = self.talking.split_off(&before);
+        }
+    }
+
     /// Grids that the host may know something of that it was not told to know.
     pub fn heard(&mut self) -> Vec<WorkId> {
         let unheard: Vec<WorkId> = self.unheard.iter().copied().collect();

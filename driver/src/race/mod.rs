@@ -11,6 +11,8 @@
 mod calls;
 mod chains;
 mod detectors;
+mod ends;
+mod grids;
 mod known;
 mod looker;
 pub mod order;
@@ -19,13 +21,11 @@ mod report;
 mod transfers;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::Set;
 use bugaroo_protocol::{Backend, Detector, Model, Orders};
-use bugaroo_semantics::event::{Site, WorkId};
 use bugaroo_simulator::{Program, Watch};
 
 use crate::host_watch::Keeper;
@@ -34,26 +34,17 @@ use crate::queue::Ticket;
 use crate::state::Driver;
 
 pub use detectors::look_with;
+use grids::{Grid, Grids};
 use looker::Looker;
 use order::Order;
 use programs::Programs;
-
-/// A grid, for the report.
-#[derive(Debug)]
-struct Grid {
-    kernel: Rc<str>,
-    /// Extents of the grid and of a block.
-    shape: ([u32; 3], [u32; 3]),
-    /// The call that launched it.
-    site: Site,
-}
 
 /// What the process has for races.
 #[derive(Debug)]
 pub struct Race {
     looker: Rc<RefCell<Looker>>,
     programs: Programs,
-    grids: BTreeMap<WorkId, Grid>,
+    grids: Grids,
     lockstep: bool,
     /// What was told up to now, of the looker's counts.
     accesses: u64,
@@ -109,7 +100,7 @@ impl Race {
         Some(Race {
             looker: Rc::new(RefCell::new(Looker::new(Set::new(detectors)))),
             programs: Programs::default(),
-            grids: BTreeMap::new(),
+            grids: Grids::default(),
             lockstep: wanted == [Detector::Barracuda],
             accesses: 0,
             bytes: 0,

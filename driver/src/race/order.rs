@@ -25,6 +25,7 @@ use bugaroo_semantics::event::{Event, Memory, Range, Site, WorkId, WorkKind};
 
 use super::calls::Calls;
 use super::chains::{Chains, HOST};
+use super::ends::Ends;
 use super::known::Known;
 use super::looker::Looker;
 use crate::queue::{Lane, Ticket};
@@ -37,6 +38,8 @@ struct Asked {
     before: Vec<Ticket>,
     /// How far the host was; 0 for what the device asks for.
     host: WorkId,
+    /// It comes behind everything before this piece.
+    upto: WorkId,
     site: Site,
 }
 
@@ -44,6 +47,8 @@ struct Asked {
 #[derive(Debug)]
 struct Begun {
     work: WorkId,
+    /// It comes behind everything before this piece.
+    upto: WorkId,
     site: Site,
     /// What it has to wait for besides, before it is done.
     also: Vec<Ticket>,
@@ -64,6 +69,9 @@ pub struct Seen<'a> {
     pub frames: &'a [usize],
 }
 
+/// Pieces that are retired together, at least: to look for them takes time.
+const AT_LEAST: WorkId = 64;
+
 /// The order of all work so far.
 #[derive(Debug)]
 pub struct Order {
@@ -78,7 +86,11 @@ pub struct Order {
     asked: BTreeMap<Ticket, Asked>,
     begun: BTreeMap<Ticket, Begun>,
     /// The last piece of what is done.
-    ends: BTreeMap<Ticket, WorkId>,
+    ends: Ends,
+    /// Everything before this piece comes before all that goes on or is to come, and detectors know.
+    retired: WorkId,
+    /// How far the host has to know all before that is looked at again.
+    look_again: WorkId,
     /// What goes on at this moment, if it is something that the driver itself does.
     doing: Option<(WorkId, Site)>,
     /// The piece that is asking for others.
@@ -97,7 +109,9 @@ impl Order {
             host: 0,
             asked: BTreeMap::new(),
             begun: BTreeMap::new(),
-            ends: BTreeMap::new(),
+            ends: Ends::default(),
+            retired: 1,
+            look_again: AT_LEAST,
             doing: None,
             parent: None,
         };
@@ -131,8 +145,8 @@ impl Order {
             if !seen.insert(ticket) {
                 continue;
             }
-            if let Some(end) = self.ends.get(&ticket) {
-                found.push(*end);
+            if let Some(end) = self.ends.get(ticket) {
+                found.push(end);
             } else if let Some(begun) = self.begun.get(&ticket) {
                 found.push(begun.work);
             } else if let Some(asked) = self.asked.get(&ticket) {
@@ -144,19 +158,22 @@ impl Order {
 
     /// Work was handed over that waits for `before`, done or not.
     pub fn added(&mut self, ticket: Ticket, before: &[Ticket]) {
-        let parent = self.parent.and_then(|parent| Some((parent, self.begun.get(&parent)?.site)));
+        let parent = self.parent.and_then(|parent| {
+            let begun = self.begun.get(&parent)?;
+            Some((parent, begun.site, begun.upto))
+        });
         let mut before = before.to_vec();
-        let (host, site) = match parent {
-            Some((parent, site)) => {
+        let (host, site, upto) = match parent {
+            Some((parent, site, upto)) => {
                 before.push(parent);
-                (0, site)
+                (0, site, upto)
             }
             None => {
                 self.hear();
-                (self.host, self.calls.here())
+                (self.host, self.calls.here(), self.known.first_unknown(&self.chains))
             }
         };
-        self.asked.insert(ticket, Asked { lane: None, before, host, site });
+        self.asked.insert(ticket, Asked { lane: None, before, host, upto, site });
     }
 
     /// It is the last piece of a stream.
@@ -188,11 +205,11 @@ impl Order {
             }
             return id;
         }
-        let Some(Asked { lane, before, host, site }) = self.asked.remove(&ticket) else { return 0 };
+        let Some(Asked { lane, before, host, upto, site }) = self.asked.remove(&ticket) else { return 0 };
         let mut after = self.resolve(&before);
         after.push(host);
         let work = self.tell_in(kind, lane, after, site);
-        self.begun.insert(ticket, Begun { work, site, also: Vec::new(), joins_host: false });
+        self.begun.insert(ticket, Begun { work, upto, site, also: Vec::new(), joins_host: false });
         work
     }
 
@@ -259,7 +276,7 @@ impl Order {
         if self.asked.contains_key(&ticket) {
             self.begin(ticket, WorkKind::Mark);
         }
-        let Some(Begun { work, site, also, joins_host }) = self.begun.remove(&ticket) else { return };
+        let Some(Begun { work, site, also, joins_host, .. }) = self.begun.remove(&ticket) else { return };
         let mut after = self.resolve(&also);
         if joins_host || self.looker.borrow().talks(work) {
             after.push(self.host);
@@ -276,7 +293,36 @@ impl Order {
     fn host_behind(&mut self, after: Vec<WorkId>, site: Site) {
         if !after.is_empty() {
             self.host = self.tell(WorkKind::Host, HOST, after, site);
+            self.retire();
         }
+    }
+
+    /// Lets go of what everything comes behind that goes on or is to come: what the host knows now, and knew when it asked for what is
+    /// not done.
+    fn retire(&mut self) {
+        let known = self.known.first_unknown(&self.chains);
+        if known < self.look_again || self.doing.is_some() {
+            return;
+        }
+        let pending = self.asked.len() + self.begun.len();
+        self.look_again = known.saturating_add(AT_LEAST).saturating_add(pending as WorkId);
+        let asked = self.asked.values().map(|asked| asked.upto);
+        let begun = self.begun.values().map(|begun| begun.upto);
+        let before = asked.chain(begun).fold(known, WorkId::min);
+        if before <= self.retired {
+            return;
+        }
+        self.retired = before;
+        let oldest = |tickets: Option<&Ticket>| tickets.copied().unwrap_or(Ticket::MAX);
+        let oldest = oldest(self.asked.keys().next()).min(oldest(self.begun.keys().next()));
+        self.ends.retire(before, oldest);
+        self.chains.retire(before);
+        self.event(&Event::Retired { before });
+    }
+
+    /// No piece before this one can be found to race any more.
+    pub fn retired(&self) -> WorkId {
+        self.retired
     }
 
     /// The host knows what kernels have done that talk with it.

@@ -71,11 +71,16 @@ impl Driver {
         race.bytes = race.bytes.max(held);
         let bytes = race.bytes;
         drop(looker);
-        if found.is_empty() && warnings.is_empty() && accesses == 0 {
-            return;
+        if !found.is_empty() || !warnings.is_empty() || accesses > 0 {
+            let races = self.told(&found);
+            self.report.send(&Message::Races(Races { races, warnings, accesses, bytes }));
         }
-        let races = self.told(&found);
-        self.report.send(&Message::Races(Races { races, warnings, accesses, bytes }));
+        // What was found with them is told.
+        if let (Some(race), Some(order)) = (&mut self.race, &self.queue.order) {
+            let before = order.retired();
+            race.grids.retire(before);
+            race.looker.borrow_mut().retire(before);
+        }
     }
 
     /// The findings, each pair of places once.
@@ -127,7 +132,7 @@ impl Driver {
         let race = self.race.as_ref()?;
         let Who::Thread { grid, .. } = finding.second.who else { return None };
         let (program, _) = race.programs.at(finding.second.site)?;
-        let kernel = program.kernel(&race.grids.get(&grid)?.kernel)?;
+        let kernel = program.kernel(&race.grids.get(grid)?.kernel)?;
         let SharedVariable { name, offset, size } = kernel.shared_variable_at(finding.address)?;
         Some(NearAllocation {
             base: u64::from(*offset),
@@ -179,7 +184,7 @@ impl Driver {
 
     fn thread(&self, told: &mut RaceParty, (grid, block, thread): (WorkId, u64, u32), site: Site) {
         let Some(race) = &self.race else { return };
-        let Some(launched) = race.grids.get(&grid) else { return };
+        let Some(launched) = race.grids.get(grid) else { return };
         told.kernel = launched.kernel.to_string();
         let order = self.queue.order.as_ref();
         told.called_at = order.map(|order| order.calls.frames(launched.site)).unwrap_or_default();

@@ -430,7 +430,11 @@ impl Observer for Checker {
                 parts.push(by.mask);
                 self.count("join");
             }
-            Event::Work { .. } | Event::HostAccess { .. } | Event::Allocated(_) | Event::Freed(_) => {
+            Event::Work { .. }
+            | Event::Retired { .. }
+            | Event::HostAccess { .. }
+            | Event::Allocated(_)
+            | Event::Freed(_) => {
                 panic!("nothing of a grid's")
             }
         }
