@@ -392,6 +392,8 @@ pub enum Event<'a> {
         by: Lanes,
         /// Its eight bytes.
         at: Range,
+        /// Which instruction.
+        site: Site,
         /// `.relaxed`
         relaxed: bool,
         /// Among whom.
@@ -410,6 +412,8 @@ pub enum Event<'a> {
         by: Lanes,
         /// Its eight bytes.
         at: Range,
+        /// Which instruction.
+        site: Site,
         /// `.relaxed`
         relaxed: bool,
         /// Among whom.

@@ -18,7 +18,8 @@
 //! - Threads that have ended count as arrived at barriers of their whole CTA or cluster.
 //! - An atomic that writes nothing (a compare that failed) is a read to those it may race with, and a write to those
 //!   that synchronise with it.
-//! - mbarrier operations synchronise at any scope, and race with nothing.
+//! - mbarrier operations synchronise at any scope, and race with nothing but the initialisation of the object and its end
+//!   ([`mbarriers`]).
 //! - Of races that need another Fence-SC order than as executed, only some: a thread that has acquired from others, or a grid
 //!   in which anything raced before, takes all earlier fences as ordered; more in [`fences`].
 //! - A proxy fence is missed only between a plain write and a later asynchronous read by a copy of the same CTA, where no
@@ -37,6 +38,7 @@ mod few;
 mod grids;
 mod host;
 mod links;
+mod mbarriers;
 mod messages;
 mod plain;
 mod quick;
@@ -160,6 +162,7 @@ impl Ptx {
             | Event::MbarrierPhase { grid, .. } => *grid,
             _ => return,
         };
+        self.on_mbarriers(event);
         let Some(grid) = self.grids.get_mut(&grid) else { return };
         match *event {
             Event::Exit(by) => grid.exit(&by),
@@ -193,14 +196,11 @@ impl Ptx {
             }
             Event::ClusterLeave(by) => grid.cluster_leave(&by),
             Event::MbarrierArrive { by, at, relaxed, .. } => {
-                grid.ensure(&by);
                 grid.mbarrier_arrive(&by, &at, relaxed);
             }
             Event::MbarrierPassed { by, at, relaxed, .. } => {
-                grid.ensure(&by);
                 grid.mbarrier_passed(&by, &at, relaxed);
             }
-            Event::MbarrierInit { .. } => grid.letter = true,
             Event::CopyIssued { by, site, copy, proxy, from, to } => {
                 grid.ensure(&by);
                 grid.copy_issued(&by, site, copy, proxy, from, to);
@@ -214,13 +214,37 @@ impl Ptx {
         }
     }
 
+    /// Operations on mbarriers, before they order anything.
+    fn on_mbarriers(&mut self, event: &Event<'_>) {
+        let (Event::MbarrierInit { by, .. }
+        | Event::MbarrierArrive { by, .. }
+        | Event::MbarrierPassed { by, .. }) = event
+        else {
+            return;
+        };
+        let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        grid.ensure(by);
+        grid.letter = true;
+        match *event {
+            Event::MbarrierInit { by, at, site } => self.mbarrier_made(&by, &at, site),
+            Event::MbarrierArrive { by, at, site, scope, .. } => {
+                self.mbarrier_used(&by, &at, site, scope, false);
+            }
+            Event::MbarrierPassed { by, at, site, scope, .. } => {
+                self.mbarrier_used(&by, &at, site, scope, true);
+            }
+            _ => {}
+        }
+    }
+
     /// A grid does its first `fence.sc` that reaches others: it synchronises with those of grids beside it.
     fn first_fence(&mut self, grid: WorkId) {
         let Some((chain, place)) = self.works.place(grid) else { return };
         let mut beside: Vec<WorkId> = Vec::new();
         for (chain, fenced) in &self.fenced {
             let known = self.works.known_of(*chain, grid);
-            beside.extend(fenced.iter().rev().take_while(|(place, _)| *place > known).map(|(_, other)| *other));
+            beside
+                .extend(fenced.iter().rev().take_while(|(place, _)| *place > known).map(|(_, other)| *other));
         }
         beside.sort_unstable();
         for other in beside {
@@ -250,6 +274,9 @@ impl Ptx {
         self.shadow.end_shared(grid, cta, |row| {
             row.end(links, spare);
         });
+        if let Some(grid) = self.grids.get_mut(&grid) {
+            grid.objects.forget(cta);
+        }
     }
 
     fn end_grid(&mut self, id: WorkId) {

@@ -16,6 +16,7 @@ use super::copies::Copies;
 use super::fences::{OfCta, Sc};
 use super::few::Few;
 use super::links::Name;
+use super::mbarriers::Objects;
 use super::record::{Record, key};
 use super::release::{Entries, Reach, Release};
 use crate::shadow::Bytes;
@@ -241,6 +242,7 @@ pub(super) struct Grid {
     pub held: FxHashMap<ThreadKey, Vec<Held>>,
     pub pending: FxHashMap<ThreadKey, Vec<Pending>>,
     pub copies: Copies,
+    pub objects: Objects,
     /// By block: its threads' last release, of those that have ended.
     pub released: FxHashMap<u32, (u32, u64, Reach)>,
     pub slot_of: FxHashMap<u32, u32>,
@@ -261,6 +263,7 @@ impl Grid {
             held: FxHashMap::default(),
             pending: FxHashMap::default(),
             copies: Copies::default(),
+            objects: Objects::default(),
             released: FxHashMap::default(),
             slot_of: FxHashMap::default(),
             clusters: FxHashMap::default(),
@@ -435,7 +438,7 @@ impl Grid {
             (size_of::<Warp>() + each + sync + sc) as u64
         };
         let ctas = self.ctas.len() * size_of::<Cta>() + self.released.len() * 32;
-        self.warps.iter().map(warp).sum::<u64>() + ctas as u64 + self.copies.held()
+        self.warps.iter().map(warp).sum::<u64>() + ctas as u64 + self.copies.held() + self.objects.held()
     }
 
     /// The clock of a CTA moves: what its threads do from now on is later.

@@ -190,8 +190,25 @@ impl Grid {
         self.tick(by.cta);
     }
 
+    /// Lanes arrive at their cluster's barrier without releasing: mbarriers go on that they have initialised with a fence behind it.
+    fn cluster_arrive_relaxed(&mut self, by: &Lanes) {
+        let cta = by.block as u32;
+        for lane in each(by.mask) {
+            let thread = key(cta, by.first + lane);
+            let mut known = Known::default();
+            if let Some(time) = self.objects.fenced(thread) {
+                Rc::make_mut(&mut known.view).advance(Writers::thread(thread), u64::from(time));
+            }
+            let phase = self.clusters.entry(cta / self.cluster).or_default();
+            phase.arrivals.push((by.warp, by.first, 1 << lane, Some((0, known))));
+        }
+    }
+
     /// Lanes arrive at their cluster's barrier.
     pub fn cluster_arrive(&mut self, by: &Lanes, relaxed: bool) {
+        if relaxed && !self.objects.is_empty() {
+            return self.cluster_arrive_relaxed(by);
+        }
         let time = self.ctas[by.cta as usize].clock;
         let (cta, warp) = (by.block as u32, &self.warps[by.warp as usize]);
         let phase = self.clusters.entry(cta / self.cluster).or_default();
@@ -362,6 +379,7 @@ impl Grid {
 
     /// A proxy fence of lanes.
     pub fn proxy_fence(&mut self, by: &Lanes) {
+        each(by.mask).for_each(|lane| self.objects.fence(key(by.block as u32, by.first + lane)));
         let cta = &mut self.ctas[by.cta as usize];
         cta.proxy_fence = cta.clock;
         self.tick(by.cta);

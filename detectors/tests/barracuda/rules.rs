@@ -219,8 +219,8 @@ fn mbarriers_and_clusters_order_who_gets_past() {
             run.event(Event::ClusterArrive { by, relaxed: false });
             run.event(Event::ClusterLeave(other));
         } else {
-            run.event(Event::MbarrierArrive { by, at, relaxed: false, scope: Scope::Cta });
-            run.event(Event::MbarrierPassed { by: other, at, relaxed: false, scope: Scope::Cta });
+            run.event(Event::MbarrierArrive { by, at, site: 6, relaxed: false, scope: Scope::Cta });
+            run.event(Event::MbarrierPassed { by: other, at, site: 6, relaxed: false, scope: Scope::Cta });
         }
         run.access(1, 1, &one(Kind::Read, 0x1000));
         assert_eq!(run.findings(), []);

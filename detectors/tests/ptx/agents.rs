@@ -139,6 +139,68 @@ fn waiting_for_the_reads_of_a_copy() {
     assert_eq!(world.findings().len(), 1);
 }
 
+/// All warps of a grid's only block meet at its barrier.
+fn all_meet(world: &mut World, grid: u32, warps: u32) {
+    for warp in 0..warps {
+        world.arrive((grid, 0, warp * 32), u32::MAX, 0, true);
+    }
+    for warp in 0..warps {
+        world.leave((grid, 0, warp * 32), u32::MAX, 0);
+    }
+}
+
+/// An mbarrier is used, or ended, by a thread that nothing has told of its initialisation, or of its use.
+#[test]
+fn an_mbarrier_and_its_initialisation() {
+    let at = range(Memory::Shared(0), 0, 8);
+    for (met, ended) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut world = World::grid(1, 64);
+        let (by, other) = (world.lanes(A, 1), world.lanes((1, 0, 32), 1));
+        world.tell(&Event::MbarrierInit { by, at, site: 5 });
+        if met || ended {
+            all_meet(&mut world, 1, 2);
+        }
+        for by in [other, by] {
+            world.tell(&Event::MbarrierArrive { by, at, site: 6, relaxed: false, scope: Scope::Cta });
+        }
+        if ended {
+            if met {
+                all_meet(&mut world, 1, 2);
+            }
+            world.tell(&Event::MbarrierInit { by, at, site: 7 });
+        }
+        let found = world.findings();
+        assert_eq!(found.len(), usize::from(!met), "{found:?}");
+        for finding in found {
+            let sites = if ended { (6, 7) } else { (5, 6) };
+            assert_eq!((finding.first.site, finding.second.site), sites);
+            assert_eq!((finding.address, finding.missing), (0, Missing::BlockBarrier));
+        }
+    }
+}
+
+/// Another block of the cluster uses an mbarrier: a barrier of the cluster tells it of the initialisation, and where that is relaxed
+/// `fence.mbarrier_init` does.
+#[test]
+fn an_mbarrier_of_a_cluster() {
+    for (relaxed, fenced) in [(false, false), (true, false), (true, true)] {
+        let mut world = World::new();
+        world.work(1, WorkKind::Grid, 0, &[]);
+        world.begin(1, 2, 32, 2);
+        let at = range(Memory::Shared(0), 0, 8);
+        let (by, other) = (world.lanes(A, 1), world.lanes((1, 1, 0), 1));
+        world.tell(&Event::MbarrierInit { by, at, site: 5 });
+        if fenced {
+            world.tell(&Event::ProxyFence { by, site: 4 });
+        }
+        let all = [world.lanes(A, u32::MAX), world.lanes((1, 1, 0), u32::MAX)];
+        all.iter().for_each(|by| world.tell(&Event::ClusterArrive { by: *by, relaxed }));
+        all.iter().for_each(|by| world.tell(&Event::ClusterLeave(*by)));
+        world.tell(&Event::MbarrierArrive { by: other, at, site: 6, relaxed: false, scope: Scope::Cluster });
+        assert_eq!(world.findings().len(), usize::from(relaxed && !fenced));
+    }
+}
+
 #[test]
 fn a_copy_that_an_mbarrier_counts() {
     let mut world = World::grid(1, 64);
@@ -146,15 +208,16 @@ fn a_copy_that_an_mbarrier_counts() {
     let at = range(Memory::Shared(0), 0, 8);
     let by = world.lanes(A, 1);
     world.tell(&Event::MbarrierInit { by, at, site: 5 });
+    all_meet(&mut world, 1, 2);
     world.access(A, 1, Memory::Shared(0), Addresses::Same(128), STORE);
-    world.tell(&Event::MbarrierArrive { by, at, relaxed: false, scope: Scope::Cta });
+    world.tell(&Event::MbarrierArrive { by, at, site: 6, relaxed: false, scope: Scope::Cta });
     copy(&mut world, Proxy::Async, Some(global), Some(shared));
     let other = world.lanes((1, 0, 32), 1);
     world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(68), LOAD);
     assert_eq!(world.findings().len(), 1, "the phase has not been passed");
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at });
     world.tell(&Event::MbarrierPhase { grid: 1, at });
-    world.tell(&Event::MbarrierPassed { by: other, at, relaxed: false, scope: Scope::Cta });
+    world.tell(&Event::MbarrierPassed { by: other, at, site: 6, relaxed: false, scope: Scope::Cta });
     world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(64), LOAD);
     world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(128), LOAD);
     assert!(world.findings().is_empty());
@@ -167,12 +230,13 @@ fn a_copy_that_is_counted_again() {
     let mbarriers = [range(Memory::Shared(0), 0, 8), range(Memory::Shared(0), 8, 8)];
     let by = world.lanes(A, 1);
     mbarriers.iter().for_each(|at| world.tell(&Event::MbarrierInit { by, at: *at, site: 5 }));
+    all_meet(&mut world, 1, 3);
     let (shared, global) = (range(Memory::Shared(0), 64, 16), range(Memory::Global, DATA, 16));
     copy(&mut world, Proxy::Generic, Some(global), Some(shared));
     let [first, second] = [(1, 0, 32), (1, 0, 64)];
     let pass = |world: &mut World, at: Range, who| {
         let by = world.lanes(who, 1);
-        world.tell(&Event::MbarrierPassed { by, at, relaxed: false, scope: Scope::Cta });
+        world.tell(&Event::MbarrierPassed { by, at, site: 6, relaxed: false, scope: Scope::Cta });
     };
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[0] });
     world.tell(&Event::MbarrierPhase { grid: 1, at: mbarriers[0] });
@@ -236,14 +300,15 @@ fn a_phase_of_another_grid() {
     for grid in [1, 2] {
         let by = world.lanes((grid, 0, 0), 1);
         world.tell(&Event::MbarrierInit { by, at, site: 5 });
+        all_meet(&mut world, grid, 2);
         world.access((grid, 0, 0), 1, Memory::Shared(0), Addresses::Same(128), STORE);
-        world.tell(&Event::MbarrierArrive { by, at, relaxed: false, scope: Scope::Cta });
+        world.tell(&Event::MbarrierArrive { by, at, site: 6, relaxed: false, scope: Scope::Cta });
     }
     // The first grid's phase completes, and a thread of the second goes on as behind a phase before.
     world.tell(&Event::MbarrierPhase { grid: 1, at });
     for grid in [1, 2] {
         let by = world.lanes((grid, 0, 32), 1);
-        world.tell(&Event::MbarrierPassed { by, at, relaxed: false, scope: Scope::Cta });
+        world.tell(&Event::MbarrierPassed { by, at, site: 6, relaxed: false, scope: Scope::Cta });
         world.access((grid, 0, 32), 1, Memory::Shared(0), Addresses::Same(128), LOAD);
         assert_eq!(world.findings().len(), usize::from(grid == 2), "grid {grid}");
     }

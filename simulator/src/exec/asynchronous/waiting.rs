@@ -112,7 +112,7 @@ impl Machine<'_> {
                 }
                 MbarrierOp::Arrive { drop, expect_tx, .. } => {
                     let arrivals = if expect_tx { 1 } else { count.unwrap_or(1) };
-                    self.observed_mbarrier_arrive(w, 1 << lane, pointer, order);
+                    self.observed_mbarrier_arrive((w, 1 << lane, pc), pointer, order);
                     self.change_mbarrier(pointer, at, |word| {
                         if expect_tx {
                             word.expect(i64::from(count.unwrap_or(0)))?;
@@ -140,7 +140,7 @@ impl Machine<'_> {
                     let odd = if parity { state & 1 != 0 } else { state >> 63 != 0 };
                     let done = if parity { now.odd != odd } else { mbarrier::passed(now, state) };
                     if done {
-                        self.observed_passed(w, 1 << lane, pointer, order);
+                        self.observed_passed((w, 1 << lane, pc), pointer, order);
                         passed |= 1 << lane;
                     } else {
                         waiting |= 1 << lane;
@@ -215,7 +215,7 @@ impl Machine<'_> {
             };
             self.answer(frame, dst, waiter.lanes, passed);
             if passed {
-                self.observed_passed(waiter.w, waiter.lanes, waiter.pointer, order);
+                self.observed_passed((waiter.w, waiter.lanes, pc), waiter.pointer, order);
             }
             self.enqueue(waiter.w as u32);
             self.woken = true;

@@ -226,15 +226,15 @@ impl Machine<'_> {
 
     pub(in crate::exec) fn observed_mbarrier_arrive(
         &self,
-        w: usize,
-        mask: u32,
+        (w, mask, pc): (usize, u32, u32),
         mbarrier: *const u8,
         order: Semantics,
     ) {
         let (relaxed, scope) = relaxed(order);
-        self.tell(|machine, _| Event::MbarrierArrive {
+        self.tell(|machine, watch| Event::MbarrierArrive {
             by: machine.observed_lanes(w, mask),
             at: machine.observed_shared(mbarrier, 8),
+            site: watch.site(pc),
             relaxed,
             scope,
         });
@@ -250,8 +250,7 @@ impl Machine<'_> {
     /// Lanes have found a phase completed.
     pub(in crate::exec) fn observed_passed(
         &self,
-        w: usize,
-        mask: u32,
+        (w, mask, pc): (usize, u32, u32),
         mbarrier: *const u8,
         order: Semantics,
     ) {
@@ -262,7 +261,7 @@ impl Machine<'_> {
         let at = self.observed_shared(mbarrier, 8);
         for lane in crate::exec::lanes(mask) {
             let by = self.observed_lanes(w, 1 << lane);
-            self.tell(|_, _| Event::MbarrierPassed { by, at, relaxed, scope });
+            self.tell(|_, watch| Event::MbarrierPassed { by, at, site: watch.site(pc), relaxed, scope });
         }
     }
 

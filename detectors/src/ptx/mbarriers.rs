@@ -1,0 +1,139 @@
+//! Initialisation of mbarriers, and their use.
+//!
+//! Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". `mbarrier.init` and `mbarrier.inval` write the
+//! object as plain stores do; any other operation on it is an atomic one, whatever its scope: those do not race with each other. So
+//! an operation races with an initialisation, or with the end of the object, that neither comes before it nor behind it in causality order.
+//!
+//! What orders them is what orders other accesses, and `fence.mbarrier_init` with the barrier of the cluster behind it, even if that is
+//! `.relaxed`: who has left it knows the initialisation, and here all that the thread did before that. Any proxy fence is taken for one
+//! `fence.mbarrier_init`. Tests that find no phase completed are not looked at: the one that does is.
+
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_ptx::types::Scope;
+use bugaroo_semantics::event::{AccessKind, Lanes, Range, Site, each};
+use bugaroo_semantics::scope::{Scope as Width, Strength, ThreadKey};
+use rustc_hash::FxHashMap;
+
+use super::Ptx;
+use super::check::Check;
+use super::record::{Kind, ONE, Record, STRONG, WRITES, key};
+use super::report::NO_SCOPE;
+use super::state::{Grid, Place, place_of};
+use crate::shadow::{ROW, ROW_SHIFT, bytes};
+
+/// Bytes of an mbarrier.
+const BYTES: u32 = 8;
+
+/// What has been done to one mbarrier.
+#[derive(Debug, Default)]
+struct Object {
+    /// Its last initialisation, or its end.
+    made: Option<Record>,
+    /// By thread, its last operation since.
+    used: FxHashMap<ThreadKey, Record>,
+}
+
+/// The mbarriers of a grid.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    all: FxHashMap<Place, Object>,
+    /// When threads have last initialised one that they have done no fence for.
+    unfenced: FxHashMap<ThreadKey, u32>,
+    /// And one that they have.
+    fenced: FxHashMap<ThreadKey, u32>,
+}
+
+impl Objects {
+    /// The shared memory of a slot is new.
+    pub fn forget(&mut self, slot: u32) {
+        self.all.retain(|place, _| (place.0, place.1) != (1, slot));
+    }
+
+    /// A thread has done a proxy fence.
+    pub fn fence(&mut self, thread: ThreadKey) {
+        if let Some(time) = self.unfenced.remove(&thread) {
+            self.fenced.insert(thread, time);
+        }
+    }
+
+    /// Whether no thread has initialised anything.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Up to when a thread has initialised mbarriers and done a fence for them.
+    pub fn fenced(&self, thread: ThreadKey) -> Option<u32> {
+        self.fenced.get(&thread).copied()
+    }
+
+    /// Bytes, about.
+    pub fn held(&self) -> u64 {
+        let one = |object: &Object| size_of::<Object>() + object.used.capacity() * (size_of::<Record>() + 8);
+        self.all.values().map(one).sum::<usize>() as u64
+    }
+}
+
+impl Ptx {
+    /// Lanes make or end an mbarrier.
+    pub(super) fn mbarrier_made(&mut self, by: &Lanes, at: &Range, site: Site) {
+        let kind = (AccessKind::Store, Strength::Weak, NO_SCOPE);
+        each(by.mask).for_each(|lane| self.on_mbarrier((by, lane), at, site, kind));
+    }
+
+    /// Lanes operate on one. `waits`: they have found a phase completed; else they arrive.
+    pub(super) fn mbarrier_used(&mut self, by: &Lanes, at: &Range, site: Site, scope: Scope, waits: bool) {
+        let kind = if waits { AccessKind::Load } else { AccessKind::Atomic(AtomOp::Add) };
+        let kind = (kind, Strength::Strong(Width::Cta), scope);
+        each(by.mask).for_each(|lane| self.on_mbarrier((by, lane), at, site, kind));
+    }
+
+    fn on_mbarrier(
+        &mut self,
+        (by, lane): (&Lanes, u32),
+        at: &Range,
+        site: Site,
+        (kind, strength, scope): (AccessKind, Strength, Scope),
+    ) {
+        let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        let mut objects = std::mem::take(&mut grid.objects);
+        let object = objects.all.entry(place_of(at.memory, at.address, BYTES)).or_default();
+        let (cta, place) = (by.block as u32, by.first + lane);
+        let makes = strength == Strength::Weak;
+        let from = (at.address & (ROW - 1)) as u32;
+        let number = Kind { site, kind, strength, scope, size: BYTES, asynchronous: false };
+        let new = Record {
+            mask: bytes(from, from + BYTES),
+            grid: by.grid,
+            cta,
+            time: grid.ctas[by.cta as usize].clock,
+            kind: self.report.kinds.number(number),
+            base: place as i16,
+            shape: (BYTES.trailing_zeros() as u8) << 3 | ONE,
+            flags: if makes { WRITES } else { STRONG } | if kind.writes() { WRITES } else { 0 },
+            ..Record::default()
+        };
+        // Nobody but this grid has it: but for what was accessed later, nothing of the grid is needed to be changed.
+        let grid: &Grid = grid;
+        self.report.here = (at.memory, at.address >> ROW_SHIFT << ROW_SHIFT);
+        let mut check = Check::of_lanes((&self.works, &mut self.links, &mut self.report), grid, by);
+        if let Some(made) = &object.made {
+            check.compare(made, &new, new.mask, false);
+        }
+        if makes {
+            let mut used: Vec<&Record> = object.used.values().collect();
+            // The order of the findings is that of the program's, not of a table.
+            used.sort_unstable_by_key(|used| (used.time, used.cta, used.base));
+            for used in used {
+                check.compare(used, &new, new.mask, false);
+            }
+            object.used.clear();
+            object.made = Some(new);
+            objects.unfenced.insert(key(cta, place), new.time);
+        } else {
+            object.used.insert(key(cta, place), new);
+        }
+        if let Some(grid) = self.grids.get_mut(&by.grid) {
+            grid.objects = objects;
+        }
+    }
+}
