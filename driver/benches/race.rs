@@ -83,7 +83,8 @@ impl Bench {
             let scheduler = Box::new(RandomScheduler::new(seed));
             let start = now();
             let watch = observer.as_ref().map(|observer| {
-                let work = Event::Work { id, kind: WorkKind::Grid, chain: 0, after: &[], site: 0 };
+                let work =
+                    Event::Work { id, kind: WorkKind::Grid, chain: 0, after: &[], asked: None, site: 0 };
                 observer.borrow_mut().event(&work);
                 Watch { observer: observer.clone() as _, grid: id, first_site: 0 }
             });

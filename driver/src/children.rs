@@ -41,9 +41,9 @@ impl Driver {
         kernel: (CUfunction, u32),
         asked: Vec<DeviceWork>,
     ) -> Outcome<bool> {
-        self.queue.tell(|order| order.under(Some(parent)));
+        self.queue.tell(|order| order.under(Some(parent), None));
         let queued = self.queue_asked(context, parent, kernel, asked);
-        self.queue.tell(|order| order.under(None));
+        self.queue.tell(|order| order.under(None, None));
         queued
     }
 
@@ -58,7 +58,8 @@ impl Driver {
         let mut events: BTreeMap<u64, Ticket> = BTreeMap::new();
         let mut all: Vec<Ticket> = Vec::new();
         let (tail, now): (Vec<_>, Vec<_>) = asked.into_iter().partition(|work| work.stream == TAIL_LAUNCH);
-        for DeviceWork { block, stream, what } in now {
+        for DeviceWork { block, stream, number, what } in now {
+            self.queue.tell(|order| order.under(Some(parent), Some(number)));
             let lane: Lane = ((stream == 0).then_some(block), stream);
             let before = if stream == FIRE_AND_FORGET { None } else { ends.get(&lane).copied() };
             let mut before: Vec<Ticket> = before.into_iter().collect();
@@ -77,6 +78,8 @@ impl Driver {
             ends.insert(lane, ticket);
             all.push(ticket);
         }
+        // These come behind all of the parent.
+        self.queue.tell(|order| order.under(Some(parent), None));
         for DeviceWork { what, .. } in tail {
             if matches!(what, DeviceAction::Record(_) | DeviceAction::Wait(_)) {
                 continue;

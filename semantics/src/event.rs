@@ -235,8 +235,19 @@ pub enum Event<'a> {
         chain: u32,
         /// What it waits for.
         after: &'a [WorkId],
+        /// A thread of a grid has asked for it, by that which of the grid's [`Event::Asked`]: of that grid it comes behind what the thread
+        /// had done and knew by then, and behind no more, unless something in `after` comes behind all of the grid. That stands in
+        /// `after`, too.
+        asked: Option<(WorkId, u32)>,
         /// The call of the host program.
         site: Site,
+    },
+    /// A thread asks for a launch, a copy or a fill (dynamic parallelism), or has a stream of its grid wait.
+    Asked {
+        /// One lane.
+        by: Lanes,
+        /// How many its grid has asked for before.
+        number: u32,
     },
     /// All pieces of work before this one are done, and come before everything that goes on and all that is to come.
     Retired {

@@ -3,6 +3,7 @@
 use bugaroo_semantics::event::{Lanes, WorkKind};
 use bugaroo_semantics::scope::ThreadKey;
 
+use super::children::is_told_apart;
 use super::copies::Copies;
 use super::links::Links;
 use super::record::{COPY, HOST, ONE, Record, STRONG, SYSTEM, WRITES, Who, key};
@@ -96,8 +97,13 @@ impl Check<'_> {
     #[inline]
     fn at_a_glance(&self, old: &Record, new: &Record) -> Option<bool> {
         if old.grid != new.grid || (old.flags | new.flags) & HOST != 0 {
-            let talked = self.works.talked(old.grid, new.grid);
-            return Some(talked || self.works.ordered(old.grid, new.grid));
+            let ordered = self.works.talked(old.grid, new.grid) || self.works.ordered(old.grid, new.grid);
+            let partly = || self.works.children.part(old.grid, new.grid).is_some() && is_told_apart(old, new);
+            return if ordered && !self.works.talked(old.grid, new.grid) && partly() {
+                None
+            } else {
+                Some(ordered)
+            };
         }
         if (old.flags | new.flags) & COPY != 0 {
             return None;
@@ -188,6 +194,15 @@ impl Check<'_> {
     /// Whether a thread's access comes before another's.
     #[inline]
     fn is_before(&self, old: &Record, new: &Record, first: u32, second: u32) -> bool {
+        if old.grid != new.grid {
+            let knows = |(thread, time): (ThreadKey, u32)| {
+                let part = self.works.children.part(old.grid, new.grid);
+                part.is_none_or(|part| part.knows(thread, u64::from(time)))
+            };
+            let observed = old.is(STRONG) && old.is(WRITES) && old.link != 0;
+            return knows((key(old.cta, first), old.time))
+                || (observed && self.links.observers(old.link).iter().any(|observer| knows(*observer)));
+        }
         if old.is(COPY) {
             let Some(copy) = self.copies().and_then(|copies| copies.get(old.link)) else { return true };
             let awaited = copy.awaited(old.is(WRITES));

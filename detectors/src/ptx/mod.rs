@@ -32,6 +32,7 @@
 
 mod cell;
 mod check;
+mod children;
 mod copies;
 mod fences;
 mod few;
@@ -114,7 +115,10 @@ impl Observer for Ptx {
 
     fn event(&mut self, event: &Event<'_>) {
         match *event {
-            Event::Work { id, kind, chain, after, .. } => self.works.add(id, kind, chain, after),
+            Event::Work { id, kind, chain, after, asked, .. } => {
+                self.works.add((id, kind), chain, after, asked);
+            }
+            Event::Asked { by, number } => self.asked(&by, number),
             Event::Retired { before } => self.retire(before),
             Event::HostAccess { work, range, writes, site } => self.host_access(work, range, writes, site),
             Event::Allocated(range) | Event::Freed(range) => self.forget(&range),
@@ -246,6 +250,9 @@ impl Ptx {
             beside
                 .extend(fenced.iter().rev().take_while(|(place, _)| *place > known).map(|(_, other)| *other));
         }
+        // Of what is behind a part of them alone, nobody knows which of the fences of these come first.
+        let partly = |other: &WorkId| self.fenced.values().flatten().any(|(_, fenced)| fenced == other);
+        beside.extend(self.works.children.parents(grid).filter(partly));
         beside.sort_unstable();
         for other in beside {
             if self.works.talk(other, grid) {

@@ -224,7 +224,7 @@ impl Ptx {
                 if message.grid != by.grid {
                     let both = message.reach == Reach::Device && at.reach == Reach::Device;
                     if both
-                        && !self.works.ordered(message.grid, by.grid)
+                        && !self.works.wholly_ordered(message.grid, by.grid)
                         && self.works.talk(message.grid, by.grid)
                     {
                         self.report.warn(super::report::SIDE_BY_SIDE);

@@ -10,6 +10,8 @@ use std::rc::Rc;
 use bugaroo_semantics::event::{WorkId, WorkKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::children::Children;
+
 #[derive(Clone, Debug)]
 struct Work {
     chain: u32,
@@ -26,8 +28,10 @@ pub(super) struct Works {
     /// The number of the first.
     first: WorkId,
     works: VecDeque<Work>,
-    /// The place of the last one of each chain, and what it knew.
-    last: FxHashMap<u32, (u32, Rc<Vec<(u32, u32)>>)>,
+    /// The last one of each chain: its number, its place, and what it knew.
+    last: FxHashMap<u32, (WorkId, u32, Rc<Vec<(u32, u32)>>)>,
+    /// What comes behind parts of grids.
+    pub children: Children,
     /// Of each chain, the place of the last one that is retired.
     retired: FxHashMap<u32, u32>,
     /// Grids that have talked to each other through memory while neither came behind the other.
@@ -40,13 +44,19 @@ const ASKED: usize = 16;
 
 impl Works {
     /// A piece of work is known.
-    pub fn add(&mut self, id: WorkId, kind: WorkKind, chain: u32, after: &[WorkId]) {
+    pub fn add(
+        &mut self,
+        (id, kind): (WorkId, WorkKind),
+        chain: u32,
+        after: &[WorkId],
+        asked: Option<(WorkId, u32)>,
+    ) {
         self.asked = Default::default();
         if self.works.is_empty() {
             self.first = id;
         }
         let Some(at) = id.checked_sub(self.first) else { return };
-        let (last, mut known) = self.last.remove(&chain).unwrap_or_default();
+        let (before, last, mut known) = self.last.remove(&chain).unwrap_or_default();
         let mut learn = |other: u32, upto: u32| {
             if other == chain || self.retired.get(&other).is_some_and(|retired| *retired >= upto) {
                 return;
@@ -62,7 +72,7 @@ impl Works {
             before.known.iter().for_each(|(chain, upto)| learn(*chain, *upto));
         }
         let work = Work { chain, place: last + 1, kind, known };
-        self.last.insert(chain, (work.place, Rc::clone(&work.known)));
+        self.last.insert(chain, (id, work.place, Rc::clone(&work.known)));
         match self.works.get_mut(at as usize) {
             Some(there) => *there = work,
             None => {
@@ -72,6 +82,7 @@ impl Works {
                 self.works.push_back(work);
             }
         }
+        self.parts(id, (before != 0).then_some(before), after, asked);
     }
 
     /// Everything before this piece is done, and comes before all that goes on or is to come: it comes before whatever asks from now on,
@@ -86,13 +97,14 @@ impl Works {
         }
         // Chains of nothing else are forgotten, too, but for how far they were.
         let retired = &self.retired;
-        for (_, known) in self.last.values_mut() {
+        for (.., known) in self.last.values_mut() {
             let is_old = |(chain, upto): &(u32, u32)| retired.get(chain).is_some_and(|last| last >= upto);
             if known.iter().any(is_old) {
                 Rc::make_mut(known).retain(|entry| !is_old(entry));
             }
         }
         self.talked.retain(|(older, _)| *older >= before);
+        self.children.retire(before);
     }
 
     /// Whether everything of `first` comes before everything of `second`. Work that nobody has told of comes before and behind
@@ -110,6 +122,11 @@ impl Works {
         let answer = self.look_up(first, second);
         asked.set((first, second, answer));
         answer
+    }
+
+    /// Whether it does, and the second is not behind a part of the first alone.
+    pub fn wholly_ordered(&self, first: WorkId, second: WorkId) -> bool {
+        self.ordered(first, second) && self.children.part(first, second).is_none()
     }
 
     fn get(&self, id: WorkId) -> Option<&Work> {
@@ -157,7 +174,7 @@ impl Works {
     /// Bytes, about.
     pub fn held(&self) -> u64 {
         let one = |work: &Work| size_of::<Work>() + work.known.len() * 8 / Rc::strong_count(&work.known);
-        self.works.iter().map(one).sum::<usize>() as u64
+        self.works.iter().map(one).sum::<usize>() as u64 + self.children.held()
     }
 }
 
@@ -173,17 +190,17 @@ mod tests {
     fn what_is_retired_comes_before_all_and_holds_nothing() {
         let mut works = Works::default();
         // A stream (chain 1) that the host (chain 0) launches into, and one beside it.
-        works.add(1, WorkKind::Host, 0, &[]);
-        works.add(2, WorkKind::Grid, 1, &[1]);
-        works.add(3, WorkKind::Grid, 2, &[1]);
-        works.add(4, WorkKind::Host, 0, &[2, 3]);
+        works.add((1, WorkKind::Host), 0, &[], None);
+        works.add((2, WorkKind::Grid), 1, &[1], None);
+        works.add((3, WorkKind::Grid), 2, &[1], None);
+        works.add((4, WorkKind::Host), 0, &[2, 3], None);
         works.retire(4);
-        works.add(5, WorkKind::Grid, 2, &[4]);
-        works.add(6, WorkKind::Grid, 1, &[4]);
+        works.add((5, WorkKind::Grid), 2, &[4], None);
+        works.add((6, WorkKind::Grid), 1, &[4], None);
         assert_eq!(works.works.len(), 3);
         assert!(works.ordered(3, 6) && works.ordered(2, 5));
         assert!(!works.ordered(5, 6) && !works.ordered(6, 5));
-        works.add(7, WorkKind::Grid, 2, &[6]);
+        works.add((7, WorkKind::Grid), 2, &[6], None);
         assert!(works.ordered(6, 7) && works.ordered(5, 7) && !works.ordered(7, 6));
         // Of what is retired, nothing new knows anything.
         assert_eq!(*works.works[1].known, [(0, 2)]);
@@ -193,9 +210,9 @@ mod tests {
     #[test]
     fn pieces_that_wait_for_nothing_new_share_what_they_know() {
         let mut works = Works::default();
-        works.add(1, WorkKind::Host, 0, &[]);
+        works.add((1, WorkKind::Host), 0, &[], None);
         for id in 2..100 {
-            works.add(id, WorkKind::Grid, 1, &[1]);
+            works.add((id, WorkKind::Grid), 1, &[1], None);
         }
         assert_eq!(Rc::strong_count(&works.works[50].known), 99);
         assert!(works.ordered(2, 99) && !works.ordered(99, 2) && works.ordered(1, 50));

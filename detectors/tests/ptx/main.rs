@@ -2,6 +2,7 @@
 
 mod agents;
 mod axioms;
+mod children;
 mod fences;
 mod forced;
 mod generate;

@@ -34,7 +34,7 @@ impl Bench {
     /// `blocks` of eight warps, all resident.
     fn new(blocks: u32) -> Bench {
         let mut ptx = Ptx::new();
-        ptx.event(&Event::Work { id: 1, kind: WorkKind::Grid, chain: 0, after: &[], site: 0 });
+        ptx.event(&Event::Work { id: 1, kind: WorkKind::Grid, chain: 0, after: &[], asked: None, site: 0 });
         let shape = Shape {
             warps: blocks * WARPS,
             ctas: blocks,

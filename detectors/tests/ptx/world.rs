@@ -123,7 +123,19 @@ impl World {
     }
 
     pub fn work(&mut self, id: WorkId, kind: WorkKind, chain: u32, after: &[WorkId]) {
-        self.event(&Event::Work { id, kind, chain, after, site: id });
+        self.work_of(id, kind, chain, after, None);
+    }
+
+    /// A piece that a thread of a grid may have asked for. (The axioms take it as behind all of that.)
+    pub fn work_of(
+        &mut self,
+        id: WorkId,
+        kind: WorkKind,
+        chain: u32,
+        after: &[WorkId],
+        asked: Option<(WorkId, u32)>,
+    ) {
+        self.event(&Event::Work { id, kind, chain, after, asked, site: id });
         let mut before: Vec<WorkId> = after.to_vec();
         if let Some(last) = self.works.iter().rev().find(|work| work.1 == chain) {
             before.push(last.0);

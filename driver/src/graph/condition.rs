@@ -165,9 +165,9 @@ impl Driver {
         let Some(at) = choice.pick.body(u32::from_le_bytes(word), choice.bodies.len()) else {
             return Ok(false);
         };
-        self.queue.tell(|order| order.under(Some(ticket)));
+        self.queue.tell(|order| order.under(Some(ticket), None));
         let body = self.enqueue(context, &choice.bodies[at], &[]);
-        self.queue.tell(|order| order.under(None));
+        self.queue.tell(|order| order.under(None, None));
         let body = body?;
         if choice.pick != Pick::While
             && let Some(item) = self.queue.item(ticket)

@@ -40,6 +40,8 @@ struct Asked {
     host: WorkId,
     /// It comes behind everything before this piece.
     upto: WorkId,
+    /// The grid a thread of which has asked for it, and by which of the grid's requests.
+    asked: Option<(WorkId, u32)>,
     site: Site,
 }
 
@@ -95,6 +97,8 @@ pub struct Order {
     doing: Option<(WorkId, Site)>,
     /// The piece that is asking for others.
     parent: Option<Ticket>,
+    /// By which of its requests, where it comes behind a part of the piece alone.
+    request: Option<u32>,
 }
 
 impl Order {
@@ -114,9 +118,10 @@ impl Order {
             look_again: AT_LEAST,
             doing: None,
             parent: None,
+            request: None,
         };
         let site = order.calls.here();
-        order.host = order.tell(WorkKind::Host, HOST, Vec::new(), site);
+        order.host = order.tell(WorkKind::Host, HOST, Vec::new(), None, site);
         order
     }
 
@@ -124,7 +129,14 @@ impl Order {
         self.looker.borrow_mut().event(event);
     }
 
-    fn tell(&mut self, kind: WorkKind, chain: u32, mut after: Vec<WorkId>, site: Site) -> WorkId {
+    fn tell(
+        &mut self,
+        kind: WorkKind,
+        chain: u32,
+        mut after: Vec<WorkId>,
+        asked: Option<(WorkId, u32)>,
+        site: Site,
+    ) -> WorkId {
         after.retain(|before| *before != 0);
         after.sort_unstable();
         after.dedup();
@@ -132,7 +144,7 @@ impl Order {
         self.last = id;
         self.chains.told(id, chain, &after);
         self.known.told(id, chain, &after, &self.chains);
-        self.event(&Event::Work { id, kind, chain, after: &after, site });
+        self.event(&Event::Work { id, kind, chain, after: &after, asked, site });
         id
     }
 
@@ -160,20 +172,20 @@ impl Order {
     pub fn added(&mut self, ticket: Ticket, before: &[Ticket]) {
         let parent = self.parent.and_then(|parent| {
             let begun = self.begun.get(&parent)?;
-            Some((parent, begun.site, begun.upto))
+            Some((parent, begun.site, begun.upto, begun.work))
         });
         let mut before = before.to_vec();
-        let (host, site, upto) = match parent {
-            Some((parent, site, upto)) => {
+        let (host, site, upto, asked) = match parent {
+            Some((parent, site, upto, work)) => {
                 before.push(parent);
-                (0, site, upto)
+                (0, site, upto, self.request.map(|number| (work, number)))
             }
             None => {
                 self.hear();
-                (self.host, self.calls.here(), self.known.first_unknown(&self.chains))
+                (self.host, self.calls.here(), self.known.first_unknown(&self.chains), None)
             }
         };
-        self.asked.insert(ticket, Asked { lane: None, before, host, upto, site });
+        self.asked.insert(ticket, Asked { lane: None, before, host, upto, asked, site });
     }
 
     /// It is the last piece of a stream.
@@ -183,9 +195,11 @@ impl Order {
         }
     }
 
-    /// What is handed over from now on, the piece asks for whose turn it is; none any more.
-    pub fn under(&mut self, parent: Option<Ticket>) {
+    /// What is handed over from now on, the piece asks for whose turn it is; none any more. `request`: a thread of it does, by which of
+    /// its requests, and comes behind no more of it than what the thread knew then.
+    pub fn under(&mut self, parent: Option<Ticket>, request: Option<u32>) {
         self.parent = parent;
+        self.request = request;
     }
 
     /// A piece's turn has come, or has come again. Gives its number.
@@ -205,10 +219,12 @@ impl Order {
             }
             return id;
         }
-        let Some(Asked { lane, before, host, upto, site }) = self.asked.remove(&ticket) else { return 0 };
+        let Some(Asked { lane, before, host, upto, asked, site }) = self.asked.remove(&ticket) else {
+            return 0;
+        };
         let mut after = self.resolve(&before);
         after.push(host);
-        let work = self.tell_in(kind, lane, after, site);
+        let work = self.tell_in(kind, lane, after, asked, site);
         self.begun.insert(ticket, Begun { work, upto, site, also: Vec::new(), joins_host: false });
         work
     }
@@ -218,18 +234,25 @@ impl Order {
         self.begun.get(&ticket).map_or((0, 0), |begun| (begun.work, begun.site))
     }
 
-    fn tell_in(&mut self, kind: WorkKind, lane: Option<Lane>, after: Vec<WorkId>, site: Site) -> WorkId {
+    fn tell_in(
+        &mut self,
+        kind: WorkKind,
+        lane: Option<Lane>,
+        after: Vec<WorkId>,
+        asked: Option<(WorkId, u32)>,
+        site: Site,
+    ) -> WorkId {
         let chain = match lane {
             Some(lane) => self.chains.lane(lane),
             None => self.chains.nameless(&after),
         };
-        self.tell(kind, chain, after, site)
+        self.tell(kind, chain, after, asked, site)
     }
 
     /// A place right behind a piece, in its chain.
     fn follow(&mut self, work: WorkId, after: Vec<WorkId>, site: Site) -> WorkId {
         let chain = self.chains.of(work).unwrap_or(HOST);
-        self.tell(WorkKind::Mark, chain, after, site)
+        self.tell(WorkKind::Mark, chain, after, None, site)
     }
 
     /// A piece whose turn has come accesses memory by the driver's hand until it is done.
@@ -292,7 +315,7 @@ impl Order {
 
     fn host_behind(&mut self, after: Vec<WorkId>, site: Site) {
         if !after.is_empty() {
-            self.host = self.tell(WorkKind::Host, HOST, after, site);
+            self.host = self.tell(WorkKind::Host, HOST, after, None, site);
             self.retire();
         }
     }
@@ -347,7 +370,7 @@ impl Order {
         let site = self.calls.here();
         let mut after = self.resolve(before);
         after.push(self.host);
-        let work = self.tell_in(WorkKind::Transfer, Some(lane), after, site);
+        let work = self.tell_in(WorkKind::Transfer, Some(lane), after, None, site);
         self.doing = Some((work, site));
         self.ends.insert(ticket, work);
     }
@@ -374,7 +397,7 @@ impl Order {
         parts.sort_unstable();
         let Some(first) = parts.first() else { return };
         // What was asked for before does not come behind it.
-        self.host = self.tell(WorkKind::Host, HOST, Vec::new(), first.0);
+        self.host = self.tell(WorkKind::Host, HOST, Vec::new(), None, first.0);
         let work = self.host;
         for together in parts.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1) && a.2 + a.3 >= b.2) {
             let (site, writes, address, _) = together[0];

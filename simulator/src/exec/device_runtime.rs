@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use bugaroo_ptx::types::Space;
+use bugaroo_semantics::event::Event;
 
 use super::Machine;
 use super::resolve::Request;
@@ -39,6 +40,8 @@ pub struct DeviceWork {
     pub block: u64,
     /// The stream, as device code names it; the default one, which is the block's own, is 0.
     pub stream: u64,
+    /// How many its grid has asked for before.
+    pub number: u32,
     /// What.
     pub what: DeviceAction,
 }
@@ -89,6 +92,7 @@ pub(super) struct DeviceRuntime {
     /// Launches that wait for their parameters, by the address of the buffer.
     prepared: BTreeMap<u64, DeviceAction>,
     asked: Vec<DeviceWork>,
+    number: u32,
     handles: u64,
     error: u32,
     /// The text of `cudaSuccess`, or of any error, once it was asked for.
@@ -116,11 +120,14 @@ impl Machine<'_> {
         std::mem::take(&mut self.device_runtime.asked)
     }
 
-    fn asked_for(&mut self, w: usize, stream: u64, what: DeviceAction) -> u64 {
+    fn asked_for(&mut self, (w, lane): (usize, usize), stream: u64, what: DeviceAction) -> u64 {
         let block = self.ctas[self.warps[w].cta as usize].block;
         // 1 and 2 name default streams, too.
         let stream = if stream <= 2 { 0 } else { stream };
-        self.device_runtime.asked.push(DeviceWork { block, stream, what });
+        let number = self.device_runtime.number;
+        self.device_runtime.number += 1;
+        self.device_runtime.asked.push(DeviceWork { block, stream, number, what });
+        self.tell(|machine, _| Event::Asked { by: machine.observed_lanes(w, 1 << lane), number });
         0
     }
 
@@ -172,7 +179,7 @@ impl Machine<'_> {
                 }
                 let _ = self.memory.free(long(0));
                 self.forget_regions();
-                self.asked_for(w, long(1), action)
+                self.asked_for((w, lane), long(1), action)
             }
             Provided::StreamCreate | Provided::EventCreate => {
                 let handle = self.device_runtime.handle();
@@ -180,9 +187,9 @@ impl Machine<'_> {
                 0
             }
             Provided::StreamDestroy | Provided::EventDestroy => 0,
-            Provided::StreamWaitEvent => self.asked_for(w, long(0), DeviceAction::Wait(long(1))),
+            Provided::StreamWaitEvent => self.asked_for((w, lane), long(0), DeviceAction::Wait(long(1))),
             Provided::EventRecord | Provided::EventRecordWithFlags => {
-                self.asked_for(w, long(1), DeviceAction::Record(long(0)))
+                self.asked_for((w, lane), long(1), DeviceAction::Record(long(0)))
             }
             Provided::LastError => u64::from(std::mem::take(&mut self.device_runtime.error)),
             Provided::PeekLastError => u64::from(self.device_runtime.error),
@@ -205,11 +212,11 @@ impl Machine<'_> {
             }
             Provided::MemcpyAsync => {
                 let [to, from, bytes] = [0, 1, 2].map(long);
-                self.asked_for(w, long(4), DeviceAction::Copy { to, from, bytes })
+                self.asked_for((w, lane), long(4), DeviceAction::Copy { to, from, bytes })
             }
             Provided::MemsetAsync => {
                 let (to, value, bytes) = (long(0), word(1) as u8, long(2));
-                self.asked_for(w, long(3), DeviceAction::Fill { to, value, bytes })
+                self.asked_for((w, lane), long(3), DeviceAction::Fill { to, value, bytes })
             }
             _ => unreachable!("the others are none of the device-side runtime's"),
         })
