@@ -1,7 +1,7 @@
 //! The first line of a program: what each detector must report.
 //!
 //! ```text
-//! // race: ptx=VERDICT barracuda=VERDICT [arch=sm_80] [trials=50] [fault=yes] [gap=DETECTOR] | why, in plain English
+//! // race: ptx=VERDICT barracuda=VERDICT [arch=sm_80] [trials=50] [fault=yes] [children=yes] [gap=DETECTOR] | why, in plain English
 //! VERDICT := none | any | ITEM+ITEM+…
 //! ITEM    := race(KIND/KIND…,CLASS/CLASS…,PLACE,PLACE) | lines(LINE,LINE,…)
 //! ```
@@ -14,7 +14,7 @@
 //! no name of its own here. Of all other kinds the places may be told in either order.
 //!
 //! `trials`: the race does not show in every execution, so that many are asked for at least. `fault`: the virtual GPU itself takes what
-//! the program does for an error, and stops it. `gap`: what this detector must report is known not to be seen by it yet.
+//! the program does for an error, and stops it. `children`: kernels launch others, and it is linked for that. `gap`: what this detector must report is known not to be seen by it yet.
 
 use std::collections::BTreeSet;
 
@@ -102,6 +102,8 @@ pub struct Label {
     pub trials: u32,
     /// Whether the virtual GPU stops it.
     pub fault: bool,
+    /// Whether its kernels launch others.
+    pub children: bool,
     /// The detector that is known not to see what it must.
     pub gap: Option<String>,
     /// Why, in plain English.
@@ -207,6 +209,7 @@ impl Label {
         let mut arch = None;
         let mut trials = None;
         let mut fault = None;
+        let mut children = None;
         let mut gap = None;
         for field in fields.split_whitespace() {
             let (name, value) = field.split_once('=').with_context(|| format!("{field} has no value"))?;
@@ -219,6 +222,10 @@ impl Label {
                 "fault" => {
                     ensure!(value == "yes", "fault={value}");
                     fault.replace(true).is_some()
+                }
+                "children" => {
+                    ensure!(value == "yes", "children={value}");
+                    children.replace(true).is_some()
                 }
                 "trials" => trials.replace(value.parse()?).is_some(),
                 _ => {
@@ -236,6 +243,7 @@ impl Label {
             arch: arch.unwrap_or_else(|| "sm_75".to_owned()),
             trials: trials.unwrap_or(1),
             fault: fault.unwrap_or(false),
+            children: children.unwrap_or(false),
             gap,
             why: why.trim().to_owned(),
         })

@@ -63,6 +63,7 @@ impl Tools {
         let done = Command::new(&self.nvcc)
             .current_dir(folder.path())
             .args(["-O3", "-g", "-lineinfo", "--keep", "-o", "app", &format!("-arch={}", program.label.arch)])
+            .args(if program.label.children { &["-rdc=true", "-lcudadevrt"][..] } else { &[] })
             .arg(Built::source(program))
             .arg("-L")
             .arg(library)

@@ -17,8 +17,12 @@ fn parent(met: bool) -> World {
     world.at((1, 0, 0), DATA, STORE);
     world.at((1, 0, 33), OTHERS, STORE);
     if met {
-        [0, 32].map(|thread| world.arrive((1, 0, thread), u32::MAX, 0, true));
-        [0, 32].map(|thread| world.leave((1, 0, thread), u32::MAX, 0));
+        for thread in [0, 32] {
+            world.arrive((1, 0, thread), u32::MAX, 0, true);
+        }
+        for thread in [0, 32] {
+            world.leave((1, 0, thread), u32::MAX, 0);
+        }
     }
     let by = world.lanes((1, 0, 0), 1);
     world.tell(&Event::Asked { by, number: 0 });

@@ -260,7 +260,7 @@ impl Machine<'_> {
 
     /// Tells what has happened, if somebody looks on.
     #[inline(always)]
-    fn tell(&self, event: impl FnOnce(&Machine<'_>, &Observed) -> Event<'static>) {
+    pub(super) fn tell(&self, event: impl FnOnce(&Machine<'_>, &Observed) -> Event<'static>) {
         if let Some(watch) = &self.watch {
             watch.tell(&event(self, watch));
         }
