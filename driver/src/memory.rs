@@ -122,7 +122,7 @@ pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, 
         not_null(place)?;
         let address = match driver.is_capturing(&stream) {
             true => driver.capture_allocation(&stream, bytes)?,
-            false => driver.allocate_from(driver.pools.current(), stream.context, bytes)?,
+            false => driver.allocate_in(&stream, driver.pools.current(), bytes)?,
         };
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
@@ -190,14 +190,18 @@ pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Stat
             let memory = driver.graphs.memory.get(address)?;
             return driver.capture_body(stream, Body::Free(memory)).map(|()| None);
         }
-        driver.allocations.get(&address).ok_or(Status::InvalidValue)?;
+        let bytes = driver.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
         if driver.graphs.memory.has(address) {
             driver.graphs.memory.close(address)?;
             let memory = driver.graphs.memory.get(address)?;
             return Ok(Some(Driver::graph_memory_work(&memory, false)));
         }
         driver.origins.releasing(address);
-        Ok(Some(Work::act(move |driver| driver.free(address))))
+        Ok(Some(Work::act(move |driver| {
+            // Whoever uses it has to come before.
+            driver.queue.tell(|order| order.accessed(address, bytes, true));
+            driver.free(address)
+        })))
     })
 }
 

@@ -13,6 +13,7 @@ use crate::error::{Outcome, Status};
 use crate::handles::{Handles, Kind};
 use crate::primary::check_device;
 use crate::state::{Allocation, Driver};
+use crate::stream::Stream;
 use crate::submit::on_stream;
 use crate::types::{
     CUcontext, CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
@@ -87,6 +88,21 @@ impl Default for Pools {
 }
 
 impl Driver {
+    /// Allocates memory from a pool in the order of a stream: it is there at once, and nobody may use it who does not come behind the
+    /// stream's work so far.
+    ///
+    /// # Errors
+    /// As [`Self::allocate_from`].
+    pub fn allocate_in(&mut self, stream: &Stream, pool: CUmemoryPool, bytes: usize) -> Outcome<CUdeviceptr> {
+        let address = self.allocate_from(pool, stream.context, bytes)?;
+        self.queue.place_in(stream);
+        self.queue.tell(|order| {
+            order.accessed(address, bytes as u64, true);
+            order.end_at_call();
+        });
+        Ok(address)
+    }
+
     /// Allocates memory from a pool, in the context of a stream.
     ///
     /// # Errors
@@ -348,7 +364,7 @@ pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
                 driver.pools.all.get(pool)?;
                 driver.capture_allocation(&stream, bytes)?
             }
-            false => driver.allocate_from(pool, stream.context, bytes)?,
+            false => driver.allocate_in(&stream, pool, bytes)?,
         };
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }

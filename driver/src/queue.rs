@@ -234,6 +234,26 @@ impl Queue {
         ticket
     }
 
+    /// Something has a place in a stream's order, and needs nothing that comes before to be done; race detectors are told of what it
+    /// accesses until [`Order::end_at_call`].
+    pub fn place_in(&mut self, stream: &Stream) {
+        if self.order.is_none() {
+            return;
+        }
+        let before = self.before(stream);
+        let ticket = self.next;
+        self.next += 1;
+        self.tell(|order| order.begin_at_call(ticket, stream.lane, &before));
+        self.behind_done(stream, ticket);
+        let pending = |ticket: &Ticket| self.items.contains_key(ticket);
+        if !before.iter().any(pending)
+            && let Some(tail) = self.tails.get_mut(&stream.lane)
+        {
+            // It comes behind all of them.
+            tail.also = vec![ticket];
+        }
+    }
+
     /// Takes work in at the end of a stream.
     pub fn push(&mut self, stream: &Stream, work: Work) -> Ticket {
         let before = self.before(stream);
