@@ -136,6 +136,8 @@ struct Attributes {
     together: Together,
     /// Events to be recorded when it has got so far as to say so; here, when it has ended.
     events: [Option<CUevent>; 2],
+    /// It may begin before what comes before it is done.
+    early: bool,
 }
 
 impl Driver {
@@ -186,6 +188,9 @@ unsafe fn start(
     let status = submit(name, stream, |driver, _| {
         // SAFETY: the caller's promise.
         let request = unsafe { driver.request(function, shape, attributes.together, parameters) }?;
+        if let Some(race) = driver.race.as_mut().filter(|_| attributes.early) {
+            race.early += 1;
+        }
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
     });
     let events = attributes.events.into_iter().flatten().filter(|_| status == Status::Success);
@@ -235,14 +240,18 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
             taken.together.cluster = Some(cluster).filter(|extent| *extent != [0; 3]);
             return Ok(());
         }
+        6 => {
+            // It allows an early start, and does not ask for it.
+            taken.early = cooperative != 0;
+            return Ok(());
+        }
         7 | 12 => {
             driver.events.get(event)?;
             taken.events[usize::from(attribute.id == 12)] = Some(event);
             return Ok(());
         }
         13 => "device-updatable kernel nodes are",
-        // Programmatic serialization allows an early start, and does not ask for it; a preferred cluster (11) allows
-        // larger ones.
+        // A preferred cluster (11) allows larger ones.
         0..=16 => return Ok(()),
         _ => return Err(Status::InvalidValue),
     };

@@ -5,8 +5,8 @@
 //! what runs, and what it gives, is the same without them.
 //!
 //! **What is not seen.** Plain loads and stores of the host in page-locked or managed memory, where [`crate::host_watch`] says
-//! that it misses them. Memory of the program that the device does not reach; memory that is used in one stream while another gives it back, or before the one that allocates it
-//! has come so far (stream-ordered allocation takes place at the call here).
+//! that it misses them. Memory of the program that the device does not reach. What a graph allocates and frees, used elsewhere. What a
+//! grid does that is launched early (programmatic dependent launch) before it has waited for the one before it: a warning says so.
 
 mod calls;
 mod chains;
@@ -53,6 +53,8 @@ pub struct Race {
     weighed: u64,
     /// Launches that nobody could look at since the last report.
     unwatched: u64,
+    /// Launches since then that may begin before what comes before them in their stream is done.
+    pub early: u64,
     /// Keeps memory from the host while it may race with the device.
     pub keeper: Keeper,
 }
@@ -106,6 +108,7 @@ impl Race {
             bytes: 0,
             weighed: 0,
             unwatched: 0,
+            early: 0,
             keeper: Keeper::default(),
         })
     }

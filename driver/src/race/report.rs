@@ -60,6 +60,11 @@ impl Driver {
             let what = "launches are not looked at: the program has loaded more code than instructions can be numbered";
             warnings.push((what.to_owned(), unwatched));
         }
+        let early = std::mem::take(&mut race.early);
+        if early > 0 {
+            let what = "launches that may begin early (programmatic dependent launch) are taken as launched in the order of their stream";
+            warnings.push((what.to_owned(), early));
+        }
         let refused = race.keeper.take_refused();
         warnings.extend(refused.into_iter().map(|(why, count)| (why.to_owned(), count)));
         if unknown > 0 {
