@@ -121,6 +121,8 @@ pub enum Missing {
     Stream,
     /// A synchronisation of the host with the device.
     HostSync,
+    /// An order of a grid and one that it has launched: a barrier before the launch, or a tail launch.
+    Launch,
 }
 
 /// Two accesses that nothing orders.

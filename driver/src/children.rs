@@ -63,18 +63,13 @@ impl Driver {
             let lane: Lane = ((stream == 0).then_some(block), stream);
             let before = if stream == FIRE_AND_FORGET { None } else { ends.get(&lane).copied() };
             let mut before: Vec<Ticket> = before.into_iter().collect();
-            let work = match what {
-                DeviceAction::Record(event) => {
-                    events.extend(before.first().map(|last| (event, *last)));
-                    continue;
-                }
-                DeviceAction::Wait(event) => {
-                    before.extend(events.get(&event));
-                    Work::Nothing
-                }
-                what => self.child(function, depth, what)?,
-            };
+            let recorded = if let DeviceAction::Record(event) = what { Some(event) } else { None };
+            if let DeviceAction::Wait(event) = what {
+                before.extend(events.get(&event));
+            }
+            let work = self.child(function, depth, what)?;
             let ticket = self.queue.insert(context, work, &before);
+            events.extend(recorded.map(|event| (event, ticket)));
             ends.insert(lane, ticket);
             all.push(ticket);
         }

@@ -117,6 +117,8 @@ pub enum RaceMissing {
     Stream,
     /// A synchronisation of the host with the device.
     HostSync,
+    /// An order of a grid and one that it has launched: a barrier before the launch, or a tail launch.
+    Launch,
 }
 
 /// What stands in a kernel's place where the host program itself has loaded or stored.

@@ -231,6 +231,10 @@ pub fn missing(race: &Race) -> [String; 2] {
             "the streams of the two are not ordered".to_owned(),
             "the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or cudaDeviceSynchronize() between them",
         ),
+        RaceMissing::Launch => said(
+            "a child grid comes behind what the launching thread knew at the launch, and runs beside the rest of its parent".to_owned(),
+            "a barrier of the parent's threads before the launch, or a tail launch (cudaStreamTailLaunch)",
+        ),
         RaceMissing::HostSync => said(
             "the host has not waited for the device".to_owned(),
             "cudaDeviceSynchronize(), cudaStreamSynchronize() or cudaEventSynchronize() before the host goes on",

@@ -22,6 +22,7 @@
 //!   ([`mbarriers`]).
 //! - Of races that need another Fence-SC order than as executed, only some: a thread that has acquired from others, or a grid
 //!   in which anything raced before, takes all earlier fences as ordered; more in [`fences`].
+//! - Asynchronous copies of a grid count as done before the grids that its threads launch ([`children`]).
 //! - A proxy fence is missed only between a plain write and a later asynchronous read by a copy of the same CTA, where no
 //!   thread of that CTA has done one since the write.
 //! - Grids side by side that have read each other's strong writes, or both done `fence.sc`, are not compared from then on (a warning says so), nor system-scope

@@ -134,6 +134,9 @@ fn class(works: &Works, old: &Record, new: &Record, places: (u32, u32)) -> Class
 fn missing(works: &Works, grid: Option<&Grid>, old: &Record, new: &Record, places: (u32, u32)) -> Missing {
     if old.grid != new.grid || old.is(HOST) || new.is(HOST) {
         let host = |record: &Record| works.kind(record.grid) == WorkKind::Host;
+        if works.children.part(old.grid, new.grid).is_some() {
+            return Missing::Launch;
+        }
         return if host(old) || host(new) { Missing::HostSync } else { Missing::Stream };
     }
     if old.is(COPY) {

@@ -235,6 +235,7 @@ fn missing(missing: Missing) -> RaceMissing {
         Missing::ProxyFence => RaceMissing::ProxyFence,
         Missing::Stream => RaceMissing::Stream,
         Missing::HostSync => RaceMissing::HostSync,
+        Missing::Launch => RaceMissing::Launch,
     }
 }
 
