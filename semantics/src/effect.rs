@@ -32,6 +32,14 @@ pub struct Fence {
     pub scope: Scope,
 }
 
+impl Fence {
+    /// Whether it is sequentially consistent.
+    #[inline]
+    pub fn is_sc(self) -> bool {
+        self.kind == FenceKind::Sc
+    }
+}
+
 /// What one instruction means for memory and for the order of what other threads see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effect {

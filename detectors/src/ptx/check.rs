@@ -108,7 +108,9 @@ impl Check<'_> {
         if (old.flags | new.flags) & COPY != 0 {
             return None;
         }
-        if let Actor::Lanes(Views::One(known), _) = self.actor {
+        if let Actor::Lanes(views, _) = self.actor
+            && let Some(known) = views.one()
+        {
             let known_cta = if old.cta == new.cta {
                 old.time <= known.met
             } else {
@@ -244,7 +246,9 @@ impl Check<'_> {
                 Actor::Copy(_, issuer, issued, _) => first == issuer && time <= issued,
                 _ => first == place,
             };
-            if own || (first >> 5 == place >> 5 && time <= known.met_warp) {
+            let of_warp =
+                || time <= known.met_warp || (time <= known.below.1 && known.knows_below(place, first));
+            if own || (first >> 5 == place >> 5 && of_warp()) {
                 return true;
             }
         }

@@ -21,15 +21,14 @@
 
 use std::rc::Rc;
 
-use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::{View, joined};
 use bugaroo_semantics::effect::Fence;
-use bugaroo_semantics::event::{Lanes, Memory, WorkId, each};
+use bugaroo_semantics::event::{Lanes, Memory, WorkId};
 
 use super::Ptx;
 use super::release::{self, Reach, Release};
 use super::rows::granule;
-use super::state::{Fenced, Grid, Views, Warp};
+use super::state::{Fenced, Grid, Warp, last};
 use super::strong::granules;
 use crate::shadow::Bytes;
 
@@ -57,9 +56,12 @@ pub(super) struct Sc {
     before: Together,
     /// Others may come before that have not been followed.
     letter: bool,
+    /// Its last one that it did together with other lanes, if `after` does not say that yet.
+    own: Option<Rc<Fenced>>,
 }
 
 impl Sc {
+    /// What `other` keeps, but for its `own`.
     fn join(&mut self, other: &Sc) {
         add(&mut self.after, &other.after);
         add(&mut self.before, &other.before);
@@ -67,7 +69,7 @@ impl Sc {
     }
 
     fn is_empty(&self) -> bool {
-        self.after.is_none() && self.before.is_none() && !self.letter
+        self.after.is_none() && self.before.is_none() && !self.letter && self.own.is_none()
     }
 }
 
@@ -90,98 +92,157 @@ pub(super) type Stamp = Option<(WorkId, Together)>;
 
 impl Warp {
     fn kept(&mut self, lane: u32) -> &mut Sc {
-        &mut self.sc.get_or_insert_with(|| Box::new(std::array::from_fn(|_| Sc::default())))
-            [lane as usize & 31]
+        self.sc.lane(lane, self.full)
     }
 
-    fn add_kept(&self, lanes: u32, all: &mut Sc) {
-        if let Some(sc) = &self.sc {
-            each(lanes).for_each(|lane| all.join(&sc[lane as usize & 31]));
+    /// The same, and its own last fence is in `after`.
+    fn kept_whole(&mut self, by: &Lanes, lane: u32) -> &mut Sc {
+        let kept = self.kept(lane);
+        if let Some(own) = kept.own.take() {
+            add(&mut kept.after, &Some(own.view_of(by.block as u32, by.first + lane)));
+        }
+        kept
+    }
+
+    fn add_kept(&self, (cta, first): (u32, u32), lanes: u32, all: &mut Sc) {
+        for (lanes, kept) in self.sc.each(lanes) {
+            all.join(kept);
+            if let Some(own) = &kept.own {
+                add(&mut all.after, &Some(own.view_of_lanes(cta, first, lanes, self.full)));
+            }
         }
     }
 }
 
 impl Grid {
-    /// A fence of lanes.
+    /// A fence of lanes, one after the other. Lanes that are alike do it together.
     pub fn fence(&mut self, by: &Lanes, fence: Fence) {
-        let (reach, sc) = (Reach::of(fence.scope, self.cluster), fence.kind == FenceKind::Sc);
-        let time = self.ctas[by.cta as usize].clock;
-        let mut shared: Option<Rc<Fenced>> = None;
-        for lane in each(by.mask) {
-            if fence.kind.acquires() {
-                self.take_banked(by, lane, reach, None);
-                let moment = self.moment;
-                self.warps[by.warp as usize].sync(lane).acquired = Some((moment, reach));
-            }
-            if sc {
-                self.fence_sc(by, lane, reach, time);
-            }
-            if !fence.kind.releases() {
-                continue;
-            }
-            let moment = self.moment;
-            let weaker = {
-                let sync = self.warps[by.warp as usize].sync(lane);
-                sync.fence.as_ref().is_some_and(|earlier| earlier.reach > reach)
-            };
-            if weaker {
-                // The earlier one reaches farther: it stands beside this one.
-                self.fences(by, lane);
-            }
-            let warp = &mut self.warps[by.warp as usize];
-            let known = warp.views.of(lane);
-            let fenced = match &shared {
-                Some(fenced) if matches!(warp.views, Views::One(_)) => Rc::clone(fenced),
-                _ => Rc::new(Fenced { known: known.clone(), time, reach }),
-            };
-            shared = Some(Rc::clone(&fenced));
-            let sync = warp.sync(lane);
-            sync.fence = Some(fenced);
-            sync.released = Some((time, moment, reach));
-            if reach == Reach::Device {
-                // It says all that the thread has released before.
-                sync.fences = None;
-                sync.released_at.clear();
-            }
+        let reach = Reach::of(fence.scope, self.cluster);
+        self.letter |= fence.is_sc() && reach == Reach::Cluster;
+        let mut left = by.mask;
+        while left != 0 {
+            let lanes = self.alike(by, left, fence, reach);
+            left &= !lanes;
+            self.fence_of(by, lanes, fence, reach);
         }
         if fence.kind.releases() {
             self.tick(by.cta);
         }
     }
 
-    fn fence_sc(&mut self, by: &Lanes, lane: u32, reach: Reach, time: u32) {
-        self.letter |= reach == Reach::Cluster;
-        if self.letter {
-            let before = self.sc.clone();
-            self.acquire(by, lane, reach, &before);
-        } else {
-            self.take_forced(by, lane, reach);
+    /// The first of these lanes, and those that follow it and know, keep and carry the same. What such lanes take from each other is that
+    /// each knows those before it, at most ([`Known::below`]), so that all is made once for them.
+    fn alike(&self, by: &Lanes, left: u32, fence: Fence, reach: Reach) -> u32 {
+        let warp = &self.warps[by.warp as usize];
+        let first = left & left.wrapping_neg();
+        let others = warp.views.apart() | warp.sync.apart() | warp.sc.apart() | !warp.full;
+        let sync = warp.sync.common();
+        let carries = |earlier: &Rc<Fenced>| fence.kind.releases() && earlier.reach > reach;
+        let keeps = || !self.letter && reach != Reach::Device && warp.sc.common().own.is_some();
+        if first & others != 0
+            || !sync.bank.is_empty()
+            || sync.fence.as_ref().is_some_and(carries)
+            || (fence.is_sc() && keeps())
+        {
+            return first;
         }
+        // Lanes of `left` before the first one that is not alike.
+        let end = left & others;
+        let lanes = left & (end & end.wrapping_neg()).wrapping_sub(1);
+        // What is known of lanes below is replaced.
+        if fence.is_sc() && warp.views.common().below.0 & !lanes != 0 { first } else { lanes }
+    }
+
+    /// Lanes that are [`Self::alike`] do a fence.
+    fn fence_of(&mut self, by: &Lanes, lanes: u32, fence: Fence, reach: Reach) {
+        let (time, moment) = (self.ctas[by.cta as usize].clock, self.moment);
+        if lanes.is_power_of_two() {
+            let lane = lanes.trailing_zeros();
+            if fence.kind.acquires() {
+                self.take_banked(by, lane, reach, None);
+            }
+            let earlier = &self.warps[by.warp as usize].sync.of(lane).fence;
+            if fence.kind.releases() && earlier.as_ref().is_some_and(|earlier| earlier.reach > reach) {
+                // It reaches farther: it stands beside this one.
+                self.fences(by, lane);
+            }
+        }
+        if fence.is_sc() {
+            self.fence_sc(by, lanes, reach, time);
+        }
+        let warp = &mut self.warps[by.warp as usize];
+        let known = warp.views.of(lanes.trailing_zeros()).clone();
+        let fenced = Rc::new(Fenced { known, time, reach });
+        warp.sync.change(lanes, warp.full, |sync| {
+            if fence.kind.acquires() {
+                sync.acquired = Some((moment, reach));
+            }
+            if !fence.kind.releases() {
+                return;
+            }
+            sync.fence = Some(Rc::clone(&fenced));
+            sync.released = Some((time, moment, reach));
+            if reach == Reach::Device {
+                // It says all that the thread has released before.
+                sync.fences = None;
+                sync.released_at.clear();
+            }
+        });
+    }
+
+    fn fence_sc(&mut self, by: &Lanes, lanes: u32, reach: Reach, time: u32) {
         let cta = by.block as u32;
-        let known = self.warps[by.warp as usize].views.of(lane);
-        let view = Grid::own_view(known, cta, by.first + lane, time);
+        let in_order = if self.letter {
+            let (before, cluster) = (self.sc.clone(), self.cluster);
+            for view in before.iter().flat_map(|before| before.reaching(cta, cluster, reach)) {
+                self.learn_together(by, lanes, view);
+            }
+            true
+        } else {
+            self.take_forced(by, lanes, reach)
+        };
+        let warp = &mut self.warps[by.warp as usize];
+        let alone = lanes.is_power_of_two().then(|| lanes.trailing_zeros());
+        if in_order && alone.is_none() {
+            warp.views.change(lanes, warp.full, |known| known.below = (lanes, time));
+        }
+        let known = warp.views.of(last(lanes)).clone();
+        let fenced = Rc::new(Fenced { known, time, reach });
+        let view = match alone {
+            Some(lane) => fenced.view_of(cta, by.first + lane),
+            None => fenced.view_of_lanes(cta, by.first, lanes, warp.full),
+        };
         let own = Some(Rc::new(Release::new(cta, self.cluster, reach, &view)));
         self.sc = release::both(&own, &self.sc);
         if self.letter {
             return;
         }
-        let kept = self.warps[by.warp as usize].kept(lane);
         let cta = &mut self.ctas[by.cta as usize];
         if reach == Reach::Device {
-            add(&mut kept.after, &Some(Rc::clone(&view)));
-        } else {
-            cta.narrow_fences.add(&view, kept);
+            // It says all that an earlier one of its own does.
+            warp.sc.change(lanes, warp.full, |kept| kept.own = Some(Rc::clone(&fenced)));
+            let kept = warp.sc.of(last(lanes));
+            cta.fences.add(&view, kept);
+            add(&mut cta.fences.kept.after, &Some(view));
+            return;
         }
+        let kept = match alone {
+            Some(lane) => warp.kept_whole(by, lane),
+            None => warp.sc.of(last(lanes)),
+        };
+        cta.narrow_fences.add(&view, kept);
         cta.fences.add(&view, kept);
     }
 
-    /// A fence takes what it has to: see above.
-    fn take_forced(&mut self, by: &Lanes, lane: u32, reach: Reach) {
+    /// Fences take what they have to: see above. Says whether each takes those before it, too.
+    fn take_forced(&mut self, by: &Lanes, lanes: u32, reach: Reach) -> bool {
         let cta = &self.ctas[by.cta as usize];
         let wide = reach == Reach::Device;
         let near = if wide { &cta.narrow_fences } else { &cta.fences };
-        let kept = self.warps[by.warp as usize].kept(lane);
-        kept.join(&near.kept);
+        let warp = &mut self.warps[by.warp as usize];
+        warp.sc.change(lanes, warp.full, |kept| kept.join(&near.kept));
+        let kept = warp.sc.of(lanes.trailing_zeros());
+        let in_order = !wide || kept.letter;
         let known = near.known.clone();
         let far = match () {
             () if !wide => None,
@@ -189,7 +250,22 @@ impl Grid {
             () => kept.before.clone(),
         };
         for view in [known, far].into_iter().flatten() {
-            self.learn(by, lane, &view);
+            self.learn_together(by, lanes, &view);
+        }
+        in_order
+    }
+
+    /// Lanes that know the same take what a view knows.
+    fn learn_together(&mut self, by: &Lanes, lanes: u32, view: &Rc<View>) {
+        let known = self.warps[by.warp as usize].views.of(lanes.trailing_zeros());
+        if lanes.is_power_of_two() {
+            self.learn(by, lanes.trailing_zeros(), view);
+        } else if !known.view.covers(view) {
+            let view = joined(&known.view, view);
+            if !Rc::ptr_eq(&known.view, &view) {
+                let warp = &mut self.warps[by.warp as usize];
+                warp.views.change(lanes, warp.full, |known| known.view = Rc::clone(&view));
+            }
         }
     }
 
@@ -208,7 +284,7 @@ impl Grid {
     pub fn by_letter(&mut self, by: &Lanes, lanes: u32) {
         if self.keeps() {
             let warp = &mut self.warps[by.warp as usize];
-            each(lanes).for_each(|lane| warp.kept(lane).letter = true);
+            warp.sc.change(lanes, warp.full, |kept| kept.letter = true);
         }
     }
 
@@ -219,16 +295,16 @@ impl Grid {
         }
         let cta = &self.ctas[slot as usize];
         let mut all = Sc::default();
-        for (warp, _, lanes, _) in cta.barriers[barrier].arrivals.iter().chain(&cta.exited) {
-            self.warps[*warp as usize].add_kept(*lanes, &mut all);
+        for (warp, first, lanes, _) in cta.barriers[barrier].arrivals.iter().chain(&cta.exited) {
+            self.warps[*warp as usize].add_kept((cta.block, *first), *lanes, &mut all);
         }
         (!all.is_empty()).then_some(all)
     }
 
-    /// Lanes of a warp keep this, too.
+    /// Lanes of a warp keep what all have kept with whom they have met, themselves included.
     pub fn keep(&mut self, by: &Lanes, all: &Sc) {
         let warp = &mut self.warps[by.warp as usize];
-        each(by.mask).for_each(|lane| warp.kept(lane).join(all));
+        warp.sc.set(by.mask, warp.full, all);
     }
 
     /// Lanes of a warp have met.
@@ -238,9 +314,9 @@ impl Grid {
         }
         let warp = &mut self.warps[by.warp as usize];
         let mut all = Sc::default();
-        warp.add_kept((by.mask | warp.exited) & warp.full, &mut all);
+        warp.add_kept((by.block as u32, by.first), (by.mask | warp.exited) & warp.full, &mut all);
         if !all.is_empty() {
-            each(by.mask).for_each(|lane| *warp.kept(lane) = all.clone());
+            warp.sc.set(by.mask, warp.full, &all);
         }
     }
 }
@@ -253,7 +329,7 @@ impl Ptx {
             return;
         }
         let all = grid.wide_fences();
-        let kept = grid.warps[by.warp as usize].kept(lane);
+        let kept = grid.warps[by.warp as usize].kept_whole(by, lane);
         let after = if kept.letter { all } else { kept.after.clone() };
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, row, |first, rows| log.fill(first, rows));

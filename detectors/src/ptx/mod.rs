@@ -31,6 +31,7 @@
 //! - Of more than 8 compares that failed at one place with one source, a read of that source has observed all.
 //! - Of a long list of accesses to one place that all race with a new one, the newest is reported.
 
+mod by_lane;
 mod cell;
 mod check;
 mod children;
@@ -55,7 +56,6 @@ mod sync;
 mod told_later;
 mod works;
 
-use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
@@ -173,10 +173,9 @@ impl Ptx {
             Event::Exit(by) => grid.exit(&by),
             Event::Fence { by, fence, .. } => {
                 grid.ensure(&by);
-                let sc = fence.kind == FenceKind::Sc;
-                grid.letter |= sc && self.report.raced.contains(&by.grid);
+                grid.letter |= fence.is_sc() && self.report.raced.contains(&by.grid);
                 grid.fence(&by, fence);
-                if sc && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
+                if fence.is_sc() && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
                     grid.fenced = true;
                     self.first_fence(by.grid);
                 }

@@ -41,7 +41,7 @@ impl Ptx {
         let warp = &grid.warps[access.by.warp as usize];
         for lane in each(mask) {
             let rest = mask >> lane << lane;
-            let carries = warp.sync.as_ref().is_some_and(|sync| !sync[lane as usize & 31].carries_nothing());
+            let carries = !warp.sync.of(lane).carries_nothing();
             let address = access.address(lane);
             let from = (address & 127) as u32;
             if carries || access.wrote >> lane & 1 == 0 || from % 4 + access.size > 4 {

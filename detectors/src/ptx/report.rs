@@ -170,11 +170,11 @@ fn missing(works: &Works, grid: Option<&Grid>, old: &Record, new: &Record, place
 fn released(grid: &Grid, cta: u32, place: u32) -> Option<(u32, u64, Reach)> {
     let Some(slot) = grid.slot_of.get(&cta) else { return grid.released.get(&cta).copied() };
     let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
-    warp.sync.as_ref().and_then(|sync| sync[place as usize & 31].released)
+    warp.sync.of(place & 31).released
 }
 
 fn acquired(grid: &Grid, cta: u32, place: u32) -> Option<(u64, Reach)> {
     let slot = grid.slot_of.get(&cta)?;
     let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
-    warp.sync.as_ref().and_then(|sync| sync[place as usize & 31].acquired)
+    warp.sync.of(place & 31).acquired
 }

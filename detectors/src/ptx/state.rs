@@ -12,6 +12,7 @@ use bugaroo_semantics::event::{Lanes, Memory, Range, Shape, WorkId, WriteId};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
 
+use super::by_lane::ByLane;
 use super::copies::Copies;
 use super::fences::{OfCta, Sc};
 use super::few::Few;
@@ -29,6 +30,8 @@ pub(super) struct Known {
     pub met: u32,
     /// Of all threads of its warp.
     pub met_warp: u32,
+    /// Of those of these lanes of its warp that come before its own, up to when: they did one `fence.sc` in their order.
+    pub below: (u32, u32),
 }
 
 impl Known {
@@ -45,7 +48,8 @@ impl Known {
         let (cta, thread) = (key(cta, place).cta(), key(cta, place));
         let needs_cta = u64::from(self.met) > self.view.of_cta(cta);
         let needs_warp = self.met_warp > self.met;
-        if !needs_cta && !needs_warp {
+        let below = self.lanes_below(place);
+        if !needs_cta && !needs_warp && below == 0 {
             return Rc::clone(&self.view);
         }
         let mut view = View::clone(&self.view);
@@ -55,10 +59,23 @@ impl Known {
         if needs_warp {
             view.advance(Writers::warp(thread), u64::from(self.met_warp));
         }
+        view.advance_lanes(key(cta, place & !31), below, u64::from(self.below.1));
         Rc::new(view)
     }
 
-    /// What another of the same warp knows comes to it.
+    /// Lanes of which `below` says anything to this thread, if it says more than the rest.
+    #[inline]
+    pub fn lanes_below(&self, place: u32) -> u32 {
+        if self.below.1 <= self.met.max(self.met_warp) { 0 } else { self.below.0 & ((1 << (place & 31)) - 1) }
+    }
+
+    /// Whether `below` speaks of another thread of the same warp to this one.
+    #[inline]
+    pub fn knows_below(&self, place: u32, other: u32) -> bool {
+        other < place && self.below.0 >> (other & 31) & 1 != 0
+    }
+
+    /// What another of the same warp knows comes to it; neither says anything of lanes below.
     pub fn join(&mut self, other: &Known) {
         self.take(&other.view);
         self.met = self.met.max(other.met);
@@ -67,35 +84,7 @@ impl Known {
 }
 
 /// What the lanes of a warp know.
-#[derive(Debug)]
-pub(super) enum Views {
-    /// All the same.
-    One(Known),
-    Each(Box<[Known; 32]>),
-}
-
-impl Views {
-    #[inline]
-    pub fn of(&self, lane: u32) -> &Known {
-        match self {
-            Views::One(known) => known,
-            Views::Each(each) => &each[lane as usize & 31],
-        }
-    }
-
-    /// A lane's, to be changed.
-    pub fn lane(&mut self, lane: u32, lanes_of_warp: u32) -> &mut Known {
-        if let Views::One(known) = self
-            && lanes_of_warp & !(1 << lane) != 0
-        {
-            *self = Views::Each(Box::new(std::array::from_fn(|_| known.clone())));
-        }
-        match self {
-            Views::One(known) => known,
-            Views::Each(each) => &mut each[lane as usize & 31],
-        }
-    }
-}
+pub(super) type Views = ByLane<Known>;
 
 /// What a fence has released: made into an entry when a strong write first needs it.
 #[derive(Clone, Debug)]
@@ -105,11 +94,35 @@ pub(super) struct Fenced {
     pub reach: Reach,
 }
 
+impl Fenced {
+    /// What a thread has known and done by then.
+    pub fn view_of(&self, cta: u32, place: u32) -> Rc<View> {
+        Grid::own_view(&self.known, cta, place, self.time)
+    }
+
+    /// What these lanes have known and done together, of a warp of `full` from the place `first`.
+    pub fn view_of_lanes(&self, cta: u32, first: u32, lanes: u32, full: u32) -> Rc<View> {
+        let time = u64::from(self.time);
+        let mut view = View::clone(&self.known.whole(cta, first + last(lanes)));
+        if lanes == full {
+            view.advance(Writers::warp(key(cta, first)), time);
+        } else {
+            view.advance_lanes(key(cta, first), lanes, time);
+        }
+        Rc::new(view)
+    }
+}
+
+/// The last of some lanes.
+pub(super) fn last(lanes: u32) -> u32 {
+    31 - (lanes | 1).leading_zeros()
+}
+
 /// Where a strong access is: the first byte's address, and how many.
 pub(super) type Place = (u8, u32, u64, u32);
 
 /// Of a thread: what its strong writes carry, and what its strong reads have come across.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LaneSync {
     pub fence: Option<Rc<Fenced>>,
     pub fences: Entries,
@@ -121,15 +134,15 @@ pub(super) struct LaneSync {
 }
 
 /// A warp.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Warp {
     pub views: Views,
     /// Threads that there are.
     pub full: u32,
     pub exited: u32,
-    pub sync: Option<Box<[LaneSync; 32]>>,
+    pub sync: ByLane<LaneSync>,
     /// What its lanes keep for `fence.sc`.
-    pub sc: Option<Box<[Sc; 32]>>,
+    pub sc: ByLane<Sc>,
 }
 
 impl Warp {
@@ -139,9 +152,19 @@ impl Warp {
         self.full & !self.exited
     }
 
+    /// What lanes of the warp from the place `first` know together.
+    pub fn known_together(&self, cta: u32, first: u32, lanes: u32) -> Known {
+        let mut all = self.views.each(lanes).map(|(lanes, known)| match known.lanes_below(last(lanes)) {
+            0 => Known { below: (0, 0), ..known.clone() },
+            _ => Known { view: known.whole(cta, first + last(lanes)), below: (0, 0), ..*known },
+        });
+        let mut together = all.next().unwrap_or_default();
+        all.for_each(|known| together.join(&known));
+        together
+    }
+
     pub fn sync(&mut self, lane: u32) -> &mut LaneSync {
-        &mut self.sync.get_or_insert_with(|| Box::new(std::array::from_fn(|_| LaneSync::default())))
-            [lane as usize & 31]
+        self.sync.lane(lane, self.full)
     }
 }
 
@@ -274,8 +297,8 @@ impl Grid {
     /// only the CTA itself does, all of whose threads have met; but a copy that is under way has not. 0: nothing.
     #[inline]
     pub fn settled(&self, memory: Memory, warp: &Warp) -> u32 {
-        match &warp.views {
-            Views::One(known) if memory != Memory::Global && self.cluster == 1 && self.copies.is_empty() => {
+        match warp.views.one() {
+            Some(known) if memory != Memory::Global && self.cluster == 1 && self.copies.is_empty() => {
                 known.met.saturating_add(1)
             }
             _ => 0,
@@ -295,21 +318,10 @@ impl Grid {
             let at = (slot * per + warp) as usize;
             let threads = self.shape.threads_per_cta.saturating_sub(warp * 32).min(32);
             let full = if threads == 32 { u32::MAX } else { (1 << threads) - 1 };
-            let new = Warp { views: Views::One(Known::default()), full, exited: 0, sync: None, sc: None };
             if self.warps.len() <= at {
-                while self.warps.len() < at {
-                    self.warps.push(Warp {
-                        views: Views::One(Known::default()),
-                        full: 0,
-                        exited: 0,
-                        sync: None,
-                        sc: None,
-                    });
-                }
-                self.warps.push(new);
-            } else {
-                self.warps[at] = new;
+                self.warps.resize_with(at + 1, Warp::default);
             }
+            self.warps[at] = Warp { full, ..Warp::default() };
         }
     }
 
@@ -346,13 +358,14 @@ impl Grid {
     pub fn fences(&mut self, by: &Lanes, lane: u32) -> Entries {
         let cluster = self.cluster;
         let warp = &mut self.warps[by.warp as usize];
-        let sync = warp.sync.as_mut().map(|sync| &mut sync[lane as usize & 31])?;
-        if let Some(fenced) = sync.fence.take() {
-            let view = Grid::own_view(&fenced.known, by.block as u32, by.first + lane, fenced.time);
+        if let Some(fenced) = warp.sync.of(lane).fence.clone() {
+            let sync = warp.sync(lane);
+            sync.fence = None;
+            let view = fenced.view_of(by.block as u32, by.first + lane);
             let new = Some(Rc::new(Release::new(by.block as u32, cluster, fenced.reach, &view)));
             sync.fences = super::release::both(&new, &sync.fences);
         }
-        sync.fences.clone()
+        warp.sync.of(lane).fences.clone()
     }
 
     /// What a strong write of a thread carries, which may release itself.
@@ -363,7 +376,7 @@ impl Grid {
             let earlier = warp.sync(lane).released_at.entry(place).or_default();
             *earlier = super::release::both(release, earlier);
         }
-        match warp.sync.as_ref().and_then(|sync| sync[lane as usize & 31].released_at.get(&place)) {
+        match warp.sync.of(lane).released_at.get(&place) {
             Some(own) => super::release::both(own, &fences),
             None => fences,
         }
@@ -400,8 +413,7 @@ impl Grid {
     /// What is banked of one place, or of all, is taken.
     pub fn take_banked(&mut self, by: &Lanes, lane: u32, reach: Reach, place: Option<Place>) {
         let moment = self.moment;
-        let Some(sync) = &mut self.warps[by.warp as usize].sync else { return };
-        let sync = &mut sync[lane as usize & 31];
+        let sync = self.warps[by.warp as usize].sync(lane);
         sync.acquired = Some((moment, reach));
         let mut taken: Vec<(Place, Entries)> = Vec::new();
         match place {
@@ -431,12 +443,8 @@ impl Grid {
 
     /// Bytes, about.
     pub fn held(&self) -> u64 {
-        let warp = |warp: &Warp| {
-            let each = if matches!(warp.views, Views::Each(_)) { 32 * size_of::<Known>() } else { 0 };
-            let sync = if warp.sync.is_some() { 32 * size_of::<LaneSync>() } else { 0 };
-            let sc = if warp.sc.is_some() { 32 * size_of::<Sc>() } else { 0 };
-            (size_of::<Warp>() + each + sync + sc) as u64
-        };
+        let warp =
+            |warp: &Warp| (size_of::<Warp>() + warp.views.held() + warp.sync.held() + warp.sc.held()) as u64;
         let ctas = self.ctas.len() * size_of::<Cta>() + self.released.len() * 32;
         self.warps.iter().map(warp).sum::<u64>() + ctas as u64 + self.copies.held() + self.objects.held()
     }

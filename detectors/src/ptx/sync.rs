@@ -10,7 +10,8 @@ use super::Ptx;
 use super::check::{Actor, Check};
 use super::copies::Copy;
 use super::record::{COPY, Kind, ONE, Record, WRITES, key};
-use super::state::{Arrival, Barrier, Grid, Known, Views, place_of};
+
+use super::state::{Arrival, Barrier, Grid, Known, Views, last, place_of};
 use crate::shadow::{ROW, ROW_SHIFT, bytes};
 
 impl Grid {
@@ -32,14 +33,8 @@ impl Grid {
             return;
         }
         let time = cta.clock;
-        match &warp.views {
-            Views::One(known) => {
-                phase.arrivals.push((by.warp, by.first, by.mask, Some((time, known.clone()))))
-            }
-            Views::Each(views) => each(by.mask).for_each(|lane| {
-                let known = views[lane as usize].clone();
-                phase.arrivals.push((by.warp, by.first, 1 << lane, Some((time, known))));
-            }),
+        for (lanes, known) in warp.views.each(by.mask) {
+            phase.arrivals.push((by.warp, by.first, lanes, Some((time, known.clone()))));
         }
         self.tick(by.cta);
     }
@@ -76,21 +71,20 @@ impl Grid {
         let warp = &mut self.warps[by.warp as usize];
         let all = by.mask & warp.live() == warp.live();
         if all && known.met == self.ctas[slot].clock - 1 {
-            warp.views = Views::One(known);
+            warp.views = Views::new(known);
             return;
         }
         if known.met == 0
             && all
-            && let Views::One(own) = &mut warp.views
+            && let Some(own) = warp.views.one_mut()
         {
             own.take(&known.view);
             return;
         }
-        for lane in each(by.mask) {
-            let own = warp.views.lane(lane, warp.full);
+        warp.views.change(by.mask, warp.full, |own| {
             own.take(&known.view);
             own.met = own.met.max(known.met);
-        }
+        });
     }
 
     /// What all know that have arrived at a barrier.
@@ -119,16 +113,11 @@ impl Grid {
             };
             let when = match arrived {
                 Some((when, known)) => {
-                    of(known, *first + lanes.trailing_zeros());
+                    of(known, *first + last(*lanes));
                     *when
                 }
                 None => {
-                    match &warp.views {
-                        Views::One(known) => of(known, *first),
-                        Views::Each(each_known) => {
-                            each(*lanes).for_each(|lane| of(&each_known[lane as usize], *first + lane));
-                        }
-                    }
+                    warp.views.each(*lanes).for_each(|(lanes, known)| of(known, *first + last(lanes)));
                     time
                 }
             };
@@ -149,7 +138,7 @@ impl Grid {
             entries.into_iter().for_each(|(writers, time)| changed.advance(writers, time));
         }
         self.tick(slot);
-        Known { view, met: if whole { time } else { 0 }, met_warp: 0 }
+        Known { view, met: if whole { time } else { 0 }, ..Known::default() }
     }
 
     /// Lanes of a warp have met.
@@ -160,32 +149,17 @@ impl Grid {
         let warp = &mut self.warps[by.warp as usize];
         let lanes = by.mask & warp.full;
         if by.mask | warp.exited == warp.full {
-            let mut all = match &warp.views {
-                Views::One(known) => known.clone(),
-                Views::Each(views) => {
-                    let mut lanes = each(warp.full);
-                    let mut all = lanes.next().map(|lane| views[lane as usize].clone()).unwrap_or_default();
-                    lanes.for_each(|lane| all.join(&views[lane as usize]));
-                    all
-                }
-            };
+            let mut all = warp.known_together(cta, by.first, warp.full);
             all.met_warp = time;
-            warp.views = Views::One(all);
+            warp.views = Views::new(all);
         } else {
-            let mut all: Option<Known> = None;
-            for lane in each(lanes) {
-                match &mut all {
-                    Some(all) => all.join(warp.views.of(lane)),
-                    None => all = Some(warp.views.of(lane).clone()),
-                }
+            if lanes == 0 {
+                return;
             }
-            let Some(mut all) = all else { return };
+            let mut all = warp.known_together(cta, by.first, lanes);
             let view = Rc::make_mut(&mut all.view);
-            each(lanes)
-                .for_each(|lane| view.advance(Writers::thread(key(cta, by.first + lane)), u64::from(time)));
-            for lane in each(lanes) {
-                *warp.views.lane(lane, warp.full) = all.clone();
-            }
+            view.advance_lanes(key(cta, by.first), lanes, u64::from(time));
+            warp.views.set(lanes, warp.full, &all);
         }
         self.tick(by.cta);
     }
@@ -217,22 +191,17 @@ impl Grid {
             return;
         }
         let mut add = |lanes: u32, known: &Known| {
-            let place = by.first + lanes.trailing_zeros();
+            let place = by.first + last(lanes);
             let mut view = View::clone(&known.whole(cta, place));
             if lanes == warp.full {
                 view.advance(Writers::warp(key(cta, place)), u64::from(time));
             } else {
-                each(lanes).for_each(|lane| {
-                    view.advance(Writers::thread(key(cta, by.first + lane)), u64::from(time))
-                });
+                view.advance_lanes(key(cta, by.first), lanes, u64::from(time));
             }
-            let known = Known { view: Rc::new(view), met: 0, met_warp: 0 };
+            let known = Known { view: Rc::new(view), ..Known::default() };
             phase.arrivals.push((by.warp, by.first, lanes, Some((time, known))));
         };
-        match &warp.views {
-            Views::One(known) => add(by.mask, known),
-            Views::Each(views) => each(by.mask).for_each(|lane| add(1 << lane, &views[lane as usize])),
-        }
+        warp.views.each(by.mask).for_each(|(lanes, known)| add(lanes, known));
         self.tick(by.cta);
     }
 
@@ -265,12 +234,12 @@ impl Grid {
         self.by_letter(by, by.mask);
         let warp = &mut self.warps[by.warp as usize];
         if by.mask & warp.live() == warp.live()
-            && let Views::One(own) = &mut warp.views
+            && let Some(own) = warp.views.one_mut()
         {
             own.take(&view);
             return;
         }
-        each(by.mask).for_each(|lane| warp.views.lane(lane, warp.full).take(&view));
+        warp.views.change(by.mask, warp.full, |own| own.take(&view));
     }
 
     /// Lanes end.
@@ -293,8 +262,8 @@ impl Grid {
         let warps = self.warps.get_mut(warps).into_iter().flatten();
         let mut last = None;
         for warp in warps {
-            let all = warp.sync.take();
-            last = last.max(all.iter().flat_map(|all| all.iter()).filter_map(|sync| sync.released).max());
+            last = last.max(warp.sync.each(warp.full).filter_map(|(_, sync)| sync.released).max());
+            warp.sync = Default::default();
         }
         if let Some(last) = last {
             self.released.insert(block, last);
@@ -327,7 +296,7 @@ impl Grid {
         }
         let done = Rc::clone(&self.copies.mbarrier(place_of(at.memory, at.address, 8)).done);
         let warp = &mut self.warps[by.warp as usize];
-        each(by.mask).for_each(|lane| warp.views.lane(lane, warp.full).take(&done));
+        warp.views.change(by.mask, warp.full, |own| own.take(&done));
     }
 
     /// A copy is issued.

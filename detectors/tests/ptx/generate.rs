@@ -337,18 +337,7 @@ impl Generator {
         let free = how.source.is_none() && !how.held && !how.own;
         let shape = self.world.shape(thread.0);
         let there = (shape.threads_per_cta - (thread.2 & !31)).min(32);
-        let neighbours: u32 = self
-            .actors
-            .iter()
-            .filter(|other| {
-                let of = other.thread;
-                (of.0, of.1, of.2 & !31) == (thread.0, thread.1, thread.2 & !31)
-                    && !other.exited
-                    && other.held.is_empty()
-            })
-            .map(|other| other.thread)
-            .filter(|other| !self.busy(*other))
-            .fold(0, |mask, other| mask | 1 << (other.2 & 31));
+        let neighbours = self.neighbours(thread);
         let together = free && !self.fenced && neighbours.count_ones() > 1 && self.random.chance(30);
         let whole = free
             && !self.fenced
@@ -385,6 +374,21 @@ impl Generator {
         }
     }
 
+    /// Lanes of a thread's warp that could do something with it.
+    fn neighbours(&self, thread: Thread) -> u32 {
+        self.actors
+            .iter()
+            .filter(|other| {
+                let of = other.thread;
+                (of.0, of.1, of.2 & !31) == (thread.0, thread.1, thread.2 & !31)
+                    && !other.exited
+                    && other.held.is_empty()
+            })
+            .map(|other| other.thread)
+            .filter(|other| !self.busy(*other))
+            .fold(0, |mask, other| mask | 1 << (other.2 & 31))
+    }
+
     /// Nothing of a warp waits, has ended or holds back.
     fn quiet(&self, thread: Thread) -> bool {
         let same = |of: Thread| (of.0, of.1, of.2 & !31) == (thread.0, thread.1, thread.2 & !31);
@@ -418,6 +422,12 @@ impl Generator {
         let sc = (sc || (self.fenced && self.random.chance(70))) && !self.several;
         let (acquire, release) = (acquire | sc, release | sc);
         let thread = self.actors[actor].thread;
-        self.world.fence(thread, scope, sc, acquire, release);
+        let there = (self.world.shape(thread.0).threads_per_cta - (thread.2 & !31)).min(32);
+        let mask = match self.random.below(10) {
+            0..=1 if there == 32 && self.quiet(thread) => u32::MAX,
+            0..=4 => self.neighbours(thread) | 1 << (thread.2 & 31),
+            _ => 1 << (thread.2 & 31),
+        };
+        self.world.fence_of(thread, mask, scope, sc, acquire, release);
     }
 }

@@ -12,6 +12,7 @@
 use std::rc::Rc;
 
 use super::shared_map::{Joined, SharedMap};
+use crate::event::each;
 use crate::scope::ThreadKey;
 
 /// Entries of one CTA share a chunk: where all its threads have entries, a change of one copies no others.
@@ -125,6 +126,18 @@ impl View {
             }
             items
         });
+    }
+
+    /// [`Self::advance`] for each of these threads of a warp, of which `first` is the first.
+    pub fn advance_lanes(&mut self, first: ThreadKey, lanes: u32, time: u64) {
+        if lanes == 0 {
+            return;
+        }
+        self.of = None;
+        self.latest = self.latest.max(time);
+        let first = Writers::thread(first).0;
+        let new: Vec<(u64, u64)> = each(lanes).map(|lane| (first + u64::from(lane), time)).collect();
+        self.clocks.change::<RANGE>(first, |old| merged(old, &new));
     }
 
     /// It is a thread's own view at this time.
