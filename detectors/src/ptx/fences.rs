@@ -23,12 +23,12 @@ use std::rc::Rc;
 
 use bugaroo_semantics::clocks::{View, joined};
 use bugaroo_semantics::effect::Fence;
-use bugaroo_semantics::event::{Lanes, Memory, WorkId};
+use bugaroo_semantics::event::{Lanes, Memory, WorkId, each};
 
 use super::Ptx;
 use super::release::{self, Reach, Release};
 use super::rows::granule;
-use super::state::{Fenced, Grid, Warp, last};
+use super::state::{Fenced, Grid, Known, Warp, last};
 use super::strong::granules;
 use crate::shadow::Bytes;
 
@@ -108,7 +108,7 @@ impl Warp {
         for (lanes, kept) in self.sc.each(lanes) {
             all.join(kept);
             if let Some(own) = &kept.own {
-                add(&mut all.after, &Some(own.view_of_lanes(cta, first, lanes, self.full)));
+                add(&mut all.after, &Some(own.view_of_lanes((cta, first), lanes, self.full, false)));
             }
         }
     }
@@ -133,12 +133,15 @@ impl Grid {
     /// The first of these lanes, and those that follow it and know, keep and carry the same. What such lanes take from each other is that
     /// each knows those before it, at most ([`Known::below`]), so that all is made once for them.
     fn alike(&self, by: &Lanes, left: u32, fence: Fence, reach: Reach) -> u32 {
+        if fence.is_sc() && self.letter {
+            return self.alike_by_letter(by, left, fence, reach);
+        }
         let warp = &self.warps[by.warp as usize];
         let first = left & left.wrapping_neg();
         let others = warp.views.apart() | warp.sync.apart() | warp.sc.apart() | !warp.full;
         let sync = warp.sync.common();
         let carries = |earlier: &Rc<Fenced>| fence.kind.releases() && earlier.reach > reach;
-        let keeps = || !self.letter && reach != Reach::Device && warp.sc.common().own.is_some();
+        let keeps = || reach != Reach::Device && warp.sc.common().own.is_some();
         if first & others != 0
             || !sync.bank.is_empty()
             || sync.fence.as_ref().is_some_and(carries)
@@ -151,6 +154,34 @@ impl Grid {
         let lanes = left & (end & end.wrapping_neg()).wrapping_sub(1);
         // What is known of lanes below is replaced.
         if fence.is_sc() && warp.views.common().below.0 & !lanes != 0 { first } else { lanes }
+    }
+
+    /// The same where each takes all earlier fences. Then it is enough that they know the same when they have, as those do again and again that
+    /// wait for others with a fence between their looks.
+    fn alike_by_letter(&self, by: &Lanes, left: u32, fence: Fence, reach: Reach) -> u32 {
+        let warp = &self.warps[by.warp as usize];
+        let first = left & left.wrapping_neg();
+        let one = warp.views.of(first.trailing_zeros());
+        let is_taken = |known: &Known| {
+            let mut all = self.sc.iter().flat_map(|all| all.reaching(by.block as u32, self.cluster, reach));
+            all.any(|view| Rc::ptr_eq(view, &known.view) || view.covers(&known.view))
+        };
+        let first_is_taken = is_taken(one);
+        let (mut lanes, mut below) = (0, 0);
+        for lane in each(left & warp.full) {
+            let (known, sync) = (warp.views.of(lane), warp.sync.of(lane));
+            let carries = |earlier: &Rc<Fenced>| fence.kind.releases() && earlier.reach > reach;
+            if !sync.bank.is_empty()
+                || sync.fence.as_ref().is_some_and(carries)
+                || (known.met, known.met_warp) != (one.met, one.met_warp)
+                || !(Rc::ptr_eq(&known.view, &one.view) || (first_is_taken && is_taken(known)))
+            {
+                break;
+            }
+            lanes |= 1 << lane;
+            below |= known.lanes_below(by.first + lane);
+        }
+        if below & !lanes != 0 || lanes == 0 { first } else { lanes }
     }
 
     /// Lanes that are [`Self::alike`] do a fence.
@@ -203,20 +234,23 @@ impl Grid {
         };
         let warp = &mut self.warps[by.warp as usize];
         let alone = lanes.is_power_of_two().then(|| lanes.trailing_zeros());
+        let mut known = warp.views.of(lanes.trailing_zeros()).clone();
         if in_order && alone.is_none() {
-            warp.views.change(lanes, warp.full, |known| known.below = (lanes, time));
+            known.below = (lanes, time);
+            warp.views.set(lanes, warp.full, &known);
         }
-        let known = warp.views.of(last(lanes)).clone();
         let fenced = Rc::new(Fenced { known, time, reach });
         let view = match alone {
             Some(lane) => fenced.view_of(cta, by.first + lane),
-            None => fenced.view_of_lanes(cta, by.first, lanes, warp.full),
+            None => fenced.view_of_lanes((cta, by.first), lanes, warp.full, in_order),
         };
-        let own = Some(Rc::new(Release::new(cta, self.cluster, reach, &view)));
-        self.sc = release::both(&own, &self.sc);
         if self.letter {
+            let all = Rc::make_mut(self.sc.get_or_insert_default());
+            all.replace(cta, self.cluster, reach, &view);
             return;
         }
+        let own = Some(Rc::new(Release::new(cta, self.cluster, reach, &view)));
+        self.sc = release::both(&own, &self.sc);
         let cta = &mut self.ctas[by.cta as usize];
         if reach == Reach::Device {
             // It says all that an earlier one of its own does.

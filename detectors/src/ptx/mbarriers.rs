@@ -11,13 +11,12 @@
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Lanes, Range, Site, each};
-use bugaroo_semantics::scope::{Scope as Width, Strength, ThreadKey};
+use bugaroo_semantics::scope::{Strength, ThreadKey};
 use rustc_hash::FxHashMap;
 
 use super::Ptx;
 use super::check::Check;
 use super::record::{Kind, ONE, Record, STRONG, WRITES, key};
-use super::report::NO_SCOPE;
 use super::state::{Grid, Place, place_of};
 use crate::shadow::{ROW, ROW_SHIFT, bytes};
 
@@ -76,14 +75,14 @@ impl Objects {
 impl Ptx {
     /// Lanes make or end an mbarrier.
     pub(super) fn mbarrier_made(&mut self, by: &Lanes, at: &Range, site: Site) {
-        let kind = (AccessKind::Store, Strength::Weak, NO_SCOPE);
+        let kind = (AccessKind::Store, Strength::Weak);
         each(by.mask).for_each(|lane| self.on_mbarrier((by, lane), at, site, kind));
     }
 
     /// Lanes operate on one. `waits`: they have found a phase completed; else they arrive.
     pub(super) fn mbarrier_used(&mut self, by: &Lanes, at: &Range, site: Site, scope: Scope, waits: bool) {
         let kind = if waits { AccessKind::Load } else { AccessKind::Atomic(AtomOp::Add) };
-        let kind = (kind, Strength::Strong(Width::Cta), scope);
+        let kind = (kind, Strength::Strong(scope));
         each(by.mask).for_each(|lane| self.on_mbarrier((by, lane), at, site, kind));
     }
 
@@ -92,7 +91,7 @@ impl Ptx {
         (by, lane): (&Lanes, u32),
         at: &Range,
         site: Site,
-        (kind, strength, scope): (AccessKind, Strength, Scope),
+        (kind, strength): (AccessKind, Strength),
     ) {
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
         let mut objects = std::mem::take(&mut grid.objects);
@@ -100,7 +99,7 @@ impl Ptx {
         let (cta, place) = (by.block as u32, by.first + lane);
         let makes = strength == Strength::Weak;
         let from = (at.address & (ROW - 1)) as u32;
-        let number = Kind { site, kind, strength, scope, size: BYTES, asynchronous: false };
+        let number = Kind { site, kind, strength, size: BYTES, asynchronous: false };
         let new = Record {
             mask: bytes(from, from + BYTES),
             grid: by.grid,

@@ -60,21 +60,13 @@ impl Release {
     /// A release by a thread of a CTA that knows `view`.
     pub fn new(cta: u32, cluster: u32, reach: Reach, view: &Rc<View>) -> Release {
         let mut map = SharedMap::default();
-        let mut add = |key: u64| {
-            map.change::<RANGE>(key, |old| {
-                let mut items = old.to_vec();
-                items.push((key, Rc::clone(view)));
-                items
-            });
-        };
-        if reach == Reach::Device {
-            add(WIDE);
-        }
-        if reach >= Reach::Cluster && cluster > 1 {
-            add(CLUSTER | u64::from(cta / cluster));
-        }
-        add(CTA | u64::from(cta));
+        keys(cta, cluster, reach).for_each(|key| map.set::<RANGE>(key, Rc::clone(view)));
         Release(map)
+    }
+
+    /// A release that knows all that an acquire of the same reach takes: it stands for that.
+    pub fn replace(&mut self, cta: u32, cluster: u32, reach: Reach, view: &Rc<View>) {
+        keys(cta, cluster, reach).for_each(|key| self.0.set::<RANGE>(key, Rc::clone(view)));
     }
 
     /// What releases as wide as the device hand over.
@@ -84,11 +76,15 @@ impl Release {
 
     /// The views that an acquire in this CTA takes.
     pub fn reaching(&self, cta: u32, cluster: u32, reach: Reach) -> impl Iterator<Item = &Rc<View>> {
-        let wide = (reach == Reach::Device).then_some(WIDE);
-        let near = (reach >= Reach::Cluster && cluster > 1).then(|| CLUSTER | u64::from(cta / cluster));
-        let own = Some(CTA | u64::from(cta));
-        [wide, near, own].into_iter().flatten().filter_map(|key| self.0.get::<RANGE>(key))
+        keys(cta, cluster, reach).filter_map(|key| self.0.get::<RANGE>(key))
     }
+}
+
+/// Where a release in this CTA goes, and an acquire there takes from.
+fn keys(cta: u32, cluster: u32, reach: Reach) -> impl Iterator<Item = u64> {
+    let wide = (reach == Reach::Device).then_some(WIDE);
+    let near = (reach >= Reach::Cluster && cluster > 1).then(|| CLUSTER | u64::from(cta / cluster));
+    [wide, near, Some(CTA | u64::from(cta))].into_iter().flatten()
 }
 
 /// What both hand over.

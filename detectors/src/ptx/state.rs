@@ -100,14 +100,18 @@ impl Fenced {
         Grid::own_view(&self.known, cta, place, self.time)
     }
 
-    /// What these lanes have known and done together, of a warp of `full` from the place `first`.
-    pub fn view_of_lanes(&self, cta: u32, first: u32, lanes: u32, full: u32) -> Rc<View> {
+    /// What these lanes have known and done together, of a warp of `full` from the place `first`. `in_order`: the last of
+    /// them knows all that by itself.
+    pub fn view_of_lanes(&self, (cta, first): (u32, u32), lanes: u32, full: u32, in_order: bool) -> Rc<View> {
         let time = u64::from(self.time);
         let mut view = View::clone(&self.known.whole(cta, first + last(lanes)));
         if lanes == full {
             view.advance(Writers::warp(key(cta, first)), time);
         } else {
             view.advance_lanes(key(cta, first), lanes, time);
+        }
+        if in_order {
+            view.belongs_to(key(cta, first + last(lanes)), time);
         }
         Rc::new(view)
     }

@@ -132,6 +132,28 @@ impl<T: Clone> SharedMap<T> {
         }
     }
 
+    /// Puts one entry in.
+    pub fn set<const RANGE: u32>(&mut self, key: u64, value: T) {
+        let wanted = key >> RANGE;
+        // Where nobody shares its chunk it is replaced in place.
+        if let Ok(index) = self.chunks.binary_search_by_key(&wanted, |chunk| chunk.0)
+            && let Some(chunk) = Rc::get_mut(&mut self.chunks[index].1)
+            && let Ok(at) = chunk.items.binary_search_by_key(&key, |item| item.0)
+        {
+            chunk.items[at].1 = value;
+            return;
+        }
+        self.change::<RANGE>(key, |old| {
+            let at = old.partition_point(|item| item.0 < key);
+            let behind = &old[at + usize::from(old.get(at).is_some_and(|item| item.0 == key))..];
+            let mut items = Vec::with_capacity(old.len() + 1);
+            items.extend_from_slice(&old[..at]);
+            items.push((key, value));
+            items.extend_from_slice(behind);
+            items
+        });
+    }
+
     /// All entries, sorted.
     pub fn iter(&self) -> impl Iterator<Item = &(u64, T)> {
         self.chunks.iter().flat_map(|chunk| chunk.1.items.iter())
