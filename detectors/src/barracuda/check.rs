@@ -55,52 +55,57 @@ impl Check<'_> {
     pub fn run(&mut self, lanes: u32, what: Mark, place: &mut Place<'_>) {
         let bytes = self.access.bytes();
         match self.access.at {
-            Addresses::Consecutive(first) => self.row_of_lanes(first, lanes, what, place),
+            Addresses::Consecutive(first) => {
+                debug_assert!(bytes.is_power_of_two(), "elements of two's powers, and as many");
+                self.row_of_lanes(first, bytes.trailing_zeros(), lanes, what, place);
+            }
             Addresses::Same(address) => self.at_once(address, lanes, what, place),
             Addresses::Each(each) => {
                 let mut left = lanes;
                 while left != 0 {
+                    let (here, shift) = alike(each, left, bytes);
                     let lane = left.trailing_zeros();
                     let address = each[lane as usize];
-                    let first = address.wrapping_sub(u64::from(lane * bytes));
-                    let in_row = |l: u32| each[l as usize] == first.wrapping_add(u64::from(l * bytes));
-                    let same = |l: u32| each[l as usize] == address;
-                    let row = run(left, in_row);
-                    let all = run(left, same);
-                    if all.count_ones() > row.count_ones() {
-                        self.at_once(address, all, what, place);
-                        left &= !all;
-                    } else if row.count_ones() > 1 {
-                        self.row_of_lanes(first, row, what, place);
-                        left &= !row;
-                    } else {
-                        self.at_once(address, 1 << lane, what, place);
-                        left &= !(1 << lane);
+                    match shift {
+                        Some(shift) => {
+                            let first = address.wrapping_sub(u64::from(lane) << shift);
+                            self.row_of_lanes(first, shift, here, what, place);
+                        }
+                        None => self.at_once(address, here, what, place),
                     }
+                    left &= !here;
                 }
             }
         }
     }
 
-    /// Lanes one behind the other; `first` is where lane 0 is, or would be.
-    fn row_of_lanes(&mut self, first: u64, lanes: u32, what: Mark, place: &mut Place<'_>) {
+    /// Lanes each two to `shift` bytes behind the one before; `first` is where lane 0 is, or would be. No lane's access reaches
+    /// beyond what is between it and the next one.
+    fn row_of_lanes(&mut self, first: u64, shift: u32, lanes: u32, what: Mark, place: &mut Place<'_>) {
         let bytes = u64::from(self.access.bytes());
-        let shift = bytes.trailing_zeros();
         let what = what.with(Layout::Row(shift as u8));
         let (low, high) = (lanes.trailing_zeros(), 31 - lanes.leading_zeros());
-        let start = first.wrapping_add(u64::from(low) * bytes);
-        let last = first.wrapping_add(u64::from(high + 1) * bytes - 1);
+        let start = first.wrapping_add(u64::from(low) << shift);
+        let last = first.wrapping_add((u64::from(high) << shift) + bytes - 1);
         let dense = (u64::from(lanes) >> low) + 1 == 1 << (high - low + 1);
+        // All bytes of a row that would be some lane's, where each has all of its bytes in one row.
+        let all = if bytes == 1 << shift { u128::MAX } else { strided(first, shift, bytes) };
+        let dense = dense && (bytes == 1 << shift || first.is_multiple_of(bytes));
         for number in start / ROW..=last / ROW {
             let at = number * ROW;
             let base = first.wrapping_sub(at) as i64;
             let (from, to) = (start.max(at), last.min(at + (ROW - 1)));
-            let (l, h) = (from.wrapping_sub(first) >> shift, to.wrapping_sub(first) >> shift);
+            // The first lane that has bytes from here on, and the last one.
+            let l = (from.wrapping_sub(first) + ((1 << shift) - bytes)) >> shift;
+            let h = to.wrapping_sub(first) >> shift;
+            if l > h {
+                continue;
+            }
             let here = lanes & (u32::MAX >> (31 - h as u32)) & (u32::MAX << l);
             let touched = if dense {
-                span((from - at) as u32, (to - from + 1) as u32)
+                span((from - at) as u32, (to - from + 1) as u32) & all
             } else {
-                scattered(base, bytes as i64, here)
+                scattered(base, (bytes as i64, shift), here)
             };
             if touched != 0 {
                 let mark = what.at(base, touched, here);
@@ -275,22 +280,47 @@ fn byte_of(access: &Access<'_>, lane: u32, byte: u32) -> u8 {
     (access.values.value(lane, byte / access.size) >> (byte % access.size * 8)) as u8
 }
 
-/// The first lanes of a mask that all are as asked.
-fn run(lanes: u32, is: impl Fn(u32) -> bool) -> u32 {
-    let mut all = 0;
-    for lane in bugaroo_semantics::event::each(lanes) {
-        if !is(lane) {
+/// The farthest that lanes of one mark are from each other, as a power of two: farther ones have a row each.
+const APART: u32 = 6;
+
+/// The first lanes of a mask whose addresses are alike: all the same (None), or each the same power of two behind the one before it.
+fn alike(all: &[u64; 32], mask: u32, bytes: u32) -> (u32, Option<u32>) {
+    let (lane, rest) = (mask.trailing_zeros(), mask & (mask - 1));
+    let first = all[lane as usize];
+    if rest == 0 {
+        return (mask, None);
+    }
+    let second = rest.trailing_zeros();
+    let (apart, lanes_apart) = (all[second as usize].wrapping_sub(first), u64::from(second - lane));
+    let step = apart / lanes_apart;
+    let in_row = step.is_power_of_two()
+        && step * lanes_apart == apart
+        && step >= u64::from(bytes)
+        && step <= u64::from(bytes).max(1 << APART);
+    if apart != 0 && !in_row {
+        return (1 << lane, None);
+    }
+    let mut lanes = 1 << lane;
+    for next in bugaroo_semantics::event::each(rest) {
+        if all[next as usize] != first.wrapping_add(step * u64::from(next - lane)) {
             break;
         }
-        all |= 1 << lane;
+        lanes |= 1 << next;
     }
-    all
+    (lanes, (apart != 0).then_some(step.trailing_zeros()))
 }
 
-/// The bytes of a row that some lanes have, each `bytes` of them behind the other from `base` on.
-fn scattered(base: i64, bytes: i64, lanes: u32) -> u128 {
+/// The bytes of a row of which so many belong to a lane in each two to `shift` of them, as they do at `first`.
+fn strided(first: u64, shift: u32, bytes: u64) -> u128 {
+    // The bits that are multiples of two to `shift`.
+    let starts = u128::MAX / ((1 << (1u32 << shift)) - 1);
+    (starts * ((1 << bytes) - 1)) << (first & ((1 << shift) - 1))
+}
+
+/// The bytes of a row that some lanes have, from `base` on: each so many, two to `shift` behind the one before.
+fn scattered(base: i64, (bytes, shift): (i64, u32), lanes: u32) -> u128 {
     bugaroo_semantics::event::each(lanes).fold(0, |all, lane| {
-        let start = base + i64::from(lane) * bytes;
+        let start = base + (i64::from(lane) << shift);
         let (from, to) = (start.max(0), (start + bytes).min(ROW as i64));
         if from < to { all | span(from as u32, (to - from) as u32) } else { all }
     })

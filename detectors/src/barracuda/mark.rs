@@ -14,7 +14,7 @@ pub(super) enum Layout {
     One(u8),
     /// Each lane all of them.
     All,
-    /// One lane behind the other, each two to this many bytes.
+    /// Each lane two to this many bytes behind the one before, or would be.
     Row(u8),
 }
 

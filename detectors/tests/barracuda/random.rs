@@ -224,10 +224,16 @@ impl Maker {
         let bytes = u64::from(size * elements);
         let base = if shared { 0x40 } else { 0x1040 };
         let place = |r: &mut Random, span: u64| base + r.below(span / bytes) * bytes;
-        let at = match random.below(4) {
+        let at = match random.below(5) {
             0 => At::Consecutive(place(random, 128)),
             1 => At::Same(place(random, 64)),
             2 => At::Each(Box::new(std::array::from_fn(|_| place(random, 160)))),
+            3 => {
+                // Gaps between lanes, and most often lanes of several rows.
+                let (first, width) = (place(random, 64), random.pick(&[4, 8, if shared { 8 } else { 32 }]));
+                let step = bytes * random.pick(&[2, 2, 4, 8, 16]);
+                At::Each(Box::new(std::array::from_fn(|lane| first + lane as u64 % width * step)))
+            }
             _ => {
                 let (first, width) = (place(random, 64), random.pick(&[2, 3, 8, 16]));
                 At::Each(Box::new(std::array::from_fn(|lane| first + lane as u64 % width * bytes)))
