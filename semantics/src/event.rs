@@ -23,6 +23,7 @@
 //! uses; between [`Event::BlockBegin`] and [`Event::BlockEnd`] a slot of a grid is one block.
 
 mod lanes;
+mod shape;
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
@@ -30,6 +31,7 @@ use bugaroo_ptx::types::Scope;
 use crate::effect::Fence;
 use crate::scope::Strength;
 pub use lanes::{Lanes, each};
+pub use shape::Shape;
 
 /// An instruction: its number in its program, plus the first number of the program ([`Event::GridBegin`]). Host calls have
 /// numbers of their own ([`Event::Work`]).
@@ -164,25 +166,6 @@ impl std::fmt::Debug for Access<'_> {
             .field("at", &self.at)
             .finish_non_exhaustive()
     }
-}
-
-/// The size of a launch, for the tables of who models or observes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// Slots for resident warps; numbers of warps are less.
-    pub warps: u32,
-    /// Slots for resident CTAs; numbers of CTAs are less.
-    pub ctas: u32,
-    /// Warps of a CTA: CTA slot `c` has warp slots `c * warps_per_cta` and on.
-    pub warps_per_cta: u32,
-    /// Threads of a CTA.
-    pub threads_per_cta: u32,
-    /// CTAs of the grid.
-    pub blocks: u64,
-    /// CTAs of a cluster, 1 where there are none; those of cluster `c` are `c * cluster` and on.
-    pub cluster: u32,
-    /// Bytes of shared memory of a CTA.
-    pub shared_bytes: u32,
 }
 
 /// Through which path memory is accessed (PTX ISA, "Proxies").

@@ -356,6 +356,10 @@ impl Observer for Checker {
                 self.alive(by);
                 self.count("cluster leave");
             }
+            Event::Asked { by, .. } => {
+                self.alive(by);
+                self.count("asked");
+            }
             Event::MbarrierInit { by, at, .. } => {
                 self.alive(by);
                 self.forget(at);
