@@ -231,7 +231,7 @@ impl Maker {
             3 => {
                 // Gaps between lanes, and most often lanes of several rows.
                 let (first, width) = (place(random, 64), random.pick(&[4, 8, if shared { 8 } else { 32 }]));
-                let step = bytes * random.pick(&[2, 2, 4, 8, 16]);
+                let step = bytes * random.pick(if shared { &[2, 2, 2, 2] } else { &[2, 4, 8, 16] });
                 At::Each(Box::new(std::array::from_fn(|lane| first + lane as u64 % width * step)))
             }
             _ => {
