@@ -4,8 +4,9 @@ mod support;
 
 use bugaroo_protocol::{Access, Detector, Message, Orders, Race, RaceClass, RaceKind, Races};
 use cuda::context::cuCtxSynchronize;
+use cuda::launch::cuLaunchKernelEx;
 use cuda::module::cuModuleGetFunction;
-use cuda::types::CUfunction;
+use cuda::types::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = concat!(
@@ -166,4 +167,60 @@ fn several_detectors_look_on_together() {
     for detector in [Detector::Ptx, Detector::Barracuda] {
         assert!(found.iter().any(|race| race.detector == detector), "{detector:?}: {found:?}");
     }
+}
+
+#[test]
+fn launches_long_ago_are_let_go() {
+    let trial = trial("launches_long_ago_are_let_go", &ptx(), || {
+        let device = Device::new();
+        let words = upload(&[0_u32; 64]);
+        let (clean, racy) = (kernel(c"barrier"), kernel(c"all"));
+        for at in 0..500 {
+            assert_eq!(launch(clean, 1, 64, &[parameter(&words)]), cuda::Status::Success);
+            if at % 10 == 0 {
+                assert_eq!(cuCtxSynchronize(), cuda::Status::Success);
+            }
+        }
+        assert_eq!(launch(racy, 1, 64, &[parameter(&words)]), cuda::Status::Success);
+        assert_eq!(cuCtxSynchronize(), cuda::Status::Success);
+        std::mem::forget(device);
+    });
+    let races = races(&trial);
+    assert!(!races.is_empty());
+    for race in races {
+        assert_eq!((&*race.first.kernel, &*race.second.kernel), ("all", "all"));
+        assert!(race.first.at.is_some() && race.second.at.is_some());
+    }
+}
+
+#[test]
+fn a_launch_that_may_begin_early_is_warned_of() {
+    let trial = trial("a_launch_that_may_begin_early_is_warned_of", &ptx(), || {
+        let device = Device::new();
+        let words = upload(&[0_u32; 64]);
+        for allowed in [0, 1] {
+            let mut bytes = [0; 64];
+            bytes[0] = allowed;
+            // `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`
+            let attribute = CUlaunchAttribute { id: 6, pad: [0; 4], value: CUlaunchAttributeValue { bytes } };
+            let config = CUlaunchConfig {
+                grid: [1, 1, 1],
+                block: [64, 1, 1],
+                shared_mem_bytes: 0,
+                stream: std::ptr::null_mut(),
+                attributes: &attribute,
+                attribute_count: 1,
+            };
+            let each = [parameter(&words)];
+            // SAFETY: the attribute is there, and so is what the kernel takes.
+            let launched =
+                unsafe { cuLaunchKernelEx(&config, kernel(c"barrier"), each.as_ptr(), std::ptr::null()) };
+            assert_eq!(launched, cuda::Status::Success);
+        }
+        assert_eq!(cuCtxSynchronize(), cuda::Status::Success);
+        std::mem::forget(device);
+    });
+    let warnings: Vec<_> = told(&trial).into_iter().flat_map(|told| told.warnings).collect();
+    let [(what, 1)] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(what.contains("programmatic dependent launch"), "{what}");
 }
