@@ -55,11 +55,6 @@ impl Objects {
         }
     }
 
-    /// Whether no thread has initialised anything.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// Up to when a thread has initialised mbarriers and done a fence for them.
     pub fn fenced(&self, thread: ThreadKey) -> Option<u32> {
         self.fenced.get(&thread).copied()

@@ -80,6 +80,14 @@ impl Release {
     }
 }
 
+impl Release {
+    /// What all threads of a CTA's cluster may take of it.
+    pub fn in_cluster(&self, cta: u32, cluster: u32) -> Option<&Rc<View>> {
+        let key = if cluster > 1 { CLUSTER | u64::from(cta / cluster) } else { CTA | u64::from(cta) };
+        self.0.get::<RANGE>(key)
+    }
+}
+
 /// Where a release in this CTA goes, and an acquire there takes from.
 fn keys(cta: u32, cluster: u32, reach: Reach) -> impl Iterator<Item = u64> {
     let wide = (reach == Reach::Device).then_some(WIDE);

@@ -164,12 +164,18 @@ impl Grid {
         self.tick(by.cta);
     }
 
-    /// Lanes arrive at their cluster's barrier without releasing: mbarriers go on that they have initialised with a fence behind it.
+    /// Lanes arrive at their cluster's barrier without releasing: what they knew at a fence goes on (PTX ISA, "barrier.cluster", the example of
+    /// a relaxed barrier), and mbarriers that they have initialised with a fence for them.
     fn cluster_arrive_relaxed(&mut self, by: &Lanes) {
         let cta = by.block as u32;
         for lane in each(by.mask) {
             let thread = key(cta, by.first + lane);
             let mut known = Known::default();
+            if let Some(fences) = self.fences(by, lane)
+                && let Some(view) = fences.in_cluster(cta, self.cluster)
+            {
+                known.take(view);
+            }
             if let Some(time) = self.objects.fenced(thread) {
                 Rc::make_mut(&mut known.view).advance(Writers::thread(thread), u64::from(time));
             }
@@ -180,16 +186,12 @@ impl Grid {
 
     /// Lanes arrive at their cluster's barrier.
     pub fn cluster_arrive(&mut self, by: &Lanes, relaxed: bool) {
-        if relaxed && !self.objects.is_empty() {
+        if relaxed {
             return self.cluster_arrive_relaxed(by);
         }
         let time = self.ctas[by.cta as usize].clock;
         let (cta, warp) = (by.block as u32, &self.warps[by.warp as usize]);
         let phase = self.clusters.entry(cta / self.cluster).or_default();
-        if relaxed {
-            phase.arrivals.push((by.warp, by.first, by.mask, None));
-            return;
-        }
         let mut add = |lanes: u32, known: &Known| {
             let place = by.first + last(lanes);
             let mut view = View::clone(&known.whole(cta, place));

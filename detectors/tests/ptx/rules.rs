@@ -2,7 +2,7 @@
 
 use bugaroo_detectors::{Class, Missing};
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Addresses, Memory};
+use bugaroo_semantics::event::{Addresses, Memory, WorkKind};
 
 use crate::world::{How, LOAD, RMW, STORE, World, acquire, release, strong};
 
@@ -297,4 +297,23 @@ fn failed_compares(fence: bool) -> World {
 fn many_compares_that_failed_are_told_as_one_message() {
     assert_eq!(races(&mut failed_compares(true)), 0);
     assert_eq!(races(&mut failed_compares(false)), 12);
+}
+
+#[test]
+fn a_relaxed_barrier_of_the_cluster_orders_what_comes_before_a_fence() {
+    for (scope, expected) in [(None, 1), (Some(Scope::Cta), 1), (Some(Scope::Cluster), 0)] {
+        let mut world = World::new();
+        world.work(1, WorkKind::Grid, 0, &[]);
+        world.begin(1, 2, 1, 2);
+        world.at(A, DATA, STORE);
+        if let Some(scope) = scope {
+            world.membar(A, scope);
+        }
+        let arrived: Vec<usize> =
+            [A, B].into_iter().flat_map(|who| world.cluster_arrive(who, 1, true)).collect();
+        let left: Vec<usize> = [A, B].into_iter().flat_map(|who| world.cluster_leave(who, 1)).collect();
+        world.edges(&arrived, &left);
+        world.at(B, DATA, LOAD);
+        assert_eq!(races(&mut world), expected, "{scope:?}");
+    }
 }

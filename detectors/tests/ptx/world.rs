@@ -400,7 +400,20 @@ impl World {
         let by = self.lanes(thread, mask);
         self.event(&Event::ClusterArrive { by, relaxed });
         let points = self.points(by);
-        if relaxed { Vec::new() } else { points }
+        if !relaxed {
+            return points;
+        }
+        // What comes before a fence does all the same.
+        let fences = |node: &usize| {
+            let wide = |scope: Scope| scope != Scope::Cta || self.shape(by.grid).cluster == 1;
+            let node = &self.axioms.nodes[*node];
+            let own = |agent| {
+                matches!(agent, Agent::Thread(grid, block, thread)
+                if (grid, block) == (by.grid, by.block) && thread & !31 == by.first && mask >> (thread & 31) & 1 != 0)
+            };
+            own(node.agent) && matches!(node.what, What::Fence { release: true, scope, .. } if wide(scope))
+        };
+        (0..self.axioms.nodes.len()).filter(fences).collect()
     }
 
     pub fn cluster_leave(&mut self, thread: Thread, mask: u32) -> Vec<usize> {
