@@ -2,11 +2,14 @@
 //!
 //! Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". `mbarrier.init` and `mbarrier.inval` write the
 //! object as plain stores do; any other operation on it is an atomic one, whatever its scope: those do not race with each other. So
-//! an operation races with an initialisation, or with the end of the object, that neither comes before it nor behind it in causality order.
+//! an operation races with an initialisation before it that does not come before it in causality order.
 //!
 //! What orders them is what orders other accesses, and `fence.mbarrier_init` with the barrier of the cluster behind it, even if that is
 //! `.relaxed`: who has left it knows the initialisation, and here all that the thread did before that. Any proxy fence is taken for one
 //! `fence.mbarrier_init`. Tests that find no phase completed are not looked at: the one that does is.
+//!
+//! Operations that a later initialisation, or the end of the object, does not come behind are not told: libraries let the last of
+//! their threads end what others have used, and count them with relaxed atomics (`cuda::pipeline`).
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
@@ -23,19 +26,11 @@ use crate::shadow::{ROW, ROW_SHIFT, bytes};
 /// Bytes of an mbarrier.
 const BYTES: u32 = 8;
 
-/// What has been done to one mbarrier.
-#[derive(Debug, Default)]
-struct Object {
-    /// Its last initialisation, or its end.
-    made: Option<Record>,
-    /// By thread, its last operation since.
-    used: FxHashMap<ThreadKey, Record>,
-}
-
 /// The mbarriers of a grid.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    all: FxHashMap<Place, Object>,
+    /// The last initialisation, or the end, of each.
+    made: FxHashMap<Place, Record>,
     /// When threads have last initialised one that they have done no fence for.
     unfenced: FxHashMap<ThreadKey, u32>,
     /// And one that they have.
@@ -45,7 +40,7 @@ pub(super) struct Objects {
 impl Objects {
     /// The shared memory of a slot is new.
     pub fn forget(&mut self, slot: u32) {
-        self.all.retain(|place, _| (place.0, place.1) != (1, slot));
+        self.made.retain(|place, _| (place.0, place.1) != (1, slot));
     }
 
     /// A thread has done a proxy fence.
@@ -62,8 +57,7 @@ impl Objects {
 
     /// Bytes, about.
     pub fn held(&self) -> u64 {
-        let one = |object: &Object| size_of::<Object>() + object.used.capacity() * (size_of::<Record>() + 8);
-        self.all.values().map(one).sum::<usize>() as u64
+        (self.made.capacity() * (size_of::<(Place, Record)>() + 1)) as u64
     }
 }
 
@@ -90,7 +84,6 @@ impl Ptx {
     ) {
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
         let mut objects = std::mem::take(&mut grid.objects);
-        let object = objects.all.entry(place_of(at.memory, at.address, BYTES)).or_default();
         let (cta, place) = (by.block as u32, by.first + lane);
         let makes = strength == Strength::Weak;
         let from = (at.address & (ROW - 1)) as u32;
@@ -110,21 +103,12 @@ impl Ptx {
         let grid: &Grid = grid;
         self.report.here = (at.memory, at.address >> ROW_SHIFT << ROW_SHIFT);
         let mut check = Check::of_lanes((&self.works, &mut self.links, &mut self.report), grid, by);
-        if let Some(made) = &object.made {
-            check.compare(made, &new, new.mask, false);
-        }
+        let object = place_of(at.memory, at.address, BYTES);
         if makes {
-            let mut used: Vec<&Record> = object.used.values().collect();
-            // The order of the findings is that of the program's, not of a table.
-            used.sort_unstable_by_key(|used| (used.time, used.cta, used.base));
-            for used in used {
-                check.compare(used, &new, new.mask, false);
-            }
-            object.used.clear();
-            object.made = Some(new);
+            objects.made.insert(object, new);
             objects.unfenced.insert(key(cta, place), new.time);
-        } else {
-            object.used.insert(key(cta, place), new);
+        } else if let Some(made) = objects.made.get(&object) {
+            check.compare(made, &new, new.mask, false);
         }
         if let Some(grid) = self.grids.get_mut(&by.grid) {
             grid.objects = objects;

@@ -18,7 +18,7 @@
 //! - Threads that have ended count as arrived at barriers of their whole CTA or cluster.
 //! - An atomic that writes nothing (a compare that failed) is a read to those it may race with, and a write to those
 //!   that synchronise with it.
-//! - mbarrier operations synchronise at any scope, and race with nothing but the initialisation of the object and its end
+//! - mbarrier operations synchronise at any scope, and race with nothing but the initialisation of the object before them
 //!   ([`mbarriers`]).
 //! - Of races that need another Fence-SC order than as executed, only some: a thread that has acquired from others, or a grid
 //!   in which anything raced before, takes all earlier fences as ordered; more in [`fences`].

@@ -22,14 +22,17 @@ struct Work {
     known: Rc<Vec<(u32, u32)>>,
 }
 
+/// The last piece of work of a chain: its number, its place, and what it knew.
+type Last = (WorkId, u32, Rc<Vec<(u32, u32)>>);
+
 /// The pieces of work that are not retired.
 #[derive(Debug, Default)]
 pub(super) struct Works {
     /// The number of the first.
     first: WorkId,
     works: VecDeque<Work>,
-    /// The last one of each chain: its number, its place, and what it knew.
-    last: FxHashMap<u32, (WorkId, u32, Rc<Vec<(u32, u32)>>)>,
+    /// Of each chain.
+    last: FxHashMap<u32, Last>,
     /// What comes behind parts of grids.
     pub children: Children,
     /// Of each chain, the place of the last one that is retired.
