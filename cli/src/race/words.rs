@@ -33,13 +33,23 @@ fn accesses(race: &Race) -> String {
 
 fn article(party: &RaceParty) -> String {
     let noun = noun(party);
-    let article = if noun.starts_with('a') { "an" } else { "a" };
+    let article = if noun.starts_with(['a', 'i']) { "an" } else { "a" };
     format!("{article} {noun}")
+}
+
+/// Whether it is an operation on an mbarrier, and not an access as programs write them.
+fn on_mbarrier(party: &RaceParty) -> bool {
+    let instruction = party.at.as_ref().map_or("", |at| &at.instruction);
+    let opcode = instruction.split_whitespace().find(|word| !word.starts_with('@'));
+    opcode.is_some_and(|opcode| opcode.starts_with("mbarrier."))
 }
 
 /// What the access is called.
 pub fn noun(party: &RaceParty) -> &'static str {
     match (party.access, party.asynchronous) {
+        (Access::Store, _) if on_mbarrier(party) => "initialisation of an mbarrier",
+        (Access::Atomic, _) if on_mbarrier(party) => "arrival at an mbarrier",
+        (Access::Load, _) if on_mbarrier(party) => "wait for an mbarrier",
         (Access::Load, false) => "load",
         (Access::Store, false) => "store",
         (Access::Atomic, false) => "atomic",
@@ -81,6 +91,14 @@ pub fn does(party: &RaceParty) -> String {
         Some(at) => threads(at),
         None => demangled(&party.kernel),
     };
+    if on_mbarrier(party) {
+        let verb = match party.access {
+            Access::Store => "initialises an mbarrier",
+            Access::Atomic => "arrives at an mbarrier",
+            Access::Load => "has waited for an mbarrier",
+        };
+        return format!("{who} {verb}");
+    }
     let verb = match (party.access, party.asynchronous) {
         (Access::Load, false) => "loads",
         (Access::Store, false) => "stores",
@@ -141,6 +159,7 @@ pub fn plain_beside_strong(race: &Race) -> Option<&RaceParty> {
     let device = first.at.is_some() && second.at.is_some() && !first.asynchronous && !second.asynchronous;
     match (first.scope.as_str(), second.scope.as_str()) {
         _ if !device || race.kind == RaceKind::BarrierDivergence => None,
+        _ if on_mbarrier(first) || on_mbarrier(second) => None,
         ("weak", "weak") => None,
         ("weak", _) => Some(first),
         (_, "weak") => Some(second),
