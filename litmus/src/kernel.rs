@@ -308,6 +308,7 @@ fn name(thread: usize, register: usize) -> String {
 fn scope_name(scope: Scope) -> &'static str {
     match scope {
         Scope::Cta => "cta",
+        Scope::Cluster => "cluster",
         Scope::Gpu => "gpu",
         Scope::Sys => "sys",
     }

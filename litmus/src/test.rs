@@ -1,6 +1,8 @@
 //! A litmus test: what its text says.
 
 use crate::condition::Condition;
+/// Who takes part in an ordering; tests have no clusters.
+pub use bugaroo_ptx::types::Scope;
 
 /// Most threads of a test.
 pub const THREADS: usize = 16;
@@ -101,17 +103,6 @@ pub enum Order {
     Release(Scope),
     /// `.acq_rel.S`
     AcqRel(Scope),
-}
-
-/// Who takes part in an ordering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The CTA.
-    Cta,
-    /// The GPU.
-    Gpu,
-    /// Everybody.
-    Sys,
 }
 
 /// Bits of a type: how many, and what an atomic takes them for.
