@@ -315,13 +315,10 @@ fn summing_up(shown: &Shown<'_>, pairs: usize) -> String {
     let accesses = thousands(found.accesses);
     let seed = summary.configuration.seed;
     let hidden = found.outside > 0 || found.races.iter().any(|race| race.suppressed.is_some());
+    let other = if hidden { "other " } else { "" };
     let mut text = match open {
-        0 if hidden => format!(
-            "no other race was found in {ran} ({by}; {accesses} accesses of warps looked at; seed {seed}): that is said of these \
-             executions, and does not prove that there is none\n"
-        ),
         0 => format!(
-            "no race was found in {ran} ({by}; {accesses} accesses of warps looked at; seed {seed}): that is said of these \
+            "no {other}race was found in {ran} ({by}; {accesses} accesses of warps looked at; seed {seed}): that is said of these \
              executions, and does not prove that there is none\n"
         ),
         _ => format!(

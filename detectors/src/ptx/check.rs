@@ -97,13 +97,14 @@ impl Check<'_> {
     #[inline]
     fn at_a_glance(&self, old: &Record, new: &Record) -> Option<bool> {
         if old.grid != new.grid || (old.flags | new.flags) & HOST != 0 {
-            let ordered = self.works.talked(old.grid, new.grid) || self.works.ordered(old.grid, new.grid);
-            let partly = || self.works.children.part(old.grid, new.grid).is_some() && is_told_apart(old, new);
-            return if ordered && !self.works.talked(old.grid, new.grid) && partly() {
-                None
-            } else {
-                Some(ordered)
-            };
+            if self.works.talked(old.grid, new.grid) {
+                return Some(true);
+            }
+            if !self.works.ordered(old.grid, new.grid) {
+                return Some(false);
+            }
+            let is_part = self.works.children.part(old.grid, new.grid).is_some();
+            return if is_part && is_told_apart(old, new) { None } else { Some(true) };
         }
         if (old.flags | new.flags) & COPY != 0 {
             return None;

@@ -14,7 +14,7 @@ use crate::shadow::Bytes;
 
 /// Strong writes of a granule that are kept for reads to name. An atomic of a whole warp writes 32 before it is told what each of
 /// them has read, and each of its lanes may have read a few behind the last.
-const WRITES: usize = 80;
+const KEPT: usize = 80;
 /// Messages of atomics with one source that have written nothing, above which they are told as one.
 const FAILED: usize = 8;
 
@@ -62,7 +62,7 @@ impl Messages {
             self.overwrite(visible);
         }
         self.all.push(message);
-        if self.all.len() > WRITES && self.all.iter().filter(|message| !message.failed).count() > WRITES {
+        if self.all.len() > KEPT && self.all.iter().filter(|message| !message.failed).count() > KEPT {
             self.lose_one();
         }
     }

@@ -78,17 +78,14 @@ impl Release {
     pub fn reaching(&self, cta: u32, cluster: u32, reach: Reach) -> impl Iterator<Item = &Rc<View>> {
         keys(cta, cluster, reach).filter_map(|key| self.0.get::<RANGE>(key))
     }
-}
 
-impl Release {
     /// What all threads of a CTA's cluster may take of it.
     pub fn in_cluster(&self, cta: u32, cluster: u32) -> Option<&Rc<View>> {
-        let key = if cluster > 1 { CLUSTER | u64::from(cta / cluster) } else { CTA | u64::from(cta) };
-        self.0.get::<RANGE>(key)
+        keys(cta, cluster, Reach::Cluster).next().and_then(|widest| self.0.get::<RANGE>(widest))
     }
 }
 
-/// Where a release in this CTA goes, and an acquire there takes from.
+/// Where a release in this CTA goes, and an acquire there takes from; the widest first.
 fn keys(cta: u32, cluster: u32, reach: Reach) -> impl Iterator<Item = u64> {
     let wide = (reach == Reach::Device).then_some(WIDE);
     let near = (reach >= Reach::Cluster && cluster > 1).then(|| CLUSTER | u64::from(cta / cluster));

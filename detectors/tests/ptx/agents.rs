@@ -32,7 +32,7 @@ fn kernels_of_streams() {
 #[test]
 fn transfers_and_the_host() {
     let mut world = World::new();
-    // A fill of a great range that nobody touches for now costs nothing.
+    // A fill of a great range that nobody has touched costs nothing.
     world.work(1, WorkKind::Transfer, 0, &[]);
     world.tell(&Event::HostAccess {
         work: 1,
