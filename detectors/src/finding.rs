@@ -59,6 +59,9 @@ pub enum Class {
     Host,
 }
 
+/// The site of an access whose instruction the detector has not kept.
+pub const NO_SITE: Site = Site::MAX;
+
 /// Who accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Who {
@@ -123,6 +126,18 @@ pub enum Missing {
     HostSync,
     /// An order of a grid and one that it has launched: a barrier before the launch, or a tail launch.
     Launch,
+    /// The end of the grid: nothing that this detector knows orders threads of different blocks (HiRace).
+    GridEnd,
+    /// A fence of the warp that accessed first, of any scope (ScoRD, table IV, a).
+    BlockFence,
+    /// A fence of the warp that accessed first, of device scope (ScoRD, table IV, b).
+    DeviceFence,
+    /// Not all accesses of these bytes are strong, and fences order strong ones alone (ScoRD, table IV, c).
+    StrongAccess,
+    /// A lock that both hold, where the second loads (ScoRD, table IV, e).
+    LockOnLoad,
+    /// A lock that both hold, where the second stores (ScoRD, table IV, f).
+    LockOnStore,
 }
 
 /// Two accesses that nothing orders.
@@ -138,6 +153,8 @@ pub struct Finding {
     pub address: u64,
     /// What came first in this execution.
     pub first: Party,
+    /// Whether it is `first` that races. Else it is the latest of several accesses of which one does.
+    pub certain: bool,
     /// What came later.
     pub second: Party,
     /// What would order them.

@@ -119,6 +119,18 @@ pub enum RaceMissing {
     HostSync,
     /// An order of a grid and one that it has launched: a barrier before the launch, or a tail launch.
     Launch,
+    /// The end of the grid: nothing that this detector knows orders threads of different blocks.
+    GridEnd,
+    /// A fence of the warp that accessed first, of any scope.
+    BlockFence,
+    /// A fence of the warp that accessed first, of device scope.
+    DeviceFence,
+    /// Strong accesses: fences order no others.
+    StrongAccess,
+    /// A lock that both hold, where the second loads.
+    LockOnLoad,
+    /// A lock that both hold, where the second stores.
+    LockOnStore,
 }
 
 /// What stands in a kernel's place where the host program itself has loaded or stored.
@@ -178,6 +190,9 @@ pub struct Race {
     pub allocation: Option<NearAllocation>,
     /// What came first.
     pub first: RaceParty,
+    /// The detector keeps the latest of several accesses only: it is one of these that races, not `first` for sure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_of_several: bool,
     /// What came later.
     pub second: RaceParty,
     /// What would order them.

@@ -43,6 +43,7 @@ fn race(
         address: 0,
         allocation: None,
         first: party(first.0, first.1, first.2),
+        one_of_several: false,
         second: party(second.0, second.1, second.2),
         missing,
         proven: true,

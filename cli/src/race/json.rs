@@ -67,6 +67,9 @@ struct Race<'a> {
     address: u64,
     allocation: Option<&'a NearAllocation>,
     first: Party<'a>,
+    /// `first` is the latest of several accesses, of which one races.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    one_of_several: bool,
     second: Party<'a>,
     missing: RaceMissing,
     /// The same for a person: the edge, and what adds it.
@@ -141,6 +144,7 @@ impl<'a> Race<'a> {
             address: race.address,
             allocation: race.allocation.as_ref(),
             first: Party::new(&race.first),
+            one_of_several: race.one_of_several,
             second: Party::new(&race.second),
             missing: race.missing,
             missing_edge,

@@ -35,6 +35,7 @@ fn race(first: RaceParty, second: RaceParty) -> Race {
         address: 0,
         allocation: None,
         first,
+        one_of_several: false,
         second,
         missing: RaceMissing::BlockBarrier,
         proven: true,

@@ -254,6 +254,27 @@ pub fn missing(race: &Race) -> [String; 2] {
             "a child grid comes behind what the launching thread knew at the launch, and runs beside the rest of its parent".to_owned(),
             "a barrier of the parent's threads before the launch, or a tail launch (cudaStreamTailLaunch)",
         ),
+        RaceMissing::GridEnd => said(
+            "only barriers count for this detector, and no barrier orders threads of different blocks".to_owned(),
+            "atomics for both, or an end of the kernel between the two; where fences and flags order them, ask --detector ptx",
+        ),
+        RaceMissing::BlockFence => said(
+            format!("the warp of the {first} has had neither a fence nor a barrier since"),
+            "__threadfence_block() or __syncthreads() behind the first access, before others are told of it",
+        ),
+        RaceMissing::DeviceFence => said(
+            format!("the warp of the {first} has had no fence of device scope since, and the other is in another block"),
+            "__threadfence() behind the first access, before others are told of it",
+        ),
+        RaceMissing::StrongAccess => said(
+            "not all accesses of these bytes are strong, and fences order strong accesses alone".to_owned(),
+            "volatile, or cuda::atomic_ref, for both",
+        ),
+        RaceMissing::LockOnLoad | RaceMissing::LockOnStore => said(
+            "one of the two is made under a lock, and the other not under the same one, or not at its scope".to_owned(),
+            "the same lock around both: atomicCAS() with a fence behind it, and a fence before atomicExch(), of a scope that takes in \
+             both threads",
+        ),
         RaceMissing::HostSync => said(
             "the host has not waited for the device".to_owned(),
             "cudaDeviceSynchronize(), cudaStreamSynchronize() or cudaEventSynchronize() before the host goes on",

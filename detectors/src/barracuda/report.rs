@@ -83,6 +83,7 @@ impl Reports {
                 memory: access.memory,
                 address: pair.at,
                 first: party(old, old_home, pair.old_lane),
+                certain: true,
                 second: party(new, home, pair.new_lane),
                 missing,
                 count: pair.count,
@@ -111,7 +112,10 @@ impl Reports {
             return;
         }
         let (memory, address, missing) = (Memory::Shared(by.cta), u64::from(barrier), Missing::BlockBarrier);
-        self.add(key, Finding { kind, class, memory, address, first, second, missing, count: 1 });
+        self.add(
+            key,
+            Finding { kind, class, memory, address, first, certain: true, second, missing, count: 1 },
+        );
     }
 
     fn add(&mut self, key: Key, finding: Finding) {

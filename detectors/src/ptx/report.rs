@@ -88,6 +88,7 @@ impl Report {
             memory,
             address,
             first,
+            certain: true,
             second,
             missing,
             count: 1,

@@ -125,6 +125,7 @@ impl Driver {
             address: finding.address,
             allocation: if shared { self.variable_of(finding) } else { self.allocation_of(finding.address) },
             first: self.party(&finding.first),
+            one_of_several: !finding.certain,
             second: self.party(&finding.second),
             missing: missing(finding.missing),
             proven: true,
@@ -236,6 +237,12 @@ fn missing(missing: Missing) -> RaceMissing {
         Missing::Stream => RaceMissing::Stream,
         Missing::HostSync => RaceMissing::HostSync,
         Missing::Launch => RaceMissing::Launch,
+        Missing::GridEnd => RaceMissing::GridEnd,
+        Missing::BlockFence => RaceMissing::BlockFence,
+        Missing::DeviceFence => RaceMissing::DeviceFence,
+        Missing::StrongAccess => RaceMissing::StrongAccess,
+        Missing::LockOnLoad => RaceMissing::LockOnLoad,
+        Missing::LockOnStore => RaceMissing::LockOnStore,
     }
 }
 

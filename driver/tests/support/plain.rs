@@ -47,6 +47,7 @@ impl Plain {
                 memory: Memory::Global,
                 address: start,
                 first: *first,
+                certain: true,
                 second,
                 missing: Missing::Stream,
                 count: 1,

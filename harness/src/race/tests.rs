@@ -51,6 +51,7 @@ pub(crate) fn race(first: u32, second: u32) -> Race {
             freed_at: Vec::new(),
         }),
         first: party(first, Access::Store),
+        one_of_several: false,
         second: party(second, Access::Load),
         missing: RaceMissing::Acquire,
         proven: true,
