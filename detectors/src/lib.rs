@@ -2,11 +2,13 @@
 
 pub mod barracuda;
 pub mod finding;
+pub mod hirace;
 pub mod ptx;
 mod set;
 pub mod shadow;
 
 pub use barracuda::Barracuda;
-pub use finding::{Class, Detector, Finding, Kind, Missing, Party, Warning, Who};
+pub use finding::{Class, Detector, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
+pub use hirace::Hirace;
 pub use ptx::Ptx;
 pub use set::Set;

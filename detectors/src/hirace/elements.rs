@@ -1,0 +1,155 @@
+//! Where shadow words are: one for each element, in pages that come when an element of theirs is first accessed.
+//!
+//! An element is as large as the smallest access that its page has had: a page begins with that of its first access, and when a
+//! smaller one comes each word is handed on to its parts. All accesses up to then have had these parts in common, so that
+//! nothing is lost by it.
+
+use rustc_hash::FxHashMap;
+
+/// Bytes of a page, as a power of two.
+const PAGE_SHIFT: u32 = 12;
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
+/// The largest element, as a power of two.
+const LARGEST: u32 = 3;
+/// Pages that are found without looking for them.
+const NEAR: usize = 64;
+const NOWHERE: (u64, u32) = (u64::MAX, 0);
+
+/// The words of a page.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Bytes of an element, as a power of two.
+    pub shift: u32,
+    /// By element.
+    pub words: Vec<u64>,
+}
+
+impl Page {
+    fn new(mut words: Vec<u64>, shift: u32) -> Page {
+        words.clear();
+        words.resize(1 << (PAGE_SHIFT - shift), 0);
+        Page { shift, words }
+    }
+
+    #[cold]
+    fn split(&mut self, shift: u32) {
+        let parts = 1 << (self.shift - shift);
+        self.words = self.words.iter().flat_map(|word| std::iter::repeat_n(*word, parts)).collect();
+        self.shift = shift;
+    }
+}
+
+/// The words of one memory.
+#[derive(Debug)]
+pub(super) struct Elements {
+    places: FxHashMap<u64, u32>,
+    pages: Vec<Page>,
+    near: [(u64, u32); NEAR],
+}
+
+impl Default for Elements {
+    fn default() -> Elements {
+        Elements { places: FxHashMap::default(), pages: Vec::new(), near: [NOWHERE; NEAR] }
+    }
+}
+
+/// Room for words: what all memories may take together, and pages that nobody uses.
+#[derive(Debug)]
+pub(super) struct Room {
+    spare: Vec<Vec<u64>>,
+    /// Words in use.
+    used: u64,
+    /// Words that may be in use.
+    most: u64,
+    /// Accesses of elements that got none.
+    pub refused: u64,
+}
+
+impl Room {
+    pub fn new(most_bytes: u64) -> Room {
+        Room { spare: Vec::new(), used: 0, most: most_bytes / size_of::<u64>() as u64, refused: 0 }
+    }
+
+    /// Bytes of all words, in use and not.
+    pub fn bytes(&self) -> u64 {
+        let spare: usize = self.spare.iter().map(Vec::capacity).sum();
+        (self.used + spare as u64) * size_of::<u64>() as u64
+    }
+
+    fn take(&mut self, words: u64) -> bool {
+        let fits = self.used + words <= self.most;
+        if fits {
+            self.used += words;
+        } else {
+            self.refused += 1;
+        }
+        fits
+    }
+}
+
+impl Elements {
+    /// The page with an address, for accesses of elements of at least so many bytes (as a power of two). None where there is no room.
+    #[inline]
+    pub fn page(&mut self, address: u64, size: u32, room: &mut Room) -> Option<&mut Page> {
+        let number = address >> PAGE_SHIFT;
+        let near = &mut self.near[number as usize % NEAR];
+        if near.0 != number {
+            let place = match self.places.get(&number) {
+                Some(place) => *place,
+                None => {
+                    let shift = size.min(LARGEST);
+                    if !room.take(1 << (PAGE_SHIFT - shift)) {
+                        return None;
+                    }
+                    self.pages.push(Page::new(room.spare.pop().unwrap_or_default(), shift));
+                    let place = (self.pages.len() - 1) as u32;
+                    self.places.insert(number, place);
+                    place
+                }
+            };
+            *near = (number, place);
+        }
+        let page = &mut self.pages[near.1 as usize];
+        if page.shift > size {
+            let more = (1 << (PAGE_SHIFT - size)) - page.words.len() as u64;
+            if !room.take(more) {
+                return None;
+            }
+            page.split(size);
+        }
+        Some(page)
+    }
+
+    /// Makes these bytes untouched.
+    pub fn forget(&mut self, address: u64, bytes: u64) {
+        let end = address.saturating_add(bytes);
+        let mut at = address;
+        while at < end {
+            let next = (at | (PAGE - 1)).saturating_add(1).min(end);
+            if let Some(place) = self.places.get(&(at >> PAGE_SHIFT)) {
+                let page = &mut self.pages[*place as usize];
+                let from = (at & (PAGE - 1)) >> page.shift;
+                let to = ((next - 1) & (PAGE - 1)) >> page.shift;
+                page.words[from as usize..=to as usize].fill(0);
+            }
+            if next <= at {
+                return;
+            }
+            at = next;
+        }
+    }
+
+    /// Makes all of it untouched.
+    pub fn clear(&mut self, room: &mut Room) {
+        if self.pages.is_empty() {
+            return;
+        }
+        self.places.clear();
+        self.near = [NOWHERE; NEAR];
+        for page in self.pages.drain(..) {
+            room.used -= page.words.len() as u64;
+            room.spare.push(page.words);
+        }
+    }
+}

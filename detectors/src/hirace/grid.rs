@@ -1,0 +1,276 @@
+//! One grid: its clocks and shadow words, and what accesses do to them.
+
+use std::rc::Rc;
+
+use bugaroo_semantics::event::{Access, Addresses, Memory, Shape, Site, WorkId};
+use bugaroo_semantics::history::table::{Machine, State};
+use bugaroo_semantics::inferred::Role;
+use bugaroo_semantics::scope::{Scope, Strength};
+
+use super::clocks::Clocks;
+use super::elements::{Elements, PAGE, Room};
+use super::report::{Conflict, Reports};
+use super::word::{Layout, NEXT_THREAD, Now, action, lane, of_thread, state, step, with_state};
+
+/// A grid that is running.
+#[derive(Debug)]
+pub(super) struct Grid {
+    pub id: WorkId,
+    pub clocks: Clocks,
+    layout: Layout,
+    lockstep: bool,
+    first_site: Site,
+    roles: Rc<[Role]>,
+    global: Elements,
+    /// By slot of the block.
+    shared: Vec<Elements>,
+    machine: &'static Machine,
+}
+
+/// Words of one access, and who they are told to.
+struct Step<'a, 'b> {
+    access: &'a Access<'a>,
+    layout: Layout,
+    lockstep: bool,
+    machine: &'static Machine,
+    reports: &'b mut Reports,
+    first_site: Site,
+}
+
+impl Grid {
+    pub fn new(
+        id: WorkId,
+        shape: &Shape,
+        lockstep: bool,
+        (first_site, roles): (Site, Rc<[Role]>),
+        layout: Layout,
+    ) -> Grid {
+        Grid {
+            id,
+            clocks: Clocks::new(shape, layout.latest()),
+            layout,
+            lockstep,
+            first_site,
+            roles,
+            global: Elements::default(),
+            shared: (0..shape.ctas).map(|_| Elements::default()).collect(),
+            machine: Machine::get(),
+        }
+    }
+
+    pub fn begin_block(&mut self, cta: u32, room: &mut Room) {
+        self.clocks.begin_block(cta);
+        if let Some(shared) = self.shared.get_mut(cta as usize) {
+            shared.clear(room);
+        }
+    }
+
+    /// Bytes that mean something else from here on.
+    pub fn forget(&mut self, memory: Memory, address: u64, bytes: u64) {
+        match memory {
+            Memory::Global => self.global.forget(address, bytes),
+            Memory::Shared(slot) => {
+                if let Some(shared) = self.shared.get_mut(slot as usize) {
+                    shared.forget(address, bytes);
+                }
+            }
+        }
+    }
+
+    pub fn end(&mut self, room: &mut Room) {
+        self.global.clear(room);
+        self.shared.iter_mut().for_each(|shared| shared.clear(room));
+    }
+
+    pub fn access(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
+        let by = &access.by;
+        let Some(warp) = self.clocks.warp(by.warp) else { return };
+        let site = access.site.wrapping_sub(self.first_site);
+        // Strong accesses that are no atomics are atomic, but for volatile ones: these are plain.
+        let volatile = self.roles.get(site as usize).is_some_and(|role| role.volatile);
+        let strong = match access.strength {
+            Strength::Weak => None,
+            Strength::Strong(_) if volatile => None,
+            Strength::Strong(scope) => Some(scope == Scope::Cta),
+        };
+        let mut now = Now {
+            action: action(access.kind, strong),
+            writes: access.kind.writes(),
+            block: by.block,
+            block_clock: warp.block,
+            warp_clock: warp.warp,
+            site,
+        };
+        let memory = match access.memory {
+            Memory::Global => &mut self.global,
+            Memory::Shared(slot) => match self.shared.get_mut(slot as usize) {
+                Some(shared) => shared,
+                None => return,
+            },
+        };
+        let layout = self.layout;
+        let mut step = Step {
+            access,
+            layout,
+            lockstep: self.lockstep,
+            machine: self.machine,
+            reports,
+            first_site: self.first_site,
+        };
+        match access.at {
+            _ if warp.lanes.is_some() => {
+                for lane in by.each() {
+                    now.warp_clock = warp.of(lane);
+                    let template = layout.template(&now);
+                    step.lane(memory, room, access.address(lane), of_thread(template, by.first + lane));
+                }
+            }
+            Addresses::Consecutive(_) => {
+                let template = layout.template(&now);
+                let mut left = by.mask;
+                while left != 0 {
+                    let first = left.trailing_zeros();
+                    let lanes = (left >> first).trailing_ones();
+                    left &= u32::MAX.checked_shl(first + lanes).unwrap_or(0);
+                    let word = of_thread(template, by.first + first);
+                    step.row(memory, room, access.address(first), lanes, word);
+                }
+            }
+            Addresses::Same(address) => step.same(memory, room, address, layout.template(&now)),
+            Addresses::Each(each) => {
+                let template = layout.template(&now);
+                for lane in by.each() {
+                    step.lane(memory, room, each[lane as usize], of_thread(template, by.first + lane));
+                }
+            }
+        }
+    }
+
+    /// Bytes that it takes besides shadow words, about.
+    pub fn bytes(&self) -> u64 {
+        self.clocks.bytes() + (self.shared.len() * size_of::<Elements>()) as u64
+    }
+}
+
+impl Step<'_, '_> {
+    /// Bytes of the smallest part of the access, as a power of two.
+    fn size(&self) -> u32 {
+        self.access.size.trailing_zeros()
+    }
+
+    /// The word behind an access. Says so where it is the one that races.
+    #[inline]
+    fn next(&mut self, old: u64, new: u64, address: u64) -> u64 {
+        let next = step(self.machine, self.layout, old, new, self.lockstep);
+        if next == self.machine.race() && state(old) != next {
+            self.conflict(old, new, address);
+        }
+        with_state(new, next)
+    }
+
+    #[cold]
+    fn conflict(&mut self, old: u64, new: u64, address: u64) {
+        let conflict = Conflict {
+            access: self.access,
+            layout: self.layout,
+            machine: self.machine,
+            first_site: self.first_site,
+            lockstep: self.lockstep,
+        };
+        self.reports.race(&conflict, old, new, address);
+    }
+
+    /// One lane's access.
+    fn lane(&mut self, memory: &mut Elements, room: &mut Room, address: u64, new: u64) {
+        let (mut at, end) = (address, address.wrapping_add(u64::from(self.access.bytes())));
+        while at < end {
+            let Some(page) = memory.page(at, self.size(), room) else { return };
+            let stop = end.min((at | (PAGE - 1)).wrapping_add(1));
+            while at < stop {
+                let word = &mut page.words[((at & (PAGE - 1)) >> page.shift) as usize];
+                *word = self.next(*word, new, at);
+                at += 1 << page.shift;
+            }
+        }
+    }
+
+    /// So many lanes in a row, from `address` on; `new` is the first one's word.
+    fn row(&mut self, memory: &mut Elements, room: &mut Room, address: u64, lanes: u32, new: u64) {
+        let bytes = u64::from(self.access.bytes());
+        let lane_shift = bytes.trailing_zeros();
+        let (mut at, end) = (address, address.wrapping_add(u64::from(lanes) << lane_shift));
+        while at < end {
+            let Some(page) = memory.page(at, self.size(), room) else { return };
+            let stop = end.min((at | (PAGE - 1)).wrapping_add(1));
+            let from = ((at & (PAGE - 1)) >> page.shift) as usize;
+            let count = ((stop - at) >> page.shift) as usize;
+            let Some(words) = page.words.get_mut(from..from + count) else { return };
+            let first = (at - address) >> lane_shift;
+            if page.shift == lane_shift {
+                self.each_lane(words, new + first * NEXT_THREAD, at, page.shift);
+            } else {
+                for (index, word) in words.iter_mut().enumerate() {
+                    let byte = at + ((index as u64) << page.shift);
+                    let lane = (byte - address) >> lane_shift;
+                    *word = self.next(*word, new + lane * NEXT_THREAD, byte);
+                }
+            }
+            at = stop;
+        }
+    }
+
+    /// An element for each lane. Where the last accesses were those of lanes in a row, too, all of them go the same way.
+    #[inline]
+    fn each_lane(&mut self, words: &mut [u64], mut new: u64, address: u64, shift: u32) {
+        let mut at = 0;
+        while let Some(old) = words.get(at).copied() {
+            let next = self.next(old, new, address + ((at as u64) << shift));
+            let raced = state(next) == self.machine.race();
+            words[at] = next;
+            let from = at;
+            at += 1;
+            if raced {
+                // Each of them is one.
+                new += NEXT_THREAD;
+                continue;
+            }
+            // Nobody was there, or threads of one warp in a row.
+            let (apart, most) =
+                if old == 0 { (0, usize::MAX) } else { (NEXT_THREAD, 31 - lane(old) as usize) };
+            let alike = |(index, word): (usize, &u64)| *word == old.wrapping_add((index as u64 + 1) * apart);
+            let rest = words[at..].iter().enumerate().take(most);
+            let run = rest.take_while(|(index, word)| alike((*index, word))).count();
+            for (index, word) in words[at..at + run].iter_mut().enumerate() {
+                *word = next + (index as u64 + 1) * NEXT_THREAD;
+            }
+            at += run;
+            new += (at - from) as u64 * NEXT_THREAD;
+        }
+    }
+
+    /// All lanes at one address.
+    fn same(&mut self, memory: &mut Elements, room: &mut Room, address: u64, template: u64) {
+        let by = self.access.by;
+        let word = |lane: u32| of_thread(template, by.first + lane);
+        let (mut at, end) = (address, address.wrapping_add(u64::from(self.access.bytes())));
+        while at < end {
+            let Some(page) = memory.page(at, self.size(), room) else { return };
+            let place = ((at & (PAGE - 1)) >> page.shift) as usize;
+            let mut old = page.words[place];
+            let mut before: Option<State> = None;
+            for lane in by.each() {
+                let next = self.next(old, word(lane), at);
+                let stays = before == Some(state(next)) && state(old) == state(next);
+                before = Some(state(next));
+                old = next;
+                if stays {
+                    // The other lanes stand to each other as these two do.
+                    old = with_state(word(31 - by.mask.leading_zeros()), state(next));
+                    break;
+                }
+            }
+            page.words[place] = old;
+            at += 1 << page.shift;
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! HiRace: a state machine for each element of memory.
+//!
+//! Source: Jacobson, Burtscher, Gopalakrishnan: "HiRace: Accurate and Fast Source-Level Race Checking of GPU Programs" (SC'24).
+//! The shadow word is that of figure 2 ([`word`]), its update algorithm 1, and the machine that of section III, derived anew
+//! ([`bugaroo_semantics::history`]).
+//!
+//! # What counts
+//! Order comes from barriers of blocks and warps alone. Accesses are reads, writes, atomics of block scope, and other atomics.
+//! Two atomics do not race where the scope of each takes in the other's thread. What flags, fences and locks order is reported,
+//! as in the paper: this detector is for programs that synchronise by barriers.
+//!
+//! # Where it departs from the paper
+//! - It looks at what instructions access and not at variables of the source. An element is as large as the smallest access that
+//!   its page has had ([`elements`]).
+//! - The word has room to spare for the last access's instruction and action, so that reports can name them. Widths
+//!   follow the grid and the program ([`Layout::fit`]).
+//! - The warp clock counts from the last barrier of the block on, which needs fewer bits.
+//! - A clock that is not later than the last access's orders nothing; the paper asks whether it differs. The two are one but
+//!   for barriers that not all threads take part in.
+//! - `.relaxed`, acquiring and releasing accesses are younger than the paper: they are atomics of their scope. Volatile accesses
+//!   are plain.
+//! - A wait for an mbarrier counts as a barrier of the block.
+//! - Where warps run in lockstep, threads of one warp are one.
+//!
+//! # What it can miss
+//! - Races between threads of which one was at a barrier that the other was not at: barriers of some warps of the block,
+//!   `__syncwarp()` with a mask. Each is told as a warning.
+//! - A second race of the same element: the state of a race stays.
+//! - Accesses of asynchronous copies and through other proxies; other grids and the host.
+//! - All of a grid from the moment on at which a clock has no room in the word, and elements for which there is no room: each is
+//!   told as a warning.
+//!
+//! # What it can misreport
+//! Against the memory model: all that is ordered otherwise than by barriers, barriers of clusters among them. The
+//! first access of a report may be the last of several of which one races ([`crate::Finding::certain`]).
+
+mod clocks;
+mod elements;
+mod grid;
+mod report;
+mod word;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use bugaroo_semantics::event::{Access, Event, Memory, Site, WorkId};
+use bugaroo_semantics::inferred::Role;
+use bugaroo_semantics::{Observer, Wants};
+
+pub use word::{Layout, Widths};
+
+use crate::finding::{Detector, Finding, Warning};
+use elements::Room;
+use grid::Grid;
+use report::Reports;
+
+/// Bytes that shadow words may take if nothing else is said.
+pub const MOST_BYTES: u64 = 4 << 30;
+
+/// What to look at, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Of the word's fields.
+    pub widths: Widths,
+    /// Bytes that shadow words may take.
+    pub most_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { widths: Widths::default(), most_bytes: MOST_BYTES }
+    }
+}
+
+/// The detector.
+#[derive(Debug)]
+pub struct Hirace {
+    settings: Settings,
+    programs: BTreeMap<Site, Rc<[Role]>>,
+    grids: Vec<Grid>,
+    /// Where the grid is that told something last.
+    latest: usize,
+    room: Room,
+    reports: Reports,
+}
+
+impl Default for Hirace {
+    fn default() -> Hirace {
+        Hirace::new(Settings::default())
+    }
+}
+
+impl Hirace {
+    /// It has seen nothing.
+    pub fn new(settings: Settings) -> Hirace {
+        let room = Room::new(settings.most_bytes);
+        Hirace {
+            settings,
+            programs: BTreeMap::new(),
+            grids: Vec::new(),
+            latest: 0,
+            room,
+            reports: Reports::default(),
+        }
+    }
+
+    #[inline]
+    fn grid(&mut self, id: WorkId) -> Option<&mut Grid> {
+        if self.grids.get(self.latest).is_none_or(|grid| grid.id != id) {
+            self.latest = self.grids.iter().position(|grid| grid.id == id)?;
+        }
+        self.grids.get_mut(self.latest)
+    }
+
+    /// A grid has ended, or there is no more to say of it.
+    fn end(&mut self, id: WorkId) {
+        let Some(at) = self.grids.iter().position(|grid| grid.id == id) else { return };
+        let mut grid = self.grids.remove(at);
+        if grid.clocks.partial > 0 {
+            let what =
+                "hirace: __syncwarp() with a mask counts as one of the whole warp, so races may be missed";
+            self.reports.warn(what, grid.clocks.partial);
+        }
+        grid.end(&mut self.room);
+    }
+
+    /// Ends the grid's detection where a clock has become too late.
+    fn check_clocks(&mut self, id: WorkId) {
+        if self.grid(id).is_some_and(|grid| grid.clocks.over) {
+            self.end(id);
+            let what = "hirace: a grid has passed more barriers than the shadow word can count, and was not looked at from there on";
+            self.reports.warn(what, 1);
+        }
+    }
+}
+
+impl Detector for Hirace {
+    fn name(&self) -> &'static str {
+        "hirace"
+    }
+
+    fn learn_program(&mut self, first_site: Site, roles: &[Role]) {
+        self.programs.insert(first_site, roles.into());
+    }
+
+    /// Barriers are all that it knows of the model.
+    fn proven(&self) -> bool {
+        false
+    }
+
+    fn take_findings(&mut self) -> Vec<Finding> {
+        self.reports.take_findings()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        let refused = std::mem::take(&mut self.room.refused);
+        if refused > 0 {
+            let what = "hirace: accesses were not looked at for want of room for shadow words, so races may be missed";
+            self.reports.warn(what, refused);
+        }
+        self.reports.take_warnings()
+    }
+
+    fn held(&self) -> u64 {
+        self.room.bytes() + self.grids.iter().map(Grid::bytes).sum::<u64>()
+    }
+}
+
+impl Observer for Hirace {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    #[inline]
+    fn access(&mut self, access: &Access<'_>) {
+        if self.grid(access.by.grid).is_some() {
+            self.grids[self.latest].access(access, &mut self.reports, &mut self.room);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::GridBegin { grid, shape, lockstep, first_site } => {
+                self.end(grid);
+                let roles = self.programs.get(&first_site).cloned().unwrap_or_default();
+                match Layout::fit(&shape, roles.len() as u64, self.settings.widths) {
+                    Some(layout) => {
+                        self.grids.push(Grid::new(grid, &shape, lockstep, (first_site, roles), layout));
+                    }
+                    None => self
+                        .reports
+                        .warn("hirace: a grid is too large for the shadow word, and was not looked at", 1),
+                }
+            }
+            Event::GridEnd { grid } => self.end(grid),
+            Event::BlockBegin { grid, cta, .. } => {
+                if self.grid(grid).is_some() {
+                    self.grids[self.latest].begin_block(cta, &mut self.room);
+                }
+            }
+            Event::Allocated(range) | Event::Freed(range) => {
+                self.grids.iter_mut().for_each(|grid| grid.forget(range.memory, range.address, range.bytes));
+            }
+            Event::MbarrierInit { by, at, .. } => {
+                if let Some(grid) = self.grid(by.grid) {
+                    grid.forget(at.memory, at.address, at.bytes);
+                }
+            }
+            Event::ClusterLeave(_) => {
+                let what = "hirace: it does not know barriers of clusters, and reports what they order";
+                self.reports.warn_once(what);
+            }
+            Event::CopyIssued { .. } => {
+                self.reports.warn_once("hirace: accesses of asynchronous copies are not looked at");
+            }
+            _ => self.meeting(event),
+        }
+    }
+}
+
+impl Hirace {
+    /// Threads come to barriers, go on behind them, or end.
+    fn meeting(&mut self, event: &Event<'_>) {
+        let id = match *event {
+            Event::Exit(by)
+            | Event::Arrive { by, .. }
+            | Event::Leave { by, .. }
+            | Event::WarpBarrier { by, .. }
+            | Event::MbarrierPassed { by, .. } => by.grid,
+            Event::Completed { grid, .. } | Event::MbarrierPhase { grid, .. } => grid,
+            _ => return,
+        };
+        let Some(grid) = self.grid(id) else { return };
+        let clocks = &mut grid.clocks;
+        match *event {
+            Event::Exit(by) => clocks.exit(&by),
+            Event::Arrive { by, barrier, .. } => clocks.arrive(&by, barrier),
+            Event::Leave { by, barrier } => clocks.leave(&by, barrier),
+            Event::Completed { cta, barrier, .. } => clocks.completed(cta, barrier),
+            Event::WarpBarrier { by, .. } => clocks.meet(&by),
+            Event::MbarrierPhase { at, .. } => {
+                if let Memory::Shared(slot) = at.memory {
+                    clocks.phase(slot, at.address);
+                }
+            }
+            Event::MbarrierPassed { by, at, .. } => clocks.passed(&by, at.address),
+            _ => {}
+        }
+        self.check_clocks(id);
+    }
+}

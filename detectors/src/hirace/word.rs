@@ -1,0 +1,210 @@
+//! The shadow word: 64 bits for each element of memory.
+//!
+//! Source: figure 2 of the paper: block clock, warp clock, thread and state. What they leave free of the 64 bits says which
+//! instruction accessed last and what it did, so that a report can name it. The machine does not need that.
+//!
+//! From the lowest bit: state, action, whether the access left the bytes as they were, thread in the block, block, warp clock,
+//! block clock, site. A word of 0 is an element that nobody has accessed.
+
+use bugaroo_semantics::event::{AccessKind, Shape, Site};
+use bugaroo_semantics::history::table::{INPUT_BITS, Machine, STATE_BITS, State, input};
+use bugaroo_semantics::history::{Action, Apart, Since};
+
+const STATE: u64 = (1 << STATE_BITS) - 1;
+const ACTION_AT: u32 = STATE_BITS;
+const KEPT_AT: u32 = ACTION_AT + 2;
+const THREAD_AT: u32 = KEPT_AT + 1;
+/// Bits of a lane: threads of a warp differ in these alone.
+const LANE_BITS: u32 = 5;
+/// The word of one thread further.
+pub(super) const NEXT_THREAD: u64 = 1 << THREAD_AT;
+/// Bits that a clock takes at most: more are of no use.
+const MOST_CLOCK: u32 = 24;
+/// Bits that the two clocks have before the site gets any.
+const FEWEST_CLOCKS: u32 = 16;
+
+/// Widths that the user asks for; None: as many bits as the grid leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Widths {
+    /// Of the block clock.
+    pub block_clock: Option<u32>,
+    /// Of the warp clock.
+    pub warp_clock: Option<u32>,
+    /// Of the site; 0: reports do not name the earlier instruction.
+    pub site: Option<u32>,
+}
+
+/// Where the fields are, for one grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    thread: u32,
+    block: u32,
+    warp_clock: u32,
+    block_clock: u32,
+    site: u32,
+}
+
+impl Layout {
+    /// That of a grid whose program has so many instructions; None where 64 bits do not hold it.
+    pub fn fit(shape: &Shape, instructions: u64, widths: Widths) -> Option<Layout> {
+        let thread = bits(u64::from(shape.warps_per_cta) * 32);
+        let block = bits(shape.blocks);
+        let left = (64 - THREAD_AT).checked_sub(thread + block)?;
+        let wanted = |width: Option<u32>| width.unwrap_or(0);
+        let clocks = match (widths.block_clock, widths.warp_clock) {
+            (Some(block), Some(warp)) => block + warp,
+            (one, other) => (wanted(one) + wanted(other)).max(FEWEST_CLOCKS),
+        };
+        let of_site = bits(instructions + 1);
+        let site = widths.site.unwrap_or(if left >= clocks + of_site { of_site } else { 0 });
+        let left = left.checked_sub(site)?;
+        let warp_clock = match (widths.warp_clock, widths.block_clock) {
+            (Some(warp), _) => warp,
+            (None, Some(block)) => left.checked_sub(block)?.min(MOST_CLOCK),
+            (None, None) => (left / 2).min(MOST_CLOCK),
+        };
+        let block_clock = widths.block_clock.unwrap_or(left.checked_sub(warp_clock)?.min(MOST_CLOCK));
+        let fits = warp_clock + block_clock <= left && warp_clock > 0 && block_clock > 0;
+        fits.then_some(Layout { thread, block, warp_clock, block_clock, site })
+    }
+
+    /// The highest value of the block clock, and that of the warp clock.
+    pub fn latest(self) -> (u32, u32) {
+        (((1_u64 << self.block_clock) - 1) as u32, ((1_u64 << self.warp_clock) - 1) as u32)
+    }
+
+    fn block_at(self) -> u32 {
+        THREAD_AT + self.thread
+    }
+
+    fn clock_at(self) -> u32 {
+        self.block_at() + self.block
+    }
+
+    fn site_at(self) -> u32 {
+        self.clock_at() + self.warp_clock + self.block_clock
+    }
+
+    /// The word of an access by the first thread of a block, without a state.
+    pub fn template(self, now: &Now) -> u64 {
+        let clock = u64::from(now.block_clock) << self.warp_clock | u64::from(now.warp_clock);
+        // Sites that have no room are not named.
+        let site = Some(u64::from(now.site) + 1).filter(|site| bits(site + 1) <= self.site).unwrap_or(0);
+        let site = if self.site == 0 { 0 } else { site << self.site_at() };
+        site | clock << self.clock_at()
+            | now.block << self.block_at()
+            | u64::from(!now.writes) << KEPT_AT
+            | (now.action as u64) << ACTION_AT
+    }
+
+    /// How a thread that accesses stands to the word of the last access. The threads of both are in their words.
+    #[inline]
+    pub fn relation(self, old: u64, new: u64) -> (Apart, Since) {
+        let differs = ((old ^ new) >> THREAD_AT) & ((1 << (self.thread + self.block)) - 1);
+        let apart = match differs {
+            0 => Apart::Thread,
+            _ if differs >> LANE_BITS == 0 => Apart::Warp,
+            _ if differs >> self.thread == 0 => Apart::Block,
+            _ => Apart::Grid,
+        };
+        let mask = (1_u64 << (self.warp_clock + self.block_clock)) - 1;
+        let (before, now) = (old >> self.clock_at() & mask, new >> self.clock_at() & mask);
+        let since = if now >> self.warp_clock > before >> self.warp_clock {
+            Since::BlockBarrier
+        } else if now > before {
+            Since::WarpBarrier
+        } else {
+            Since::Nothing
+        };
+        (apart, since)
+    }
+
+    /// Takes the word apart.
+    pub fn last(self, word: u64) -> Last {
+        let field = |at: u32, bits: u32| word.checked_shr(at).unwrap_or(0) & ((1_u64 << bits) - 1);
+        let site = if self.site == 0 { 0 } else { field(self.site_at(), self.site) };
+        Last {
+            action: Action::ALL[field(ACTION_AT, 2) as usize],
+            writes: field(KEPT_AT, 1) == 0,
+            thread: field(THREAD_AT, self.thread) as u32,
+            block: field(self.block_at(), self.block),
+            site: site.checked_sub(1).map(|site| site as Site),
+        }
+    }
+}
+
+/// Who accesses, and what.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    pub action: Action,
+    /// It is no load, however strong.
+    pub writes: bool,
+    pub block: u64,
+    pub block_clock: u32,
+    pub warp_clock: u32,
+    /// Counted from the program's first one.
+    pub site: Site,
+}
+
+/// What a word says of the last access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Last {
+    pub action: Action,
+    pub writes: bool,
+    pub thread: u32,
+    pub block: u64,
+    /// Counted from the program's first one; None where there was no room.
+    pub site: Option<Site>,
+}
+
+/// The state of a word.
+#[inline]
+pub(super) fn state(word: u64) -> State {
+    (word & STATE) as State
+}
+
+/// A word with this state.
+#[inline]
+pub(super) fn with_state(word: u64, state: State) -> u64 {
+    word | u64::from(state)
+}
+
+/// The lane of the thread in a word.
+#[inline]
+pub(super) fn lane(word: u64) -> u32 {
+    (word >> THREAD_AT) as u32 & ((1 << LANE_BITS) - 1)
+}
+
+/// The word of a thread so many further.
+#[inline]
+pub(super) fn of_thread(template: u64, thread: u32) -> u64 {
+    template | u64::from(thread) << THREAD_AT
+}
+
+/// The state behind an access whose word is `new`, but for its state. `lockstep`: the threads of a warp are one.
+#[inline]
+pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64, lockstep: bool) -> State {
+    let (apart, since) = layout.relation(old, new);
+    let apart = if lockstep && apart == Apart::Warp { Apart::Thread } else { apart };
+    debug_assert!(INPUT_BITS == 6);
+    let action = Action::ALL[(new >> ACTION_AT) as usize & 3];
+    machine.step(state(old), input(action, apart, since))
+}
+
+/// What a plain or strong access of this kind is to the machine.
+pub(super) fn action(kind: AccessKind, strong: Option<bool>) -> Action {
+    match (kind, strong) {
+        (_, Some(true)) => Action::BlockAtomic,
+        (_, Some(false)) | (AccessKind::Atomic(_), None) => Action::GridAtomic,
+        (AccessKind::Load, None) => Action::Read,
+        (AccessKind::Store, None) => Action::Write,
+    }
+}
+
+/// Bits that numbers below this one need.
+fn bits(count: u64) -> u32 {
+    64 - count.saturating_sub(1).leading_zeros()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! HiRace against whole histories, and what its rules say of small executions.
+
+mod random;
+mod reference;
+mod rules;
+mod run;
+mod trace;

@@ -1,0 +1,183 @@
+//! Random executions: the detector reports at each access for which the reference finds a race, and nowhere else.
+//!
+//! `BUGAROO_TRACES` says how many (5,000 if it is not set), `BUGAROO_FIRST` the first seed.
+
+use std::collections::BTreeSet;
+
+use bugaroo_detectors::hirace::Settings;
+use bugaroo_detectors::{Class, Finding, Who};
+use bugaroo_semantics::event::each;
+use bugaroo_semantics::history::Action;
+
+use crate::reference::{Race, Reference, number};
+use crate::run::{FIRST, Run};
+use crate::trace::{Access, At, Op, Size};
+
+/// Numbers from a seed (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    /// Some of these lanes, one at least.
+    fn some(&mut self, lanes: u32) -> u32 {
+        let all: Vec<u32> = each(lanes).collect();
+        let some = match self.below(4) {
+            0 => 1 << self.pick(&all),
+            1 => lanes & (u32::MAX << self.pick(&all)),
+            2 => lanes,
+            _ => lanes & self.next() as u32,
+        };
+        if some == 0 { lanes } else { some }
+    }
+}
+
+/// Where accesses lie: on both sides of the end of a page.
+const BASE: u64 = (1 << 12) - 192;
+
+fn access(random: &mut Random, lanes: u32, quiet: bool) -> Access {
+    let action = match random.below(if quiet { 12 } else { 4 }) {
+        0 => Action::Write,
+        1 => Action::BlockAtomic,
+        2 => Action::GridAtomic,
+        _ => Action::Read,
+    };
+    let size = random.pick(&[4, 4, 4, 4, 8, 8, 2, 1]);
+    let elements = random.pick(&[1, 1, 1, 1, 2, 4]);
+    let bytes = u64::from(size * elements);
+    let place = |random: &mut Random| BASE + random.below(256) / bytes * bytes;
+    let at = match random.below(4) {
+        0 => At::Same(place(random)),
+        1 => At::Each(Box::new(std::array::from_fn(|_| place(random)))),
+        _ => At::Consecutive(place(random)),
+    };
+    let is_load = random.below(3) == 0;
+    Access { action, is_load, lanes, shared: random.below(3) == 0, size, elements, at }
+}
+
+fn ops(random: &mut Random, size: Size) -> Vec<Op> {
+    let warps = u64::from(size.blocks * size.warps());
+    let mut alive: Vec<u32> = (0..size.blocks * size.warps()).map(|warp| size.lanes(warp)).collect();
+    let quiet = random.below(2) == 0;
+    let mut ops = Vec::new();
+    for _ in 0..4 + random.below(40) {
+        let warp = random.below(warps) as u32;
+        let lanes = alive[warp as usize];
+        let op = match random.below(12) {
+            0 | 1 => Op::BlockBarrier(warp / size.warps()),
+            _ if lanes == 0 => continue,
+            2 | 3 => Op::WarpBarrier(warp, lanes),
+            4 if random.below(6) == 0 => {
+                let gone = random.some(lanes);
+                alive[warp as usize] &= !gone;
+                Op::Exit(warp, gone)
+            }
+            _ => {
+                let some = random.some(lanes);
+                Op::Access(warp, access(random, some, quiet))
+            }
+        };
+        ops.push(op);
+    }
+    ops
+}
+
+/// A finding that is sure of its first access names one that races; else its class is one that there is.
+fn check(finding: &Finding, races: &BTreeSet<Race>, size: Size) {
+    let thread = |who: Who| match who {
+        Who::Thread { block, thread, .. } => block as usize * size.threads as usize + thread as usize,
+        Who::Host(_) => panic!("the host"),
+    };
+    let class = number(finding.class);
+    let (first, second) = (thread(finding.first.who), thread(finding.second.who));
+    if finding.certain {
+        let race = (finding.first.site - FIRST, first, second, class);
+        assert!(races.contains(&race), "{finding:?}: {races:?}");
+    } else {
+        assert!(
+            races.iter().any(|(.., later, of)| (*later, *of) == (second, class)),
+            "{finding:?}: {races:?}"
+        );
+    }
+}
+
+fn setting(name: &str, unset: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(unset)
+}
+
+#[test]
+fn the_detector_reports_where_a_history_has_a_race() {
+    let (first, count) = (setting("BUGAROO_FIRST", 0), setting("BUGAROO_TRACES", 5_000));
+    let (mut racy, mut classes) = (0, [0_u32; 3]);
+    for seed in first..first + count {
+        let mut random = Random(seed);
+        let size = Size { blocks: random.pick(&[1, 2, 2, 3]), threads: random.pick(&[2, 5, 32, 33, 40, 64]) };
+        let ops = ops(&mut random, size);
+        let mut reference = Reference::new(size);
+        let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        let mut any = false;
+        for (site, op) in ops.iter().enumerate() {
+            let races = reference.step(site as u32, op);
+            run.step(site as u32, op);
+            let findings = run.findings();
+            assert_eq!(
+                races.is_empty(),
+                findings.is_empty(),
+                "seed {seed}, step {site} of {ops:?}: {races:?}"
+            );
+            for finding in &findings {
+                check(finding, &races, size);
+                classes[usize::from(number(finding.class))] += 1;
+            }
+            any |= !races.is_empty();
+        }
+        racy += u64::from(any);
+    }
+    assert!(racy > count / 5 && racy < count, "{racy} of {count} have races");
+    assert!(classes.iter().all(|class| u64::from(*class) > count / 50), "{classes:?}");
+}
+
+/// Barriers of some lanes of a warp only make it miss races.
+#[test]
+fn with_barriers_of_some_lanes_nothing_is_made_up() {
+    for seed in 0..setting("BUGAROO_TRACES", 5_000) {
+        let mut random = Random(seed ^ 0x5eed);
+        let size = Size { blocks: 1, threads: random.pick(&[5, 32, 40]) };
+        let mut ops = ops(&mut random, size);
+        for op in &mut ops {
+            if let Op::WarpBarrier(_, lanes) = op {
+                *lanes = random.some(*lanes);
+            }
+        }
+        let mut reference = Reference::new(size);
+        // What was missed at one access may be found at the next one.
+        reference.all = true;
+        let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        for (site, op) in ops.iter().enumerate() {
+            let races = reference.step(site as u32, op);
+            run.step(site as u32, op);
+            let findings = run.findings();
+            assert!(
+                !races.is_empty() || findings.is_empty(),
+                "seed {seed}, step {site} of {ops:?}: {findings:?}"
+            );
+            findings.iter().for_each(|finding| {
+                assert_ne!(finding.class, Class::InterBlock);
+            });
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What the rules say of small executions.
+
+use bugaroo_detectors::hirace::{Settings, Widths};
+use bugaroo_detectors::{Class, Detector, Finding, Missing, NO_SITE};
+use bugaroo_semantics::event::{Event, Memory, Range};
+use bugaroo_semantics::history::Action;
+
+use crate::run::{FIRST, GRID, Run};
+use crate::trace::{Access, At, Op, Size};
+
+const TWO: Size = Size { blocks: 2, threads: 64 };
+
+fn at(action: Action, lanes: u32, at: At) -> Access {
+    Access { action, is_load: false, lanes, shared: false, size: 4, elements: 1, at }
+}
+
+fn one(warp: u32, action: Action) -> Op {
+    Op::Access(warp, at(action, 1, At::Same(0x1000)))
+}
+
+fn row(warp: u32, action: Action, address: u64) -> Op {
+    Op::Access(warp, at(action, u32::MAX, At::Consecutive(address)))
+}
+
+fn found(size: Size, ops: &[Op]) -> Vec<(Class, Missing)> {
+    Run::all(size, ops).findings().iter().map(|found| (found.class, found.missing)).collect()
+}
+
+fn the_one(size: Size, ops: &[Op]) -> Finding {
+    let found = Run::all(size, ops).findings();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0]
+}
+
+use Action::{BlockAtomic, GridAtomic, Read, Write};
+
+#[test]
+fn threads_are_as_far_apart_as_they_are() {
+    assert_eq!(found(TWO, &[one(0, Write), one(0, Write)]), []);
+    assert_eq!(found(TWO, &[one(0, Write), one(1, Write)]), [(Class::IntraBlock, Missing::BlockBarrier)]);
+    assert_eq!(found(TWO, &[one(0, Write), one(2, Write)]), [(Class::InterBlock, Missing::GridEnd)]);
+    let all = Op::Access(0, at(Write, 7, At::Same(0x1000)));
+    assert_eq!(found(TWO, &[all]), [(Class::IntraWarp, Missing::WarpBarrier)]);
+}
+
+#[test]
+fn barriers_order_whom_they_take_in() {
+    assert_eq!(found(TWO, &[one(0, Write), Op::BlockBarrier(0), one(1, Write)]), []);
+    let other = [one(0, Write), Op::BlockBarrier(1), one(1, Write)];
+    assert_eq!(found(TWO, &other), [(Class::IntraBlock, Missing::BlockBarrier)]);
+    let shifted = [row(0, Write, 0x1000), Op::WarpBarrier(0, u32::MAX), row(0, Read, 0x1004)];
+    assert_eq!(found(TWO, &shifted), []);
+    let unordered = [row(0, Write, 0x1000), row(0, Read, 0x1004)];
+    assert_eq!(found(TWO, &unordered), [(Class::IntraWarp, Missing::WarpBarrier)]);
+    let across = [one(0, Write), Op::BlockBarrier(0), Op::BlockBarrier(1), one(2, Read)];
+    assert_eq!(found(TWO, &across), [(Class::InterBlock, Missing::GridEnd)]);
+}
+
+#[test]
+fn atomics_go_together_as_far_as_their_scopes_reach() {
+    assert_eq!(found(TWO, &[one(0, GridAtomic), one(2, GridAtomic), one(1, GridAtomic)]), []);
+    assert_eq!(found(TWO, &[one(0, BlockAtomic), one(1, BlockAtomic)]), []);
+    assert_eq!(
+        found(TWO, &[one(0, BlockAtomic), one(2, GridAtomic)]),
+        [(Class::InterBlock, Missing::AtomicScope)]
+    );
+    assert_eq!(found(TWO, &[one(0, GridAtomic), one(2, Read)]), [(Class::InterBlock, Missing::GridEnd)]);
+}
+
+/// The paper's listing 3: each element has two readers in a row, and a thread that reads it last writes it. A history of one
+/// reader has forgotten the one that races.
+#[test]
+fn any_number_of_readers_is_remembered() {
+    let next = At::Consecutive(0x1004);
+    let ops = [
+        row(0, Read, 0x1000),
+        Op::Access(0, at(Read, u32::MAX >> 1, next.clone())),
+        Op::Access(0, at(Write, u32::MAX >> 1, next)),
+    ];
+    let found = Run::all(Size { blocks: 1, threads: 32 }, &ops).findings();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(!found[0].certain, "the last reader is the writer itself");
+    assert_eq!((found[0].class, found[0].count), (Class::IntraWarp, 31));
+    let mut ops: Vec<Op> = (0..4).map(|warp| one(warp, Read)).collect();
+    ops.push(one(3, Write));
+    assert_eq!(found_classes(TWO, &ops), [Class::InterBlock]);
+}
+
+fn found_classes(size: Size, ops: &[Op]) -> Vec<Class> {
+    found(size, ops).into_iter().map(|(class, _)| class).collect()
+}
+
+#[test]
+fn a_report_names_the_earlier_access() {
+    let finding = the_one(TWO, &[row(3, Write, 0x1000), row(0, Read, 0x1040)]);
+    assert_eq!((finding.first.site, finding.second.site), (FIRST, FIRST + 1));
+    assert!(finding.certain && finding.first.kind.writes() && !finding.second.kind.writes());
+    assert_eq!((finding.address, finding.count), (0x1040, 16));
+    let widths = Widths { site: Some(0), ..Widths::default() };
+    let mut run = Run::new(Settings { widths, ..Settings::default() }, TWO, 2, false);
+    [row(3, Write, 0x1000), row(0, Read, 0x1040)].iter().for_each(|op| run.step(0, op));
+    assert_eq!(run.findings()[0].first.site, NO_SITE);
+}
+
+#[test]
+fn neighbours_of_any_size_are_no_race() {
+    let bytes = |warp: u32, address| {
+        let access = Access { size: 1, ..at(Write, u32::MAX, At::Consecutive(address)) };
+        Op::Access(warp, access)
+    };
+    assert_eq!(found(TWO, &[bytes(0, 0x1000), bytes(1, 0x1020), bytes(2, 0x1040)]), []);
+    // Words first: their parts have been written, too.
+    let ops = [row(0, Write, 0x1000), bytes(1, 0x1060)];
+    assert_eq!(found_classes(TWO, &ops), [Class::IntraBlock]);
+}
+
+#[test]
+fn memory_that_begins_anew_has_no_past() {
+    let range = Range { memory: Memory::Global, address: 0x1000, bytes: 128 };
+    let mut run = Run::all(TWO, &[one(0, Write)]);
+    run.event(Event::Allocated(range));
+    run.step(0, &one(2, Write));
+    assert!(run.findings().is_empty());
+}
+
+#[test]
+fn a_clock_without_room_ends_the_detection_and_says_so() {
+    let widths = Widths { block_clock: Some(2), warp_clock: Some(2), site: None };
+    let mut run = Run::new(Settings { widths, ..Settings::default() }, TWO, 1, false);
+    run.step(0, &one(0, Write));
+    run.step(0, &one(1, Write));
+    for _ in 0..3 {
+        run.step(0, &Op::BlockBarrier(0));
+    }
+    assert!(run.detector.take_warnings().is_empty());
+    run.step(0, &Op::BlockBarrier(0));
+    let warnings = run.detector.take_warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].what.contains("more barriers than"), "{warnings:?}");
+    assert_eq!(run.findings().len(), 1, "what was found before is told");
+    run.step(0, &row(0, Write, 0x2000));
+    run.step(0, &row(1, Write, 0x2000));
+    assert!(run.findings().is_empty());
+    let mut run = Run::new(Settings { widths, ..Settings::default() }, TWO, 1, false);
+    for _ in 0..4 {
+        run.step(0, &Op::WarpBarrier(0, u32::MAX));
+        run.step(0, &Op::BlockBarrier(1));
+    }
+    assert_eq!(run.detector.take_warnings().len(), 1);
+}
+
+#[test]
+fn words_take_eight_bytes_an_element_and_no_more_than_they_may() {
+    let mut run = Run::new(Settings::default(), TWO, 1, false);
+    let before = run.detector.held();
+    for block in 0..1 << 10 {
+        run.step(0, &row(0, Write, 0x10_0000 + block * 128));
+    }
+    let elements = (1 << 10) * 32;
+    assert_eq!(run.detector.held() - before, elements * 8);
+    run.event(Event::GridEnd { grid: GRID });
+
+    let most = Settings { most_bytes: 8 << 10, ..Settings::default() };
+    let mut run = Run::new(most, TWO, 1, false);
+    for (warp, address) in [(0, 0x1000), (0, 0x8000), (2, 0x8000), (2, 0x1000)] {
+        run.step(0, &row(warp, Write, address));
+    }
+    let found = run.findings();
+    assert!(found.len() == 1 && found[0].address == 0x1000, "{found:?}");
+    let warnings = run.detector.take_warnings();
+    assert!(warnings.len() == 1 && warnings[0].what.contains("want of room"), "{warnings:?}");
+}
+
+#[test]
+fn in_lockstep_a_warp_is_one() {
+    let ops = [row(0, Write, 0x1000), row(0, Read, 0x1004), row(1, Read, 0x1000)];
+    let mut run = Run::new(Settings::default(), TWO, 3, true);
+    ops.iter().enumerate().for_each(|(site, op)| run.step(site as u32, op));
+    let classes: Vec<Class> = run.findings().iter().map(|finding| finding.class).collect();
+    assert!(!classes.is_empty() && classes.iter().all(|class| *class == Class::IntraBlock), "{classes:?}");
+}
