@@ -17,7 +17,7 @@ use crate::output::{note, print, print_json};
 use crate::{run, setup};
 
 /// The detectors that there are.
-const BUILT: [Known; 2] = [Known::Ptx, Known::Barracuda];
+const BUILT: [Known; 3] = [Known::Ptx, Known::Barracuda, Known::Hirace];
 
 /// What a run showed, and what of it is known to the user.
 #[derive(Clone, Copy, Debug)]

@@ -1,17 +1,18 @@
 //! What looking for races costs: kernels under the virtual GPU alone and with each detector, by processor time.
 //!
-//! `ptx` is compared with the same run under the same memory model (store buffers, p_w 0.75); BARRACUDA, which looks at executions
-//! without weak memory and with warps in lockstep, with such a run. Prints milliseconds a run of all launches of a program,
-//! the median of several that take turns, and the ratios. Names as arguments choose programs.
+//! Each is compared with the same run without it: `ptx` under store buffers (p_w 0.75), the others without weak memory, BARRACUDA
+//! with warps in lockstep as its paper has them. Prints milliseconds a run of all launches of a program, the median
+//! of several that take turns, and the ratios. Names as arguments choose programs.
 //! Run with `cargo bench -p bugaroo-driver --bench race`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_detectors::{Barracuda, Detector, Ptx};
+use bugaroo_detectors::{Barracuda, Detector, Finding, Hirace, Ptx, Set, Warning};
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
-use bugaroo_semantics::event::{Event, WorkKind};
+use bugaroo_semantics::event::{Access, Event, WorkKind};
+use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::model::store_buffer;
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, Watch,
@@ -25,6 +26,52 @@ const BLOCK: u32 = 256;
 
 /// A launch: kernel, blocks, threads, arguments, each as many bytes as it has.
 type Launch = (&'static str, [u32; 3], [u32; 3], Vec<u8>);
+
+/// A detector, and the executions that it looks at.
+struct Column {
+    name: &'static str,
+    pw: f64,
+    lockstep: bool,
+    make: fn() -> Box<dyn Detector>,
+}
+
+const COLUMNS: [Column; 4] = [
+    Column { name: "nobody", pw: 0.0, lockstep: false, make: || Box::new(Nobody) },
+    Column { name: "ptx", pw: 0.75, lockstep: false, make: || Box::new(Ptx::new()) },
+    Column { name: "barracuda", pw: 0.0, lockstep: true, make: || Box::new(Barracuda::new()) },
+    Column { name: "hirace", pw: 0.0, lockstep: false, make: || Box::new(Hirace::default()) },
+];
+
+/// Is told all, and does nothing: what telling costs.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn access(&mut self, _: &Access<'_>) {}
+
+    fn event(&mut self, _: &Event<'_>) {}
+}
+
+impl Detector for Nobody {
+    fn name(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn take_findings(&mut self) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        Vec::new()
+    }
+
+    fn held(&self) -> u64 {
+        0
+    }
+}
 
 struct Bench {
     config: DeviceConfig,
@@ -58,15 +105,10 @@ impl Bench {
     }
 
     /// Milliseconds of all launches together.
-    fn run<D: Detector + 'static>(
-        &mut self,
-        seed: u64,
-        pw: f64,
-        lockstep: bool,
-        launches: &[Launch],
-        detector: Option<D>,
-    ) -> f64 {
-        let observer = detector.map(|detector| Rc::new(RefCell::new(detector)));
+    fn run(&mut self, seed: u64, column: &Column, launches: &[Launch], looks: bool) -> f64 {
+        let Column { pw, lockstep, make, .. } = *column;
+        // As the driver has them: a set.
+        let observer = looks.then(|| Rc::new(RefCell::new(Set::new(vec![make()]))));
         let config = DeviceConfig { lockstep, ..self.config.clone() };
         let mut took = 0.0;
         for (id, (kernel, grid, block, params)) in (1..).zip(launches) {
@@ -95,8 +137,10 @@ impl Bench {
             assert_eq!(end, Some(End::Complete), "{kernel}");
         }
         if let Some(observer) = observer {
-            let found = observer.borrow_mut().take_findings();
-            assert!(found.is_empty(), "{found:?}");
+            for detector in observer.borrow_mut().each() {
+                let found = detector.take_findings();
+                assert!(found.is_empty(), "{found:?}");
+            }
         }
         took
     }
@@ -149,25 +193,23 @@ fn main() {
         if !asked.is_empty() && !asked.iter().any(|asked| name.contains(asked)) {
             continue;
         }
-        let mut times: [Vec<f64>; 4] = Default::default();
-        for seed in 0..RUNS {
-            bench.memory.write(keys, &text).expect("allocated");
-            times[0].push(bench.run::<Ptx>(seed, 0.75, false, &launches, None));
-            bench.memory.write(keys, &text).expect("allocated");
-            times[1].push(bench.run(seed, 0.75, false, &launches, Some(Ptx::new())));
-            bench.memory.write(keys, &text).expect("allocated");
-            times[2].push(bench.run::<Ptx>(seed, 0.0, true, &launches, None));
-            bench.memory.write(keys, &text).expect("allocated");
-            times[3].push(bench.run(seed, 0.0, true, &launches, Some(Barracuda::new())));
+        for column in &COLUMNS {
+            let mut times: [Vec<f64>; 2] = Default::default();
+            for seed in 0..RUNS {
+                for (looks, times) in [false, true].into_iter().zip(&mut times) {
+                    bench.memory.write(keys, &text).expect("allocated");
+                    times.push(bench.run(seed, column, &launches, looks));
+                }
+            }
+            let [alone, looked_at] = times.map(|mut times| {
+                times.sort_by(f64::total_cmp);
+                times[times.len() / 2]
+            });
+            println!(
+                "{name:14} {:9} {alone:8.2} ms alone, {looked_at:8.2} ms looked at: {:5.2} times",
+                column.name,
+                looked_at / alone
+            );
         }
-        let [alone, ptx, lockstep, barracuda] = times.map(|mut times| {
-            times.sort_by(f64::total_cmp);
-            times[times.len() / 2]
-        });
-        println!(
-            "{name:14} {alone:8.2} ms, ptx {ptx:8.2} ms ({:5.2} times); in lockstep {lockstep:8.2} ms, barracuda {barracuda:8.2} ms ({:5.2} times)",
-            ptx / alone,
-            barracuda / lockstep
-        );
     }
 }

@@ -22,6 +22,11 @@ impl Detector {
     /// All of them, in the order in which they are told.
     pub const ALL: [Detector; 4] = [Detector::Ptx, Detector::Barracuda, Detector::Hirace, Detector::Scord];
 
+    /// Whether its paper counts on warps in lockstep, so that it looks at such executions where it looks alone.
+    pub fn counts_on_lockstep(self) -> bool {
+        matches!(self, Detector::Barracuda | Detector::Scord)
+    }
+
     /// As it is written on the command line.
     pub fn name(self) -> &'static str {
         match self {

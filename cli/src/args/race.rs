@@ -47,7 +47,7 @@ pub enum Detector {
     Ptx,
     /// BARRACUDA: happens-before, with warps in lockstep
     Barracuda,
-    /// HiRace (not built yet)
+    /// HiRace: a state machine in eight bytes an element, for programs that synchronise by barriers
     Hirace,
     /// ScoRD (not built yet)
     Scord,

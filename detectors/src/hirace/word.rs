@@ -7,7 +7,7 @@
 //! block clock, site. A word of 0 is an element that nobody has accessed.
 
 use bugaroo_semantics::event::{AccessKind, Shape, Site};
-use bugaroo_semantics::history::table::{INPUT_BITS, Machine, STATE_BITS, State, input};
+use bugaroo_semantics::history::table::{Machine, STATE_BITS, State, input};
 use bugaroo_semantics::history::{Action, Apart, Since};
 
 const STATE: u64 = (1 << STATE_BITS) - 1;
@@ -186,7 +186,6 @@ pub(super) fn of_thread(template: u64, thread: u32) -> u64 {
 pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64, lockstep: bool) -> State {
     let (apart, since) = layout.relation(old, new);
     let apart = if lockstep && apart == Apart::Warp { Apart::Thread } else { apart };
-    debug_assert!(INPUT_BITS == 6);
     let action = Action::ALL[(new >> ACTION_AT) as usize & 3];
     machine.step(state(old), input(action, apart, since))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use bugaroo_detectors::{Barracuda, Detector as Looks, Ptx};
+use bugaroo_detectors::{Barracuda, Detector as Looks, Hirace, Ptx};
 use bugaroo_protocol::Detector;
 
 /// Makes detectors.
@@ -27,7 +27,8 @@ fn make_one(detector: Detector) -> Option<Box<dyn Looks>> {
     match detector {
         Detector::Barracuda => Some(Box::new(Barracuda::new())),
         Detector::Ptx => Some(Box::new(Ptx::new())),
-        Detector::Hirace | Detector::Scord => None,
+        Detector::Hirace => Some(Box::new(Hirace::default())),
+        Detector::Scord => None,
     }
 }
 

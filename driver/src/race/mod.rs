@@ -103,7 +103,7 @@ impl Race {
             looker: Rc::new(RefCell::new(Looker::new(Set::new(detectors)))),
             programs: Programs::default(),
             grids: Grids::default(),
-            lockstep: wanted == [Detector::Barracuda],
+            lockstep: wanted.iter().all(|detector| detector.counts_on_lockstep()),
             accesses: 0,
             bytes: 0,
             weighed: 0,
