@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 /// Bytes of a page, as a power of two.
-const PAGE_SHIFT: u32 = 12;
+pub(super) const PAGE_SHIFT: u32 = 12;
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
 /// The largest element, as a power of two.

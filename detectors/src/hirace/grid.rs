@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, Addresses, Memory, Shape, Site, WorkId};
-use bugaroo_semantics::history::table::{Machine, State};
+use bugaroo_semantics::event::{Access, Addresses, Memory, Shape, Site, WorkId, each};
+use bugaroo_semantics::history::table::{Machine, STATE_BITS, State};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::clocks::Clocks;
-use super::elements::{Elements, PAGE, Room};
+use super::elements::{Elements, PAGE, PAGE_SHIFT, Room};
 use super::report::{Conflict, Reports};
 use super::word::{Layout, NEXT_THREAD, Now, action, lane, of_thread, state, step, with_state};
 
@@ -25,6 +25,8 @@ pub(super) struct Grid {
     /// By slot of the block.
     shared: Vec<Elements>,
     machine: &'static Machine,
+    /// By state: see [`Layout::who_matters`].
+    same: [u64; 1 << STATE_BITS],
 }
 
 /// Words of one access, and who they are told to.
@@ -45,8 +47,14 @@ impl Grid {
         (first_site, roles): (Site, Rc<[Role]>),
         layout: Layout,
     ) -> Grid {
+        let machine = Machine::get();
+        let mut same = [0; 1 << STATE_BITS];
+        for (same, history) in same.iter_mut().zip(&machine.histories) {
+            *same = history.map_or(0, |history| layout.who_matters(history.spread));
+        }
         Grid {
             id,
+            same,
             clocks: Clocks::new(shape, layout.latest()),
             layout,
             lockstep,
@@ -54,7 +62,7 @@ impl Grid {
             roles,
             global: Elements::default(),
             shared: (0..shape.ctas).map(|_| Elements::default()).collect(),
-            machine: Machine::get(),
+            machine,
         }
     }
 
@@ -117,6 +125,10 @@ impl Grid {
             reports,
             first_site: self.first_site,
         };
+        let template = layout.template(&now);
+        if warp.lanes.is_none() && step.changes_nothing(memory, room, template, &self.same) {
+            return;
+        }
         match access.at {
             _ if warp.lanes.is_some() => {
                 for lane in by.each() {
@@ -126,7 +138,6 @@ impl Grid {
                 }
             }
             Addresses::Consecutive(_) => {
-                let template = layout.template(&now);
                 let mut left = by.mask;
                 while left != 0 {
                     let first = left.trailing_zeros();
@@ -136,11 +147,20 @@ impl Grid {
                     step.row(memory, room, access.address(first), lanes, word);
                 }
             }
-            Addresses::Same(address) => step.same(memory, room, address, layout.template(&now)),
+            Addresses::Same(address) => step.same(memory, room, address, by.mask, template),
             Addresses::Each(each) => {
-                let template = layout.template(&now);
-                for lane in by.each() {
-                    step.lane(memory, room, each[lane as usize], of_thread(template, by.first + lane));
+                let mut left = by.mask;
+                while left != 0 {
+                    let (lanes, same) = alike(each, left, u64::from(access.bytes()));
+                    let first = left.trailing_zeros();
+                    let address = each[first as usize];
+                    left &= !lanes;
+                    if same {
+                        step.same(memory, room, address, lanes, template);
+                    } else {
+                        let word = of_thread(template, by.first + first);
+                        step.row(memory, room, address, lanes.count_ones(), word);
+                    }
                 }
             }
         }
@@ -178,6 +198,57 @@ impl Step<'_, '_> {
             lockstep: self.lockstep,
         };
         self.reports.race(&conflict, old, new, address);
+    }
+
+    /// Whether all elements have had such accesses of the same threads since the last barrier, so that one more changes nothing but
+    /// whose access was the last.
+    #[inline]
+    fn changes_nothing(
+        &self,
+        memory: &mut Elements,
+        room: &mut Room,
+        template: u64,
+        same: &[u64; 1 << STATE_BITS],
+    ) -> bool {
+        let by = self.access.by;
+        let first = by.mask.trailing_zeros();
+        let start = self.access.address(first);
+        let Some(page) = memory.page(start, self.size(), room) else { return false };
+        let (shift, bytes) = (page.shift, u64::from(self.access.bytes()));
+        let place = |address: u64| ((address & (PAGE - 1)) >> shift) as usize;
+        let old = page.words[place(start)];
+        let matters = same[usize::from(state(old))];
+        if matters == 0
+            || step(self.machine, self.layout, old, of_thread(template, by.first + first), self.lockstep)
+                != state(old)
+        {
+            return false;
+        }
+        let all = |from: u64, bytes: u64| {
+            let within = (from & (PAGE - 1)) + bytes <= PAGE;
+            let words = page.words.get(place(from)..place(from) + (bytes >> shift) as usize);
+            let differ = |words: &[u64]| words.iter().fold(0, |all, word| all | (word ^ old)) & matters;
+            within && words.is_some_and(|words| differ(words) == 0)
+        };
+        match self.access.at {
+            Addresses::Same(address) => all(address, bytes),
+            Addresses::Consecutive(_) if by.mask >> first & (by.mask >> first).wrapping_add(1) == 0 => {
+                all(start, bytes * u64::from(by.mask.count_ones()))
+            }
+            _ if bytes == 1 << shift => {
+                let mut differ = 0;
+                for lane in by.each() {
+                    let address = self.access.address(lane);
+                    let word = page.words.get(place(address)).copied().unwrap_or_default();
+                    differ |= (word ^ old) & matters | (address ^ start) >> PAGE_SHIFT;
+                }
+                differ == 0
+            }
+            _ => by.each().all(|lane| {
+                let address = self.access.address(lane);
+                (address ^ start) >> PAGE_SHIFT == 0 && all(address, bytes)
+            }),
+        }
     }
 
     /// One lane's access.
@@ -248,24 +319,24 @@ impl Step<'_, '_> {
         }
     }
 
-    /// All lanes at one address.
-    fn same(&mut self, memory: &mut Elements, room: &mut Room, address: u64, template: u64) {
-        let by = self.access.by;
-        let word = |lane: u32| of_thread(template, by.first + lane);
+    /// Lanes at one address.
+    fn same(&mut self, memory: &mut Elements, room: &mut Room, address: u64, lanes: u32, template: u64) {
+        let first = self.access.by.first;
+        let word = |lane: u32| of_thread(template, first + lane);
         let (mut at, end) = (address, address.wrapping_add(u64::from(self.access.bytes())));
         while at < end {
             let Some(page) = memory.page(at, self.size(), room) else { return };
             let place = ((at & (PAGE - 1)) >> page.shift) as usize;
             let mut old = page.words[place];
             let mut before: Option<State> = None;
-            for lane in by.each() {
+            for lane in each(lanes) {
                 let next = self.next(old, word(lane), at);
                 let stays = before == Some(state(next)) && state(old) == state(next);
                 before = Some(state(next));
                 old = next;
                 if stays {
                     // The other lanes stand to each other as these two do.
-                    old = with_state(word(31 - by.mask.leading_zeros()), state(next));
+                    old = with_state(word(31 - lanes.leading_zeros()), state(next));
                     break;
                 }
             }
@@ -273,4 +344,33 @@ impl Step<'_, '_> {
             at += 1 << page.shift;
         }
     }
+}
+
+/// The first lanes of a mask that go to one address (true), or in a row, each so many bytes behind the one before (false).
+fn alike(addresses: &[u64; 32], mask: u32, bytes: u64) -> (u32, bool) {
+    let first = mask.trailing_zeros();
+    let address = addresses[first as usize];
+    let mut lanes = 1 << first;
+    let rest = mask & (mask - 1);
+    if rest == 0 {
+        return (lanes, false);
+    }
+    if addresses[rest.trailing_zeros() as usize] == address {
+        for lane in each(rest) {
+            if addresses[lane as usize] != address {
+                break;
+            }
+            lanes |= 1 << lane;
+        }
+        return (lanes, true);
+    }
+    let mut next = address;
+    for lane in first + 1..32 {
+        next = next.wrapping_add(bytes);
+        if mask >> lane & 1 == 0 || addresses[lane as usize] != next {
+            break;
+        }
+        lanes |= 1 << lane;
+    }
+    (lanes, false)
 }

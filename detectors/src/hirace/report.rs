@@ -38,8 +38,10 @@ impl Reports {
         let (first, second) = (layout.last(old), layout.last(new));
         let history = machine.histories.get(usize::from(state(old))).copied().flatten();
         let ordered = since.orders(apart) || lockstep && apart == Apart::Warp;
-        let certain = !ordered && first.action.conflicts(second.action, apart == Apart::Grid);
-        let among = if certain { apart } else { history.map_or(apart, |h| h.unordered(apart, since)) };
+        // Of several races the one of threads furthest apart is told: its cure cures the others.
+        let among = history.map_or(apart, |history| history.unordered(apart, since));
+        let certain =
+            !ordered && among == apart && first.action.conflicts(second.action, apart == Apart::Grid);
         let (class, missing) = match among {
             Apart::Thread | Apart::Warp => (Class::IntraWarp, Missing::WarpBarrier),
             Apart::Block => (Class::IntraBlock, Missing::BlockBarrier),

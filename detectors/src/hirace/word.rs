@@ -7,7 +7,7 @@
 //! block clock, site. A word of 0 is an element that nobody has accessed.
 
 use bugaroo_semantics::event::{AccessKind, Shape, Site};
-use bugaroo_semantics::history::table::{Machine, STATE_BITS, State, input};
+use bugaroo_semantics::history::table::{Machine, STATE_BITS, State};
 use bugaroo_semantics::history::{Action, Apart, Since};
 
 const STATE: u64 = (1 << STATE_BITS) - 1;
@@ -97,26 +97,43 @@ impl Layout {
             | (now.action as u64) << ACTION_AT
     }
 
-    /// How a thread that accesses stands to the word of the last access. The threads of both are in their words.
+    /// How a thread that accesses stands to the word of the last access, by the numbers of [`Apart`] and [`Since`]. The threads of
+    /// both are in their words.
     #[inline]
-    pub fn relation(self, old: u64, new: u64) -> (Apart, Since) {
+    fn relation_numbers(self, old: u64, new: u64) -> (usize, usize) {
         let differs = ((old ^ new) >> THREAD_AT) & ((1 << (self.thread + self.block)) - 1);
-        let apart = match differs {
-            0 => Apart::Thread,
-            _ if differs >> LANE_BITS == 0 => Apart::Warp,
-            _ if differs >> self.thread == 0 => Apart::Block,
-            _ => Apart::Grid,
-        };
+        let further = [differs != 0, differs >> LANE_BITS != 0, differs >> self.thread != 0];
+        let apart = further.into_iter().map(usize::from).sum();
         let mask = (1_u64 << (self.warp_clock + self.block_clock)) - 1;
         let (before, now) = (old >> self.clock_at() & mask, new >> self.clock_at() & mask);
-        let since = if now >> self.warp_clock > before >> self.warp_clock {
-            Since::BlockBarrier
-        } else if now > before {
-            Since::WarpBarrier
-        } else {
-            Since::Nothing
-        };
-        (apart, since)
+        let later = [now > before, now >> self.warp_clock > before >> self.warp_clock];
+        (apart, later.into_iter().map(usize::from).sum())
+    }
+
+    /// How a thread that accesses stands to the word of the last access.
+    pub fn relation(self, old: u64, new: u64) -> (Apart, Since) {
+        let (apart, since) = self.relation_numbers(old, new);
+        (Apart::ALL[apart], Since::ALL[since])
+    }
+
+    /// The bits of a word by which it is sure that an access which leaves its state as it is leaves all to come as it would be with
+    /// it: whoever of the same threads has accessed last. 0 where it matters who it was.
+    pub fn who_matters(self, spread: Apart) -> u64 {
+        let field = |at: u32, bits: u32| ((1_u64 << bits) - 1) << at;
+        let block_clock = field(self.clock_at() + self.warp_clock, self.block_clock);
+        match spread {
+            Apart::Thread => 0,
+            Apart::Warp => {
+                let warp = field(THREAD_AT + LANE_BITS, self.thread.saturating_sub(LANE_BITS));
+                STATE
+                    | warp
+                    | field(self.block_at(), self.block)
+                    | field(self.clock_at(), self.warp_clock)
+                    | block_clock
+            }
+            Apart::Block => STATE | field(self.block_at(), self.block) | block_clock,
+            Apart::Grid => STATE,
+        }
     }
 
     /// Takes the word apart.
@@ -184,10 +201,10 @@ pub(super) fn of_thread(template: u64, thread: u32) -> u64 {
 /// The state behind an access whose word is `new`, but for its state. `lockstep`: the threads of a warp are one.
 #[inline]
 pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64, lockstep: bool) -> State {
-    let (apart, since) = layout.relation(old, new);
-    let apart = if lockstep && apart == Apart::Warp { Apart::Thread } else { apart };
-    let action = Action::ALL[(new >> ACTION_AT) as usize & 3];
-    machine.step(state(old), input(action, apart, since))
+    let (apart, since) = layout.relation_numbers(old, new);
+    let apart = if lockstep && apart == Apart::Warp as usize { Apart::Thread as usize } else { apart };
+    let action = (new >> ACTION_AT) as usize & 3;
+    machine.step(state(old), action << 4 | apart << 2 | since)
 }
 
 /// What a plain or strong access of this kind is to the machine.
