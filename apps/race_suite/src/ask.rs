@@ -37,12 +37,20 @@ pub fn ask_built(
 }
 
 fn fill(answer: &mut Answer, tools: &Tools, program: &Program, built: &Built, trials: u32) -> Result<()> {
-    let begun = Instant::now();
-    let asked = tools.race(program, built, &answer.detector, trials);
-    answer.seconds = begun.elapsed().as_secs_f64();
-    let (races, report) = asked?;
-    answer.reported = races.len();
-    answer.differences = differences(program.label.verdict(&answer.detector), &races);
-    answer.report = report;
+    let verdict = program.label.verdict(&answer.detector);
+    for own in program.runs() {
+        let begun = Instant::now();
+        let asked = tools.race(program, built, &own, (&answer.detector, trials));
+        answer.seconds += begun.elapsed().as_secs_f64();
+        let (races, report) = asked?;
+        answer.reported += races.len();
+        if !(races.is_empty() && program.may_be_silent(&own)) {
+            let of = if own.is_empty() { String::new() } else { format!("with {}: ", own.join(" ")) };
+            answer
+                .differences
+                .extend(differences(verdict, &races).into_iter().map(|what| format!("{of}{what}")));
+        }
+        answer.report = report;
+    }
     Ok(())
 }

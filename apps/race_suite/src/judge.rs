@@ -1,17 +1,21 @@
 //! Compares what a detector has reported with what its label demands.
 
 use crate::label::{Expected, Kind, Place, Verdict};
-use crate::report::Reported;
+use crate::report::{Party, Reported};
 
 /// Whether this report is that race.
 fn is(expected: &Expected, reported: &Reported) -> bool {
-    let places = (reported.first.place, reported.second.place);
-    let wanted = (Some(expected.first), Some(expected.second));
+    let at = |party: &Party, place: Place| party.anywhere || party.place == Some(place);
+    let (one, other) = (&reported.first, &reported.second);
+    let forward = at(one, expected.first) && at(other, expected.second);
+    let backward = at(one, expected.second) && at(other, expected.first);
     let there = match reported.kind {
-        Kind::WriteRead => places == wanted,
-        Kind::WriteWrite | Kind::BranchOrder => places == wanted || places == (wanted.1, wanted.0),
+        // What came first may be none of the two that race.
+        Kind::WriteRead => forward || (one.anywhere || other.anywhere) && backward,
+        Kind::WriteWrite | Kind::BranchOrder => forward || backward,
         Kind::BarrierDivergence => {
-            [wanted.0, wanted.1].iter().any(|one| *one == places.0 || *one == places.1)
+            let either = |place| at(one, place) || at(other, place);
+            either(expected.first) || either(expected.second)
         }
     };
     there && expected.kinds.contains(&reported.kind) && expected.classes.contains(&reported.class)
@@ -35,8 +39,9 @@ pub fn differences(verdict: &Verdict, reported: &[Reported]) -> Vec<String> {
                 let (first, second) = (told(race.first), told(race.second));
                 format!("missing: {:?} {:?} {first} and {second}", race.kinds, race.classes)
             });
-            let known = |place: Option<Place>| place.is_some_and(|place| places.contains(&place));
-            let odd = reported.iter().filter(|one| !known(one.first.place) || !known(one.second.place));
+            let known =
+                |party: &Party| party.anywhere || party.place.is_some_and(|place| places.contains(&place));
+            let odd = reported.iter().filter(|one| !known(&one.first) || !known(&one.second));
             missing.chain(odd.map(|one| format!("elsewhere: {}", one.told()))).collect()
         }
     }

@@ -1,7 +1,9 @@
-//! The first line of a program: what each detector must report.
+//! What each detector must report about a program: its first lines.
 //!
 //! ```text
-//! // race: ptx=VERDICT barracuda=VERDICT [arch=sm_80] [trials=50] [fault=yes] [children=yes] [gap=DETECTOR] | why, in plain English
+//! // race: ptx=VERDICT barracuda=VERDICT [hirace=VERDICT] [scord=VERDICT] [arch=sm_80] [trials=50] [fault=yes] [children=yes] [gap=DETECTOR] | why, in plain English
+//! // race SWITCH: … | the same of the program that is built with -DSWITCH [graphs=1,2]
+//! // variants: NAME=VALUE,VALUE… NAME=VALUE,VALUE…
 //! VERDICT := none | any | ITEM+ITEM+…
 //! ITEM    := race(KIND/KIND…,CLASS/CLASS…,PLACE,PLACE) | lines(LINE,LINE,…)
 //! ```
@@ -13,6 +15,12 @@
 //! Of the kind `write-read` the first place is the write's, whichever of the two came first; `read-write` is the same race and has
 //! no name of its own here. Of all other kinds the places may be told in either order.
 //!
+//! A report may say that its first access is the last of several of which one races: it may be anywhere then.
+//!
+//! `variants`: all of this holds for each choice of one value of each name, as in `-DNAME=VALUE`. `graphs`: the program takes the
+//! number of a graph, and the races need not show with other graphs than these. A field `NAME=VALUE,VALUE` of a name in capital letters: there is
+//! this program for such choices alone.
+//!
 //! `trials`: the race does not show in every execution, so that many are asked for at least. `fault`: the virtual GPU itself takes what
 //! the program does for an error, and stops it. `children`: kernels launch others, and it is linked for that. `gap`: what this detector must report is known not to be seen by it yet.
 
@@ -21,7 +29,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail, ensure};
 
 /// The detectors that labels speak of.
-pub const DETECTORS: [&str; 2] = ["ptx", "barracuda"];
+pub const DETECTORS: [&str; 4] = ["ptx", "barracuda", "hirace", "scord"];
 
 /// Where an access is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -91,11 +99,17 @@ pub enum Verdict {
     },
 }
 
-/// A program's first line.
+/// What is said of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
+    /// The switch that it is built with; None: without any.
+    pub switch: Option<String>,
     /// By detector, in the order of [`DETECTORS`].
-    pub verdicts: [Verdict; 2],
+    pub verdicts: [Verdict; 4],
+    /// The choices for which it holds: names, and values of each. All, if the name is not there.
+    pub choices: Vec<(String, Vec<String>)>,
+    /// The graphs with which the races show; None: it takes none.
+    pub graphs: Option<Vec<u32>>,
     /// What it is built for: `sm_75` where nothing newer is needed.
     pub arch: String,
     /// Executions that are needed at least.
@@ -200,12 +214,19 @@ impl Verdict {
 }
 
 impl Label {
-    /// From a program's first line.
+    /// From a line of a program.
     pub fn parse(line: &str) -> Result<Label> {
-        let text =
-            line.strip_prefix("// race: ").context("the first line does not begin with `// race: `")?;
+        let text = line.strip_prefix("// race").context("the first line does not begin with `// race`")?;
+        let (switch, text) = text.split_once(": ").context("there is no `: ` behind `// race`")?;
+        let switch = match switch.strip_prefix(' ') {
+            Some(name) if !name.is_empty() => Some(name.to_owned()),
+            None if switch.is_empty() => None,
+            _ => bail!("`{switch}` is no switch"),
+        };
         let (fields, why) = text.split_once(" | ").context("there is no ` | ` with a reason behind it")?;
-        let mut verdicts = [None, None];
+        let mut verdicts = [const { None }; 4];
+        let mut graphs = None;
+        let mut choices: Vec<(String, Vec<String>)> = Vec::new();
         let mut arch = None;
         let mut trials = None;
         let mut fault = None;
@@ -227,6 +248,15 @@ impl Label {
                     ensure!(value == "yes", "children={value}");
                     children.replace(true).is_some()
                 }
+                "graphs" => {
+                    let numbers = value.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?;
+                    graphs.replace(numbers).is_some()
+                }
+                _ if name.chars().all(|letter| letter.is_ascii_uppercase()) => {
+                    let twice = choices.iter().any(|(one, _)| one == name);
+                    choices.push((name.to_owned(), value.split(',').map(str::to_owned).collect()));
+                    twice
+                }
                 "trials" => trials.replace(value.parse()?).is_some(),
                 _ => {
                     let at = DETECTORS.iter().position(|detector| *detector == name);
@@ -236,10 +266,15 @@ impl Label {
             };
             ensure!(!twice, "{name} is said twice");
         }
-        let [Some(ptx), Some(barracuda)] = verdicts else { bail!("a detector's verdict is missing") };
+        let [Some(ptx), Some(barracuda), hirace, scord] = verdicts else {
+            bail!("a detector's verdict is missing")
+        };
         ensure!(!why.trim().is_empty(), "there is no reason");
         Ok(Label {
-            verdicts: [ptx, barracuda],
+            switch,
+            choices,
+            verdicts: [ptx, barracuda, hirace.unwrap_or(Verdict::Any), scord.unwrap_or(Verdict::Any)],
+            graphs,
             arch: arch.unwrap_or_else(|| "sm_75".to_owned()),
             trials: trials.unwrap_or(1),
             fault: fault.unwrap_or(false),
@@ -247,6 +282,12 @@ impl Label {
             gap,
             why: why.trim().to_owned(),
         })
+    }
+
+    /// Whether it holds where this value of that name was chosen.
+    pub fn is_of(&self, name: &str, value: &str) -> bool {
+        let named = self.choices.iter().find(|(one, _)| one == name);
+        named.is_none_or(|(_, values)| values.iter().any(|one| one == value))
     }
 
     /// What a detector must say; nothing is said of detectors that are not in [`DETECTORS`].

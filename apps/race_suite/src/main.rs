@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use race_suite::ask::ask;
 use race_suite::label::DETECTORS;
-use race_suite::suite::{Program, programs};
+use race_suite::suite::{Program, SUITES, programs_of};
 use race_suite::table::{Answer, table, totals};
 use race_suite::tools::{Tools, bugaroo, nvcc};
 use regex::Regex;
@@ -20,6 +20,9 @@ use regex::Regex;
 /// something does.
 #[derive(Parser)]
 struct Options {
+    /// Which programs
+    #[arg(long, value_name = "NAME", default_value = "programs", value_parser = SUITES)]
+    suite: String,
     /// Programs with matching names only
     #[arg(long, value_name = "REGEX")]
     only: Option<Regex>,
@@ -44,7 +47,7 @@ fn main() -> Result<ExitCode> {
     let options = Options::parse();
     let nvcc = nvcc().context("there is no nvcc: run apps/rebuild-ptx --install")?;
     let tools = Tools { nvcc, bugaroo: bugaroo()?, handlers: options.handlers };
-    let mut programs = programs()?;
+    let mut programs = programs_of(&options.suite)?;
     programs.retain(|program| options.only.as_ref().is_none_or(|only| only.is_match(&program.name)));
     ensure!(!programs.is_empty(), "no program has such a name");
 

@@ -10,6 +10,8 @@ use crate::label::{Class, Kind, Place};
 pub struct Party {
     /// Where it is; none if that is in no line of the program.
     pub place: Option<Place>,
+    /// It may be anywhere: it is the last of several of which one races, or its instruction is not known.
+    pub anywhere: bool,
     /// As it is told, for what differs.
     pub told: String,
 }
@@ -40,16 +42,18 @@ impl Reported {
 fn party(party: &Value, file: &str) -> Party {
     let kernel = party["kernel"].as_str().unwrap_or("?");
     if party["thread"].is_null() {
-        return Party { place: Some(Place::Host), told: format!("{kernel} (host)") };
+        return Party { place: Some(Place::Host), anywhere: false, told: format!("{kernel} (host)") };
     }
     let source = &party["source"];
     let line = source["line"].as_u64().and_then(|line| u32::try_from(line).ok());
     let (Some(line), Some(path)) = (line, source["file"].as_str()) else {
-        return Party { place: None, told: format!("{kernel}, no line") };
+        let anywhere = party["ptx_line"].is_null();
+        return Party { place: None, anywhere, told: format!("{kernel}, no line") };
     };
     let ours = path.rsplit('/').next() == Some(file);
     Party {
         place: ours.then_some(Place::Line(line)),
+        anywhere: false,
         told: if ours { format!("line {line}") } else { format!("{path}:{line}") },
     }
 }
@@ -58,6 +62,7 @@ fn race(race: &Value, file: &str) -> Result<Reported> {
     let text = |name: &str| race[name].as_str().with_context(|| format!("a race has no {name}: {race}"));
     let mut first = party(&race["first"], file);
     let mut second = party(&race["second"], file);
+    first.anywhere |= race["one_of_several"].as_bool() == Some(true);
     let kind = match text("kind")? {
         "write-write" => Kind::WriteWrite,
         "write-read" => Kind::WriteRead,

@@ -38,13 +38,8 @@ impl Built {
 
     /// Its PTX, which the compiler has kept.
     pub fn ptx(&self, program: &Program) -> Result<String> {
-        let path = self.folder().join(format!("{}.ptx", program.name));
+        let path = self.folder().join(program.file()).with_extension("ptx");
         fs::read_to_string(&path).with_context(|| path.display().to_string())
-    }
-
-    /// The name of its source there.
-    fn source(program: &Program) -> String {
-        format!("{}.cu", program.name)
     }
 }
 
@@ -58,13 +53,17 @@ impl Tools {
     /// Builds a program, with lines for device and host.
     pub fn build(&self, program: &Program) -> Result<Built> {
         let folder = tempfile::Builder::new().prefix("race_suite-").tempdir()?;
-        fs::copy(&program.path, folder.path().join(Built::source(program)))?;
+        fs::copy(&program.path, folder.path().join(program.file()))?;
+        let beside = program.path.parent().context("a program stands in a folder")?;
         let library = self.nvcc.parent().and_then(Path::parent).context("nvcc stands in bin/")?.join("lib");
         let done = Command::new(&self.nvcc)
             .current_dir(folder.path())
             .args(["-O3", "-g", "-lineinfo", "--keep", "-o", "app", &format!("-arch={}", program.label.arch)])
+            .arg("-I")
+            .arg(beside)
+            .args(program.defines.iter().map(|define| format!("-D{define}")))
             .args(if program.label.children { &["-rdc=true", "-lcudadevrt"][..] } else { &[] })
-            .arg(Built::source(program))
+            .arg(program.file())
             .arg("-L")
             .arg(library)
             .output()
@@ -75,21 +74,21 @@ impl Tools {
         Ok(Built { folder })
     }
 
-    /// Runs `bugaroo ARGUMENTS… ./app` where a program was built, in a state folder that is forgotten.
-    pub fn run(&self, built: &Built, arguments: &[&str]) -> Result<Output> {
+    /// Runs `bugaroo ARGUMENTS… ./app OWN…` where a program was built, in a state folder that is forgotten.
+    pub fn run(&self, built: &Built, arguments: &[&str], own: &[String]) -> Result<Output> {
         let state = tempfile::tempdir()?;
         let mut command = Command::new(&self.bugaroo);
         command.current_dir(built.folder()).env("XDG_STATE_HOME", state.path()).env_remove("BUGAROO_DRIVER");
-        command.args(arguments).arg("./app").output().context("bugaroo cannot be started")
+        command.args(arguments).arg("./app").args(own).output().context("bugaroo cannot be started")
     }
 
-    /// What a detector reports about a program, and the whole of its report.
+    /// What a detector reports about a program that is run with these arguments, and the whole of its report.
     pub fn race(
         &self,
         program: &Program,
         built: &Built,
-        detector: &str,
-        trials: u32,
+        own: &[String],
+        (detector, trials): (&str, u32),
     ) -> Result<(Vec<Reported>, Value)> {
         let trials = trials.max(program.label.trials).to_string();
         let mut arguments =
@@ -97,10 +96,10 @@ impl Tools {
         if self.handlers {
             arguments.push("--handlers");
         }
-        let done = self.run(built, &arguments)?;
+        let done = self.run(built, &arguments, own)?;
         let report: Value = serde_json::from_slice(&done.stdout)
             .with_context(|| format!("bugaroo prints no JSON ({}): {}", done.status, said(&done)))?;
-        let races = report::races(&report, &Built::source(program))?;
+        let races = report::races(&report, &program.file())?;
         Ok((races, report))
     }
 }

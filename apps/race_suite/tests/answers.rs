@@ -20,7 +20,7 @@ const TRIALS: u32 = 8;
 
 /// Looks for the label's lines in the PTX, and runs the program.
 fn holds(tools: &Tools, program: &Program, built: &Built) -> Result<()> {
-    let lines = accesses::lines(&built.ptx(program)?, &format!("{}.cu", program.name));
+    let lines = accesses::lines(&built.ptx(program)?, &program.file());
     for verdict in &program.label.verdicts {
         let Verdict::Races { expected, .. } = verdict else { continue };
         for place in expected.iter().flat_map(|race| [race.first, race.second]) {
@@ -28,7 +28,7 @@ fn holds(tools: &Tools, program: &Program, built: &Built) -> Result<()> {
             ensure!(lines.contains(&line), "line {line} accesses no memory; these do: {lines:?}");
         }
     }
-    let done = tools.run(built, &["run", "--trials", "3", "--pw", "0", "--seed", "1"])?;
+    let done = tools.run(built, &["run", "--trials", "3", "--pw", "0", "--seed", "1"], &[])?;
     let said = String::from_utf8_lossy(&done.stderr);
     ensure!(done.status.success() != program.label.fault, "{}: {said}", done.status);
     Ok(())

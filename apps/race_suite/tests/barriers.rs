@@ -26,7 +26,7 @@ fn races_within_blocks_are_cured_by_barriers() {
         let program = programs.iter().find(|program| program.name == name).expect("it is in the suite");
         let built = tools.build(program).expect("it builds");
         let arguments = ["bisect", "--oracle", "race", "--seed", "1", "--trials", "100"];
-        let done = tools.run(&built, &arguments).expect("bugaroo starts");
+        let done = tools.run(&built, &arguments, &[]).expect("bugaroo starts");
         let said = String::from_utf8_lossy(&done.stdout);
         assert_eq!(done.status.code(), Some(1), "{name}: {said}");
         let patch: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("+++")).skip(1).collect();
@@ -45,7 +45,7 @@ fn the_advice_cures_the_races_of_all_threads() {
     let program = programs.iter().find(|program| program.name == name).expect("it is in the suite");
     let built = tools.build(program).expect("it builds");
     // The same two lines race within a warp, where __syncwarp() would do, and between warps.
-    let done = tools.run(&built, &["race", "--seed", "1", "--trials", "8"]).expect("bugaroo starts");
+    let done = tools.run(&built, &["race", "--seed", "1", "--trials", "8"], &[]).expect("bugaroo starts");
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(said.contains("what adds it: __syncthreads() between the two"), "{said}");
     assert!(!said.contains("what adds it: __syncwarp()"), "{said}");

@@ -120,7 +120,10 @@ fn labels_are_read_strictly() {
         "// race: ptx=race(write-read,host,3) barracuda=none | why",
         "// race: ptx=race(write-read,host,0,4) barracuda=none | why",
         "// race: ptx=lines(3,4) barracuda=none | why",
-        "// race: ptx=none barracuda=none hirace=none | why",
+        "// race: ptx=none barracuda=none tsan=none | why",
+        "// race : ptx=none barracuda=none | why",
+        "// race ptx=none barracuda=none | why",
+        "// race: ptx=none barracuda=none graphs=a | why",
     ] {
         assert!(Label::parse(wrong).is_err(), "{wrong}");
     }
