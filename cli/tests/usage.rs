@@ -53,9 +53,9 @@ fn what_this_version_lacks_says_so() {
     let place = Place::new();
     let app = app();
     place
-        .bugaroo(&["race", "--detector", "hirace", &app])
+        .bugaroo(&["race", "--detector", "scord", &app])
         .exits(4)
-        .says("hirace: this detector is not built yet");
+        .says("scord: this detector is not built yet");
     place.bugaroo(&["race", "--detector", "nothing", &app]).exits(2);
     place.bugaroo(&["litmus"]).exits(2);
 }

@@ -2,7 +2,7 @@
 
 use bugaroo_harness::names::demangled;
 use bugaroo_protocol::{
-    Access, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
+    Access, Detector, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
 };
 
 use crate::failure::threads;
@@ -121,6 +121,9 @@ pub fn does(party: &RaceParty) -> String {
 /// Where the access stands, as far as it is known without its file: kernel, line, PTX line, instruction.
 pub fn stands(party: &RaceParty) -> String {
     match &party.at {
+        Some(at) if at.instruction.is_empty() => {
+            format!("{}: the detector does not keep which instruction", demangled(&at.function))
+        }
         Some(at) => crate::failure::place(at),
         None if party.is_the_hosts_own() => "the host program's own access".to_owned(),
         None => format!("the host's call of {}", demangled(&party.kernel)),
@@ -284,9 +287,27 @@ pub fn missing(race: &Race) -> [String; 2] {
 
 /// What the report rests on.
 pub fn rests_on(race: &Race) -> &'static str {
-    if race.proven {
-        "proven: by the memory model nothing orders the two in this execution"
-    } else {
-        "inferred: it rests on what fences and atomics in the PTX are taken to mean, not on the memory model"
+    match race.detector {
+        _ if race.proven => "proven: by the memory model nothing orders the two in this execution",
+        Detector::Hirace => {
+            "by barriers alone: whether fences, flags or locks order the two, this detector cannot say; --detector ptx can"
+        }
+        Detector::Scord => {
+            "by ScoRD's rules of fences, scopes and locks, not by the memory model; --detector ptx goes by that"
+        }
+        Detector::Ptx | Detector::Barracuda => {
+            "inferred: it rests on what fences and atomics in the PTX are taken to mean, not on the memory model"
+        }
+    }
+}
+
+/// What is not sure of the first access, if anything.
+pub fn one_of_several(race: &Race) -> Option<String> {
+    let known = race.first.at.as_ref().is_some_and(|at| !at.instruction.is_empty());
+    let what = "several threads have accessed these bytes, and one of them races; the first access told is the latest of theirs";
+    match (race.one_of_several, known) {
+        (true, true) => Some(format!("{what}, not always the one that races")),
+        (true, false) => Some(what.to_owned()),
+        (false, _) => None,
     }
 }

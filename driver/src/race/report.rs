@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_detectors::{Class, Finding, Kind, Missing, Party, Who};
+use bugaroo_detectors::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
 use bugaroo_protocol::{
-    Access, Detector, Message, NearAllocation, Race as Told, RaceClass, RaceKind, RaceMissing, RaceParty,
-    Races, SiteId, THE_HOST,
+    Access, BlockedThread, Detector, Message, NearAllocation, Race as Told, RaceClass, RaceKind, RaceMissing,
+    RaceParty, Races, SiteId, THE_HOST,
 };
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::scope::{Scope, Strength};
-use bugaroo_simulator::SharedVariable;
+use bugaroo_simulator::{self as device, SharedVariable};
 
 use crate::diagnosis::{Lines, one_thread};
 use crate::injection::Injected;
@@ -194,6 +194,15 @@ impl Driver {
         told.kernel = launched.kernel.to_string();
         let order = self.queue.order.as_ref();
         told.called_at = order.map(|order| order.calls.frames(launched.site)).unwrap_or_default();
+        if site == NO_SITE {
+            // The detector has kept the thread alone.
+            let function = launched.kernel.to_string();
+            let place =
+                device::Place { function, ptx_line: 0, instruction: String::new(), source: Vec::new() };
+            let at = one_thread((block, thread), launched.shape, &place, &Lines::of(None));
+            told.at = Some(BlockedThread { ptx_line: None, ..at });
+            return;
+        }
         let Some((program, pc)) = race.programs.at(site) else { return };
         // Only what runs as it stands is looked at: its lines are the program's own.
         let lines = Lines::of(None);

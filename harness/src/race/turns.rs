@@ -2,9 +2,9 @@
 //! known by its index alone.
 //!
 //! The first trial is one sequentially consistent execution by the random scheduler: most races show there, and it is the
-//! quickest. Then schedulers alternate, and every two trials the memory model changes. BARRACUDA counts on warps in lockstep
-//! and knows of no weak outcomes: its trials are its own, always without weak memory; beside other detectors it has every
-//! second one.
+//! quickest. Then schedulers alternate, and every two trials the memory model changes. BARRACUDA and ScoRD count on warps in
+//! lockstep and know of no weak outcomes: they look at trials without weak memory alone, in lockstep where nobody else looks on. Beside
+//! other detectors they look at the same executions, which are not in lockstep then.
 
 use bugaroo_protocol::{Detector, Model, Scheduler};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::variation::Variation;
 pub struct Turns {
     /// The detectors.
     pub detectors: Vec<Detector>,
-    /// The memory model of all trials but BARRACUDA's; None: by turns none, `store-buffer` and `ptx`.
+    /// The memory model of all trials but those that BARRACUDA and ScoRD look at; None: by turns none, `store-buffer` and `ptx`.
     pub model: Option<Model>,
     /// The scheduler of all trials; None: by turns.
     pub scheduler: Option<Scheduler>,
@@ -51,24 +51,20 @@ impl Look {
 impl Turns {
     /// The variation of the trial with this index, that else goes as `base` says.
     pub fn of_trial(&self, base: &Variation, index: u64) -> Variation {
-        let lockstep = |detector: &&Detector| **detector == Detector::Barracuda;
-        let (barracuda, others): (Vec<&Detector>, Vec<&Detector>) = self.detectors.iter().partition(lockstep);
-        let both = !barracuda.is_empty() && !others.is_empty();
-        let (alone, turn) = match both {
-            true => (index % 2 == 1, index / 2),
-            false => (others.is_empty(), index),
-        };
-        let race = if alone { barracuda } else { others }.into_iter().copied().collect();
-        let by_turns = if turn % 2 == 1 { Scheduler::Pct } else { Scheduler::Random };
+        let by_turns = if index % 2 == 1 { Scheduler::Pct } else { Scheduler::Random };
         let scheduler = self.scheduler.unwrap_or(by_turns);
-        let plain = Variation { turns: None, by_turns: false, race, scheduler, ..base.clone() };
-        let none = |plain| Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..plain };
-        match (self.model, turn / 2 % 3) {
-            _ if alone => none(plain),
-            (Some(model), _) => Variation { model, ..plain },
-            (None, 0) => none(plain),
-            (None, 1) => Variation { model: Model::StoreBuffer, ..plain },
-            (None, _) => Variation { model: Model::Ptx, ..plain },
+        let of = |race: Vec<Detector>| Variation { turns: None, by_turns: false, race, scheduler, ..base.clone() };
+        let none = || Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..of(self.detectors.clone()) };
+        // Those who can look at weak memory.
+        let can = |detector: &Detector| !detector.counts_on_lockstep();
+        let others: Vec<Detector> = self.detectors.iter().copied().filter(can).collect();
+        match (self.model, index / 2 % 3) {
+            _ if others.is_empty() => none(),
+            (Some(_), 0) if others.len() < self.detectors.len() => none(),
+            (Some(model), _) => Variation { model, ..of(others) },
+            (None, 0) => none(),
+            (None, 1) => Variation { model: Model::StoreBuffer, ..of(others) },
+            (None, _) => Variation { model: Model::Ptx, ..of(others) },
         }
     }
 }
