@@ -1,4 +1,4 @@
-// race: ptx=none barracuda=none hirace=race(write-read,intra-warp,7,10) scord=none | no fence between two lanes of one warp: a warp is one to ScoRD, in lockstep to barracuda=noneACUDA, and to HiRace its threads are independent
+// race: ptx=none barracuda=none hirace=race(write-read,intra-warp,7,10) scord=none | no fence between two lanes of one warp: a warp is one to ScoRD, in lockstep to BARRACUDA, and to HiRace its threads are independent
 __device__ unsigned data, out;
 
 __global__ void pass() {

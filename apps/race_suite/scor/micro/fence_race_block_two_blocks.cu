@@ -1,4 +1,4 @@
-// race: ptx=none barracuda=none hirace=race(write-read,inter-block,7,14) scord=race(write-read,inter-block,7,14) | the writer's fence is of block scope, the reader in another block: strong accesses do not race in PTX, barracuda=noneACUDA takes one global fence of the two for enough, ScoRD asks the writer's
+// race: ptx=none barracuda=none hirace=race(write-read,inter-block,7,14) scord=race(write-read,inter-block,7,14) | the writer's fence is of block scope, the reader in another block: strong accesses do not race in PTX, BARRACUDA takes one global fence of the two for enough, ScoRD asks the writer's
 __device__ unsigned data, flag, out;
 
 __global__ void pass() {

@@ -1,4 +1,4 @@
-// race: ptx=race(write-write,inter-block,6,11)+lines(6,11) barracuda=none hirace=race(write-read/write-write,inter-block,9,9)+lines(6,9,11) scord=race(write-write,inter-block,6,11)+lines(6,11) | the atomics of the lock are of block scope, its owners in two blocks: they race with each other, behind wide fences the counter does not; barracuda=noneACUDA knows no scopes of atomics
+// race: ptx=race(write-write,inter-block,6,11)+lines(6,11) barracuda=none hirace=race(write-read/write-write,inter-block,9,9)+lines(6,9,11) scord=race(write-write,inter-block,6,11)+lines(6,9,11) | the atomics of the lock are of block scope, its owners in two blocks: they race with each other, and what they protect is protected in each block only, which the wide fences may hide; BARRACUDA knows no scopes of atomics
 __device__ unsigned lock, counter;
 
 __global__ void count() {

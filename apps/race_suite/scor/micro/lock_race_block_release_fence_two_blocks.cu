@@ -1,4 +1,4 @@
-// race: ptx=none barracuda=none hirace=race(write-read/write-write,inter-block,9,9) scord=race(write-read/write-write,inter-block,9,9) | the fence before the exchange is of block scope: too narrow for ScoRD, while barracuda=noneACUDA takes one global fence of the two for enough and in PTX volatile accesses do not race
+// race: ptx=none barracuda=none hirace=race(write-read/write-write,inter-block,9,9) scord=race(write-read/write-write,inter-block,9,9) | the fence before the exchange is of block scope: too narrow for ScoRD, while BARRACUDA takes one global fence of the two for enough and in PTX volatile accesses do not race
 __device__ unsigned lock, counter;
 
 __global__ void count() {
