@@ -109,7 +109,7 @@ __host__ __device__ inline Data weight(int vertex) {
     return unsigned(vertex + 1) * 2654435761u >> 20 | 1;
 }
 
-// Every CONDITION-th vertex or edge, by a hash; all for 0.
+// About half of all vertices or edges for CONDITION=1, all for 0.
 __host__ __device__ inline bool meets(int one, int other) {
     return CONDITION == 0 || ((one * 31 + other) * 2654435761u >> 16) % 2 == 0;
 }

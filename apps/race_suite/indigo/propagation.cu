@@ -13,7 +13,7 @@ __global__ void spread(int nodes, const int *begin, const int *target, Data *gre
             int n = target[edge(begin, v, i)], from = FLOW == along ? v : n, to = FLOW == along ? n : v;
             Data offered = atomicAdd(&greatest[from], 0);
 #if defined(BUG_ATOMIC)
-            bool more = greatest[to] < offered;  if (more) greatest[to] = offered;
+            bool more = greatest[to] < offered; if (more) greatest[to] = offered;
 #elif defined(BUG_GUARD)
             bool more = greatest[to] < offered;
             if (more) more = atomicMax(&greatest[to], offered) < offered;

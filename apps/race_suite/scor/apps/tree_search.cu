@@ -7,23 +7,23 @@
 // race RACE_6: ptx=race(write-write,inter-block,109,109) barracuda=none hirace=race(write-read,intra-block/inter-block,46,45)+race(write-write,inter-block,109,109)+lines(46,45,53,60) scord=race(write-write,inter-block,109,109) | the check sum is added up by an atomic of block scope; BARRACUDA knows no scopes of atomics
 #include <cstdio>
 
-const unsigned BLOCKS = 4, WARPS = 4, ROOTS = 16, DEPTH = 7, HERE = 16, ALL = 4096;
+const unsigned BLOCKS = 4, WARPS = 4, ROOTS = 16, DEPTH = 7, HERE = 16, MOST = 4096;
 
 #ifdef RACE_1
-#define all_cas atomicCAS_block
-#define all_exch atomicExch_block
+#define common_cas atomicCAS_block
+#define common_exch atomicExch_block
 #else
-#define all_cas atomicCAS
-#define all_exch atomicExch
+#define common_cas atomicCAS
+#define common_exch atomicExch
 #endif
 #ifdef RACE_2
-#define all_fence __threadfence_block
+#define common_fence __threadfence_block
 #else
-#define all_fence __threadfence
+#define common_fence __threadfence
 #endif
 
 struct Stack {
-    unsigned lock, top, node[ALL];
+    unsigned lock, top, node[MOST];
 };
 
 // A stack for each block's own warps, and one of each block for all.
@@ -73,17 +73,17 @@ __device__ void unlock_here() {
     atomicExch_block(&here[blockIdx.x].lock, 0);
 }
 
-__device__ void lock_all(Stack *stack) {
-    while (all_cas(&stack->lock, 0, 1) != 0) {
+__device__ void lock_common(Stack *stack) {
+    while (common_cas(&stack->lock, 0, 1) != 0) {
     }
-    all_fence();
+    common_fence();
 }
 
-__device__ void unlock_all(Stack *stack) {
+__device__ void unlock_common(Stack *stack) {
 #ifndef RACE_3
-    all_fence();
+    common_fence();
 #endif
-    all_exch(&stack->lock, 0);
+    common_exch(&stack->lock, 0);
 }
 
 // One lane of each warp works until it finds all stacks empty: whoever fills a stack looks at it again, so none is forgotten.
@@ -95,9 +95,9 @@ __global__ void search() {
         unlock_here();
         for (unsigned i = 0; i < BLOCKS && node == 0; i++) {
             Stack *stack = &common[(blockIdx.x + i) % BLOCKS];
-            lock_all(stack);
+            lock_common(stack);
             node = pop(stack);
-            unlock_all(stack);
+            unlock_common(stack);
         }
         if (node == 0) break;
 #ifdef RACE_5
@@ -116,9 +116,9 @@ __global__ void search() {
             bool room = push(&here[blockIdx.x], HERE, next);
             unlock_here();
             if (room) continue;
-            lock_all(&common[blockIdx.x]);
-            push(&common[blockIdx.x], ALL, next);
-            unlock_all(&common[blockIdx.x]);
+            lock_common(&common[blockIdx.x]);
+            push(&common[blockIdx.x], MOST, next);
+            unlock_common(&common[blockIdx.x]);
         }
     }
 }
