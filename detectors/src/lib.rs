@@ -4,6 +4,7 @@ pub mod barracuda;
 pub mod finding;
 pub mod hirace;
 pub mod ptx;
+pub mod scord;
 mod set;
 pub mod shadow;
 
@@ -11,4 +12,5 @@ pub use barracuda::Barracuda;
 pub use finding::{Class, Detector, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
 pub use hirace::Hirace;
 pub use ptx::Ptx;
+pub use scord::Scord;
 pub use set::Set;

@@ -1,0 +1,131 @@
+//! Barriers of a block. The paper has those of all its threads alone; others are counted as these, so that they order more than they
+//! should and no race is made up.
+
+use bugaroo_semantics::event::Lanes;
+
+use super::grid::Grid;
+use super::report::Reports;
+
+/// A barrier between its completions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Barrier {
+    /// Threads that have come and wait.
+    waiting: u32,
+    /// Some have come and not waited.
+    passed: bool,
+}
+
+/// A slot for a block.
+#[derive(Debug, Default)]
+pub(super) struct Cta {
+    /// The block, and its threads that have not ended.
+    here: Option<u32>,
+    live: u32,
+    barriers: Vec<Barrier>,
+    /// Phases of mbarriers that were counted for it.
+    phases: u32,
+    /// Accesses of the grid when the barrier of its cluster was last counted for it.
+    cluster_at: u64,
+}
+
+impl Cta {
+    /// A block begins.
+    pub fn new(block: u32, threads: u32, phases: u32) -> Cta {
+        Cta { here: Some(block), live: threads, phases, ..Cta::default() }
+    }
+
+    /// Whether it is the slot of this block.
+    pub fn is(&self, block: u32) -> bool {
+        self.here == Some(block)
+    }
+
+    /// Threads end.
+    pub fn exit(&mut self, lanes: u32) {
+        self.live = self.live.saturating_sub(lanes.count_ones());
+    }
+
+    /// The block ends.
+    pub fn end(&mut self) {
+        *self = Cta::default();
+    }
+}
+
+impl Grid {
+    /// Lanes come to a barrier.
+    pub fn arrive(&mut self, by: &Lanes, barrier: u32, waits: bool) {
+        let Some(cta) = self.ctas.get_mut(by.cta as usize) else { return };
+        let index = barrier as usize;
+        if cta.barriers.len() <= index {
+            cta.barriers.resize(index + 1, Barrier::default());
+        }
+        let barrier = &mut cta.barriers[index];
+        if waits {
+            barrier.waiting += by.mask.count_ones();
+        } else {
+            barrier.passed = true;
+        }
+    }
+
+    /// Lanes go on behind it. The first ones tell that it has completed.
+    pub fn leave(&mut self, by: &Lanes, barrier: u32, reports: &mut Reports) {
+        let Some(cta) = self.ctas.get_mut(by.cta as usize) else { return };
+        let Some(barrier) = cta.barriers.get_mut(barrier as usize) else { return };
+        let Barrier { waiting, passed } = std::mem::take(barrier);
+        if waiting == 0 {
+            return;
+        }
+        if passed || waiting < cta.live {
+            reports.warn_once("scord: barriers of some threads of a block count as barriers of all of them: races may be missed");
+        }
+        self.count_barrier(by.cta, reports);
+    }
+
+    /// A barrier has completed at which nobody waited.
+    pub fn completed(&mut self, slot: u32, barrier: u32) {
+        let cta = self.ctas.get_mut(slot as usize);
+        if let Some(barrier) = cta.and_then(|cta| cta.barriers.get_mut(barrier as usize)) {
+            *barrier = Barrier::default();
+        }
+    }
+
+    fn count_barrier(&mut self, slot: u32, reports: &mut Reports) {
+        if let Some(number) = self.ctas.get(slot as usize).and_then(|cta| cta.here) {
+            let barriers = self.blocks.meet(number);
+            self.tell_barriers(number, barriers, reports);
+        }
+    }
+
+    /// All blocks of a cluster meet, those that have ended, too.
+    fn count_cluster(&mut self, slot: u32, reports: &mut Reports) {
+        let Some(number) = self.ctas.get(slot as usize).and_then(|cta| cta.here) else { return };
+        let first = number / self.cluster() * self.cluster();
+        for number in first..first.saturating_add(self.cluster()) {
+            let barriers = self.blocks.meet_cluster(number);
+            self.tell_barriers(number, barriers, reports);
+        }
+    }
+
+    /// Lanes go on behind the barrier of their cluster. Each warp tells so when it does; it counts where somebody has accessed memory since the
+    /// last time, which is too often rather than too seldom.
+    pub fn cluster_leave(&mut self, by: &Lanes, reports: &mut Reports) {
+        let accesses = self.accesses;
+        let Some(cta) = self.ctas.get_mut(by.cta as usize) else { return };
+        if std::mem::replace(&mut cta.cluster_at, accesses) != accesses {
+            self.count_cluster(by.cta, reports);
+        }
+    }
+
+    /// A lane has found a phase of an mbarrier completed. Counted once for all phases that have completed since.
+    pub fn mbarrier_passed(&mut self, by: &Lanes, reports: &mut Reports) {
+        let phases = self.phases;
+        let Some(cta) = self.ctas.get_mut(by.cta as usize) else { return };
+        if std::mem::replace(&mut cta.phases, phases) == phases {
+            return;
+        }
+        if self.cluster() > 1 {
+            self.count_cluster(by.cta, reports);
+        } else {
+            self.count_barrier(by.cta, reports);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What the metadata of a piece of memory says, and what an access makes of it (section IV-A).
+
+use super::check::{Now, Since, Verdict, is_own};
+
+/// It has been written.
+pub const MODIFIED: u8 = 1;
+/// Other warps of the block have read it.
+pub const BLK_SHARED: u8 = 2;
+/// Other blocks have read it.
+pub const DEV_SHARED: u8 = 4;
+/// All three of these: nobody has accessed it.
+pub const FIRST: u8 = MODIFIED | BLK_SHARED | DEV_SHARED;
+/// It was last accessed by an atomic.
+pub const IS_ATOM: u8 = 8;
+/// The scope of that: the device, else the block.
+pub const DEVICE_SCOPE: u8 = 16;
+/// All accesses were strong.
+pub const STRONG: u8 = 32;
+/// The modification is ordered: see [`Written`].
+pub const ORDERED: u8 = 64;
+/// Some lanes of the warp were not there when it was accessed.
+pub const DIVERGED: u8 = 128;
+
+/// An entry, its fields apart. Numbers are as wide as the layout has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The flags above.
+    pub flags: u8,
+    /// Who accessed last.
+    pub block: u32,
+    /// The warp in the block.
+    pub warp: u32,
+    /// The lane.
+    pub thread: u32,
+    /// How often lanes of the warp had come together again by then.
+    pub epoch: u32,
+    /// How often the warp had fenced for the device.
+    pub dev_fence: u32,
+    /// How often for the block.
+    pub blk_fence: u32,
+    /// How often the block had met at a barrier.
+    pub barrier: u32,
+    /// Locks that were held.
+    pub bloom: u16,
+    /// The instruction.
+    pub site: u32,
+    /// Which of the words that share the entry.
+    pub tag: u32,
+}
+
+/// What is known of the last modification. The paper knows two of these; the others are what `Modified` and `Ordered` say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// There is none that an access could race with.
+    No,
+    /// It is by the warp that accessed last, and ordered as far as that one's fences say.
+    Last,
+    /// It is ordered before all that threads of the block do from here on, and nobody else.
+    InBlock,
+    /// A fence of the device behind it orders it before everybody, so far as both are strong.
+    ByFence,
+}
+
+impl Entry {
+    /// Whether nobody has accessed it.
+    #[inline]
+    pub fn is_initial(&self) -> bool {
+        self.flags & FIRST == FIRST
+    }
+
+    /// Whether a flag is set, or one of several.
+    #[inline]
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// What is known of the last modification.
+    #[inline]
+    pub fn written(&self) -> Written {
+        match (self.has(MODIFIED), self.has(ORDERED)) {
+            (false, false) => Written::No,
+            (true, false) => Written::Last,
+            (true, true) => Written::InBlock,
+            (false, true) => Written::ByFence,
+        }
+    }
+}
+
+/// The flags that say it.
+fn flags_of(written: Written) -> u8 {
+    match written {
+        Written::No => 0,
+        Written::Last => MODIFIED,
+        Written::InBlock => MODIFIED | ORDERED,
+        Written::ByFence => ORDERED,
+    }
+}
+
+/// What an entry is after an access that was checked.
+#[inline]
+pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
+    let mut new = now.who;
+    if now.strong {
+        new.flags |= STRONG;
+    }
+    if now.atomic {
+        new.flags |= if now.device_scope { IS_ATOM | DEVICE_SCOPE } else { IS_ATOM };
+    }
+    match verdict {
+        // One race does not breed others.
+        Verdict::First | Verdict::Race(_) => {
+            new.flags |= flags_of(if now.writes { Written::Last } else { Written::No });
+        }
+        Verdict::Barrier => {
+            let written = match md.written() {
+                _ if now.writes => Written::Last,
+                Written::No => Written::No,
+                // Behind a barrier and a fence of the device, or a barrier of more than the block, it is ordered for all.
+                _ if since.dev || since.cluster => Written::No,
+                _ => Written::InBlock,
+            };
+            new.flags |= flags_of(written);
+        }
+        Verdict::ProgramOrder | Verdict::Atomics | Verdict::Ordered => {
+            if !md.has(STRONG) {
+                new.flags &= !STRONG;
+            }
+            if now.writes {
+                new.flags |= MODIFIED;
+            } else {
+                keep(&mut new, md, now, since);
+            }
+        }
+    }
+    new
+}
+
+/// A read in order leaves what there was.
+fn keep(new: &mut Entry, md: &Entry, now: &Now, since: Since) {
+    let own = is_own(md, now);
+    let same_block = md.block == now.who.block;
+    let written = match md.written() {
+        Written::No => Written::No,
+        Written::Last if since.dev && own => Written::ByFence,
+        Written::Last if since.dev => Written::No,
+        Written::Last if since.blk && same_block => Written::InBlock,
+        Written::Last => Written::Last,
+        Written::InBlock if since.dev => Written::No,
+        Written::InBlock if same_block => Written::InBlock,
+        Written::InBlock => Written::Last,
+        Written::ByFence if own => Written::ByFence,
+        Written::ByFence => Written::No,
+    };
+    // `DevShared` says all that `BlkShared` does; all three flags at once mean something else.
+    let shared = if md.has(DEV_SHARED) || !same_block {
+        DEV_SHARED
+    } else if md.has(BLK_SHARED) || !own {
+        BLK_SHARED
+    } else {
+        0
+    };
+    new.flags |= flags_of(written) | shared;
+    if own && written != Written::No {
+        // Who is to be named is the write.
+        new.site = md.site;
+    }
+}

@@ -1,0 +1,197 @@
+//! Races as findings: each pair of sites once, with a count.
+
+use bugaroo_ptx::op::AtomOp;
+use bugaroo_semantics::event::{Access, AccessKind, Site};
+use bugaroo_semantics::scope::{Scope, Strength};
+use rustc_hash::FxHashMap;
+
+use super::check::Condition;
+use super::layout::Layout;
+use super::metadata::{BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, Entry, IS_ATOM, STRONG, Written};
+use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
+
+/// Instructions that are kept, where it is not known how many the program has.
+const MOST_SITES: usize = 1 << 16;
+
+/// What the instructions of a program have been seen to do.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    first: Site,
+    seen: Vec<Option<(AccessKind, Strength, u32)>>,
+}
+
+impl Sites {
+    /// Of a program that begins there.
+    pub fn new(first: Site) -> Sites {
+        Sites { first, seen: Vec::new() }
+    }
+
+    /// The number of an instruction in its program.
+    #[inline]
+    pub fn number(&self, site: Site) -> u32 {
+        site.wrapping_sub(self.first)
+    }
+
+    /// One has accessed memory.
+    #[inline]
+    pub fn see(&mut self, number: u32, access: &Access<'_>) {
+        if self.seen.get(number as usize).is_none_or(|seen| seen.is_none()) {
+            self.keep(number as usize, access);
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, number: usize, access: &Access<'_>) {
+        if number < MOST_SITES {
+            if self.seen.len() <= number {
+                self.seen.resize(number + 1, None);
+            }
+            self.seen[number] = Some((access.kind, access.strength, access.size));
+        }
+    }
+
+    /// Bytes that it holds.
+    pub fn bytes(&self) -> u64 {
+        (self.seen.capacity() * size_of::<Option<(AccessKind, Strength, u32)>>()) as u64
+    }
+}
+
+/// A race that was found.
+pub(super) struct Race<'a> {
+    pub condition: Condition,
+    pub layout: &'a Layout,
+    pub sites: &'a Sites,
+    /// What the metadata said.
+    pub md: Entry,
+    /// Where its piece of memory begins.
+    pub at: u64,
+    /// Bytes of it.
+    pub piece: u32,
+    /// The lane that accesses.
+    pub lane: u32,
+    /// Whether the access counts as a write.
+    pub writes: bool,
+    pub count: u64,
+}
+
+type Key = (Class, Site, Site, Missing);
+
+/// What has been found, until somebody takes it.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    findings: Vec<Finding>,
+    known: FxHashMap<Key, usize>,
+    warnings: Vec<Warning>,
+    warned: Vec<&'static str>,
+}
+
+impl Reports {
+    /// An access races with what the metadata says.
+    #[cold]
+    pub fn race(&mut self, access: &Access<'_>, block: u32, race: &Race<'_>) {
+        let md = &race.md;
+        let (by, warp) = (access.by, access.by.first / 32);
+        let class = if md.block != block {
+            Class::InterBlock
+        } else if md.warp != warp {
+            Class::IntraBlock
+        } else {
+            Class::IntraWarp
+        };
+        let missing = match race.condition {
+            Condition::BlockFence => Missing::BlockFence,
+            Condition::DeviceFence => Missing::DeviceFence,
+            Condition::NotStrong => Missing::StrongAccess,
+            Condition::AtomicScope => Missing::AtomicScope,
+            Condition::LockOnLoad => Missing::LockOnLoad,
+            Condition::LockOnStore => Missing::LockOnStore,
+        };
+        let first = first_party(access, race);
+        let key = (class, first.site, access.site, missing);
+        if let Some(known) = self.known.get(&key) {
+            self.findings[*known].count += race.count;
+            return;
+        }
+        // Of several readers the last one is told; of a write that others have read since, the last of them.
+        let alone = !md.has(BLK_SHARED | DEV_SHARED);
+        let certain = alone && (race.writes || md.written() != Written::InBlock);
+        let own = access.address(race.lane);
+        let second = Party {
+            who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + race.lane },
+            site: access.site,
+            kind: access.kind,
+            strength: access.strength,
+            address: own,
+            bytes: access.size,
+            asynchronous: false,
+        };
+        self.known.insert(key, self.findings.len());
+        self.findings.push(Finding {
+            kind: Kind::Race,
+            class,
+            memory: access.memory,
+            address: race.at.max(own),
+            first,
+            certain,
+            second,
+            missing,
+            count: race.count,
+        });
+    }
+
+    pub fn warn(&mut self, what: &str) {
+        match self.warnings.iter_mut().find(|warning| warning.what == what) {
+            Some(warning) => warning.count += 1,
+            None => self.warnings.push(Warning { what: what.to_string(), count: 1 }),
+        }
+    }
+
+    /// As [`Reports::warn`], once for all times.
+    pub fn warn_once(&mut self, what: &'static str) {
+        if !self.warned.contains(&what) {
+            self.warned.push(what);
+            self.warn(what);
+        }
+    }
+
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        self.known.clear();
+        std::mem::take(&mut self.findings)
+    }
+
+    pub fn take_warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+}
+
+/// Who accessed before, as far as the metadata tells.
+fn first_party(access: &Access<'_>, race: &Race<'_>) -> Party {
+    let md = &race.md;
+    let instruction = race.layout.instruction(md.site);
+    let seen = instruction.and_then(|number| race.sites.seen.get(number as usize).copied().flatten());
+    let strength = match (md.has(STRONG), md.has(IS_ATOM) && !md.has(DEVICE_SCOPE)) {
+        (false, _) => Strength::Weak,
+        (true, true) => Strength::Strong(Scope::Cta),
+        (true, false) => Strength::Strong(Scope::Gpu),
+    };
+    let kind = match (md.written(), md.has(IS_ATOM)) {
+        (Written::No, _) => AccessKind::Load,
+        // Which operation it was is not kept.
+        (_, true) => AccessKind::Atomic(AtomOp::Exch),
+        (_, false) => AccessKind::Store,
+    };
+    let (kind, strength, bytes) = seen.unwrap_or((kind, strength, race.piece));
+    Party {
+        who: Who::Thread {
+            grid: access.by.grid,
+            block: u64::from(md.block),
+            thread: md.warp * 32 + md.thread,
+        },
+        site: instruction.map_or(NO_SITE, |number| race.sites.first.wrapping_add(number)),
+        kind,
+        strength,
+        address: race.at,
+        bytes,
+        asynchronous: false,
+    }
+}

@@ -1,0 +1,227 @@
+//! One access of a warp, over the metadata of all that its lanes touch.
+//!
+//! Words that are alike are judged once: those of neighbouring lanes mostly are.
+
+use bugaroo_semantics::event::{Access, Addresses, each};
+
+use super::cache::Metadata;
+use super::check::{Condition, Now, Verdict, check};
+use super::fences::Blocks;
+use super::held::Held;
+use super::layout::Layout;
+use super::metadata::{DIVERGED, update};
+use super::report::{Race, Reports, Sites};
+
+/// What came of a word.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    old: u64,
+    new: u64,
+    race: Option<Condition>,
+    /// Of threads told apart: whether the word named the thread that accesses.
+    same_thread: bool,
+}
+
+/// The access and what it is judged by.
+pub(super) struct Sweep<'a> {
+    pub access: &'a Access<'a>,
+    pub layout: &'a Layout,
+    pub blocks: &'a Blocks,
+    pub sites: &'a Sites,
+    pub reports: &'a mut Reports,
+    /// Locks, where lanes hold different ones.
+    pub held: Option<&'a Held>,
+    pub now: Now,
+    last: Option<Judged>,
+    /// Lanes whose race was told.
+    told: u32,
+    /// Where lane 0's access is, or would be, where lanes are next to each other; else the only lane that there is.
+    lanes: Result<u64, u32>,
+}
+
+impl<'a> Sweep<'a> {
+    /// Of an access as `now` says it.
+    pub fn new(
+        access: &'a Access<'a>,
+        now: Now,
+        (layout, blocks, sites): (&'a Layout, &'a Blocks, &'a Sites),
+        held: Option<&'a Held>,
+        reports: &'a mut Reports,
+    ) -> Sweep<'a> {
+        Sweep { access, layout, blocks, sites, reports, held, now, last: None, told: 0, lanes: Err(0) }
+    }
+
+    /// Checks it and notes it, for these lanes of it.
+    pub fn run(&mut self, lanes: u32, metadata: &mut Metadata) {
+        let bytes = u64::from(self.access.bytes());
+        match self.access.at {
+            Addresses::Consecutive(first) => {
+                debug_assert!(bytes.is_power_of_two(), "elements of two's powers, and as many");
+                self.lanes = Ok(first);
+                let mut left = lanes;
+                while left != 0 {
+                    let low = left.trailing_zeros();
+                    let count = (left >> low).trailing_ones();
+                    let start = first.wrapping_add(u64::from(low) * bytes);
+                    self.span(start, u64::from(count) * bytes, metadata);
+                    left &= !(u32::MAX >> (32 - count) << low);
+                }
+            }
+            // Lanes at one place are one access, but for locks of their own.
+            Addresses::Same(address) if self.held.is_none() => {
+                self.lanes = Err(lanes.trailing_zeros());
+                self.span(address, bytes, metadata);
+            }
+            Addresses::Same(_) | Addresses::Each(_) => {
+                for lane in each(lanes) {
+                    if self.apart() && self.met(lanes, lane) {
+                        continue;
+                    }
+                    self.lanes = Err(lane);
+                    self.span(self.access.address(lane), bytes, metadata);
+                }
+            }
+        }
+    }
+
+    /// Whether lanes of this very access are to the metadata as threads of their own.
+    #[inline]
+    fn apart(&self) -> bool {
+        self.now.who.flags & DIVERGED != 0
+    }
+
+    /// Whether a lane before this one is at the same place: lanes of one instruction do not race with each other.
+    fn met(&self, lanes: u32, lane: u32) -> bool {
+        let at = self.access.address(lane);
+        each(lanes & !(u32::MAX << lane)).any(|before| self.access.address(before) == at)
+    }
+
+    /// Bytes in a row, one after the other.
+    #[inline]
+    fn span(&mut self, start: u64, bytes: u64, metadata: &mut Metadata) {
+        let shift = self.access.bytes().trailing_zeros().min(2);
+        // All bytes of an access are there, so none is beyond the last address.
+        let last = start + (bytes - 1);
+        let mut at = start;
+        loop {
+            let end = (at | 127).min(last);
+            let row = metadata.row(at, shift);
+            if row.tag != self.now.who.tag {
+                self.now.who.tag = row.tag;
+                self.last = None;
+            }
+            let shift = row.shift;
+            let (low, high) = ((at & 127) >> shift, (end & 127) >> shift);
+            let words = &mut row.words[low as usize..=high as usize];
+            let first = (at & !127) + (low << shift);
+            if self.held.is_some() || self.layout.thread_bits() != 0 {
+                self.by_lane(words, first, shift);
+            } else {
+                self.by_word(words, first, shift);
+            }
+            if end == last {
+                return;
+            }
+            at = end + 1;
+        }
+    }
+
+    /// Words that do not tell lanes apart.
+    #[inline]
+    fn by_word(&mut self, words: &mut [u64], first: u64, shift: u32) {
+        let mut from = 0;
+        while from < words.len() {
+            let old = words[from];
+            let same = words[from..].iter().position(|word| *word != old);
+            let to = same.map_or(words.len(), |more| from + more);
+            let judged = match self.last {
+                Some(last) if last.old == old => last,
+                _ => self.judge(old),
+            };
+            self.last = Some(judged);
+            if judged.new != old {
+                words[from..to].fill(judged.new);
+            }
+            if judged.race.is_some() {
+                let at = |index: usize| first + ((index as u64) << shift);
+                let lanes = (self.lane(at(from)), self.lane(at(to - 1)));
+                self.report(&judged, at(from), shift, lanes);
+            }
+            from = to;
+        }
+    }
+
+    /// Words of threads that are told apart, or that hold different locks.
+    fn by_lane(&mut self, words: &mut [u64], first: u64, shift: u32) {
+        let threads = self.layout.thread_bits();
+        for (index, word) in words.iter_mut().enumerate() {
+            let at = first + ((index as u64) << shift);
+            let lane = self.lane(at);
+            if threads != 0 {
+                self.now.who.thread = lane;
+            }
+            if let Some(held) = self.held {
+                let bits = self.layout.widths().bloom;
+                self.now.who.bloom = held.bloom(lane, bits, self.now.who.block);
+                self.last = None;
+            }
+            let mine = self.layout.thread(lane);
+            let same_thread = *word & threads == mine;
+            let old = *word & !threads;
+            let judged = match self.last {
+                Some(last) if last.old & !threads == old && last.same_thread == same_thread => last,
+                _ => Judged { same_thread, ..self.judge(*word) },
+            };
+            self.last = Some(judged);
+            let race = Judged { old: *word, ..judged };
+            *word = judged.new & !threads | mine;
+            if judged.race.is_some() {
+                self.report(&race, at, shift, (lane, lane));
+            }
+        }
+    }
+
+    /// The lane that touches an address.
+    #[inline]
+    fn lane(&self, at: u64) -> u32 {
+        match self.lanes {
+            // A piece of memory may begin before the first lane's access.
+            Ok(first) => ((at.max(first) - first) >> self.access.bytes().trailing_zeros()) as u32 & 31,
+            Err(lane) => lane,
+        }
+    }
+
+    fn judge(&self, old: u64) -> Judged {
+        let md = self.layout.unpack(old);
+        let since = self.blocks.since(self.layout, &md, self.now.who.block);
+        let verdict = check(&md, &self.now, since);
+        let new = self.layout.pack(&update(&md, &self.now, since, verdict));
+        let race = if let Verdict::Race(condition) = verdict { Some(condition) } else { None };
+        Judged { old, new, race, same_thread: false }
+    }
+
+    /// Lanes race: each is told once.
+    #[cold]
+    fn report(&mut self, judged: &Judged, at: u64, shift: u32, (low, high): (u32, u32)) {
+        let lanes = u32::MAX << low & u32::MAX >> (31 - high) & !self.told;
+        let Some(condition) = judged.race else { return };
+        if lanes == 0 {
+            return;
+        }
+        self.told |= lanes;
+        let lane = lanes.trailing_zeros();
+        let piece = if lane == low { at } else { self.access.address(lane) & (u64::MAX << shift) };
+        let race = Race {
+            condition,
+            layout: self.layout,
+            sites: self.sites,
+            md: self.layout.unpack(judged.old),
+            at: piece,
+            piece: 1 << shift,
+            lane,
+            writes: self.now.writes,
+            count: u64::from(lanes.count_ones()),
+        };
+        self.reports.race(self.access, self.now.who.block, &race);
+    }
+}

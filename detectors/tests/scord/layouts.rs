@@ -1,0 +1,198 @@
+//! Layouts of the word.
+
+use bugaroo_detectors::scord::layout::{BITS, Facts, Layout, Widths};
+use bugaroo_detectors::scord::metadata::Entry;
+use bugaroo_detectors::scord::{Choice, Options};
+use bugaroo_detectors::{Missing, finding::NO_SITE};
+use bugaroo_ptx::types::Scope::Gpu;
+use bugaroo_semantics::inferred::Role;
+use proptest::prelude::*;
+
+use crate::run::{FIRST, LOCK, Run, Size, TWO, X, cas, load, store};
+
+fn facts() -> impl Strategy<Value = Facts> {
+    let sites = prop_oneof![Just(None), (1u32..100_000).prop_map(Some)];
+    (0u32..40, 0u64..64, 1u32..33, any::<bool>(), 0u32..5, sites, any::<bool>(), any::<bool>()).prop_map(
+        |(bits, more, warps, threads, tag, sites, fences, locks)| Facts {
+            blocks: (1u64 << bits) + more,
+            warps,
+            threads,
+            tag,
+            sites,
+            fences,
+            locks,
+        },
+    )
+}
+
+fn low(value: u32, bits: u32) -> u32 {
+    (u64::from(value) & ((1u64 << bits) - 1)) as u32
+}
+
+/// What of an entry has room.
+fn fitted(entry: &Entry, w: &Widths) -> Entry {
+    Entry {
+        flags: if w.thread > 0 { entry.flags } else { entry.flags & 0x7f },
+        block: low(entry.block, w.block),
+        warp: low(entry.warp, w.warp),
+        thread: low(entry.thread, w.thread),
+        epoch: low(entry.epoch, w.epoch),
+        dev_fence: low(entry.dev_fence, w.dev_fence),
+        blk_fence: low(entry.blk_fence, w.blk_fence),
+        barrier: low(entry.barrier, w.barrier),
+        bloom: low(u32::from(entry.bloom), w.bloom) as u16,
+        site: low(entry.site, w.site),
+        tag: low(entry.tag, w.tag),
+    }
+}
+
+fn entries() -> impl Strategy<Value = Entry> {
+    let numbers = (any::<[u32; 9]>(), any::<u8>(), any::<u16>());
+    numbers.prop_map(
+        |([block, warp, thread, epoch, dev_fence, blk_fence, barrier, site, tag], flags, bloom)| Entry {
+            flags,
+            block,
+            warp,
+            thread,
+            epoch,
+            dev_fence,
+            blk_fence,
+            barrier,
+            bloom,
+            site,
+            tag,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_is_packed_comes_back(facts in facts(), entry in entries()) {
+        let given = Widths { block: 20, warp: 5, dev_fence: 12, barrier: 11, bloom: 8, ..Widths::default() };
+        for layout in [
+            Layout::fit(&facts),
+            Layout::paper(false),
+            Layout::paper(true),
+            Layout::new(given).unwrap(),
+        ] {
+            let back = layout.unpack(layout.pack(&entry));
+            prop_assert_eq!(back, fitted(&entry, layout.widths()));
+            prop_assert!(layout.unpack(0).is_initial());
+        }
+    }
+
+    #[test]
+    fn a_launch_has_what_it_needs(facts in facts()) {
+        let w = *Layout::fit(&facts).widths();
+        prop_assert!(Layout::new(w).is_some());
+        let bits = |numbers: u64| 64 - (numbers - 1).leading_zeros();
+        prop_assert!(w.warp >= bits(u64::from(facts.warps)));
+        prop_assert_eq!(w.thread > 0, facts.threads);
+        prop_assert_eq!(w.tag, facts.tag);
+        prop_assert_eq!(w.bloom > 0, facts.locks);
+        prop_assert_eq!(w.dev_fence >= 6, facts.fences);
+        prop_assert_eq!((w.blk_fence >= 6, w.dev_fence > 0), (facts.fences, facts.fences));
+        prop_assert!(w.dev_fence <= 12 && w.blk_fence <= 12 && (8..=16).contains(&w.barrier));
+        prop_assert!(facts.threads as u32 * 2 <= w.epoch);
+        // Blocks have their numbers, unless there is no room whatever else is.
+        let most = if facts.threads { 15 } else { 23 } - facts.tag;
+        prop_assert!(w.block == bits(facts.blocks) || w.block >= most && w.block < bits(facts.blocks));
+        // A grid may change its mind about fences and locks.
+        let all = Facts { fences: true, locks: true, ..facts };
+        prop_assert_eq!(Layout::fit(&all).widths().block, w.block);
+        // All instructions have numbers, or none.
+        if let Some(sites) = facts.sites {
+            prop_assert!(w.site == 0 || 1u64 << w.site > u64::from(sites));
+        }
+    }
+}
+
+#[test]
+fn the_papers_word() {
+    let layout = Layout::paper(false);
+    let set = |entry: Entry| layout.pack(&entry) ^ layout.pack(&Entry::default());
+    // Figure 7. One flag more moves what is above the flags up by a bit.
+    let none = Entry::default();
+    assert_eq!(set(Entry { bloom: u16::MAX, ..none }), 0xffff);
+    assert_eq!(set(Entry { flags: 0x7f, ..none }), 0x7f << 16);
+    assert_eq!(set(Entry { barrier: u32::MAX, ..none }), 0xff << 23);
+    assert_eq!(set(Entry { blk_fence: u32::MAX, ..none }), 0x3f << 31);
+    assert_eq!(set(Entry { dev_fence: u32::MAX, ..none }), 0x3f << 37);
+    assert_eq!(set(Entry { warp: u32::MAX, ..none }), 0x1f << 43);
+    assert_eq!(set(Entry { block: u32::MAX, ..none }), 0x7f << 48);
+    assert_eq!(set(Entry { tag: u32::MAX, ..none }), 0xf << 55);
+    // With threads apart it is full.
+    let threads = Layout::paper(true);
+    assert_eq!(threads.pack(&Entry { site: u32::MAX, epoch: u32::MAX, ..none }), threads.pack(&none));
+    let all = Entry {
+        flags: 0xf8,
+        block: u32::MAX,
+        warp: u32::MAX,
+        thread: u32::MAX,
+        dev_fence: u32::MAX,
+        blk_fence: u32::MAX,
+        barrier: u32::MAX,
+        bloom: u16::MAX,
+        tag: u32::MAX,
+        ..none
+    };
+    assert_eq!(threads.pack(&all), u64::MAX);
+    assert_eq!(BITS, 64);
+}
+
+#[test]
+fn widths_that_do_not_fit_are_none() {
+    let w = Widths { block: 32, warp: 10, dev_fence: 8, ..Widths::default() };
+    assert!(Layout::new(Widths { blk_fence: 7, ..w }).is_some());
+    assert!(Layout::new(Widths { blk_fence: 8, ..w }).is_none());
+    assert!(Layout::new(Widths { bloom: 4, ..Widths::default() }).is_none());
+    assert!(Layout::new(Widths { block: 40, ..Widths::default() }).is_none());
+}
+
+#[test]
+fn blocks_that_have_no_number_are_told() {
+    let size = Size { blocks: 200, threads: 32, cluster: 1 };
+    let run = |layout: Choice| {
+        let mut run = Run::of(size, Options { layout, ..Options::default() }, None);
+        run.access(0, 1, &store(X));
+        run.access(1, 129, &store(X));
+        let class = run.findings().first().map(|found| found.class);
+        (class.is_some(), run.warnings().len())
+    };
+    assert_eq!(run(Choice::Fit), (true, 0));
+    // 1 and 129 are one to the paper.
+    assert_eq!(run(Choice::Paper), (false, 1));
+}
+
+#[test]
+fn the_first_access_is_named_where_there_is_room() {
+    let first = |options: Options| {
+        let mut run = Run::of(TWO, options, Some(vec![Role { volatile: true, ..Role::default() }; 64]));
+        run.access(17, 0, &store(X).weak());
+        run.access(23, 4, &load(X).weak());
+        run.findings()[0]
+    };
+    let found = first(Options::default());
+    assert_eq!((found.first.site, found.second.site), (FIRST + 17, FIRST + 23));
+    let found = first(Options { layout: Choice::Paper, ..Options::default() });
+    assert_eq!((found.first.site, found.second.site), (NO_SITE, FIRST + 23));
+}
+
+#[test]
+fn a_word_changes_with_the_first_fence_and_the_first_lock() {
+    // What was known before stays known, where it was and as it was.
+    let mut run = Run::new();
+    run.access(9, 0, &store(X).weak());
+    run.barrier(1).go(5, load(X + 4));
+    run.barrier(1).fence(3, Gpu).go(3, cas(Gpu, LOCK)).fence(3, Gpu);
+    run.go(6, store(X + 4)).go(2, load(X).weak());
+    let found = run.findings();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].missing, found[0].first.site), (Missing::BlockFence, FIRST + 9));
+    // A later grid of the program knows from the start.
+    run.begin();
+    run.go(0, store(X)).fence(0, Gpu).go(4, load(X));
+    run.go(0, cas(Gpu, LOCK)).fence(0, Gpu).go(0, store(X + 8)).fence(0, Gpu);
+    run.go(4, store(X + 8));
+    assert_eq!(run.missing(), [Missing::LockOnStore]);
+}

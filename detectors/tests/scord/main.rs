@@ -1,0 +1,12 @@
+//! ScoRD: what its rules say of small executions, and what random ones must not say.
+
+mod chains;
+mod layouts;
+mod locks;
+mod memory;
+mod micro;
+mod random;
+mod run;
+mod speed;
+mod tables;
+mod threads;
