@@ -85,7 +85,8 @@ impl Metadata {
     #[inline]
     pub fn row(&mut self, address: u64, shift: u32) -> Row<'_> {
         let (key, tag) = self.place(address);
-        let slot = key as usize & 63;
+        // Pages that a column's lanes are in are a power of two apart.
+        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
         let (known, mut at) = self.recent[slot];
         if known != key {
             at = self.find(key);

@@ -5,11 +5,11 @@
 use bugaroo_semantics::event::{Access, Addresses, each};
 
 use super::cache::Metadata;
-use super::check::{Condition, Now, Verdict, check};
+use super::check::{Condition, Now, Since, Verdict, check};
 use super::fences::Blocks;
 use super::held::Held;
 use super::layout::Layout;
-use super::metadata::{DIVERGED, update};
+use super::metadata::{DIVERGED, Entry, update};
 use super::report::{Race, Reports, Sites};
 
 /// What came of a word.
@@ -33,6 +33,9 @@ pub(super) struct Sweep<'a> {
     pub held: Option<&'a Held>,
     pub now: Now,
     last: Option<Judged>,
+    /// What a word is that nobody else has accessed, but for the thread. So it stays while the warp does the same again, and nothing that
+    /// orders comes between.
+    fresh: u64,
     /// Lanes whose race was told.
     told: u32,
     /// Where lane 0's access is, or would be, where lanes are next to each other; else the only lane that there is.
@@ -48,7 +51,8 @@ impl<'a> Sweep<'a> {
         held: Option<&'a Held>,
         reports: &'a mut Reports,
     ) -> Sweep<'a> {
-        Sweep { access, layout, blocks, sites, reports, held, now, last: None, told: 0, lanes: Err(0) }
+        let fresh = fresh(layout, &now);
+        Sweep { access, layout, blocks, sites, reports, held, now, last: None, fresh, told: 0, lanes: Err(0) }
     }
 
     /// Checks it and notes it, for these lanes of it.
@@ -109,15 +113,18 @@ impl<'a> Sweep<'a> {
             if row.tag != self.now.who.tag {
                 self.now.who.tag = row.tag;
                 self.last = None;
+                self.fresh = fresh(self.layout, &self.now);
             }
             let shift = row.shift;
             let (low, high) = ((at & 127) >> shift, (end & 127) >> shift);
             let words = &mut row.words[low as usize..=high as usize];
             let first = (at & !127) + (low << shift);
-            if self.held.is_some() || self.layout.thread_bits() != 0 {
-                self.by_lane(words, first, shift);
-            } else {
-                self.by_word(words, first, shift);
+            match words {
+                [word] if self.held.is_none() => self.one(word, first, shift, self.lane(at)),
+                _ if self.held.is_some() || self.layout.thread_bits() != 0 => {
+                    self.by_lane(words, first, shift);
+                }
+                _ => self.by_word(words, first, shift),
             }
             if end == last {
                 return;
@@ -132,8 +139,14 @@ impl<'a> Sweep<'a> {
         let mut from = 0;
         while from < words.len() {
             let old = words[from];
-            let same = words[from..].iter().position(|word| *word != old);
-            let to = same.map_or(words.len(), |more| from + more);
+            let to = from + alike(&words[from..], old);
+            if old == 0 || old == self.fresh {
+                if old == 0 {
+                    words[from..to].fill(self.fresh);
+                }
+                from = to;
+                continue;
+            }
             let judged = match self.last {
                 Some(last) if last.old == old => last,
                 _ => self.judge(old),
@@ -153,31 +166,41 @@ impl<'a> Sweep<'a> {
 
     /// Words of threads that are told apart, or that hold different locks.
     fn by_lane(&mut self, words: &mut [u64], first: u64, shift: u32) {
-        let threads = self.layout.thread_bits();
         for (index, word) in words.iter_mut().enumerate() {
             let at = first + ((index as u64) << shift);
             let lane = self.lane(at);
-            if threads != 0 {
-                self.now.who.thread = lane;
-            }
             if let Some(held) = self.held {
                 let bits = self.layout.widths().bloom;
                 self.now.who.bloom = held.bloom(lane, bits, self.now.who.block);
                 self.last = None;
+                self.fresh = fresh(self.layout, &self.now);
             }
-            let mine = self.layout.thread(lane);
-            let same_thread = *word & threads == mine;
-            let old = *word & !threads;
-            let judged = match self.last {
-                Some(last) if last.old & !threads == old && last.same_thread == same_thread => last,
-                _ => Judged { same_thread, ..self.judge(*word) },
-            };
-            self.last = Some(judged);
-            let race = Judged { old: *word, ..judged };
-            *word = judged.new & !threads | mine;
-            if judged.race.is_some() {
-                self.report(&race, at, shift, (lane, lane));
+            self.one(word, at, shift, lane);
+        }
+    }
+
+    /// One word of one lane.
+    #[inline]
+    fn one(&mut self, word: &mut u64, at: u64, shift: u32, lane: u32) {
+        let (threads, mine) = (self.layout.thread_bits(), self.layout.thread(lane));
+        let old = *word;
+        if old == 0 || old == self.fresh | mine {
+            *word = self.fresh | mine;
+            return;
+        }
+        let same_thread = old & threads == mine;
+        let judged = match self.last {
+            Some(last) if (last.old ^ old) & !threads == 0 && last.same_thread == same_thread => last,
+            _ => {
+                self.now.who.thread = if threads == 0 { 0 } else { lane };
+                let judged = Judged { same_thread, ..self.judge(old) };
+                self.last = Some(judged);
+                judged
             }
+        };
+        *word = judged.new & !threads | mine;
+        if judged.race.is_some() {
+            self.report(&Judged { old, ..judged }, at, shift, (lane, lane));
         }
     }
 
@@ -197,7 +220,7 @@ impl<'a> Sweep<'a> {
         let verdict = check(&md, &self.now, since);
         let new = self.layout.pack(&update(&md, &self.now, since, verdict));
         let race = if let Verdict::Race(condition) = verdict { Some(condition) } else { None };
-        Judged { old, new, race, same_thread: false }
+        Judged { old, new, race, same_thread: true }
     }
 
     /// Lanes race: each is told once.
@@ -224,4 +247,25 @@ impl<'a> Sweep<'a> {
         };
         self.reports.race(self.access, self.now.who.block, &race);
     }
+}
+
+/// The word of a first access, with no thread.
+#[inline]
+fn fresh(layout: &Layout, now: &Now) -> u64 {
+    layout.pack(&update(&Entry::default(), now, Since::default(), Verdict::First)) & !layout.thread_bits()
+}
+
+/// How many words from the first one on are this one.
+#[inline]
+fn alike(words: &[u64], word: u64) -> usize {
+    let mut count = 0;
+    let mut parts = words.chunks_exact(8);
+    // Eight at a time: neighbours mostly are alike.
+    for part in parts.by_ref() {
+        if part.iter().fold(0, |other, one| other | (one ^ word)) != 0 {
+            return count + part.iter().take_while(|one| **one == word).count();
+        }
+        count += 8;
+    }
+    count + parts.remainder().iter().take_while(|one| **one == word).count()
 }

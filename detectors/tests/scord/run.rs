@@ -46,6 +46,7 @@ pub struct Does {
     pub elements: u32,
     pub at: At,
     pub wrote: u32,
+    pub shared: bool,
 }
 
 fn does(kind: AccessKind, strength: Strength, at: u64) -> Does {
@@ -60,6 +61,7 @@ fn does(kind: AccessKind, strength: Strength, at: u64) -> Does {
         elements: 1,
         at: At::Row(at),
         wrote,
+        shared: false,
     }
 }
 
@@ -206,7 +208,7 @@ impl Run {
             strength: does.strength,
             acquire: does.acquire,
             release: does.release,
-            memory: Memory::Global,
+            memory: if does.shared { Memory::Shared(by.cta) } else { Memory::Global },
             size: does.size,
             elements: does.elements,
             at: match &does.at {
