@@ -179,6 +179,34 @@ fn the_first_access_is_named_where_there_is_room() {
 }
 
 #[test]
+fn a_write_is_named_though_its_warp_has_read_since() {
+    let first = |fence: bool| {
+        let mut run = Run::new();
+        run.access(17, 0, &store(X).weak());
+        if fence {
+            run.fence(0, Gpu);
+        }
+        run.access(18, 0, &load(X).weak());
+        run.access(23, 4, &load(X).weak());
+        (run.findings()[0].first.site, run.findings().len())
+    };
+    assert_eq!((first(false), first(true)), ((FIRST + 17, 0), (FIRST + 17, 0)));
+}
+
+#[test]
+fn what_the_text_says_is_covered_is_not_looked_at() {
+    let found = |second: crate::run::Does| {
+        let mut roles = vec![Role { volatile: true, ..Role::default() }; 64];
+        roles[23].covered = true;
+        let mut run = Run::of(TWO, Options::default(), Some(roles));
+        run.access(17, 0, &store(X).weak());
+        run.access(23, 4, &second);
+        run.findings().len()
+    };
+    assert_eq!((found(load(X).weak()), found(load(X))), (0, 1));
+}
+
+#[test]
 fn a_word_changes_with_the_first_fence_and_the_first_lock() {
     // What was known before stays known, where it was and as it was.
     let mut run = Run::new();

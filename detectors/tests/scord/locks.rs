@@ -273,6 +273,17 @@ fn lanes_lock_side_by_side() {
 }
 
 #[test]
+fn a_lane_may_unlock_for_another() {
+    let locks = addresses(2);
+    let mut run = Run::new();
+    let at = At::Each(Box::new(std::array::from_fn(|lane| locks[lane & 1])));
+    run.go(0, cas(Gpu, 0).lanes(3).at(at)).fence(0, Gpu).fence(0, Gpu);
+    run.go(0, exch(Gpu, locks[0] - 4).lanes(2)).go(0, exch(Gpu, locks[1]));
+    run.go(0, store(X)).fence(0, Gpu).go(1, store(X));
+    assert_eq!(run.missing(), []);
+}
+
+#[test]
 fn lanes_lock_one_after_the_other() {
     // On different sides of a branch: neither lock protects what the other lane does.
     let (one, two) = (addresses(2)[0], addresses(2)[1]);
