@@ -6,22 +6,14 @@ use bugaroo_semantics::event::Lanes;
 use super::grid::Grid;
 use super::report::Reports;
 
-/// A barrier between its completions.
-#[derive(Clone, Copy, Debug, Default)]
-struct Barrier {
-    /// Threads that have come and wait.
-    waiting: u32,
-    /// Some have come and not waited.
-    passed: bool,
-}
-
 /// A slot for a block.
 #[derive(Debug, Default)]
 pub(super) struct Cta {
     /// The block, and its threads that have not ended.
     here: Option<u32>,
     live: u32,
-    barriers: Vec<Barrier>,
+    /// Threads that wait, barrier by barrier.
+    barriers: Vec<u32>,
     /// Phases of mbarriers that were counted for it.
     phases: u32,
     /// Accesses of the grid when the barrier of its cluster was last counted for it.
@@ -56,13 +48,10 @@ impl Grid {
         let Some(cta) = self.ctas.get_mut(by.cta as usize) else { return };
         let index = barrier as usize;
         if cta.barriers.len() <= index {
-            cta.barriers.resize(index + 1, Barrier::default());
+            cta.barriers.resize(index + 1, 0);
         }
-        let barrier = &mut cta.barriers[index];
         if waits {
-            barrier.waiting += by.mask.count_ones();
-        } else {
-            barrier.passed = true;
+            cta.barriers[index] += by.mask.count_ones();
         }
     }
 
@@ -70,22 +59,14 @@ impl Grid {
     pub fn leave(&mut self, by: &Lanes, barrier: u32, reports: &mut Reports) {
         let Some(cta) = self.ctas.get_mut(by.cta as usize) else { return };
         let Some(barrier) = cta.barriers.get_mut(barrier as usize) else { return };
-        let Barrier { waiting, passed } = std::mem::take(barrier);
+        let waiting = std::mem::take(barrier);
         if waiting == 0 {
             return;
         }
-        if passed || waiting < cta.live {
+        if waiting < cta.live {
             reports.warn_once("scord: barriers of some threads of a block count as barriers of all of them: races may be missed");
         }
         self.count_barrier(by.cta, reports);
-    }
-
-    /// A barrier has completed at which nobody waited.
-    pub fn completed(&mut self, slot: u32, barrier: u32) {
-        let cta = self.ctas.get_mut(slot as usize);
-        if let Some(barrier) = cta.and_then(|cta| cta.barriers.get_mut(barrier as usize)) {
-            *barrier = Barrier::default();
-        }
     }
 
     fn count_barrier(&mut self, slot: u32, reports: &mut Reports) {

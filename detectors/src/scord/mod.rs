@@ -242,11 +242,6 @@ impl Scord {
                     grid.leave(&by, barrier, reports);
                 }
             }
-            Event::Completed { grid, cta, barrier } => {
-                if let Some((grid, _)) = self.grid(grid) {
-                    grid.completed(cta, barrier);
-                }
-            }
             Event::WarpBarrier { by, .. } => {
                 if let Some((grid, _)) = self.grid(by.grid) {
                     grid.warp_barrier(&by);

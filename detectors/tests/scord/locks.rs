@@ -217,7 +217,8 @@ fn acquire_and_release_are_the_fences_of_a_lock() {
     assert_eq!(two((true, false), all), [Missing::DeviceFence]);
     // A release locks nothing.
     let mut run = Run::new();
-    run.go(0, store(X)).fence(0, Gpu).go(1, cas(Gpu, LOCK).release()).go(1, store(X));
+    run.go(0, store(X)).fence(0, Gpu);
+    run.go(1, cas(Gpu, LOCK)).go(1, exch(Gpu, OTHER).release()).go(1, store(X));
     assert_eq!(run.missing(), []);
 }
 
@@ -270,6 +271,19 @@ fn lanes_lock_side_by_side() {
     lock(&mut run, 4, LOCK, Gpu);
     run.go(4, store(0x9000).lanes(u32::MAX));
     assert_eq!(run.missing(), []);
+}
+
+#[test]
+fn each_lane_is_judged_by_its_own_locks() {
+    let locks = addresses(3);
+    let mut run = Run::new();
+    lock(&mut run, 0, locks[0], Gpu);
+    run.go(0, store(X).lanes(7));
+    unlock(&mut run, 0, locks[0], Gpu);
+    let at = At::Each(Box::new(std::array::from_fn(|lane| locks[lane % 3])));
+    run.go(4, cas(Gpu, 0).lanes(7).at(at)).fence(4, Gpu).go(4, store(X).lanes(7));
+    let found = run.findings();
+    assert_eq!((found.len(), found[0].count, found[0].address), (1, 2, X + 4));
 }
 
 #[test]

@@ -41,6 +41,10 @@ fn whoever_has_shared_it_is_not_in_program_order() {
     let mut run = Run::new();
     run.go(4, load(X)).go(5, store(X));
     assert!(run.findings()[0].certain);
+    // Nor is it the reader behind a barrier who races with another one.
+    let mut run = Run::new();
+    run.go(0, store(X)).barrier(0).go(1, load(X)).go(4, load(X));
+    assert!(!run.findings()[0].certain);
     // A warp that is one of several readers, and holds a lock that they do not, has to be looked at.
     let shared = |others: bool| {
         let mut run = Run::new();
@@ -250,6 +254,9 @@ fn one_race_does_not_breed_others() {
     let mut run = Run::new();
     run.go(0, store(X)).go(1, store(X)).go(1, load(X)).fence(1, Gpu).go(4, load(X));
     assert_eq!(run.missing(), [Missing::BlockFence]);
+    let mut run = Run::new();
+    run.go(0, store(X)).go(1, load(X)).go(2, load(X));
+    assert_eq!(run.findings().iter().map(|found| found.count).sum::<u64>(), 1);
 }
 
 #[test]
@@ -260,7 +267,8 @@ fn a_store_in_order_is_behind_all_readers() {
     assert_eq!(run.missing(), []);
     // So the barrier orders it, though another block had read before.
     let mut run = Run::new();
-    run.go(4, load(X)).fence(4, Gpu).go(0, store(X)).barrier(0).go(1, load(X).weak());
+    run.go(0, load(X)).go(4, load(X)).fence(4, Gpu);
+    run.go(0, store(X)).barrier(0).go(1, load(X).weak());
     assert_eq!(run.missing(), []);
 }
 

@@ -105,6 +105,17 @@ fn what_all_did_before_they_parted_is_each_lanes() {
 }
 
 #[test]
+fn each_lane_is_judged_by_what_it_did() {
+    // Lanes 1 and 2 read each other's.
+    let mut run = apart(Choice::Fit);
+    let each = [0, 2, 1, 3].map(|word| X + 4 * word);
+    let at = At::Each(Box::new(std::array::from_fn(|lane| each[lane & 3])));
+    run.go(0, store(X).lanes(u32::MAX)).go(0, load(0).lanes(0xf).at(at));
+    let found = run.findings();
+    assert_eq!((found.len(), found[0].count, found[0].address), (1, 2, X + 8));
+}
+
+#[test]
 fn lanes_of_one_instruction_do_not_race() {
     for at in [At::Same(X), At::Each(Box::new([X; 32]))] {
         let mut run = apart(Choice::Fit);
