@@ -53,7 +53,8 @@ impl Turns {
     pub fn of_trial(&self, base: &Variation, index: u64) -> Variation {
         let by_turns = if index % 2 == 1 { Scheduler::Pct } else { Scheduler::Random };
         let scheduler = self.scheduler.unwrap_or(by_turns);
-        let of = |race: Vec<Detector>| Variation { turns: None, by_turns: false, race, scheduler, ..base.clone() };
+        let of =
+            |race: Vec<Detector>| Variation { turns: None, by_turns: false, race, scheduler, ..base.clone() };
         let none = || Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..of(self.detectors.clone()) };
         // Those who can look at weak memory.
         let can = |detector: &Detector| !detector.counts_on_lockstep();
