@@ -319,3 +319,30 @@ fn reads_that_find_no_room_are_told() {
     let told = warnings(3);
     assert!(matches!(&told[..], [one] if one.count == 4), "{told:?}");
 }
+
+/// Code may be laid out so that lanes of a warp come to one barrier one after the other: nobody is elsewhere.
+#[test]
+fn parts_of_a_warp_at_one_instruction_are_no_divergence() {
+    let arrive = |run: &mut Run, mask, site| {
+        let by = run.lanes(0, mask);
+        run.event(Event::Arrive { by, site: FIRST + site, barrier: 0, waits: true });
+    };
+    let leave = |run: &mut Run| {
+        for warp in 0..2 {
+            let by = run.lanes(warp, u32::MAX);
+            run.event(Event::Leave { by, barrier: 0 });
+        }
+    };
+    for (sites, divergences) in [([3, 3, 3], 0), ([3, 4, 3], 2), ([3, 3, 4], 1)] {
+        let mut run = Run::new(TWO, vec![Role::default(); 8]);
+        arrive(&mut run, 0xff, sites[0]);
+        arrive(&mut run, 0xff00, sites[1]);
+        arrive(&mut run, 0xffff_0000, sites[2]);
+        let by = run.lanes(1, u32::MAX);
+        run.event(Event::Arrive { by, site: FIRST + 3, barrier: 0, waits: true });
+        leave(&mut run);
+        let found = run.findings();
+        let told = found.iter().filter(|found| found.kind == Found::BarrierDivergence).count();
+        assert_eq!(told.min(1), usize::from(divergences > 0), "{sites:?}: {found:?}");
+    }
+}
