@@ -12,12 +12,9 @@ use bugaroo_harness::{
 use bugaroo_protocol::Detector as Known;
 
 use crate::args::{Backend, Detector, Model, RaceArgs, RaceFormat};
-use crate::exit::{Exit, UnsupportedError, UsageError};
+use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
 use crate::{run, setup};
-
-/// The detectors that there are.
-const BUILT: [Known; 3] = [Known::Ptx, Known::Barracuda, Known::Hirace];
 
 /// What a run showed, and what of it is known to the user.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +49,7 @@ impl Shown<'_> {
 
 /// Looks for races.
 pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
-    let detectors = detectors(args.detector)?;
+    let detectors = detectors(args.detector);
     refuse(args, &detectors)?;
     let rules = Suppressions::read(&args.suppressions).map_err(|error| UsageError(error.to_string()))?;
     let (settings, variation) = (settings(args, rules.clone())?, variation(args, detectors)?);
@@ -104,20 +101,14 @@ fn exit(shown: &Shown<'_>, findings: u8) -> Exit {
 }
 
 /// The detectors that are meant.
-fn detectors(asked: Detector) -> Result<Vec<Known>, UnsupportedError> {
-    let one = match asked {
-        Detector::All => return Ok(BUILT.to_vec()),
-        Detector::Ptx => Known::Ptx,
-        Detector::Barracuda => Known::Barracuda,
-        Detector::Hirace => Known::Hirace,
-        Detector::Scord => Known::Scord,
-    };
-    if BUILT.contains(&one) {
-        return Ok(vec![one]);
+fn detectors(asked: Detector) -> Vec<Known> {
+    match asked {
+        Detector::All => Known::ALL.to_vec(),
+        Detector::Ptx => vec![Known::Ptx],
+        Detector::Barracuda => vec![Known::Barracuda],
+        Detector::Hirace => vec![Known::Hirace],
+        Detector::Scord => vec![Known::Scord],
     }
-    let there = "ptx, barracuda and hirace";
-    let said = format!("race --detector {}: this detector is not built yet; {there} are", one.name());
-    Err(UnsupportedError(said))
 }
 
 /// Refuses options that would mean nothing.
@@ -137,11 +128,12 @@ fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     if matches!(args.trial.oracle, Some(Oracle::Race)) {
         return only("--oracle race is for bisect: bugaroo race looks for races, whatever the oracle");
     }
-    if detectors == [Known::Barracuda] {
+    if detectors.iter().all(|detector| detector.counts_on_lockstep()) {
         let meaningless = [("--model", args.trial.model.is_some()), ("--pw", args.pw.is_some())];
         if let Some((name, _)) = meaningless.into_iter().find(|(_, given)| *given) {
-            let what = "BARRACUDA looks at executions without weak memory alone";
-            return Err(UsageError(format!("{name}: {what}")));
+            let detector = args.detector.name();
+            let what = "looks at executions without weak memory alone";
+            return Err(UsageError(format!("{name}: --detector {detector} {what}")));
         }
     }
     Ok(())

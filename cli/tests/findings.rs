@@ -157,7 +157,7 @@ fn json_is_printed_for_every_exit_code() {
     error(&["profile", "--format", "json", &app, "fails"], 3, "fails without injection");
     error(&["sites", "--format", "json", &app, "silent"], 4, "never used Bugaroo's CUDA driver");
     error(&["run", "--format", "json", &app, "unsupported"], 4, "tex.2d");
-    error(&["race", "--detector", "scord", "--format", "json", &app], 4, "not built yet");
+    error(&["race", "--detector", "all", "--format", "json", &app, "unsupported"], 4, "tex.2d");
     error(&["verify", "--format", "json", "/no/such/file"], 2, "/no/such/file");
     error(&["litmus", "--format", "json", "/no/such/file"], 2, "/no/such/file");
     let mut other = place.command(&["run", "--format", "json", &app, "pass"]);

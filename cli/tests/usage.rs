@@ -52,10 +52,6 @@ fn typos_are_met_with_suggestions() {
 fn what_this_version_lacks_says_so() {
     let place = Place::new();
     let app = app();
-    place
-        .bugaroo(&["race", "--detector", "scord", &app])
-        .exits(4)
-        .says("scord: this detector is not built yet");
     place.bugaroo(&["race", "--detector", "nothing", &app]).exits(2);
     place.bugaroo(&["litmus"]).exits(2);
 }

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_detectors::{Barracuda, Detector, Finding, Hirace, Ptx, Set, Warning};
+use bugaroo_detectors::{Barracuda, Detector, Finding, Hirace, Ptx, Scord, Set, Warning};
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_semantics::event::{Access, Event, WorkKind};
 use bugaroo_semantics::{Observer, Wants};
@@ -35,11 +35,12 @@ struct Column {
     make: fn() -> Box<dyn Detector>,
 }
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column; 5] = [
     Column { name: "nobody", pw: 0.0, lockstep: false, make: || Box::new(Nobody) },
     Column { name: "ptx", pw: 0.75, lockstep: false, make: || Box::new(Ptx::new()) },
     Column { name: "barracuda", pw: 0.0, lockstep: true, make: || Box::new(Barracuda::new()) },
     Column { name: "hirace", pw: 0.0, lockstep: false, make: || Box::new(Hirace::default()) },
+    Column { name: "scord", pw: 0.0, lockstep: true, make: || Box::new(Scord::default()) },
 ];
 
 /// Is told all, and does nothing: what telling costs.

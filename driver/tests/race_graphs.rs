@@ -130,8 +130,6 @@ fn what_is_not_there_is_refused_by_name() {
         });
         told.expect("it is told")
     };
-    let what = refused(&Orders { race: vec![Detector::Scord], ..baseline() });
-    assert!(what.contains("scord"), "{what}");
     let handlers = Orders { race: vec![Detector::Ptx], handlers: true, ..support::store_buffers(0.5) };
     let what = refused(&handlers);
     assert!(what.contains("handlers"), "{what}");

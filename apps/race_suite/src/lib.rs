@@ -8,6 +8,13 @@
 //! kernel at a time. Of what is younger than the paper (asynchronous copies, clusters) only right programs are judged: they must
 //! not be accused.
 //!
+//! `scor/micro` and `scor/apps` are programs with scopes, fences and locks in the manner of ScoRD's own suite: thirty-two of two
+//! threads each, and seven applications with a switch for each of the twenty-six races of its Table VI. `indigo` are irregular
+//! graph patterns in the manner of the suite that HiRace was measured by: eight patterns in several variants, each without a bug
+//! and with one, for six graphs. The labels of `hirace` go by barriers of blocks and warps alone: what flags, fences and locks order
+//! is a race to it, volatile accesses are plain, and atomics race where a scope leaves the other thread out. The labels of `scord` follow
+//! that paper's tables III and IV, for global memory, with a warp as one.
+//!
 //! The binary builds each program, asks the detectors about it, and compares. The tests ask whether the labels can be
 //! believed: that the programs build and run, and that the lines named hold accesses of memory.
 

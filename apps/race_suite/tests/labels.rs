@@ -1,7 +1,7 @@
 //! Each label parses, names lines that there are, and gives a reason.
 
 use race_suite::label::{Kind, Place, Verdict};
-use race_suite::suite::programs;
+use race_suite::suite::{programs, programs_of};
 
 #[test]
 fn both_detectors_have_enough_to_say() {
@@ -32,6 +32,32 @@ fn reasons_are_sentences_and_lines_are_of_the_program() {
         for place in program.label.verdicts.iter().flat_map(Verdict::places) {
             let Place::Line(line) = place else { continue };
             assert!((2..=lines).contains(&(line as usize)), "{}: line {line}", program.name);
+        }
+    }
+}
+
+/// As many as the papers have, each with its label.
+#[test]
+fn the_suites_of_the_two_papers_are_whole() {
+    let scor = programs_of("scor").expect("all labels can be read");
+    let micro =
+        scor.iter().filter(|program| program.path.parent().is_some_and(|folder| folder.ends_with("micro")));
+    let racy = |name: &str| name.contains("_race_");
+    let (races, clean): (Vec<_>, Vec<_>) = micro.partition(|program| racy(&program.name));
+    assert_eq!((races.len(), clean.len()), (18, 14));
+    let switches = scor.iter().filter(|program| program.label.switch.is_some()).count();
+    assert_eq!(switches, 26);
+    for program in &scor {
+        let is_racy = matches!(program.label.verdict("scord"), Verdict::Races { .. });
+        assert_eq!(is_racy, racy(&program.name) || program.label.switch.is_some(), "{}", program.name);
+    }
+    let indigo = programs_of("indigo").expect("all labels can be read");
+    let clean = indigo.iter().filter(|program| program.label.switch.is_none()).count();
+    assert!(clean >= 60, "{clean} clean programs");
+    for program in &indigo {
+        let name = &program.name;
+        if program.label.switch.is_none() {
+            assert_eq!(program.label.verdict("hirace"), &Verdict::None, "{name}");
         }
     }
 }

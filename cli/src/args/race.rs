@@ -49,7 +49,7 @@ pub enum Detector {
     Barracuda,
     /// HiRace: a state machine in eight bytes an element, for programs that synchronise by barriers
     Hirace,
-    /// ScoRD (not built yet)
+    /// ScoRD: races of global memory by scopes of fences and atomics, and by locks, with warps in lockstep
     Scord,
     /// All that are there
     All,

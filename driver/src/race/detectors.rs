@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use bugaroo_detectors::{Barracuda, Detector as Looks, Hirace, Ptx};
+use bugaroo_detectors::{Barracuda, Detector as Looks, Hirace, Ptx, Scord};
 use bugaroo_protocol::Detector;
 
 /// Makes detectors.
@@ -18,17 +18,12 @@ pub fn look_with(make: Make) {
     let _ = OTHERS.set(make);
 }
 
-/// Whether there is such a detector.
-pub fn is_there(detector: Detector) -> bool {
-    OTHERS.get().is_some() || make_one(detector).is_some()
-}
-
-fn make_one(detector: Detector) -> Option<Box<dyn Looks>> {
+fn make_one(detector: Detector) -> Box<dyn Looks> {
     match detector {
-        Detector::Barracuda => Some(Box::new(Barracuda::new())),
-        Detector::Ptx => Some(Box::new(Ptx::new())),
-        Detector::Hirace => Some(Box::new(Hirace::default())),
-        Detector::Scord => None,
+        Detector::Barracuda => Box::new(Barracuda::new()),
+        Detector::Ptx => Box::new(Ptx::new()),
+        Detector::Hirace => Box::new(Hirace::default()),
+        Detector::Scord => Box::new(Scord::default()),
     }
 }
 
@@ -44,5 +39,5 @@ pub fn make(wanted: &[Detector]) -> Option<Vec<Box<dyn Looks>>> {
     let mut names = wanted.to_vec();
     names.sort_unstable();
     names.dedup();
-    Some(names.into_iter().filter_map(make_one).collect())
+    Some(names.into_iter().map(make_one).collect())
 }
