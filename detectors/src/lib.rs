@@ -1,6 +1,7 @@
 //! Race detectors: each a folder of its own, fed by one stream of events ([`bugaroo_semantics::event`]).
 
 pub mod barracuda;
+mod collected;
 pub mod finding;
 pub mod hirace;
 pub mod ptx;

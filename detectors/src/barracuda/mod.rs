@@ -156,7 +156,7 @@ impl Barracuda {
 
     fn begin(&mut self, grid: Grid) {
         if grid.given_up {
-            self.reports.warn("barracuda: a grid has too many warps to be looked at", 1);
+            self.reports.all.warn("barracuda: a grid has too many warps to be looked at", 1);
         }
         self.grids.retain(|other| other.id != grid.id);
         self.grids.push(grid);
@@ -177,16 +177,17 @@ impl Detector for Barracuda {
     }
 
     fn take_findings(&mut self) -> Vec<Finding> {
-        self.reports.take_findings()
+        self.reports.all.take_findings()
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {
         let lost = std::mem::take(&mut self.limits.lost);
         if lost > 0 {
             self.reports
+                .all
                 .warn("barracuda: reads were forgotten for want of room, so races may be missed", lost);
         }
-        self.reports.take_warnings()
+        self.reports.all.take_warnings()
     }
 
     fn held(&self) -> u64 {
@@ -208,6 +209,7 @@ impl Observer for Barracuda {
         grid.access(access, &mut self.reports, &mut self.limits);
         if grid.given_up {
             self.reports
+                .all
                 .warn("barracuda: a warp has accessed memory too often for the rest to be looked at", 1);
         }
     }
@@ -249,11 +251,11 @@ impl Observer for Barracuda {
                 grid.split(&by, taken, site);
                 if !grid.in_lockstep() {
                     let what = "barracuda: warps do not run in lockstep; lanes that part count as apart until a barrier";
-                    self.reports.warn_once(what);
+                    self.reports.all.warn_once(what);
                 }
             }
             Event::CopyIssued { .. } => {
-                self.reports.warn_once("barracuda: accesses of asynchronous copies are not looked at");
+                self.reports.all.warn_once("barracuda: accesses of asynchronous copies are not looked at");
             }
             Event::MbarrierInit { by, at, .. } => {
                 if let Some(grid) = self.grid(by.grid) {

@@ -2,12 +2,12 @@
 
 use bugaroo_semantics::event::{Access, AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::scope::Strength;
-use rustc_hash::FxHashMap;
 
 use super::clock::Home;
 use super::mark::{Mark, ROW};
 use super::parts::Part;
-use crate::finding::{Class, Finding, Kind, Missing, Party, Warning, Who};
+use crate::collected::Collected;
+use crate::finding::{Class, Finding, Kind, Missing, Party, Who};
 
 /// Two accesses that race.
 pub(super) struct Pair {
@@ -22,15 +22,12 @@ pub(super) struct Pair {
     pub count: u64,
 }
 
-type Key = (Kind, Class, Site, Site, bool);
+pub(super) type Key = (Kind, Class, Site, Site, bool);
 
 /// What has been found, until somebody takes it.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    findings: Vec<Finding>,
-    known: FxHashMap<Key, usize>,
-    warnings: Vec<Warning>,
-    warned: Vec<&'static str>,
+    pub all: Collected<Key>,
     /// Of the grid at hand: warps run in lockstep.
     pub lockstep: bool,
 }
@@ -60,10 +57,6 @@ impl Reports {
             (Kind::Race, Class::InterBlock, Missing::Release)
         };
         let key = (kind, class, old.site, new.site, access.memory == Memory::Global);
-        if let Some(at) = self.known.get(&key) {
-            self.findings[*at].count += pair.count;
-            return;
-        }
         let row = pair.at / ROW * ROW;
         let byte = (pair.at % ROW) as u32;
         let party = |mark: &Mark, home: Home, lane: u32| Party {
@@ -75,20 +68,17 @@ impl Reports {
             bytes: mark.what.size(),
             asynchronous: false,
         };
-        self.add(
-            key,
-            Finding {
-                kind,
-                class,
-                memory: access.memory,
-                address: pair.at,
-                first: party(old, old_home, pair.old_lane),
-                certain: true,
-                second: party(new, home, pair.new_lane),
-                missing,
-                count: pair.count,
-            },
-        );
+        self.all.add(key, pair.count, || Finding {
+            kind,
+            class,
+            memory: access.memory,
+            address: pair.at,
+            first: party(old, old_home, pair.old_lane),
+            certain: true,
+            second: party(new, home, pair.new_lane),
+            missing,
+            count: pair.count,
+        });
     }
 
     /// Lanes came to a barrier without others of their warp, who were elsewhere.
@@ -107,44 +97,10 @@ impl Reports {
             (party(others.trailing_zeros() & 31, elsewhere), party(by.mask.trailing_zeros(), site));
         let (kind, class) = (Kind::BarrierDivergence, Class::Divergence);
         let key = (kind, class, elsewhere, site, false);
-        if let Some(at) = self.known.get(&key) {
-            self.findings[*at].count += 1;
-            return;
-        }
         let (memory, address, missing) = (Memory::Shared(by.cta), u64::from(barrier), Missing::BlockBarrier);
-        self.add(
-            key,
-            Finding { kind, class, memory, address, first, certain: true, second, missing, count: 1 },
-        );
-    }
-
-    fn add(&mut self, key: Key, finding: Finding) {
-        self.known.insert(key, self.findings.len());
-        self.findings.push(finding);
-    }
-
-    pub fn warn(&mut self, what: &str, count: u64) {
-        match self.warnings.iter_mut().find(|warning| warning.what == what) {
-            Some(warning) => warning.count += count,
-            None => self.warnings.push(Warning { what: what.to_string(), count }),
-        }
-    }
-
-    /// As [`Reports::warn`], once for all times.
-    pub fn warn_once(&mut self, what: &'static str) {
-        if !self.warned.contains(&what) {
-            self.warned.push(what);
-            self.warn(what, 1);
-        }
-    }
-
-    pub fn take_findings(&mut self) -> Vec<Finding> {
-        self.known.clear();
-        std::mem::take(&mut self.findings)
-    }
-
-    pub fn take_warnings(&mut self) -> Vec<Warning> {
-        std::mem::take(&mut self.warnings)
+        let finding =
+            Finding { kind, class, memory, address, first, certain: true, second, missing, count: 1 };
+        self.all.add(key, 1, || finding);
     }
 }
 

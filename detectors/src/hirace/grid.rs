@@ -9,7 +9,7 @@ use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::clocks::Clocks;
 use super::elements::{Elements, PAGE, PAGE_SHIFT, Room};
-use super::report::{Conflict, Reports};
+use super::report::{self, Conflict, Reports};
 use super::word::{Layout, NEXT_THREAD, Now, action, lane, of_thread, state, step, with_state};
 
 /// A grid that is running.
@@ -197,7 +197,7 @@ impl Step<'_, '_> {
             first_site: self.first_site,
             lockstep: self.lockstep,
         };
-        self.reports.race(&conflict, old, new, address);
+        report::race(self.reports, &conflict, old, new, address);
     }
 
     /// Whether all elements have had such accesses of the same threads since the last barrier, so that one more changes nothing but

@@ -1,14 +1,13 @@
 //! Races as findings: each pair of places once, with a count.
 
-use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{Access, AccessKind, Memory, Site};
 use bugaroo_semantics::history::table::Machine;
 use bugaroo_semantics::history::{Action, Apart};
 use bugaroo_semantics::scope::{Scope, Strength};
-use rustc_hash::FxHashMap;
 
 use super::word::{Last, Layout, state};
-use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
+use crate::collected::{Collected, SOME_ATOMIC};
+use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
 
 /// What comes to a race.
 pub(super) struct Conflict<'a> {
@@ -19,95 +18,57 @@ pub(super) struct Conflict<'a> {
     pub lockstep: bool,
 }
 
-type Key = (Class, [(Site, bool); 2], bool, bool);
+/// What makes two findings one: how far apart, where both stand and whether they write, which memory, and whether the first is certain.
+pub(super) type Key = (Class, [(Site, bool); 2], bool, bool);
 
-/// What has been found, until somebody takes it.
-#[derive(Debug, Default)]
-pub(super) struct Reports {
-    findings: Vec<Finding>,
-    known: FxHashMap<Key, usize>,
-    warnings: Vec<Warning>,
-    warned: Vec<&'static str>,
-}
+/// What has been found.
+pub(super) type Reports = Collected<Key>;
 
-impl Reports {
-    /// The access of the word `new` races at `address`, where `old` was.
-    pub fn race(&mut self, conflict: &Conflict<'_>, old: u64, new: u64, address: u64) {
-        let Conflict { access, layout, machine, first_site, lockstep } = *conflict;
-        let (apart, since) = layout.relation(old, new);
-        let (first, second) = (layout.last(old), layout.last(new));
-        let history = machine.histories.get(usize::from(state(old))).copied().flatten();
-        let ordered = since.orders(apart) || lockstep && apart == Apart::Warp;
-        // Of several races the one of threads furthest apart is told: its cure cures the others.
-        let among = history.map_or(apart, |history| history.unordered(apart, since));
-        let certain =
-            !ordered && among == apart && first.action.conflicts(second.action, apart == Apart::Grid);
-        let (class, missing) = match among {
-            Apart::Thread | Apart::Warp => (Class::IntraWarp, Missing::WarpBarrier),
-            Apart::Block => (Class::IntraBlock, Missing::BlockBarrier),
-            Apart::Grid if apart == Apart::Grid && is_scope(first, second) => {
-                (Class::InterBlock, Missing::AtomicScope)
-            }
-            Apart::Grid => (Class::InterBlock, Missing::GridEnd),
-        };
-        let site = |last: &Last| last.site.map_or(NO_SITE, |site| site.wrapping_add(first_site));
-        let key = (
-            class,
-            [(site(&first), first.writes), (access.site, second.writes)],
-            access.memory == Memory::Global,
-            certain,
-        );
-        if let Some(at) = self.known.get(&key) {
-            self.findings[*at].count += 1;
-            return;
+/// The access of the word `new` races at `address`, where `old` was.
+pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new: u64, address: u64) {
+    let Conflict { access, layout, machine, first_site, lockstep } = *conflict;
+    let (apart, since) = layout.relation(old, new);
+    let (first, second) = (layout.last(old), layout.last(new));
+    let history = machine.histories.get(usize::from(state(old))).copied().flatten();
+    let ordered = since.orders(apart) || lockstep && apart == Apart::Warp;
+    // Of several races the one of threads furthest apart is told: its cure cures the others.
+    let among = history.map_or(apart, |history| history.unordered(apart, since));
+    let certain = !ordered && among == apart && first.action.conflicts(second.action, apart == Apart::Grid);
+    let (class, missing) = match among {
+        Apart::Thread | Apart::Warp => (Class::IntraWarp, Missing::WarpBarrier),
+        Apart::Block => (Class::IntraBlock, Missing::BlockBarrier),
+        Apart::Grid if apart == Apart::Grid && is_scope(first, second) => {
+            (Class::InterBlock, Missing::AtomicScope)
         }
-        let party = |last: &Last, site: Site| Party {
-            who: Who::Thread { grid: access.by.grid, block: last.block, thread: last.thread },
-            site,
-            kind: kind(last),
-            strength: strength(last),
-            address,
-            bytes: access.size,
-            asynchronous: false,
-        };
-        let finding = Finding {
-            kind: Kind::Race,
-            class,
-            memory: access.memory,
-            address,
-            first: party(&first, site(&first)),
-            certain,
-            second: Party { kind: access.kind, strength: access.strength, ..party(&second, access.site) },
-            missing,
-            count: 1,
-        };
-        self.known.insert(key, self.findings.len());
-        self.findings.push(finding);
-    }
-
-    pub fn warn(&mut self, what: &str, count: u64) {
-        match self.warnings.iter_mut().find(|warning| warning.what == what) {
-            Some(warning) => warning.count += count,
-            None => self.warnings.push(Warning { what: what.to_owned(), count }),
-        }
-    }
-
-    /// As [`Reports::warn`], once for all times.
-    pub fn warn_once(&mut self, what: &'static str) {
-        if !self.warned.contains(&what) {
-            self.warned.push(what);
-            self.warn(what, 1);
-        }
-    }
-
-    pub fn take_findings(&mut self) -> Vec<Finding> {
-        self.known.clear();
-        std::mem::take(&mut self.findings)
-    }
-
-    pub fn take_warnings(&mut self) -> Vec<Warning> {
-        std::mem::take(&mut self.warnings)
-    }
+        Apart::Grid => (Class::InterBlock, Missing::GridEnd),
+    };
+    let site = |last: &Last| last.site.map_or(NO_SITE, |site| site.wrapping_add(first_site));
+    let key = (
+        class,
+        [(site(&first), first.writes), (access.site, second.writes)],
+        access.memory == Memory::Global,
+        certain,
+    );
+    let party = |last: &Last, site: Site| Party {
+        who: Who::Thread { grid: access.by.grid, block: last.block, thread: last.thread },
+        site,
+        kind: kind(last),
+        strength: strength(last),
+        address,
+        bytes: access.size,
+        asynchronous: false,
+    };
+    reports.add(key, 1, || Finding {
+        kind: Kind::Race,
+        class,
+        memory: access.memory,
+        address,
+        first: party(&first, site(&first)),
+        certain,
+        second: Party { kind: access.kind, strength: access.strength, ..party(&second, access.site) },
+        missing,
+        count: 1,
+    });
 }
 
 /// Both are atomic: it is the scope of one that leaves the other out.
@@ -122,7 +83,7 @@ fn kind(last: &Last) -> AccessKind {
         _ if !last.writes => AccessKind::Load,
         Action::Read => AccessKind::Load,
         Action::Write => AccessKind::Store,
-        Action::BlockAtomic | Action::GridAtomic => AccessKind::Atomic(AtomOp::Add),
+        Action::BlockAtomic | Action::GridAtomic => SOME_ATOMIC,
     }
 }
 

@@ -256,7 +256,7 @@ impl Ptx {
         beside.sort_unstable();
         for other in beside {
             if self.works.talk(other, grid) {
-                self.report.warn(SIDE_BY_SIDE);
+                self.report.all.warn(SIDE_BY_SIDE, 1);
                 self.talk_by_letter(other, grid);
             }
         }
@@ -303,11 +303,11 @@ impl Detector for Ptx {
     }
 
     fn take_findings(&mut self) -> Vec<Finding> {
-        self.report.take()
+        self.report.all.take_findings()
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {
-        self.report.take_warnings()
+        self.report.all.take_warnings()
     }
 
     fn held(&self) -> u64 {

@@ -1,14 +1,15 @@
 //! Findings: which two accesses, how far apart, and what is missing between them.
 
 use bugaroo_semantics::event::{Memory, WorkId, WorkKind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::record::{COPY, HOST, Kinds, Record, STRONG};
 use super::release::Reach;
 use super::state::Grid;
 use super::works::Works;
+use crate::Kind;
+use crate::collected::Collected;
 use crate::finding::{Class, Finding, Missing, Party, Who};
-use crate::{Kind, Warning};
 
 /// What is warned of where grids talk to each other.
 pub(super) const SIDE_BY_SIDE: &str =
@@ -20,9 +21,8 @@ pub(super) struct Report {
     pub kinds: Kinds,
     /// Whose row is looked at, and its first address.
     pub here: (Memory, u64),
-    findings: Vec<Finding>,
-    places: FxHashMap<(u32, u32, Class), usize>,
-    warnings: Vec<Warning>,
+    /// By the kinds of both records, and how far apart.
+    pub all: Collected<(u32, u32, Class)>,
     /// Works in which anything raced.
     pub raced: FxHashSet<WorkId>,
 }
@@ -32,32 +32,13 @@ impl Default for Report {
         Report {
             kinds: Kinds::default(),
             here: (Memory::Global, 0),
-            findings: Vec::new(),
-            places: FxHashMap::default(),
-            warnings: Vec::new(),
+            all: Collected::default(),
             raced: FxHashSet::default(),
         }
     }
 }
 
 impl Report {
-    pub fn take(&mut self) -> Vec<Finding> {
-        self.places.clear();
-        std::mem::take(&mut self.findings)
-    }
-
-    pub fn take_warnings(&mut self) -> Vec<Warning> {
-        std::mem::take(&mut self.warnings)
-    }
-
-    /// Something could not be looked at.
-    pub fn warn(&mut self, what: &str) {
-        match self.warnings.iter_mut().find(|warning| warning.what == what) {
-            Some(warning) => warning.count += 1,
-            None => self.warnings.push(Warning { what: what.to_owned(), count: 1 }),
-        }
-    }
-
     /// Two accesses race at a byte of the row.
     #[cold]
     pub fn race(
@@ -72,48 +53,40 @@ impl Report {
         self.raced.extend([old.grid, new.grid]);
         let class = class(works, old, new, places);
         let key = (old.kind, new.kind, class);
-        if let Some(at) = self.places.get(&key) {
-            self.findings[*at].count += 1;
-            return;
-        }
-        let missing = if proxy { Missing::ProxyFence } else { missing(works, grid, old, new, places) };
-        let first = self.party(old, places.0, byte);
-        let second = self.party(new, places.1, byte);
         let (memory, row) = self.here;
-        let address = row + u64::from(byte);
-        self.places.insert(key, self.findings.len());
-        self.findings.push(Finding {
+        let party = |record, place| party(&self.kinds, row, record, place, byte);
+        self.all.add(key, 1, || Finding {
             kind: Kind::Race,
             class,
             memory,
-            address,
-            first,
+            address: row + u64::from(byte),
+            first: party(old, places.0),
             certain: true,
-            second,
-            missing,
+            second: party(new, places.1),
+            missing: if proxy { Missing::ProxyFence } else { missing(works, grid, old, new, places) },
             count: 1,
         });
     }
+}
 
-    fn party(&self, record: &Record, place: u32, byte: u32) -> Party {
-        let kind = self.kinds.of(record.kind);
-        let host = record.is(HOST);
-        let who = if host {
-            Who::Host(record.grid)
-        } else {
-            Who::Thread { grid: record.grid, block: u64::from(record.cta), thread: place }
-        };
-        let start =
-            if kind.size.is_power_of_two() && !host { byte & !(kind.size.min(128) - 1) } else { byte };
-        Party {
-            who,
-            site: kind.site,
-            kind: kind.kind,
-            strength: kind.strength,
-            address: self.here.1 + u64::from(start),
-            bytes: kind.size,
-            asynchronous: kind.asynchronous,
-        }
+/// One of the two, at a byte of a row that begins there.
+fn party(kinds: &Kinds, row: u64, record: &Record, place: u32, byte: u32) -> Party {
+    let kind = kinds.of(record.kind);
+    let host = record.is(HOST);
+    let who = if host {
+        Who::Host(record.grid)
+    } else {
+        Who::Thread { grid: record.grid, block: u64::from(record.cta), thread: place }
+    };
+    let start = if kind.size.is_power_of_two() && !host { byte & !(kind.size.min(128) - 1) } else { byte };
+    Party {
+        who,
+        site: kind.site,
+        kind: kind.kind,
+        strength: kind.strength,
+        address: row + u64::from(start),
+        bytes: kind.size,
+        asynchronous: kind.asynchronous,
     }
 }
 

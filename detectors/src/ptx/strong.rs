@@ -227,7 +227,7 @@ impl Ptx {
                         && !self.works.wholly_ordered(message.grid, by.grid)
                         && self.works.talk(message.grid, by.grid)
                     {
-                        self.report.warn(super::report::SIDE_BY_SIDE);
+                        self.report.all.warn(super::report::SIDE_BY_SIDE, 1);
                         for grid in [message.grid, by.grid] {
                             if let Some(grid) = self.grids.get_mut(&grid) {
                                 grid.letter = true;
@@ -247,7 +247,7 @@ impl Ptx {
             }
             if !found && number.is_some_and(|number| number != 0 && number <= messages.lost_up_to) {
                 sources.entries = release::both(&sources.entries, &messages.lost);
-                self.report.warn("a read's source is too old to be known; it is taken to synchronise with all that came before");
+                self.report.all.warn("a read's source is too old to be known; it is taken to synchronise with all that came before", 1);
             }
         }
         sources

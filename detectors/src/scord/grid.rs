@@ -66,7 +66,7 @@ impl Grid {
     ) -> Grid {
         let layout = layout_of(&shape, options, program.roles.as_deref(), program.needs);
         if shape.blocks > layout.blocks() {
-            reports.warn("scord: a grid has more blocks than its metadata has numbers for: races may be missed or misnamed");
+            reports.warn("scord: a grid has more blocks than its metadata has numbers for: races may be missed or misnamed", 1);
         }
         let tag = options.cache.map(|bits| bits.min(layout.widths().tag));
         Grid {
@@ -222,7 +222,8 @@ impl Grid {
     pub(super) fn wrap(&mut self, wrapped: bool, reports: &mut Reports) {
         if wrapped && !self.wrapped {
             self.wrapped = true;
-            reports.warn("scord: a count of fences or barriers has wrapped: a race may be missed or made up");
+            reports
+                .warn("scord: a count of fences or barriers has wrapped: a race may be missed or made up", 1);
         }
     }
 

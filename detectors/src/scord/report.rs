@@ -1,14 +1,13 @@
 //! Races as findings: each pair of sites once, with a count.
 
-use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{Access, AccessKind, Site};
 use bugaroo_semantics::scope::{Scope, Strength};
-use rustc_hash::FxHashMap;
 
 use super::check::Condition;
 use super::layout::Layout;
 use super::metadata::{BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, Entry, IS_ATOM, STRONG, Written};
-use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
+use crate::collected::{Collected, SOME_ATOMIC};
+use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
 
 /// Instructions that are kept, where it is not known how many the program has.
 const MOST_SITES: usize = 1 << 16;
@@ -74,94 +73,58 @@ pub(super) struct Race<'a> {
     pub count: u64,
 }
 
-type Key = (Class, Site, Site, Missing);
+/// What makes two findings one.
+pub(super) type Key = (Class, Site, Site, Missing);
 
-/// What has been found, until somebody takes it.
-#[derive(Debug, Default)]
-pub(super) struct Reports {
-    findings: Vec<Finding>,
-    known: FxHashMap<Key, usize>,
-    warnings: Vec<Warning>,
-    warned: Vec<&'static str>,
-}
+/// What has been found.
+pub(super) type Reports = Collected<Key>;
 
-impl Reports {
-    /// An access races with what the metadata says.
-    #[cold]
-    pub fn race(&mut self, access: &Access<'_>, block: u32, race: &Race<'_>) {
-        let md = &race.md;
-        let (by, warp) = (access.by, access.by.first / 32);
-        let class = if md.block != block {
-            Class::InterBlock
-        } else if md.warp != warp {
-            Class::IntraBlock
-        } else {
-            Class::IntraWarp
-        };
-        let missing = match race.condition {
-            Condition::BlockFence => Missing::BlockFence,
-            Condition::DeviceFence => Missing::DeviceFence,
-            Condition::NotStrong => Missing::StrongAccess,
-            Condition::AtomicScope => Missing::AtomicScope,
-            Condition::LockOnLoad => Missing::LockOnLoad,
-            Condition::LockOnStore => Missing::LockOnStore,
-        };
-        let first = first_party(access, race);
-        let key = (class, first.site, access.site, missing);
-        if let Some(known) = self.known.get(&key) {
-            self.findings[*known].count += race.count;
-            return;
-        }
-        // Of several readers the last one is told; of a write that others have read since, the last of them.
-        let alone = !md.has(BLK_SHARED | DEV_SHARED);
-        let certain = alone && (race.writes || md.written() != Written::InBlock);
-        let own = access.address(race.lane);
-        let second = Party {
-            who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + race.lane },
-            site: access.site,
-            kind: access.kind,
-            strength: access.strength,
-            address: own,
-            bytes: access.size,
-            asynchronous: false,
-        };
-        self.known.insert(key, self.findings.len());
-        self.findings.push(Finding {
-            kind: Kind::Race,
-            class,
-            memory: access.memory,
-            address: race.at.max(own),
-            first,
-            certain,
-            second,
-            missing,
-            count: race.count,
-        });
-    }
-
-    pub fn warn(&mut self, what: &str) {
-        match self.warnings.iter_mut().find(|warning| warning.what == what) {
-            Some(warning) => warning.count += 1,
-            None => self.warnings.push(Warning { what: what.to_string(), count: 1 }),
-        }
-    }
-
-    /// As [`Reports::warn`], once for all times.
-    pub fn warn_once(&mut self, what: &'static str) {
-        if !self.warned.contains(&what) {
-            self.warned.push(what);
-            self.warn(what);
-        }
-    }
-
-    pub fn take_findings(&mut self) -> Vec<Finding> {
-        self.known.clear();
-        std::mem::take(&mut self.findings)
-    }
-
-    pub fn take_warnings(&mut self) -> Vec<Warning> {
-        std::mem::take(&mut self.warnings)
-    }
+/// An access races with what the metadata says.
+#[cold]
+pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race: &Race<'_>) {
+    let md = &race.md;
+    let (by, warp) = (access.by, access.by.first / 32);
+    let class = if md.block != block {
+        Class::InterBlock
+    } else if md.warp != warp {
+        Class::IntraBlock
+    } else {
+        Class::IntraWarp
+    };
+    let missing = match race.condition {
+        Condition::BlockFence => Missing::BlockFence,
+        Condition::DeviceFence => Missing::DeviceFence,
+        Condition::NotStrong => Missing::StrongAccess,
+        Condition::AtomicScope => Missing::AtomicScope,
+        Condition::LockOnLoad => Missing::LockOnLoad,
+        Condition::LockOnStore => Missing::LockOnStore,
+    };
+    let first = first_party(access, race);
+    let key = (class, first.site, access.site, missing);
+    // Of several readers the last one is told; of a write that others have read since, the last of them.
+    let alone = !md.has(BLK_SHARED | DEV_SHARED);
+    let certain = alone && (race.writes || md.written() != Written::InBlock);
+    let own = access.address(race.lane);
+    let second = Party {
+        who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + race.lane },
+        site: access.site,
+        kind: access.kind,
+        strength: access.strength,
+        address: own,
+        bytes: access.size,
+        asynchronous: false,
+    };
+    reports.add(key, race.count, || Finding {
+        kind: Kind::Race,
+        class,
+        memory: access.memory,
+        address: race.at.max(own),
+        first,
+        certain,
+        second,
+        missing,
+        count: race.count,
+    });
 }
 
 /// Who accessed before, as far as the metadata tells.
@@ -176,8 +139,7 @@ fn first_party(access: &Access<'_>, race: &Race<'_>) -> Party {
     };
     let kind = match (md.written(), md.has(IS_ATOM)) {
         (Written::No, _) => AccessKind::Load,
-        // Which operation it was is not kept.
-        (_, true) => AccessKind::Atomic(AtomOp::Exch),
+        (_, true) => SOME_ATOMIC,
         (_, false) => AccessKind::Store,
     };
     let (kind, strength, bytes) = seen.unwrap_or((kind, strength, race.piece));

@@ -10,7 +10,7 @@ use super::fences::Blocks;
 use super::held::Held;
 use super::layout::Layout;
 use super::metadata::{DIVERGED, Entry, update};
-use super::report::{Race, Reports, Sites};
+use super::report::{self, Race, Reports, Sites};
 
 /// What came of a word.
 #[derive(Clone, Copy, Debug)]
@@ -245,7 +245,7 @@ impl<'a> Sweep<'a> {
             writes: self.now.writes,
             count: u64::from(lanes.count_ones()),
         };
-        self.reports.race(self.access, self.now.who.block, &race);
+        report::race(self.reports, self.access, self.now.who.block, &race);
     }
 }
 
