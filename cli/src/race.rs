@@ -116,7 +116,8 @@ fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     let only = |what: &str| Err(UsageError(what.to_owned()));
     if args.trial.handlers && detectors != [Known::Barracuda] {
         return only(
-            "--handlers: what device code logs does not say which write a read has read, so it feeds --detector barracuda alone",
+            "--handlers: what device code logs feeds --detector barracuda alone: it does not say which write a read has read, as \
+             ptx has to know, and hirace and scord do not read such logs yet",
         );
     }
     if args.trial.backend == Backend::Cuda {

@@ -314,7 +314,7 @@ fn deterministic() {
 fn what_means_nothing_is_refused() {
     let place = place();
     for (options, part) in [
-        (&["--handlers"][..], "--handlers: what device code logs does not say which write a read has read"),
+        (&["--handlers"][..], "--handlers: what device code logs feeds --detector barracuda alone"),
         (&["--backend", "cuda"], "--backend cuda: race needs the virtual GPU"),
         (&["--model", "bugaroo"], "--model bugaroo: race takes store-buffer and ptx"),
         (&["--oracle", "race"], "--oracle race is for bisect"),

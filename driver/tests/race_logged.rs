@@ -160,7 +160,7 @@ fn what_cannot_be_logged_is_refused_by_name() {
 #[test]
 fn what_a_log_does_not_say_is_refused() {
     for (orders, part) in [
-        (Orders { race: vec![Detector::Ptx], ..orders(true, 0) }, "which write a read has read"),
+        (Orders { race: vec![Detector::Ptx], ..orders(true, 0) }, "feeds barracuda alone"),
         (
             Orders { race: vec![Detector::Barracuda], handlers: true, ..store_buffers(0.5) },
             "without weak memory",

@@ -33,6 +33,7 @@
 //! - A store that an atomic has overwritten is not there any more for the next atomic; nor is anything for a later write.
 //! - Reads beyond [`MOST_MARKS`] marks in lists, grids of 2^32 warps and more, and grids in which a warp accesses memory 2^32
 //!   times: each is told as a warning.
+//! - A warp whose lanes come to one barrier instruction in different rounds of a loop ([`parts`]).
 //!
 //! # What it can misreport
 //! Fences count where the text puts them beside an access; a program that orders accesses by fences further away is

@@ -2,7 +2,8 @@
 //!
 //! Lanes that come without the rest of their warp are an error, unless the rest comes to the same instruction before the barrier
 //! completes: then nobody is elsewhere, but a compiler has laid out the code so that lanes did not get there together (a loop whose
-//! beginning stands before the place where the sides of a branch in it meet). Who the others are shows later: lanes that come to the
+//! beginning stands before the place where the sides of a branch in it meet). The price: lanes that come to one barrier
+//! instruction in different rounds of a loop, which is an error, pass for such lanes. Who the others are shows later: lanes that come to the
 //! same barrier at another instruction; or, if none come, those who parted from them at a branch.
 
 use bugaroo_semantics::event::{Lanes, Site};

@@ -3,7 +3,8 @@
 use bugaroo_semantics::inferred::{Reach, Role};
 
 use crate::run::Run;
-use crate::trace::{Access, At, Kind, Op, Size};
+use crate::support::{At, Size};
+use crate::trace::{Access, Kind, Op};
 
 const ALL: u32 = u32::MAX;
 

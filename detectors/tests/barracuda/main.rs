@@ -6,4 +6,6 @@ mod random;
 mod reference;
 mod rules;
 mod run;
+#[path = "../support/mod.rs"]
+mod support;
 mod trace;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use bugaroo_detectors::{Detector, Kind as Found};
 use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
 
-use crate::random::Random;
 use crate::run::Run;
-use crate::trace::{Access, At, Kind, Op, Size};
+use crate::support::Random;
+use crate::support::{At, Size};
+use crate::trace::{Access, Kind, Op};
 
 /// A straight piece of program, each step with what it does to registers.
 fn program(random: &mut Random) -> Vec<Step<'static>> {

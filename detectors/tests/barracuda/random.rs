@@ -10,44 +10,9 @@ use bugaroo_semantics::event::AccessKind;
 use bugaroo_semantics::inferred::{Reach, Role};
 
 use crate::reference::{Race, Reference, class_number};
-use crate::run::{FIRST, Run, lanes_of};
-use crate::trace::{Access, At, Kind, Op, Size};
-
-/// Numbers from a seed (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    pub fn one_in(&mut self, of: u64) -> bool {
-        self.below(of) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    /// Some of these lanes, one at least.
-    fn some(&mut self, lanes: u32) -> u32 {
-        let all = lanes_of(lanes);
-        let some = match self.below(4) {
-            0 => 1 << self.pick(&all),
-            1 => lanes & (u32::MAX << self.pick(&all)),
-            _ => lanes & self.next() as u32,
-        };
-        if some == 0 { lanes } else { some }
-    }
-}
+use crate::run::{FIRST, Run};
+use crate::support::{At, Random, Size};
+use crate::trace::{Access, Kind, Op};
 
 /// A branch that a warp is in: the lanes of its other side, while they wait, and those of both.
 struct Branch {

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_detectors::Class;
 use bugaroo_semantics::inferred::Reach;
 
-use crate::trace::{Access, Kind, Op, Size};
+use crate::support::Size;
+use crate::trace::{Access, Kind, Op};
 
 type Clock = Vec<u32>;
 
@@ -91,14 +92,9 @@ impl Reference {
         }
     }
 
-    fn thread(&self, warp: u32, lane: u32) -> usize {
-        let (block, index) = (warp / self.size.warps(), warp % self.size.warps());
-        (block * self.size.threads + index * 32 + lane) as usize
-    }
-
     fn active(&self, warp: u32) -> Vec<usize> {
         let mask = self.stacks[warp as usize].last().copied().unwrap_or(0);
-        (0..32).filter(|l| mask >> l & 1 != 0).map(|l| self.thread(warp, l)).collect()
+        (0..32).filter(|l| mask >> l & 1 != 0).map(|l| self.size.thread(warp, l)).collect()
     }
 
     /// Joins the clocks of threads and forks them again.
@@ -144,7 +140,7 @@ impl Reference {
     }
 
     fn lane(&mut self, site: u32, warp: u32, lane: u32, access: &Access) {
-        let t = self.thread(warp, lane);
+        let t = self.size.thread(warp, lane);
         let block = t as u32 / self.size.threads;
         let space = access.shared.then_some(block);
         let address = access.address(lane);

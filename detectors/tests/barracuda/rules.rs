@@ -10,7 +10,8 @@ use bugaroo_semantics::event::{Event, Memory, Range};
 use bugaroo_semantics::inferred::{Reach, Role};
 
 use crate::run::{FIRST, GRID, Run};
-use crate::trace::{Access, At, Kind, Op, Size};
+use crate::support::{At, Size};
+use crate::trace::{Access, Kind, Op};
 
 const ADD: Kind = Kind::Atomic(AtomOp::Add);
 const TWO: Size = Size { blocks: 2, threads: 64 };

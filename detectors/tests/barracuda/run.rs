@@ -3,13 +3,12 @@
 use bugaroo_detectors::{Barracuda, Detector, Finding};
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{
-    Access as Told, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values, each,
-};
+use bugaroo_semantics::event::{Access as Told, AccessKind, Event, Lanes, Memory, Shape, Values};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
-use crate::trace::{Access, At, Kind, Op, Size};
+use crate::support::Size;
+use crate::trace::{Access, Kind, Op};
 
 pub const GRID: u32 = 7;
 /// The site of a program's first instruction.
@@ -90,11 +89,7 @@ impl Run {
             memory: if access.shared { Memory::Shared(by.cta) } else { Memory::Global },
             size: access.size,
             elements: access.elements,
-            at: match &access.at {
-                At::Consecutive(first) => Addresses::Consecutive(*first),
-                At::Same(all) => Addresses::Same(*all),
-                At::Each(each) => Addresses::Each(each),
-            },
+            at: access.at.told(),
             wrote: if access.kind == Kind::Read { 0 } else { access.lanes },
             held: 0,
             own: 0,
@@ -159,9 +154,4 @@ impl Run {
     pub fn findings(&mut self) -> Vec<Finding> {
         self.detector.take_findings()
     }
-}
-
-/// The lanes of a mask.
-pub fn lanes_of(mask: u32) -> Vec<u32> {
-    each(mask).collect()
 }

@@ -3,38 +3,13 @@
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::inferred::Role;
 
-/// The size of the grid: all blocks are resident.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    pub blocks: u32,
-    pub threads: u32,
-}
-
-impl Size {
-    pub fn warps(self) -> u32 {
-        self.threads.div_ceil(32)
-    }
-
-    /// Lanes of a warp, by its number in the grid.
-    pub fn lanes(self, warp: u32) -> u32 {
-        let threads = (self.threads - warp % self.warps() * 32).min(32);
-        u32::MAX >> (32 - threads)
-    }
-}
+use crate::support::At;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Read,
     Write,
     Atomic(AtomOp),
-}
-
-/// Where the lanes access, as the detector is told.
-#[derive(Clone, Debug)]
-pub enum At {
-    Consecutive(u64),
-    Same(u64),
-    Each(Box<[u64; 32]>),
 }
 
 #[derive(Clone, Debug)]
@@ -52,11 +27,7 @@ pub struct Access {
 
 impl Access {
     pub fn address(&self, lane: u32) -> u64 {
-        match &self.at {
-            At::Consecutive(first) => first + u64::from(lane * self.size * self.elements),
-            At::Same(all) => *all,
-            At::Each(each) => each[lane as usize],
-        }
+        self.at.address(lane, self.size * self.elements)
     }
 
     /// A byte of what a lane writes.

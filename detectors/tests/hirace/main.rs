@@ -4,4 +4,6 @@ mod random;
 mod reference;
 mod rules;
 mod run;
+#[path = "../support/mod.rs"]
+mod support;
 mod trace;

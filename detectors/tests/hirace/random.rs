@@ -6,45 +6,12 @@ use std::collections::BTreeSet;
 
 use bugaroo_detectors::hirace::Settings;
 use bugaroo_detectors::{Class, Finding, Who};
-use bugaroo_semantics::event::each;
 use bugaroo_semantics::history::Action;
 
 use crate::reference::{Race, Reference, number};
 use crate::run::{FIRST, Run};
-use crate::trace::{Access, At, Op, Size};
-
-/// Numbers from a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    /// Some of these lanes, one at least.
-    fn some(&mut self, lanes: u32) -> u32 {
-        let all: Vec<u32> = each(lanes).collect();
-        let some = match self.below(4) {
-            0 => 1 << self.pick(&all),
-            1 => lanes & (u32::MAX << self.pick(&all)),
-            2 => lanes,
-            _ => lanes & self.next() as u32,
-        };
-        if some == 0 { lanes } else { some }
-    }
-}
+use crate::support::{At, Random, Size};
+use crate::trace::{Access, Op};
 
 /// Where accesses lie: on both sides of the end of a page.
 const BASE: u64 = (1 << 12) - 192;
@@ -65,14 +32,14 @@ fn access(random: &mut Random, lanes: u32, quiet: bool) -> Access {
         1 => At::Each(Box::new(std::array::from_fn(|_| place(random)))),
         _ => At::Consecutive(place(random)),
     };
-    let is_load = random.below(3) == 0;
-    Access { action, is_load, lanes, shared: random.below(3) == 0, size, elements, at }
+    let is_load = random.one_in(3);
+    Access { action, is_load, lanes, shared: random.one_in(3), size, elements, at }
 }
 
 fn ops(random: &mut Random, size: Size) -> Vec<Op> {
     let warps = u64::from(size.blocks * size.warps());
     let mut alive: Vec<u32> = (0..size.blocks * size.warps()).map(|warp| size.lanes(warp)).collect();
-    let quiet = random.below(2) == 0;
+    let quiet = random.one_in(2);
     let mut ops = Vec::new();
     for _ in 0..4 + random.below(40) {
         let warp = random.below(warps) as u32;
@@ -81,7 +48,7 @@ fn ops(random: &mut Random, size: Size) -> Vec<Op> {
             0 | 1 => Op::BlockBarrier(warp / size.warps()),
             _ if lanes == 0 => continue,
             2 | 3 => Op::WarpBarrier(warp, lanes),
-            4 if random.below(6) == 0 => {
+            4 if random.one_in(6) => {
                 let gone = random.some(lanes);
                 alive[warp as usize] &= !gone;
                 Op::Exit(warp, gone)

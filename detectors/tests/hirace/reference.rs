@@ -6,7 +6,8 @@ use bugaroo_detectors::Class;
 use bugaroo_semantics::event::each;
 use bugaroo_semantics::history::Action;
 
-use crate::trace::{Op, Size};
+use crate::support::Size;
+use crate::trace::Op;
 
 #[derive(Clone, Copy, Debug)]
 struct Past {

@@ -6,7 +6,8 @@ use bugaroo_semantics::event::{Event, Memory, Range};
 use bugaroo_semantics::history::Action;
 
 use crate::run::{FIRST, GRID, Run};
-use crate::trace::{Access, At, Op, Size};
+use crate::support::{At, Size};
+use crate::trace::{Access, Op};
 
 const TWO: Size = Size { blocks: 2, threads: 64 };
 

@@ -5,12 +5,13 @@ use bugaroo_detectors::{Detector, Finding, Hirace};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Access as Told, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values};
+use bugaroo_semantics::event::{Access as Told, AccessKind, Event, Lanes, Memory, Shape, Values};
 use bugaroo_semantics::history::Action;
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
-use crate::trace::{Access, At, Op, Size};
+use crate::support::Size;
+use crate::trace::{Access, Op};
 
 pub const GRID: u32 = 3;
 /// The site of a program's first instruction.
@@ -76,11 +77,7 @@ impl Run {
             memory: if access.shared { Memory::Shared(by.cta) } else { Memory::Global },
             size: access.size,
             elements: access.elements,
-            at: match &access.at {
-                At::Consecutive(first) => Addresses::Consecutive(*first),
-                At::Same(all) => Addresses::Same(*all),
-                At::Each(each) => Addresses::Each(each),
-            },
+            at: access.at.told(),
             wrote: if kind == AccessKind::Load { 0 } else { access.lanes },
             held: 0,
             own: 0,

@@ -3,38 +3,7 @@
 use bugaroo_semantics::event::each;
 use bugaroo_semantics::history::Action;
 
-/// The size of the grid: all blocks are resident.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    pub blocks: u32,
-    pub threads: u32,
-}
-
-impl Size {
-    pub fn warps(self) -> u32 {
-        self.threads.div_ceil(32)
-    }
-
-    /// Lanes of a warp, by its number in the grid.
-    pub fn lanes(self, warp: u32) -> u32 {
-        let threads = (self.threads - warp % self.warps() * 32).min(32);
-        u32::MAX >> (32 - threads)
-    }
-
-    /// A thread's number in the grid.
-    pub fn thread(self, warp: u32, lane: u32) -> usize {
-        let (block, index) = (warp / self.warps(), warp % self.warps());
-        (block * self.threads + index * 32 + lane) as usize
-    }
-}
-
-/// Where lanes access.
-#[derive(Clone, Debug)]
-pub enum At {
-    Consecutive(u64),
-    Same(u64),
-    Each(Box<[u64; 32]>),
-}
+use crate::support::At;
 
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -50,11 +19,7 @@ pub struct Access {
 
 impl Access {
     pub fn address(&self, lane: u32) -> u64 {
-        match &self.at {
-            At::Consecutive(first) => first + u64::from(lane * self.size * self.elements),
-            At::Same(all) => *all,
-            At::Each(each) => each[lane as usize],
-        }
+        self.at.address(lane, self.size * self.elements)
     }
 
     /// Lane and byte, in the order in which they are accessed.

@@ -79,8 +79,8 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
     }
     if orders.handlers && orders.race.iter().any(|detector| *detector != Detector::Barracuda) {
         return Some(format!(
-            "race detectors ({}) with injected handlers: what device code logs does not say which write a read has read, and no \
-             detector but barracuda can do without",
+            "race detectors ({}) with injected handlers: what device code logs feeds barracuda alone: it does not say which write \
+             a read has read, as ptx has to know, and hirace and scord do not read such logs yet",
             names()
         ));
     }
