@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bugaroo_harness::Oracle;
 use bugaroo_protocol::SiteId;
+use bugaroo_protocol::amount::bytes;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use address::Address;
@@ -93,7 +94,7 @@ pub struct TrialArgs {
     #[arg(long, value_name = "P", default_value = "0.5", value_parser = one_probability)]
     pub pr: f64,
     /// Model ptx: memory that a launch's histories may take, as 512M or 4G; what is forgotten beyond is told
-    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes::bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub model_memory: u64,
     /// Entries of each thread's store buffers
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
@@ -450,7 +451,6 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 mod address;
 mod bisect;
-mod bytes;
 mod race;
 #[cfg(test)]
 mod tests;

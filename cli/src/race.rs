@@ -1,5 +1,6 @@
 //! `bugaroo race`.
 
+mod compare;
 pub mod human;
 mod json;
 pub mod sarif;
@@ -9,7 +10,7 @@ use bugaroo_harness::{
     Campaign, DriverLibrary, Error, Interrupt, Oracle, Outcome, RaceSummary, RunSummary, Settings, Stop,
     Suppressions, Turns, Variation, progress, runtime,
 };
-use bugaroo_protocol::Detector as Known;
+use bugaroo_protocol::{Detector as Known, RaceSettings};
 
 use crate::args::{Backend, Detector, Model, RaceArgs, RaceFormat};
 use crate::exit::{Exit, UsageError};
@@ -52,7 +53,8 @@ pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
     let detectors = detectors(args.detector);
     refuse(args, &detectors)?;
     let rules = Suppressions::read(&args.suppressions).map_err(|error| UsageError(error.to_string()))?;
-    let (settings, variation) = (settings(args, rules.clone())?, variation(args, detectors)?);
+    let looks = looks(args)?;
+    let (settings, variation) = (settings(args, rules.clone())?, variation(args, detectors, looks)?);
     let judged = !matches!(settings.oracle, Oracle::None);
     let mut campaign = Campaign {
         target: setup::target(&args.program)?,
@@ -129,6 +131,16 @@ fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     if matches!(args.trial.oracle, Some(Oracle::Race)) {
         return only("--oracle race is for bisect: bugaroo race looks for races, whatever the oracle");
     }
+    let has_settings = |detector: &Known| matches!(detector, Known::Hirace | Known::Scord);
+    if args.detector_config.is_some() && !detectors.iter().any(has_settings) {
+        return only(
+            "--detector-config is for --detector hirace, scord and all: ptx and barracuda look at everything, as what they leave out \
+             could be what orders the rest",
+        );
+    }
+    if args.detector_config.is_some() && args.trial.handlers {
+        return only("--detector-config: the detectors of --handlers look at everything");
+    }
     if detectors.iter().all(|detector| detector.counts_on_lockstep()) {
         let meaningless = [("--model", args.trial.model.is_some()), ("--pw", args.pw.is_some())];
         if let Some((name, _)) = meaningless.into_iter().find(|(_, given)| *given) {
@@ -146,14 +158,24 @@ fn settings(args: &RaceArgs, suppressions: Suppressions) -> anyhow::Result<Setti
     Ok(Settings { take_failing: true, suppressions, ..setup::settings_with(&args.trial, oracle)? })
 }
 
-fn variation(args: &RaceArgs, detectors: Vec<Known>) -> anyhow::Result<Variation> {
+/// What the file of settings says.
+fn looks(args: &RaceArgs) -> Result<RaceSettings, UsageError> {
+    let read = args.detector_config.as_deref().map(bugaroo_harness::race::settings::settings).transpose();
+    read.map(Option::unwrap_or_default).map_err(|error| UsageError(error.to_string()))
+}
+
+fn variation(
+    args: &RaceArgs,
+    detectors: Vec<Known>,
+    race_settings: RaceSettings,
+) -> anyhow::Result<Variation> {
     let base = setup::variation(&args.trial, args.pw.unwrap_or(Variation::default().pw))?;
     let turns = Turns {
         detectors,
         model: args.trial.model.map(Into::into),
         scheduler: args.trial.scheduler.map(Into::into),
     };
-    Ok(Variation { turns: Some(turns), ..base })
+    Ok(Variation { turns: Some(turns), race_settings, ..base })
 }
 
 impl Detector {

@@ -313,6 +313,7 @@ fn deterministic() {
 #[test]
 fn what_means_nothing_is_refused() {
     let place = place();
+    fs::write(place.path("bad.toml"), "# what to look at\n[watch]\nkernel = \"^dot\"\n").unwrap();
     for (options, part) in [
         (&["--handlers"][..], "--handlers: what device code logs feeds --detector barracuda alone"),
         (&["--backend", "cuda"], "--backend cuda: race needs the virtual GPU"),
@@ -322,6 +323,9 @@ fn what_means_nothing_is_refused() {
             &["--detector", "barracuda", "--model", "ptx"],
             "--model: --detector barracuda looks at executions without weak memory",
         ),
+        (&["--detector-config", "none.toml"], "--detector-config is for --detector hirace, scord and all"),
+        (&["--detector", "hirace", "--detector-config", "none.toml"], "--detector-config none.toml: "),
+        (&["--detector", "all", "--detector-config", "bad.toml"], "bad.toml:3: unknown field `kernel`"),
         (&["--detector", "scord", "--pw", "1"], "--pw: --detector scord looks at"),
         (&["--pw", "0.5,1"], "race takes one --pw"),
         (&["--trials", "0"], "0 is not in"),

@@ -136,3 +136,55 @@ fn bisect_finds_the_fences_that_remove_the_races() {
         "{patch}"
     );
 }
+
+/// What the settings leave out is not reported, and what they name in vain is told.
+#[test]
+fn settings_say_what_is_looked_at() {
+    let state = state();
+    let report = |detector: &str, text: &str, code: i32| {
+        let file = state.path().join("look.toml");
+        fs::write(&file, text).expect("a file in a temporary folder");
+        let file = file.to_str().expect("a temporary folder has such a name");
+        let looked = ["race", "--detector", detector, "--trials", "2", "--seed", "1", "--format", "json"];
+        let options = [&looked[..], &["--detector-config", file]].concat();
+        json(&bugaroo(&state, &options, "ptx_correct"), code)
+    };
+    let races = |report: &Value| report["races"].as_array().expect("races").len();
+    let warnings = |report: &Value| report["warnings"].to_string();
+    for detector in ["hirace", "scord"] {
+        assert!(races(&report(detector, "", 1)) > 0);
+        assert!(races(&report(detector, "[watch]\nkernels = [\"^dot_ptx\"]\nspace = \"global\"\n", 1)) > 0);
+        for left_out in [
+            "[watch]\nspace = \"shared\"\n",
+            "[watch]\nvariables = [\"cache\"]\n",
+            "[watch]\naddresses = [\"0..1\"]\n",
+            "[watch]\nblocks = [\"3\"]\n",
+        ] {
+            let report = report(detector, left_out, 0);
+            assert_eq!((races(&report), warnings(&report).as_str()), (0, "[]"), "{left_out}");
+        }
+        let vain = report(
+            detector,
+            "[watch]\nkernels = [\"^sum\", \"^dot\"]\nvariables = [\"cash\", \"cache\"]\n",
+            0,
+        );
+        assert!(warnings(&vain).contains("no kernel was launched whose name matches '^sum'"), "{vain:#}");
+        assert!(warnings(&vain).contains("has a variable 'cash'"), "{vain:#}");
+        assert!(!warnings(&vain).contains("^dot") && !warnings(&vain).contains("'cache'"), "{vain:#}");
+        assert_eq!(races(&report(detector, "[limits]\nraces = 1\n", 1)), 1);
+    }
+    // Every way to lay the words out sees the race of the sum.
+    for layout in
+        ["layout = \"paper\"", "layout = { block = 12, warp = 3, dev_fence = 9, blk_fence = 9, barrier = 9 }"]
+    {
+        for more in ["", "cache = 4\n", "independent_threads = true\n"] {
+            assert!(
+                races(&report("scord", &format!("[scord]\n{layout}\n{more}"), 1)) > 0,
+                "{layout}, {more}"
+            );
+        }
+    }
+    assert!(races(&report("hirace", "[hirace]\nblock_clock = 9\nwarp_clock = 9\nsite = 0\n", 1)) > 0);
+    let small = report("hirace", "[hirace]\nblock_clock = 2\n", 0);
+    assert!(warnings(&small).contains("more barriers than the shadow word can count"), "{small:#}");
+}

@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::AccessKind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Warning};
 
@@ -18,6 +18,16 @@ pub struct Collected<K> {
     known: FxHashMap<K, usize>,
     warnings: Vec<Warning>,
     warned: Vec<&'static str>,
+    limit: Option<Limit<K>>,
+}
+
+/// How many different findings there may be, over all times.
+#[derive(Debug)]
+struct Limit<K> {
+    most: u64,
+    told: FxHashSet<K>,
+    /// What to say of the others.
+    warning: &'static str,
 }
 
 impl<K> Default for Collected<K> {
@@ -27,19 +37,36 @@ impl<K> Default for Collected<K> {
             known: FxHashMap::default(),
             warnings: Vec::new(),
             warned: Vec::new(),
+            limit: None,
         }
     }
 }
 
-impl<K: Hash + Eq> Collected<K> {
+impl<K: Hash + Eq + Copy> Collected<K> {
+    /// Keeps so many different findings, over all times, and warns of others so.
+    pub fn limit(&mut self, most: u64, warning: &'static str) {
+        self.limit = Some(Limit { most, told: FxHashSet::default(), warning });
+    }
+
+    /// Whether a finding that is new since somebody took the others has room.
+    fn has_room(&mut self, key: K) -> bool {
+        let Some(limit) = &mut self.limit else { return true };
+        let room = limit.told.contains(&key) || (limit.told.len() as u64) < limit.most;
+        if room {
+            limit.told.insert(key);
+        }
+        room
+    }
+
     /// Something was found so often. The finding is asked for where its key is new since somebody took the others.
     pub fn add(&mut self, key: K, count: u64, finding: impl FnOnce() -> Finding) {
-        match self.known.get(&key) {
-            Some(at) => self.findings[*at].count += count,
-            None => {
-                self.known.insert(key, self.findings.len());
-                self.findings.push(Finding { count, ..finding() });
-            }
+        if let Some(at) = self.known.get(&key) {
+            self.findings[*at].count += count;
+        } else if self.has_room(key) {
+            self.known.insert(key, self.findings.len());
+            self.findings.push(Finding { count, ..finding() });
+        } else if let Some(warning) = self.limit.as_ref().map(|limit| limit.warning) {
+            self.warn(warning, count);
         }
     }
 

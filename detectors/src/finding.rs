@@ -5,6 +5,8 @@ use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
+use crate::watched::Watched;
+
 /// A detector: an observer that comes to findings.
 pub trait Detector: Observer {
     /// Its name on the command line: `ptx`, `barracuda`, …
@@ -13,6 +15,10 @@ pub trait Detector: Observer {
     /// What a program's instructions are, from its first on, is told before a grid of it begins:
     /// [`bugaroo_semantics::inferred::roles`] of its text.
     fn learn_program(&mut self, _first_site: Site, _roles: &[Role]) {}
+
+    /// What of a grid is to be looked at, told before it begins. Those to whom an access that they do not look at could be the
+    /// reason why two others do not race look at everything all the same.
+    fn watch(&mut self, _grid: WorkId, _watched: Watched) {}
 
     /// Whether the memory model bears out what it has found up to now; else that rests on an inference.
     fn proven(&self) -> bool {

@@ -8,6 +8,7 @@ pub mod ptx;
 pub mod scord;
 mod set;
 pub mod shadow;
+pub mod watched;
 
 pub use barracuda::Barracuda;
 pub use finding::{Class, Detector, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
@@ -15,3 +16,4 @@ pub use hirace::Hirace;
 pub use ptx::Ptx;
 pub use scord::Scord;
 pub use set::Set;
+pub use watched::Watched;

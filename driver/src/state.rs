@@ -182,7 +182,7 @@ impl Driver {
             smaller.ok_or(Status::OutOfMemory)
         })?;
         let mut queue = Queue::new(picks_seed(&injection));
-        let race = Race::new(injection.race());
+        let race = Race::new(injection.race(), &injection.race_settings());
         queue.order = race.as_ref().map(Race::order);
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),
@@ -229,11 +229,13 @@ impl Driver {
 
     /// Takes other orders, before anything that depends on what they say of a launch.
     pub fn take_orders(&mut self, injection: Injection) {
-        if injection.race() != self.injection.race() {
+        let same = injection.race() == self.injection.race()
+            && injection.race_settings() == self.injection.race_settings();
+        if !same {
             // What they should have seen is past.
             let _ = self
                 .report
-                .unsupported("a trial has other race detectors than the process that it was forked from");
+                .unsupported("a trial has other race detectors, or other settings of them, than the process that it was forked from");
         }
         self.queue.rng = Rng::new(picks_seed(&injection));
         self.injection = injection;

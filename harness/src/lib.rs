@@ -47,6 +47,7 @@ pub mod summary;
 pub mod suppressions;
 pub mod target;
 mod trial;
+pub mod user_file;
 pub mod variation;
 
 pub use baseline::{Baseline, BaselineFailure};

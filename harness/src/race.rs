@@ -3,9 +3,12 @@
 //! Bottom up: [`place`] says which races are one; [`trial`] sums up what one trial told; [`turns`] is which trial runs with
 //! which detectors, scheduler and memory model; [`run`] merges the trials of a run.
 
+pub mod compare;
 mod place;
+pub mod rule;
 mod run;
 mod scope;
+pub mod settings;
 mod trial;
 mod turns;
 

@@ -13,9 +13,6 @@
 //! A rule suppresses a race when all that it names holds: `kernel`, `file` and `line` of one of the two accesses, `symbol` and
 //! `detector` of the race. Two rules that a race fits: the first counts.
 
-use std::fs;
-use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bugaroo_protocol::{Detector, Race, RaceParty};
@@ -24,29 +21,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::names::demangled;
-
-/// Why a file of rules was not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum SuppressionError {
-    /// It cannot be read.
-    #[error("--suppressions {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Something in it is wrong.
-    #[error("{}:{line}: {what}", path.display())]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What.
-        what: String,
-    },
-}
+use crate::user_file::{self, FileError, Text};
 
 /// What a rule says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,12 +84,10 @@ impl Suppressions {
     ///
     /// # Errors
     /// When one cannot be read, or something in it is wrong.
-    pub fn read(paths: &[PathBuf]) -> Result<Self, SuppressionError> {
+    pub fn read(paths: &[PathBuf]) -> Result<Self, FileError> {
         let mut all = Suppressions::default();
         for path in paths {
-            let text = fs::read_to_string(path)
-                .map_err(|source| SuppressionError::Io { path: path.clone(), source })?;
-            all.add(path, &text)?;
+            all.add(path, &user_file::read("--suppressions", path)?)?;
         }
         Ok(all)
     }
@@ -123,23 +96,17 @@ impl Suppressions {
     ///
     /// # Errors
     /// When something in it is wrong.
-    pub fn add(&mut self, path: &Path, text: &str) -> Result<(), SuppressionError> {
-        let line_of = |start: usize| {
-            let before = &text.as_bytes()[..start.min(text.len())];
-            1 + before.iter().filter(|&&byte| byte == b'\n').count()
-        };
-        let wrong = |span: Option<Range<usize>>, what: String| {
-            let line = line_of(span.map_or(0, |span| span.start));
-            SuppressionError::Wrong { path: path.to_owned(), line, what }
-        };
-        let file: File =
-            toml::from_str(text).map_err(|error| wrong(error.span(), error.message().to_owned()))?;
+    pub fn add(&mut self, path: &Path, text: &str) -> Result<(), FileError> {
+        let whole = Text { path, text };
+        let file: File = whole.parse()?;
         for written in file.suppress {
             let span = written.span();
-            let starts = line_of(span.start);
+            let starts = whole.line_of(span.start);
             let Written { kernel, file, line, symbol, detector, reason } = written.into_inner();
             if reason.get_ref().trim().is_empty() {
-                return Err(wrong(Some(reason.span()), "a rule needs a reason that says something".into()));
+                return Err(
+                    whole.wrong(Some(reason.span()), "a rule needs a reason that says something".into())
+                );
             }
             let detector = match &detector {
                 None => None,
@@ -147,7 +114,7 @@ impl Suppressions {
                     None => {
                         let all = Detector::ALL.map(Detector::name).join(", ");
                         let what = format!("'{}' is no detector: {all} are", name.get_ref());
-                        return Err(wrong(Some(name.span()), what));
+                        return Err(whole.wrong(Some(name.span()), what));
                     }
                     known => known,
                 },
@@ -155,13 +122,13 @@ impl Suppressions {
             if kernel.is_none() && file.is_none() && line.is_none() && symbol.is_none() && detector.is_none()
             {
                 let what = "a rule needs one of kernel, file, line, symbol and detector, or it would suppress everything";
-                return Err(wrong(Some(span), what.to_owned()));
+                return Err(whole.wrong(Some(span), what.to_owned()));
             }
             let regex = |text: &Option<Spanned<String>>, of: fn(&str) -> String| match text {
                 None => Ok(None),
                 Some(text) => match Regex::new(&of(text.get_ref())) {
                     Ok(regex) => Ok(Some(regex)),
-                    Err(error) => Err(wrong(Some(text.span()), error.to_string())),
+                    Err(error) => Err(whole.wrong(Some(text.span()), error.to_string())),
                 },
             };
             self.rules.push(Rule {

@@ -344,6 +344,7 @@ impl Ground {
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
             race: variation.map(|v| v.race.clone()).unwrap_or_default(),
+            race_settings: variation.map(|v| v.race_settings.clone()).unwrap_or_default(),
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
             report_fd,

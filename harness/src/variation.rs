@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Detector, Insertion, Model, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Detector, Insertion, Model, RaceSettings, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 
 use crate::race::Turns;
@@ -54,6 +54,9 @@ pub struct Variation {
     /// Detectors that look for races. Only where the virtual GPU simulates the model itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Detector>,
+    /// What HiRace and ScoRD look at, and how much they keep.
+    #[serde(default, skip_serializing_if = "RaceSettings::is_default")]
+    pub race_settings: RaceSettings,
     /// Only races between threads of one block count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub within_blocks: bool,
@@ -91,6 +94,7 @@ impl Default for Variation {
             widen: BTreeSet::new(),
             handlers: false,
             race: Vec::new(),
+            race_settings: RaceSettings::default(),
             within_blocks: false,
             turns: None,
         }

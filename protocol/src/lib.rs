@@ -7,12 +7,14 @@
 //!
 //! A program that is started once for many trials gets their orders by another way: see [`ForkServer`].
 
+pub mod amount;
 mod conflict;
 mod fork_server;
 mod insertion;
 pub mod notice;
 mod orders;
 mod race;
+mod race_settings;
 mod report;
 mod site;
 
@@ -21,6 +23,10 @@ pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer}
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
 pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
+pub use race_settings::{
+    HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,
+    WatchSettings,
+};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
     LaunchCounts, LaunchEnd, Message, MissingEdge, ModuleReport, NearAllocation, Spin, StaleRead,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Detector, ForkServer, Insertion, SiteId};
+use crate::{Detector, ForkServer, Insertion, RaceSettings, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -126,6 +126,9 @@ pub struct Orders {
     /// Detectors that look for races ([`crate::Races`]). Only where the virtual GPU simulates the model itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Detector>,
+    /// What HiRace and ScoRD look at, and how much they keep.
+    #[serde(default, skip_serializing_if = "RaceSettings::is_default")]
+    pub race_settings: RaceSettings,
     /// Report a digest of device memory after every launch.
     pub digest: bool,
     /// Where instrumented modules are cached by content; None: no cache.

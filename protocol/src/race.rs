@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, BlockedThread, HostFrame, NearAllocation, SiteId};
+use crate::{Access, BlockedThread, HostFrame, Named, NearAllocation, SiteId};
 
 /// A race detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -216,6 +216,9 @@ pub struct Races {
     /// What could not be looked at: a sentence each without its end, and how often.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<(String, u64)>,
+    /// What of the settings' names something was found for, since the last message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub met: Vec<Named>,
     /// Accesses that were looked at, in warps.
     #[serde(default)]
     pub accesses: u64,

@@ -131,6 +131,7 @@ impl Tools {
             report_sites: false,
             conflicts: false,
             race: Vec::new(),
+            race_settings: Default::default(),
             digest: false,
             cache: Some(self.library.module_cache()),
             // No pipe: nobody listens.

@@ -8,6 +8,8 @@
 //! kernel at a time. Of what is younger than the paper (asynchronous copies, clusters) only right programs are judged: they must
 //! not be accused.
 //!
+//! `rules` has a program for each rule by which a detector differs from the memory model (`detectors/README.md`).
+//!
 //! `scor/micro` and `scor/apps` are programs with scopes, fences and locks in the manner of ScoRD's own suite: thirty-two of two
 //! threads each, and seven applications with a switch for each of the twenty-six races of its Table VI. `indigo` are irregular
 //! graph patterns in the manner of the suite that HiRace was measured by: eight patterns in several variants, each without a bug

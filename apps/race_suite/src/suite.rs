@@ -8,15 +8,16 @@ use anyhow::{Context, Result, ensure};
 use crate::label::Label;
 
 /// Where programs are: a folder for each suite, and whether they take the number of a graph.
-const FOLDERS: [(&str, &str, bool); 4] = [
+const FOLDERS: [(&str, &str, bool); 5] = [
     ("programs", "programs", false),
+    ("rules", "rules", false),
     ("scor", "scor/micro", false),
     ("scor", "scor/apps", false),
     ("indigo", "indigo", true),
 ];
 
 /// The suites, by name.
-pub const SUITES: [&str; 3] = ["programs", "scor", "indigo"];
+pub const SUITES: [&str; 4] = ["programs", "rules", "scor", "indigo"];
 
 /// Graphs that a program of the suite `indigo` may be run with.
 pub const GRAPHS: u32 = 6;

@@ -80,6 +80,11 @@ fn detectors_answer_as_labels_demand() {
 }
 
 #[test]
+fn rules_of_detectors() {
+    answer(&programs_of("rules").expect("all labels can be read"), &["ptx", "barracuda", "hirace", "scord"]);
+}
+
+#[test]
 fn scoped_programs() {
     answer(&programs_of("scor").expect("all labels can be read"), &["hirace", "scord"]);
 }

@@ -20,6 +20,9 @@ pub struct RaceArgs {
     pub pw: Option<f64>,
     #[command(flatten)]
     pub trial: TrialArgs,
+    /// What hirace and scord look at, how much they keep, and how their words are laid out
+    #[arg(long, value_name = "FILE.toml")]
+    pub detector_config: Option<PathBuf>,
     /// Races that are known, and of which nothing is to be heard; may be repeated
     #[arg(long, value_name = "FILE.toml")]
     pub suppressions: Vec<PathBuf>,

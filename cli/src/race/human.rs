@@ -11,7 +11,7 @@ use bugaroo_harness::record::Exit as Ended;
 use bugaroo_harness::{FoundRace, RaceSummary, Target};
 use bugaroo_protocol::{Detector, Race, RaceClass, RaceParty, SourceLine};
 
-use super::{Shown, words};
+use super::{Shown, compare, words};
 use crate::output::{shell_word, thousands};
 use crate::{failure, findings};
 
@@ -38,6 +38,7 @@ pub fn describe(shown: &Shown<'_>) -> String {
     }
     text += &findings::describe(&summary.findings, target, Some(&directory));
     text += &failing(shown, &directory);
+    text += &races.comparison.as_ref().map(compare::describe).unwrap_or_default();
     text += &suppressed(shown);
     for warning in &races.warnings {
         let times = if warning.count == 1 { "once".to_owned() } else { format!("{} times", warning.count) };

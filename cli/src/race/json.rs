@@ -12,6 +12,7 @@ use bugaroo_protocol::{
 };
 use serde::Serialize;
 
+use super::compare::Compared;
 use super::{Shown, words};
 
 /// The whole object.
@@ -41,6 +42,9 @@ pub struct Report<'a> {
     suppressed: Vec<Race<'a>>,
     /// Rules that have suppressed nothing.
     unused_suppressions: Vec<&'a RuleText>,
+    /// What several detectors say of the same trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<Compared<'a>>,
     /// What could not be looked at.
     warnings: &'a [RaceWarning],
     /// Errors of launches, each once.
@@ -188,6 +192,7 @@ pub fn report<'a>(shown: &Shown<'a>) -> Report<'a> {
             .filter(|(at, _)| is_unused(*at))
             .map(|(_, rule)| *rule)
             .collect(),
+        comparison: races.comparison.as_ref().map(Compared::new),
         warnings: &races.warnings,
         findings: &summary.findings.all,
         more_findings: summary.findings.more,

@@ -1,6 +1,7 @@
 //! Races in words.
 
 use bugaroo_harness::names::demangled;
+use bugaroo_harness::race::rule::Rule;
 use bugaroo_protocol::{
     Access, Detector, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
 };
@@ -282,6 +283,54 @@ pub fn missing(race: &Race) -> [String; 2] {
             "the host has not waited for the device".to_owned(),
             "cudaDeviceSynchronize(), cudaStreamSynchronize() or cudaEventSynchronize() before the host goes on",
         ),
+    }
+}
+
+/// By what rule a detector differs from the memory model.
+pub fn rule(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OnePair => {
+            "of several races of the same bytes or of one access it tells one pair: another one of these is told by both, or by each of them"
+        }
+        Rule::BarriersOnly => {
+            "HiRace knows barriers of blocks and warps alone: fences, flags, atomics and locks order nothing for it"
+        }
+        Rule::VolatileIsPlain => {
+            "it takes volatile accesses for plain ones; in the memory model they are strong, and do not race with each other"
+        }
+        Rule::ScopeWhateverOrders => {
+            "it reports an atomic of block scope beside an access of another block, even where something else orders the two"
+        }
+        Rule::FencesBesideAccesses => {
+            "BARRACUDA guesses releases and acquires from fences that stand beside accesses: it takes some for synchronisation that \
+             are none, and others for none"
+        }
+        Rule::Lockstep => {
+            "it takes the lanes of a warp for being in lockstep, which no GPU since Volta promises"
+        }
+        Rule::Divergence => {
+            "BARRACUDA reports threads of a block that are not all at one barrier; that is no race of memory"
+        }
+        Rule::AtomicsNeverRace => "BARRACUDA lets atomics go together, whatever their scopes and their bytes",
+        Rule::OwnFence => {
+            "ScoRD asks for a fence of the warp that accessed first: strong accesses race without one, and order that other \
+             threads hand on does not count"
+        }
+        Rule::FencesOrderStrong => {
+            "to ScoRD fences order strong accesses alone; in the memory model they order all"
+        }
+        Rule::Lockset => {
+            "ScoRD wants the lock that one access was made under around the other one, too, whatever orders the two"
+        }
+        Rule::GlobalOnly => "ScoRD looks at global memory alone",
+        Rule::BarrierOfAll => {
+            "a barrier that some threads were at counts for all of the block or the warp to it"
+        }
+        Rule::Overlap => {
+            "strong accesses that overlap in part go together to it; in the memory model they race"
+        }
+        Rule::OneGrid => "it looks at each grid by itself, and not at the host",
+        Rule::NoCopies => "it does not look at asynchronous copies and other proxies",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, Addresses, Memory, Shape, Site, WorkId, each};
+use bugaroo_semantics::event::{Access, Addresses, Lanes, Memory, Shape, Site, WorkId, each};
 use bugaroo_semantics::history::table::{Machine, STATE_BITS, State};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::{Scope, Strength};
@@ -11,12 +11,15 @@ use super::clocks::Clocks;
 use super::elements::{Elements, PAGE, PAGE_SHIFT, Room};
 use super::report::{self, Conflict, Reports};
 use super::word::{Layout, NEXT_THREAD, Now, action, lane, of_thread, state, step, with_state};
+use crate::watched::Watched;
 
 /// A grid that is running.
 #[derive(Debug)]
 pub(super) struct Grid {
     pub id: WorkId,
     pub clocks: Clocks,
+    /// What is looked at; None: everything.
+    pub watched: Option<Watched>,
     layout: Layout,
     lockstep: bool,
     first_site: Site,
@@ -55,6 +58,7 @@ impl Grid {
         Grid {
             id,
             same,
+            watched: None,
             clocks: Clocks::new(shape, layout.latest()),
             layout,
             lockstep,
@@ -91,6 +95,15 @@ impl Grid {
     }
 
     pub fn access(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
+        let Some(watched) = &self.watched else { return self.look(access, reports, room) };
+        let mask = watched.lanes(access);
+        if mask != 0 {
+            self.look(&Access { by: Lanes { mask, ..access.by }, ..*access }, reports, room);
+        }
+    }
+
+    #[inline]
+    fn look(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
         let by = &access.by;
         let Some(warp) = self.clocks.warp(by.warp) else { return };
         let site = access.site.wrapping_sub(self.first_site);

@@ -50,6 +50,7 @@ use bugaroo_semantics::{Observer, Wants};
 pub use word::{Layout, Widths};
 
 use crate::finding::{Detector, Finding, Warning};
+use crate::watched::Watched;
 use elements::Room;
 use grid::Grid;
 use report::Reports;
@@ -64,11 +65,13 @@ pub struct Settings {
     pub widths: Widths,
     /// Bytes that shadow words may take.
     pub most_bytes: u64,
+    /// Different races that are told; None: all.
+    pub most_races: Option<u64>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { widths: Widths::default(), most_bytes: MOST_BYTES }
+        Settings { widths: Widths::default(), most_bytes: MOST_BYTES, most_races: None }
     }
 }
 
@@ -77,6 +80,8 @@ impl Default for Settings {
 pub struct Hirace {
     settings: Settings,
     programs: BTreeMap<Site, Rc<[Role]>>,
+    /// Of grids of which not everything is looked at.
+    watched: BTreeMap<WorkId, Watched>,
     grids: Vec<Grid>,
     /// Where the grid is that told something last.
     latest: usize,
@@ -94,13 +99,21 @@ impl Hirace {
     /// It has seen nothing.
     pub fn new(settings: Settings) -> Hirace {
         let room = Room::new(settings.most_bytes);
+        let mut reports = Reports::default();
+        if let Some(most) = settings.most_races {
+            reports.limit(
+                most,
+                "hirace: races that are not told, as there are more different ones than the settings keep",
+            );
+        }
         Hirace {
             settings,
             programs: BTreeMap::new(),
+            watched: BTreeMap::new(),
             grids: Vec::new(),
             latest: 0,
             room,
-            reports: Reports::default(),
+            reports,
         }
     }
 
@@ -143,6 +156,10 @@ impl Detector for Hirace {
         self.programs.insert(first_site, roles.into());
     }
 
+    fn watch(&mut self, grid: WorkId, watched: Watched) {
+        self.watched.insert(grid, watched);
+    }
+
     /// Barriers are all that it knows of the model.
     fn proven(&self) -> bool {
         false
@@ -183,13 +200,17 @@ impl Observer for Hirace {
             Event::GridBegin { grid, shape, lockstep, first_site } => {
                 self.end(grid);
                 let roles = self.programs.get(&first_site).cloned().unwrap_or_default();
+                let watched = self.watched.remove(&grid);
                 match Layout::fit(&shape, roles.len() as u64, self.settings.widths) {
                     Some(layout) => {
-                        self.grids.push(Grid::new(grid, &shape, lockstep, (first_site, roles), layout));
+                        let mut new = Grid::new(grid, &shape, lockstep, (first_site, roles), layout);
+                        new.watched = watched;
+                        self.grids.push(new);
                     }
-                    None => self
-                        .reports
-                        .warn("hirace: a grid is too large for the shadow word, and was not looked at", 1),
+                    None => self.reports.warn(
+                        "hirace: a grid is too large for the shadow word with these clocks, and was not looked at",
+                        1,
+                    ),
                 }
             }
             Event::GridEnd { grid } => self.end(grid),

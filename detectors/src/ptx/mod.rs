@@ -15,7 +15,7 @@
 //! - A pair with a write between the two at the same bytes, behind the first and before the second in causality order: coherence
 //!   decides what is read there. (Causality order does not compose with observation; so the letter has such pairs.) Nor one with
 //!   several such writes, each behind the one before.
-//! - Threads that have ended count as arrived at barriers of their whole CTA or cluster.
+//! - Threads that have ended count as arrived at barriers of their whole CTA or cluster, and at one with a thread count that all others are at.
 //! - An atomic that writes nothing (a compare that failed) is a read to those it may race with, and a write to those
 //!   that synchronise with it.
 //! - mbarrier operations synchronise at any scope, and race with nothing but the initialisation of the object before them

@@ -44,6 +44,12 @@ pub(super) struct Metadata {
     split: FxHashMap<u64, Box<[u64]>>,
     /// Bits of the tag, with the cache.
     tag_bits: Option<u32>,
+    /// Bytes of words, and how many there may be.
+    used: u64,
+    most: u64,
+    /// A row for bytes that there is no room for, and how often it was needed.
+    nowhere: Box<[u64; WORDS]>,
+    refused: u64,
 }
 
 /// The metadata of a row.
@@ -56,14 +62,18 @@ pub(super) struct Row<'a> {
 }
 
 impl Metadata {
-    /// Of memory that nobody has accessed.
-    pub fn new(tag_bits: Option<u32>) -> Metadata {
+    /// Of memory that nobody has accessed; `most`: bytes that words may take.
+    pub fn new(tag_bits: Option<u32>, most: Option<u64>) -> Metadata {
         Metadata {
             places: FxHashMap::default(),
             pages: Vec::new(),
             recent: [(u64::MAX, 0); 64],
             split: FxHashMap::default(),
             tag_bits,
+            used: 0,
+            most: most.unwrap_or(u64::MAX),
+            nowhere: Box::new([0; WORDS]),
+            refused: 0,
         }
     }
 
@@ -81,7 +91,8 @@ impl Metadata {
         }
     }
 
-    /// The row that an address is in, by pieces of at most so many bytes (as a power of two).
+    /// The row that an address is in, by pieces of at most so many bytes (as a power of two), if there is room. Else a row of bytes that
+    /// nobody has accessed, by whole words.
     #[inline]
     pub fn row(&mut self, address: u64, shift: u32) -> Row<'_> {
         let (key, tag) = self.place(address);
@@ -89,7 +100,10 @@ impl Metadata {
         let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
         let (known, mut at) = self.recent[slot];
         if known != key {
-            at = self.find(key);
+            match self.find(key) {
+                Some(found) => at = found,
+                None => return self.nowhere(tag),
+            }
             self.recent[slot] = (key, at);
         }
         let row = (address >> ROW_SHIFT) as usize & (PAGE_ROWS - 1);
@@ -101,17 +115,48 @@ impl Metadata {
     }
 
     #[cold]
-    fn find(&mut self, key: u64) -> u32 {
-        let pages = &mut self.pages;
-        *self.places.entry(key).or_insert_with(|| {
-            pages.push(Page { key, words: vec![0; PAGE_ROWS * WORDS].into(), split: 0 });
-            // Pages of 16 KiB: there are fewer than 2^32 of them in any host memory.
-            (pages.len() - 1) as u32
-        })
+    fn find(&mut self, key: u64) -> Option<u32> {
+        if let Some(at) = self.places.get(&key) {
+            return Some(*at);
+        }
+        if !self.take(PAGE_ROWS * WORDS) {
+            return None;
+        }
+        self.pages.push(Page { key, words: vec![0; PAGE_ROWS * WORDS].into(), split: 0 });
+        // Pages of 16 KiB: there are fewer than 2^32 of them in any host memory.
+        let at = (self.pages.len() - 1) as u32;
+        self.places.insert(key, at);
+        Some(at)
+    }
+
+    /// Takes room for so many words, if there is any.
+    fn take(&mut self, words: usize) -> bool {
+        let bytes = (words * size_of::<u64>()) as u64;
+        let fits = bytes <= self.most.saturating_sub(self.used);
+        if fits {
+            self.used += bytes;
+        }
+        fits
+    }
+
+    #[cold]
+    fn nowhere(&mut self, tag: u32) -> Row<'_> {
+        self.refused += 1;
+        self.nowhere.fill(0);
+        Row { words: &mut *self.nowhere, shift: 2, tag }
+    }
+
+    /// How often there was no room since the last call.
+    pub fn take_refused(&mut self) -> u64 {
+        std::mem::take(&mut self.refused)
     }
 
     /// A row by one or two bytes. Parts of what was one piece are as it was.
     fn split_row(&mut self, number: u64, page: u32, row: usize, shift: u32) -> Row<'_> {
+        let (had, wanted) = (self.split.get(&number).map_or(0, |split| split.len()), (ROW >> shift) as usize);
+        if wanted.max(WORDS) > had && !self.take(wanted.max(WORDS) - had) {
+            return self.nowhere(0);
+        }
         let page = &mut self.pages[page as usize];
         page.split |= 1 << row;
         let whole = &page.words[row * WORDS..(row + 1) * WORDS];
@@ -187,8 +232,7 @@ impl Metadata {
 
     /// Bytes of the metadata itself.
     pub fn words_bytes(&self) -> u64 {
-        let split: usize = self.split.values().map(|row| row.len()).sum();
-        ((self.pages.len() * PAGE_ROWS * WORDS + split) * size_of::<u64>()) as u64
+        self.used
     }
 
     /// Bytes of what finds it.

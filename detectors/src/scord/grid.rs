@@ -16,6 +16,7 @@ use super::report::{Reports, Sites};
 use super::sweep::Sweep;
 use super::warp::Warp;
 use super::{Choice, Options};
+use crate::watched::Watched;
 
 /// What a program was found to do, which its layout has to have room for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(super) struct Grid {
     pub id: WorkId,
     pub first_site: Site,
     pub needs: Needs,
+    /// What is looked at; None: everything.
+    pub watched: Option<Watched>,
     shape: Shape,
     options: Options,
     roles: Option<Rc<[Role]>>,
@@ -73,6 +76,7 @@ impl Grid {
             id,
             first_site,
             needs: program.needs,
+            watched: None,
             shape,
             options,
             roles: program.roles.clone(),
@@ -80,7 +84,7 @@ impl Grid {
             warps: (0..shape.warps).map(|_| Warp::default()).collect(),
             ctas: (0..shape.ctas).map(|_| Cta::default()).collect(),
             blocks: Blocks::new(shape.warps_per_cta, shape.cluster),
-            metadata: Metadata::new(tag),
+            metadata: Metadata::new(tag, options.most_bytes),
             sites: Sites::new(first_site),
             wrapped: false,
             phases: 0,
@@ -160,7 +164,10 @@ impl Grid {
             AccessKind::Atomic(AtomOp::Cas) => access.by.mask & !access.wrote,
             _ => 0,
         };
+        // Locks and fences count, whoever looks at the memory.
+        let watched = self.watched.as_ref().map_or(u32::MAX, |watched| watched.lanes(access));
         for (lanes, writes) in [(access.by.mask & !failed, now.writes), (failed, false)] {
+            let lanes = lanes & watched;
             if lanes != 0 {
                 let held = Some(&warp.held).filter(|held| held.by_lane());
                 let now = Now { writes, ..now };
@@ -287,6 +294,11 @@ impl Grid {
     /// How many blocks a cluster has.
     pub(super) fn cluster(&self) -> u32 {
         self.shape.cluster.max(1)
+    }
+
+    /// Rows that there was no room for since the last call.
+    pub fn take_refused(&mut self) -> u64 {
+        self.metadata.take_refused()
     }
 
     /// Bytes of metadata.

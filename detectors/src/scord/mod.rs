@@ -67,6 +67,7 @@ use bugaroo_semantics::scope::Scope;
 use bugaroo_semantics::{Observer, Wants};
 
 use crate::finding::{Detector, Finding, Warning};
+use crate::watched::Watched;
 use grid::{Grid, Program};
 use layout::Layout;
 use report::Reports;
@@ -92,6 +93,10 @@ pub struct Options {
     pub cache: Option<u32>,
     /// Threads of a warp run apart where they part (section VI).
     pub independent_threads: bool,
+    /// Bytes that metadata may take; None: as much as there is.
+    pub most_bytes: Option<u64>,
+    /// Different races that are told; None: all.
+    pub most_races: Option<u64>,
 }
 
 /// The detector.
@@ -99,6 +104,8 @@ pub struct Options {
 pub struct Scord {
     options: Options,
     programs: BTreeMap<Site, Program>,
+    /// Of grids of which not everything is looked at.
+    watched: BTreeMap<WorkId, Watched>,
     grids: Vec<Grid>,
     /// Where the grid is that told something last.
     latest: usize,
@@ -114,8 +121,21 @@ impl Default for Scord {
 impl Scord {
     /// It has seen nothing.
     pub fn new(options: Options) -> Scord {
-        let reports = Reports::default();
-        Scord { options, programs: BTreeMap::new(), grids: Vec::new(), latest: 0, reports }
+        let mut reports = Reports::default();
+        if let Some(most) = options.most_races {
+            reports.limit(
+                most,
+                "scord: races that are not told, as there are more different ones than the settings keep",
+            );
+        }
+        Scord {
+            options,
+            programs: BTreeMap::new(),
+            watched: BTreeMap::new(),
+            grids: Vec::new(),
+            latest: 0,
+            reports,
+        }
     }
 
     /// Bytes of metadata, without what finds it and all other tables.
@@ -134,7 +154,8 @@ impl Scord {
 
     fn end(&mut self, id: WorkId) {
         if let Some(at) = self.grids.iter().position(|grid| grid.id == id) {
-            let grid = self.grids.remove(at);
+            let mut grid = self.grids.remove(at);
+            report::refused(&mut self.reports, grid.take_refused());
             let needs = &mut self.programs.entry(grid.first_site).or_default().needs;
             needs.fences |= grid.needs.fences;
             needs.locks |= grid.needs.locks;
@@ -151,6 +172,10 @@ impl Detector for Scord {
         self.programs.entry(first_site).or_default().roles = Some(roles.into());
     }
 
+    fn watch(&mut self, grid: WorkId, watched: Watched) {
+        self.watched.insert(grid, watched);
+    }
+
     /// Never: whether a fence or a lock has ordered two accesses is inferred.
     fn proven(&self) -> bool {
         false
@@ -161,6 +186,8 @@ impl Detector for Scord {
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {
+        let refused = self.grids.iter_mut().map(Grid::take_refused).sum();
+        report::refused(&mut self.reports, refused);
         self.reports.take_warnings()
     }
 
@@ -188,7 +215,8 @@ impl Observer for Scord {
             Event::GridBegin { grid, shape, first_site, .. } => {
                 self.end(grid);
                 let program = self.programs.entry(first_site).or_default();
-                let new = Grid::new((grid, first_site), shape, self.options, program, &mut self.reports);
+                let mut new = Grid::new((grid, first_site), shape, self.options, program, &mut self.reports);
+                new.watched = self.watched.remove(&grid);
                 self.grids.push(new);
             }
             Event::GridEnd { grid } => self.end(grid),

@@ -79,6 +79,16 @@ pub(super) type Key = (Class, Site, Site, Missing);
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
 
+/// So many accesses of rows were not looked at.
+pub(super) fn refused(reports: &mut Reports, count: u64) {
+    if count > 0 {
+        reports.warn(
+            "scord: accesses were not looked at for want of room for metadata, so races may be missed",
+            count,
+        );
+    }
+}
+
 /// An access races with what the metadata says.
 #[cold]
 pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race: &Race<'_>) {

@@ -7,3 +7,4 @@ mod run;
 #[path = "../support/mod.rs"]
 mod support;
 mod trace;
+mod watched;

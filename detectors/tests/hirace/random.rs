@@ -14,7 +14,7 @@ use crate::support::{At, Random, Size};
 use crate::trace::{Access, Op};
 
 /// Where accesses lie: on both sides of the end of a page.
-const BASE: u64 = (1 << 12) - 192;
+pub const BASE: u64 = (1 << 12) - 192;
 
 fn access(random: &mut Random, lanes: u32, quiet: bool) -> Access {
     let action = match random.below(if quiet { 12 } else { 4 }) {
@@ -82,7 +82,15 @@ fn check(finding: &Finding, races: &BTreeSet<Race>, size: Size) {
     }
 }
 
-fn setting(name: &str, unset: u64) -> u64 {
+/// A size, and an execution of a grid of it.
+pub fn execution(seed: u64) -> (Size, Vec<Op>) {
+    let mut random = Random(seed);
+    let size = Size { blocks: random.pick(&[1, 2, 2, 3]), threads: random.pick(&[2, 5, 32, 33, 40, 64]) };
+    let ops = ops(&mut random, size);
+    (size, ops)
+}
+
+pub fn setting(name: &str, unset: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(unset)
 }
 
@@ -91,9 +99,7 @@ fn the_detector_reports_where_a_history_has_a_race() {
     let (first, count) = (setting("BUGAROO_FIRST", 0), setting("BUGAROO_TRACES", 5_000));
     let (mut racy, mut classes) = (0, [0_u32; 3]);
     for seed in first..first + count {
-        let mut random = Random(seed);
-        let size = Size { blocks: random.pick(&[1, 2, 2, 3]), threads: random.pick(&[2, 5, 32, 33, 40, 64]) };
-        let ops = ops(&mut random, size);
+        let (size, ops) = execution(seed);
         let mut reference = Reference::new(size);
         let mut run = Run::new(Settings::default(), size, ops.len(), false);
         let mut any = false;

@@ -1,7 +1,7 @@
 //! A trace as the events that the detector is told.
 
 use bugaroo_detectors::hirace::Settings;
-use bugaroo_detectors::{Detector, Finding, Hirace};
+use bugaroo_detectors::{Detector, Finding, Hirace, Watched};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
@@ -30,12 +30,21 @@ pub struct Run {
     pub detector: Hirace,
     size: Size,
     alive: Vec<u32>,
+    lockstep: bool,
 }
 
 impl Run {
     pub fn new(settings: Settings, size: Size, instructions: usize, lockstep: bool) -> Run {
         let mut detector = Hirace::new(settings);
         detector.learn_program(FIRST, &vec![Role::default(); instructions]);
+        let mut run = Run { detector, size, alive: Vec::new(), lockstep };
+        run.begin();
+        run
+    }
+
+    /// The grid begins, perhaps again.
+    pub fn begin(&mut self) {
+        let size = self.size;
         let shape = Shape {
             warps: size.blocks * size.warps(),
             ctas: size.blocks,
@@ -45,12 +54,12 @@ impl Run {
             cluster: 1,
             shared_bytes: 1 << 14,
         };
-        detector.event(&Event::GridBegin { grid: GRID, shape, lockstep, first_site: FIRST });
+        let lockstep = self.lockstep;
+        self.detector.event(&Event::GridBegin { grid: GRID, shape, lockstep, first_site: FIRST });
         for cta in 0..size.blocks {
-            detector.event(&Event::BlockBegin { grid: GRID, cta, block: u64::from(cta) });
+            self.detector.event(&Event::BlockBegin { grid: GRID, cta, block: u64::from(cta) });
         }
-        let alive = (0..size.blocks * size.warps()).map(|warp| size.lanes(warp)).collect();
-        Run { detector, size, alive }
+        self.alive = (0..size.blocks * size.warps()).map(|warp| size.lanes(warp)).collect();
     }
 
     pub fn lanes(&self, warp: u32, mask: u32) -> Lanes {
@@ -59,6 +68,9 @@ impl Run {
     }
 
     fn access(&mut self, site: u32, warp: u32, access: &Access) {
+        if access.lanes == 0 {
+            return;
+        }
         let by = self.lanes(warp, access.lanes);
         let atomic = if access.is_load { AccessKind::Load } else { AccessKind::Atomic(AtomOp::Add) };
         let (kind, strength) = match access.action {
@@ -119,6 +131,15 @@ impl Run {
     /// Runs all of it.
     pub fn all(size: Size, ops: &[Op]) -> Run {
         let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        ops.iter().enumerate().for_each(|(site, op)| run.step(site as u32, op));
+        run
+    }
+
+    /// Runs all of it, and looks at a part.
+    pub fn watching(watched: Watched, size: Size, ops: &[Op]) -> Run {
+        let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        run.detector.watch(GRID, watched);
+        run.begin();
         ops.iter().enumerate().for_each(|(site, op)| run.step(site as u32, op));
         run
     }

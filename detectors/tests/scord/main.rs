@@ -10,3 +10,4 @@ mod run;
 mod speed;
 mod tables;
 mod threads;
+mod watched;

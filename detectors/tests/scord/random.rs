@@ -70,6 +70,7 @@ fn options() -> impl Strategy<Value = Options> {
         layout,
         cache,
         independent_threads,
+        ..Options::default()
     })
 }
 

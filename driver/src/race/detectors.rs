@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use bugaroo_detectors::{Barracuda, Detector as Looks, Hirace, Ptx, Scord};
-use bugaroo_protocol::Detector;
+use bugaroo_protocol::{Detector, RaceSettings};
+
+use super::watched;
 
 /// Makes detectors.
 type Make = fn() -> Vec<Box<dyn Looks>>;
@@ -18,17 +20,17 @@ pub fn look_with(make: Make) {
     let _ = OTHERS.set(make);
 }
 
-fn make_one(detector: Detector) -> Box<dyn Looks> {
+fn make_one(detector: Detector, settings: &RaceSettings) -> Box<dyn Looks> {
     match detector {
         Detector::Barracuda => Box::new(Barracuda::new()),
         Detector::Ptx => Box::new(Ptx::new()),
-        Detector::Hirace => Box::new(Hirace::default()),
-        Detector::Scord => Box::new(Scord::default()),
+        Detector::Hirace => Box::new(Hirace::new(watched::of_hirace(settings))),
+        Detector::Scord => Box::new(Scord::new(watched::of_scord(settings).unwrap_or_default())),
     }
 }
 
 /// Those of the orders; None where they name none.
-pub fn make(wanted: &[Detector]) -> Option<Vec<Box<dyn Looks>>> {
+pub fn make(wanted: &[Detector], settings: &RaceSettings) -> Option<Vec<Box<dyn Looks>>> {
     if wanted.is_empty() {
         return None;
     }
@@ -39,5 +41,5 @@ pub fn make(wanted: &[Detector]) -> Option<Vec<Box<dyn Looks>>> {
     let mut names = wanted.to_vec();
     names.sort_unstable();
     names.dedup();
-    Some(names.into_iter().map(make_one).collect())
+    Some(names.into_iter().map(|name| make_one(name, settings)).collect())
 }

@@ -19,13 +19,14 @@ pub mod order;
 mod programs;
 mod report;
 mod transfers;
+mod watched;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::Set;
-use bugaroo_protocol::{Backend, Detector, Model, Orders};
+use bugaroo_protocol::{Backend, Detector, Model, Orders, RaceSettings};
 use bugaroo_simulator::{Program, Watch};
 
 use crate::host_watch::Keeper;
@@ -38,6 +39,7 @@ use grids::{Grid, Grids};
 use looker::Looker;
 use order::Order;
 use programs::Programs;
+use watched::Watching;
 
 /// What the process has for races.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct Race {
     looker: Rc<RefCell<Looker>>,
     programs: Programs,
     grids: Grids,
+    /// What is left out of launches, if anything.
+    watching: Option<Watching>,
     lockstep: bool,
     /// What was told up to now, of the looker's counts.
     accesses: u64,
@@ -84,6 +88,16 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
             names()
         ));
     }
+    let settings = &orders.race_settings;
+    if orders.handlers && *settings != RaceSettings::default() {
+        return Some("settings of detectors with injected handlers: these look at everything".to_owned());
+    }
+    if watched::of_scord(settings).is_none() {
+        return Some("settings of scord: the fields of a word do not fit into it".to_owned());
+    }
+    if let Err(error) = Watching::new(&settings.watch) {
+        return Some(format!("settings of detectors: {error}"));
+    }
     let delays =
         orders.pw != 0.0 && orders.model.is_some() || orders.pr != 0.0 && orders.model == Some(Model::Ptx);
     if orders.handlers && delays {
@@ -95,13 +109,15 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
 }
 
 impl Race {
-    /// For the detectors that the orders name, which there are; None where they name none.
-    pub fn new(wanted: &[Detector]) -> Option<Race> {
-        let detectors = detectors::make(wanted)?;
+    /// For the detectors that the orders name, which there are; None where they name none. The settings are such that
+    /// [`unsupported`] has nothing against them.
+    pub fn new(wanted: &[Detector], settings: &RaceSettings) -> Option<Race> {
+        let detectors = detectors::make(wanted, settings)?;
         Some(Race {
             looker: Rc::new(RefCell::new(Looker::new(Set::new(detectors)))),
             programs: Programs::default(),
             grids: Grids::default(),
+            watching: Watching::new(&settings.watch).unwrap_or_default(),
             lockstep: wanted.iter().all(|detector| detector.counts_on_lockstep()),
             accesses: 0,
             bytes: 0,
@@ -128,6 +144,11 @@ impl Injection {
     pub fn race(&self) -> &[Detector] {
         self.orders.as_ref().map_or(&[], |orders| &orders.race)
     }
+
+    /// What they look at, and how much they keep.
+    pub fn race_settings(&self) -> RaceSettings {
+        self.orders.as_ref().map(|orders| orders.race_settings.clone()).unwrap_or_default()
+    }
 }
 
 impl Driver {
@@ -139,6 +160,7 @@ impl Driver {
         kernel: &str,
         shape: ([u32; 3], [u32; 3]),
     ) -> Option<Watch> {
+        let seed = self.injection.seed();
         let (grid, site) = self.queue.order.as_ref()?.work(ticket);
         let race = self.race.as_mut()?;
         let Some((first_site, is_new)) = race.programs.first(program) else {
@@ -153,6 +175,11 @@ impl Driver {
                 .set
                 .each()
                 .for_each(|detector| detector.learn_program(first_site, &roles));
+        }
+        if let Some(watching) = &mut race.watching {
+            let watched = watching.of_launch(program, kernel, seed);
+            let mut looker = race.looker.borrow_mut();
+            looker.set.each().for_each(|detector| detector.watch(grid, watched.clone()));
         }
         Some(Watch { observer: Rc::clone(&race.looker) as _, grid, first_site })
     }

@@ -15,6 +15,8 @@ use crate::diagnosis::{Lines, one_thread};
 use crate::injection::Injected;
 use crate::state::Driver;
 
+use super::watched::Watching;
+
 /// Accesses after which it is looked again how much memory the detectors take.
 const WEIGHED: u64 = 1 << 20;
 
@@ -65,6 +67,7 @@ impl Driver {
             let what = "launches that may begin early (programmatic dependent launch) are taken as launched in the order of their stream";
             warnings.push((what.to_owned(), early));
         }
+        let met = race.watching.as_mut().map(Watching::take_met).unwrap_or_default();
         let refused = race.keeper.take_refused();
         warnings.extend(refused.into_iter().map(|(why, count)| (why.to_owned(), count)));
         if unknown > 0 {
@@ -76,9 +79,9 @@ impl Driver {
         race.bytes = race.bytes.max(held);
         let bytes = race.bytes;
         drop(looker);
-        if !found.is_empty() || !warnings.is_empty() || accesses > 0 {
+        if !found.is_empty() || !warnings.is_empty() || !met.is_empty() || accesses > 0 {
             let races = self.told(&found);
-            self.report.send(&Message::Races(Races { races, warnings, accesses, bytes }));
+            self.report.send(&Message::Races(Races { races, warnings, met, accesses, bytes }));
         }
         // What was found with them is told.
         if let (Some(race), Some(order)) = (&mut self.race, &self.queue.order) {

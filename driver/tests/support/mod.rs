@@ -129,6 +129,7 @@ pub fn baseline() -> Orders {
         report_sites: false,
         conflicts: false,
         race: Vec::new(),
+        race_settings: Default::default(),
         digest: false,
         cache: None,
         report_fd: -1,

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{Detector, Race, RaceParty, SourceLine};
+use bugaroo_protocol::{Detector, Named, Race, RaceParty, SourceLine};
 use serde::Serialize;
 
+use super::compare::Comparison;
 use super::{Key, Look, Place, Scope};
 use crate::findings::Share;
 use crate::names::demangled;
@@ -78,6 +79,8 @@ pub struct RaceSummary {
     pub accesses: u64,
     /// Most host memory that detectors took in a trial, bytes.
     pub bytes: u64,
+    /// What several detectors say of the same trials.
+    pub comparison: Option<Comparison>,
     /// How the program's processes ended, and how many of them.
     pub exits: Vec<(Exit, u64)>,
 }
@@ -86,15 +89,17 @@ impl RaceSummary {
     /// Sums up the trials of a cell, whose turns `variation` has; `address` is how `replay` is told which trial is meant.
     pub fn new<'a>(
         variation: &Variation,
-        records: impl IntoIterator<Item = &'a TrialRecord>,
+        records: impl IntoIterator<Item = &'a TrialRecord> + Clone,
         address: impl Fn(u64) -> String,
     ) -> Self {
         let mut all: BTreeMap<Key, FoundRace> = BTreeMap::new();
         let mut looks: BTreeMap<Look, u64> = BTreeMap::new();
         let mut warnings: BTreeMap<String, RaceWarning> = BTreeMap::new();
         let mut outside: BTreeSet<Key> = BTreeSet::new();
-        let mut sum = RaceSummary::default();
+        let comparison = Comparison::new(variation, records.clone());
+        let mut sum = RaceSummary { comparison, ..RaceSummary::default() };
         let scope = Scope::of(variation);
+        let mut unmet: BTreeSet<Named> = variation.race_settings.watch.named().collect();
         for record in records {
             *looks.entry(Look::of(&variation.of_trial(record.trial))).or_default() += 1;
             match sum.exits.iter_mut().find(|(exit, _)| *exit == record.exit) {
@@ -102,6 +107,7 @@ impl RaceSummary {
                 None => sum.exits.push((record.exit, 1)),
             }
             let Some(of_trial) = &record.races else { continue };
+            unmet.retain(|name| !of_trial.met.contains(name));
             sum.accesses = sum.accesses.saturating_add(of_trial.accesses);
             sum.bytes = sum.bytes.max(of_trial.bytes);
             sum.more = sum.more.saturating_add(of_trial.more);
@@ -137,7 +143,10 @@ impl RaceSummary {
         sum.races = all.into_values().collect();
         // They come in the order of their keys, which decides where all else is equal.
         sum.races.sort_by_key(telling);
-        sum.warnings = warnings.into_values().collect();
+        let trials: u64 = looks.values().sum();
+        let vain =
+            |name: Named| RaceWarning { what: format!("detector settings: {name}"), count: trials, trials };
+        sum.warnings = warnings.into_values().chain(unmet.into_iter().map(vain)).collect();
         let looked = |(look, trials)| {
             let Look { detectors, model, scheduler } = look;
             Looked { detectors, model, scheduler, trials }
@@ -150,6 +159,9 @@ impl RaceSummary {
     pub fn suppress(&mut self, rules: &Suppressions) {
         for found in &mut self.races {
             found.suppressed = rules.of(&found.race);
+        }
+        if let Some(comparison) = &mut self.comparison {
+            comparison.suppress(rules);
         }
     }
 

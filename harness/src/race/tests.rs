@@ -65,11 +65,11 @@ fn gathered(messages: Vec<Races>) -> TrialRaces {
     all.all
 }
 
-fn one(races: Vec<Race>) -> TrialRaces {
+pub(crate) fn one(races: Vec<Race>) -> TrialRaces {
     gathered(vec![Races { races, accesses: 10, ..Races::default() }])
 }
 
-fn record(trial: u64, races: Option<TrialRaces>) -> TrialRecord {
+pub(crate) fn record(trial: u64, races: Option<TrialRaces>) -> TrialRecord {
     TrialRecord {
         trial,
         seed: trial,
@@ -87,7 +87,7 @@ fn record(trial: u64, races: Option<TrialRaces>) -> TrialRecord {
     }
 }
 
-fn turns(detectors: &[Detector]) -> Variation {
+pub(crate) fn turns(detectors: &[Detector]) -> Variation {
     let turns = Turns { detectors: detectors.to_vec(), model: None, scheduler: None };
     Variation { turns: Some(turns), ..Variation::default() }
 }

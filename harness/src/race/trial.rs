@@ -1,8 +1,8 @@
 //! What the detectors of one trial told, summed up as it comes in: each message tells what is new since the last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{Race, Races};
+use bugaroo_protocol::{Named, Race, Races};
 use serde::{Deserialize, Serialize};
 
 use super::Key;
@@ -23,6 +23,9 @@ pub struct TrialRaces {
     /// What could not be looked at: a sentence each without its end, and how often.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<(String, u64)>,
+    /// What of the settings' names something was found for.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub met: BTreeSet<Named>,
     /// Accesses that were looked at, in warps.
     #[serde(default)]
     pub accesses: u64,
@@ -49,7 +52,8 @@ impl Gathered {
     /// Takes what is new.
     pub fn take(&mut self, races: Races) {
         // Taken apart, so that nothing is ever forgotten here.
-        let Races { races, warnings, accesses, bytes } = races;
+        let Races { races, warnings, met, accesses, bytes } = races;
+        self.all.met.extend(met);
         for race in races {
             let key = Key::of(&race);
             match self.known.get(&key) {

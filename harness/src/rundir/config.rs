@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Detector, Insertion, Model, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Backend, Detector, Insertion, Model, RaceSettings, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -75,6 +75,9 @@ pub struct Configuration {
     /// Detectors that look for races in all trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Detector>,
+    /// What HiRace and ScoRD look at, and how much they keep.
+    #[serde(default, skip_serializing_if = "RaceSettings::is_default")]
+    pub race_settings: RaceSettings,
     /// Detectors, model and scheduler that take turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
@@ -146,6 +149,7 @@ impl Configuration {
             widen: variation.widen.clone(),
             handlers: variation.handlers,
             race: variation.race.clone(),
+            race_settings: variation.race_settings.clone(),
             turns: variation.turns.clone(),
             suppressions: match settings.oracle {
                 Oracle::Race => settings.suppressions.texts().cloned().collect(),
@@ -180,6 +184,7 @@ impl Configuration {
                 widen: self.widen.clone(),
                 handlers: self.handlers,
                 race: self.race.clone(),
+                race_settings: self.race_settings.clone(),
                 // Asked for by searches alone, which have no cells.
                 within_blocks: false,
                 turns: self.turns.clone(),

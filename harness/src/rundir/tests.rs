@@ -38,6 +38,7 @@ fn run() -> RunFile {
             widen: BTreeSet::new(),
             handlers: false,
             race: Vec::new(),
+            race_settings: Default::default(),
             turns: None,
             suppressions: Vec::new(),
             warp_synchronous: false,

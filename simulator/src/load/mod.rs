@@ -194,6 +194,11 @@ impl Program {
         self.variables.get(name).copied()
     }
 
+    /// All of them, by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, (u64, u64))> {
+        self.variables.iter().map(|(name, place)| (name.as_str(), *place))
+    }
+
     /// The module variable in global or constant memory at an address, and the distance from where it begins.
     pub fn variable_at(&self, address: u64) -> Option<(String, u64)> {
         let mut all = self.variables.iter();

@@ -1,4 +1,4 @@
-//! Amounts of memory, as options give them.
+//! Amounts of memory, as options and files of settings give them.
 
 /// Reads a number of bytes: 1048576, 512K, 64M, 1G, or with a B or iB behind. Units are powers of 1024.
 ///
