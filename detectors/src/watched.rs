@@ -12,7 +12,7 @@ pub struct Numbers(Vec<Range<u64>>);
 impl Numbers {
     /// All that there are.
     pub fn all() -> Numbers {
-        Numbers(vec![0..u64::MAX])
+        Numbers::of(std::iter::once(0..u64::MAX))
     }
 
     /// Those in any of these ranges.

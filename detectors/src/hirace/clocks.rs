@@ -33,10 +33,21 @@ impl Warp {
 struct Block {
     /// The latest block clock of its warps.
     latest: u32,
-    /// Barriers by number: whether somebody has come since they completed last, and what their clock was then.
-    barriers: Vec<(u32, bool, u32)>,
+    barriers: Vec<Barrier>,
     /// mbarriers by address: what the clock was when their last phase completed.
     phases: FxHashMap<u64, u32>,
+}
+
+/// A barrier of a block.
+#[derive(Clone, Copy, Debug)]
+struct Barrier {
+    number: u32,
+    /// Somebody has come since it completed last.
+    come: bool,
+    /// Warps that wait, a bit each.
+    waiting: u32,
+    /// The block's clock when it completed last.
+    clock: u32,
 }
 
 /// All clocks of a grid.
@@ -50,8 +61,10 @@ pub(super) struct Clocks {
     most: (u32, u32),
     /// One has become later.
     pub over: bool,
-    /// Barriers at which not all threads of a block or warp were.
-    pub partial: u64,
+    /// Barriers of the block at which not all of its threads have waited.
+    pub partial_blocks: u64,
+    /// Barriers of a warp at which not all of its threads were.
+    pub partial_warps: u64,
 }
 
 impl Clocks {
@@ -63,7 +76,8 @@ impl Clocks {
             threads_per_block: shape.threads_per_cta,
             most,
             over: false,
-            partial: 0,
+            partial_blocks: 0,
+            partial_warps: 0,
         }
     }
 
@@ -90,35 +104,49 @@ impl Clocks {
     }
 
     /// Lanes come to a barrier of the block.
-    pub fn arrive(&mut self, by: &Lanes, barrier: u32) {
+    pub fn arrive(&mut self, by: &Lanes, barrier: u32, waits: bool) {
+        let warp = 1 << ((by.first / 32) & 31);
         let Some(block) = self.blocks.get_mut(by.cta as usize) else { return };
-        match block.barriers.iter_mut().find(|(number, ..)| *number == barrier) {
-            Some((_, come, _)) => *come = true,
-            None => block.barriers.push((barrier, true, 0)),
-        }
+        let at = match block.barriers.iter().position(|known| known.number == barrier) {
+            Some(at) => at,
+            None => {
+                block.barriers.push(Barrier { number: barrier, come: false, waiting: 0, clock: 0 });
+                block.barriers.len() - 1
+            }
+        };
+        let known = &mut block.barriers[at];
+        known.come = true;
+        known.waiting |= if waits { warp } else { 0 };
     }
 
     /// They go on behind it.
     pub fn leave(&mut self, by: &Lanes, barrier: u32) {
+        let all = self.alive(by.cta);
         let Some(block) = self.blocks.get_mut(by.cta as usize) else { return };
-        let Some((_, come, clock)) = block.barriers.iter_mut().find(|(number, ..)| *number == barrier) else {
-            return;
-        };
-        if std::mem::take(come) {
+        let Some(known) = block.barriers.iter_mut().find(|known| known.number == barrier) else { return };
+        if std::mem::take(&mut known.come) {
             block.latest += 1;
-            *clock = block.latest;
+            known.clock = block.latest;
             self.over |= block.latest > self.most.0;
+            self.partial_blocks += u64::from(all & !std::mem::take(&mut known.waiting) != 0);
         }
-        let clock = *clock;
+        let clock = known.clock;
         self.raise(by.warp, clock);
     }
 
     /// A barrier has completed at which nobody waited.
     pub fn completed(&mut self, cta: u32, barrier: u32) {
         let Some(block) = self.blocks.get_mut(cta as usize) else { return };
-        if let Some((_, come, _)) = block.barriers.iter_mut().find(|(number, ..)| *number == barrier) {
-            *come = false;
+        if let Some(known) = block.barriers.iter_mut().find(|known| known.number == barrier) {
+            (known.come, known.waiting) = (false, 0);
         }
+    }
+
+    /// Warps of a block that have not exited, a bit each.
+    fn alive(&self, cta: u32) -> u32 {
+        let first = (cta * self.warps_per_block) as usize;
+        let warps = self.warps.iter().skip(first).take(self.warps_per_block.min(32) as usize);
+        (0..).zip(warps).fold(0, |all, (at, warp)| all | u32::from(warp.alive != 0) << at)
     }
 
     /// Lanes meet at `bar.warp.sync`.
@@ -132,7 +160,7 @@ impl Clocks {
             warp.lanes = None;
             return;
         }
-        self.partial += 1;
+        self.partial_warps += 1;
         let lanes = warp.lanes.get_or_insert_with(|| Box::new([before; 32]));
         by.each().for_each(|lane| lanes[lane as usize] = warp.warp);
     }

@@ -129,10 +129,19 @@ impl Hirace {
     fn end(&mut self, id: WorkId) {
         let Some(at) = self.grids.iter().position(|grid| grid.id == id) else { return };
         let mut grid = self.grids.remove(at);
-        if grid.clocks.partial > 0 {
-            let what =
-                "hirace: __syncwarp() with a mask counts as one of the whole warp, so races may be missed";
-            self.reports.warn(what, grid.clocks.partial);
+        for (count, what) in [
+            (
+                grid.clocks.partial_blocks,
+                "hirace: a barrier at which not all threads of a block wait counts as one of all, so races may be missed",
+            ),
+            (
+                grid.clocks.partial_warps,
+                "hirace: __syncwarp() with a mask counts as one of the whole warp, so races may be missed",
+            ),
+        ] {
+            if count > 0 {
+                self.reports.warn(what, count);
+            }
         }
         grid.end(&mut self.room);
     }
@@ -255,7 +264,7 @@ impl Hirace {
         let clocks = &mut grid.clocks;
         match *event {
             Event::Exit(by) => clocks.exit(&by),
-            Event::Arrive { by, barrier, .. } => clocks.arrive(&by, barrier),
+            Event::Arrive { by, barrier, waits, .. } => clocks.arrive(&by, barrier, waits),
             Event::Leave { by, barrier } => clocks.leave(&by, barrier),
             Event::Completed { cta, barrier, .. } => clocks.completed(cta, barrier),
             Event::WarpBarrier { by, .. } => clocks.meet(&by),

@@ -94,7 +94,8 @@ pub fn check(md: &Entry, now: &Now, since: Since) -> Verdict {
     }
     let written = md.written();
     if md.has(IS_ATOM) {
-        let wide = md.has(DEVICE_SCOPE) && (now.device_scope || !now.atomic);
+        // The paper asks for the first one's scope alone. The second one's may be too narrow, too, unless a fence stands between.
+        let wide = md.has(DEVICE_SCOPE) && (now.device_scope || !now.atomic || since.dev);
         if !same_block && !wide && (now.writes || written != Written::No) {
             return Verdict::Race(Condition::AtomicScope);
         }

@@ -65,14 +65,19 @@ impl LockTable {
         self.entries.iter_mut().filter(|entry| **entry & ACTIVE == 0).for_each(|entry| *entry = 0);
     }
 
-    /// The bloom filter of the active locks, of 8 or 16 bits. A lock of a block's scope is another one in each block.
+    /// The bloom filter of the active locks, of 8 or 16 bits. The lower half is of their addresses; the upper one is of their scopes, too: a
+    /// lock of a block's scope is another one in each block, and one of the device is in each block the same as that.
     pub fn bloom(&self, bits: u32, block: u32) -> u16 {
         let (half, part) = (bits / 2, bits.trailing_zeros() - 1);
         let mut bloom = 0;
         for entry in self.entries.iter().filter(|entry| **entry & ACTIVE != 0) {
-            let mixed = if entry & DEVICE != 0 { 0 } else { 1 + block % 63 };
-            let hash = hash(entry >> ADDRESS) ^ mixed;
-            bloom |= 1 << (hash & (half - 1)) | 1 << (half + (hash >> part & (half - 1)));
+            let hash = hash(entry >> ADDRESS);
+            let high = hash >> part;
+            bloom |= 1 << (hash & (half - 1));
+            bloom |= 1 << (half + (high.wrapping_add(1 + block % (half - 1)) & (half - 1)));
+            if entry & DEVICE != 0 {
+                bloom |= 1 << (half + (high & (half - 1)));
+            }
         }
         bloom
     }

@@ -14,7 +14,9 @@
 //!   A write that passes all checks makes the readers before it forgotten.
 //! - Condition (a) is for other warps only, as the text has it; (c) for other warps, and not behind a barrier. Scopes of atomics
 //!   come first, strength comes last: one condition is told of each access.
-//! - Condition (d) holds in either order: for the first atomic's scope as for the second's.
+//! - Condition (d) holds in either order: for the first atomic's scope, and for the second's where the first one's warp has had no device fence
+//!   since.
+//! - In the filter a lock of the device is, in its block, the same as one of the block ([`locks`]).
 //! - A device fence of any warp orders what its block did before its last barrier, too ([`fences`]): HRF-relaxed-indirect has it
 //!   so, and a barrier of the grid is made so. Its own read behind its fence does not make a warp's write unordered again.
 //! - `.relaxed`, `.acquire` and `.release` loads and stores are younger than the paper: they are atomics of their scope. So
@@ -44,6 +46,11 @@
 //! - Volatile accesses that wait for a volatile store or an atomic race with it where the writer has not fenced since: tables III and
 //!   IV say so. So do weak accesses that fences order (c), and data that was initialised without the lock, though ordered (e, f).
 //! - A block-scoped atomic and whoever of another block comes behind it, however ordered (d).
+//! - A write behind a barrier of the block that another warp of it had read the bytes before, where another block had written them:
+//!   shared by the device, they are not taken for ordered by the barrier (a).
+//! - Order that a third warp hands on by a device fence, where the first one has fenced for its block alone (b).
+//! - Data of which each thread of a block has a part, under a lock that one thread takes for all (e, f); and under a lock between whose
+//!   compare-and-swap and fence the program or the compiler has put a plain access.
 //! - Counts that have wrapped, which is told as a warning.
 
 mod barriers;

@@ -180,3 +180,24 @@ fn in_lockstep_a_warp_is_one() {
     let classes: Vec<Class> = run.findings().iter().map(|finding| finding.class).collect();
     assert!(!classes.is_empty() && classes.iter().all(|class| *class == Class::IntraBlock), "{classes:?}");
 }
+
+/// A barrier that some threads are at counts as one of all, and that is told.
+#[test]
+fn a_barrier_of_some_is_warned_of() {
+    let warnings = |there: &[u32]| {
+        let mut run = Run::new(Settings::default(), Size { blocks: 1, threads: 96 }, 4, false);
+        let lanes: Vec<_> = there.iter().map(|warp| run.lanes(*warp, u32::MAX)).collect();
+        for by in &lanes {
+            run.event(Event::Arrive { by: *by, site: FIRST, barrier: 1, waits: true });
+        }
+        lanes.iter().for_each(|by| run.event(Event::Leave { by: *by, barrier: 1 }));
+        run.event(Event::GridEnd { grid: GRID });
+        run.detector.take_warnings().len()
+    };
+    assert_eq!((warnings(&[0, 1, 2]), warnings(&[0, 1])), (0, 1));
+    let mut run = Run::new(Settings::default(), Size { blocks: 1, threads: 64 }, 4, false);
+    run.step(0, &Op::Exit(1, u32::MAX));
+    run.step(1, &Op::BlockBarrier(0));
+    run.event(Event::GridEnd { grid: GRID });
+    assert_eq!(run.detector.take_warnings(), []);
+}

@@ -40,7 +40,7 @@ fn a_lock_is_held_from_its_fence_to_its_exchange() {
     table.activate(false);
     assert_eq!(table.bloom(16, 0), 0);
     table.activate(true);
-    assert_eq!(table.bloom(16, 0).count_ones(), 2);
+    assert_eq!(table.bloom(16, 0).count_ones(), 3);
     assert!(!table.release(6, true));
     assert!(!table.release(5, false));
     assert!(table.release(5, true));
@@ -85,6 +85,7 @@ proptest! {
         one in 0u64..256,
         other in 0u64..256,
         device in any::<bool>(),
+        scope in any::<bool>(),
         block in 0u32..4096,
         wide in any::<bool>(),
     ) {
@@ -97,16 +98,19 @@ proptest! {
         };
         let mine = of(one, device, block);
         prop_assert!(bits == 16 || mine >> 8 == 0);
-        prop_assert_eq!(mine.count_ones(), 2);
-        prop_assert!(common(mine, of(one, device, block)));
+        prop_assert_eq!(mine.count_ones(), if device { 3 } else { 2 });
+        // Whatever its scope: within a block both are the same lock.
+        prop_assert!(common(mine, of(one, scope, block)));
         prop_assert!(!common(mine, 0));
         let same = hash(one * 4) == hash(other * 4);
-        prop_assert!(!same || common(mine, of(other, device, block)));
+        prop_assert!(!same || common(mine, of(other, scope, block)));
         if wide {
-            prop_assert_eq!(common(mine, of(other, device, block)), same);
-            // A lock of the block is not that of the device, nor of the next block.
-            prop_assert!(!common(of(one, false, block), of(one, true, block)));
+            // Of one scope as of the other: no other address, but for what the scopes' bits have in common.
+            prop_assert!(same || !common(of(one, false, block), of(other, false, block)));
+            prop_assert!(common(of(one, true, block), of(one, true, block + 1)));
+            // One of the block is not that of the next block, whatever that one's scope.
             prop_assert!(!common(of(one, false, block), of(one, false, block + 1)));
+            prop_assert!(!common(of(one, false, block), of(one, true, block + 1)));
         }
         // Of several any does.
         let mut both = LockTable::default();
@@ -257,13 +261,15 @@ fn lanes_lock_side_by_side() {
     by_lanes(&mut run, 4, &back, |lane| 31 - lane);
     by_lanes(&mut run, 1, &locks, |lane| lane);
     assert_eq!((run.missing(), run.warnings()), (vec![], vec![]));
-    // The same element under another lock: each of the lanes is told.
+    // The same element under another lock: the lanes are told.
     let mut run = Run::new();
     by_lanes(&mut run, 0, &locks, |lane| lane);
     by_lanes(&mut run, 4, &back, |lane| lane);
     let found = run.findings();
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].missing, found[0].count), (Missing::LockOnLoad, 32));
+    // The upper halves of two locks of different addresses may agree.
+    assert_eq!(found[0].missing, Missing::LockOnLoad);
+    assert!((30..=32).contains(&found[0].count), "{}", found[0].count);
     // Then nobody holds any, and a lane may lock for its warp again.
     lock(&mut run, 0, LOCK, Gpu);
     run.go(0, store(0x9000).lanes(u32::MAX));
@@ -323,5 +329,28 @@ fn lanes_at_one_place_have_their_own_locks() {
     // The last lane's lock is the second one.
     lock(&mut run, 4, locks[1], Gpu);
     run.go(4, store(X));
+    assert_eq!(run.missing(), []);
+}
+
+/// One warp takes the lock for the device, another one of its block for the block.
+#[test]
+fn a_lock_of_the_block_is_that_of_the_device_in_its_block() {
+    let mut run = Run::new();
+    for (warp, scope) in [(0, Gpu), (1, Cta), (0, Gpu)] {
+        lock(&mut run, warp, LOCK, scope);
+        run.go(warp, store(X));
+        unlock(&mut run, warp, LOCK, scope);
+    }
+    assert_eq!(run.missing(), []);
+}
+
+/// An atomic of the block behind one of the device: it is too narrow, unless a fence stands between.
+#[test]
+fn a_narrow_atomic_behind_a_wide_one() {
+    let mut run = Run::new();
+    run.go(0, add(Gpu, X)).go(4, add(Cta, X));
+    assert_eq!(run.missing(), [Missing::AtomicScope]);
+    let mut run = Run::new();
+    run.go(0, add(Gpu, X)).fence(0, Gpu).go(4, add(Cta, X));
     assert_eq!(run.missing(), []);
 }
