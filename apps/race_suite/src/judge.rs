@@ -28,6 +28,16 @@ fn told(place: Place) -> String {
     }
 }
 
+/// Whether each race that a verdict demands is among the reports; so it is where it demands none.
+pub fn seen(verdict: &Verdict, reported: &[Reported]) -> bool {
+    match verdict {
+        Verdict::Any | Verdict::None => true,
+        Verdict::Races { expected, .. } => {
+            expected.iter().all(|race| reported.iter().any(|one| is(race, one)))
+        }
+    }
+}
+
 /// What differs, a sentence each; nothing where all is as it should be.
 pub fn differences(verdict: &Verdict, reported: &[Reported]) -> Vec<String> {
     match verdict {

@@ -27,12 +27,14 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 
 /// The detectors that labels speak of.
 pub const DETECTORS: [&str; 4] = ["ptx", "barracuda", "hirace", "scord"];
 
 /// Where an access is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// A line of the program, from 1.
     Line(u32),
@@ -41,7 +43,8 @@ pub enum Place {
 }
 
 /// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Two writes.
     WriteWrite,
@@ -54,7 +57,8 @@ pub enum Kind {
 }
 
 /// How far apart the two threads are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// In one warp.
     IntraWarp,
@@ -125,6 +129,16 @@ pub struct Label {
 }
 
 impl Kind {
+    /// As labels and reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::WriteWrite => "write-write",
+            Kind::WriteRead => "write-read",
+            Kind::BranchOrder => "branch-order",
+            Kind::BarrierDivergence => "barrier-divergence",
+        }
+    }
+
     fn parse(name: &str) -> Result<Kind> {
         Ok(match name {
             "write-write" => Kind::WriteWrite,
@@ -137,6 +151,18 @@ impl Kind {
 }
 
 impl Class {
+    /// As labels and reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::IntraWarp => "intra-warp",
+            Class::Divergence => "divergence",
+            Class::IntraBlock => "intra-block",
+            Class::InterBlock => "inter-block",
+            Class::InterGrid => "inter-grid",
+            Class::Host => "host",
+        }
+    }
+
     /// By its name in reports.
     pub fn parse(name: &str) -> Result<Class> {
         Ok(match name {

@@ -1,12 +1,13 @@
 //! What `bugaroo race --format json` prints, as far as labels ask for it.
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::label::{Class, Kind, Place};
 
 /// One of the two accesses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {
     /// Where it is; none if that is in no line of the program.
     pub place: Option<Place>,
@@ -17,12 +18,14 @@ pub struct Party {
 }
 
 /// A race that was reported. Of a write and a read, the write stands first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reported {
     /// What is wrong.
     pub kind: Kind,
     /// How far apart.
     pub class: Class,
+    /// It is of shared memory; else of global memory.
+    pub shared: bool,
     /// One access.
     pub first: Party,
     /// The other.
@@ -75,7 +78,8 @@ fn race(race: &Value, file: &str) -> Result<Reported> {
         other => bail!("{other} is no kind of race"),
     };
     let trials = race["trials"].as_u64().context("a race has no trials")?;
-    Ok(Reported { kind, class: Class::parse(text("class")?)?, first, second, trials })
+    let shared = text("space")? == "shared";
+    Ok(Reported { kind, class: Class::parse(text("class")?)?, shared, first, second, trials })
 }
 
 /// The races in a report about a program in this file.
