@@ -1,5 +1,5 @@
 //! `evaluation`: regenerates Tables I to IV and Figures 3 and 4 of the Bugaroo paper as Markdown and SVG, with the
-//! built `bugaroo` and programs, ours beside the paper's.
+//! built `bugaroo` and programs, ours beside the paper's; and the tables of the race detectors' papers ([`races`]).
 //!
 //! [`catalog`] says what is run, [`paper`] what the paper reports, [`causes`] why the two differ where they do;
 //! [`measure`] fills [`results`] by means of [`tools`]; the rest shows them.
@@ -16,6 +16,7 @@ mod measure;
 mod memory;
 mod options;
 mod paper;
+mod races;
 mod report;
 mod results;
 mod statistics;
@@ -35,6 +36,8 @@ use clap::Parser as _;
 use crate::figures::Which;
 use crate::measure::Plan;
 use crate::options::Options;
+use crate::races::machine;
+use crate::races::questions::{self, Paper};
 use crate::results::{Evaluation, Settings};
 use crate::tools::{Interrupted, Tools};
 
@@ -69,18 +72,12 @@ fn evaluate(options: &Options) -> anyhow::Result<usize> {
             built: tools.built()?,
         };
         let mut results = Evaluation::open(&options.out, settings)?;
-        let plan = Plan {
-            tools: &tools,
-            programs: options.programs(),
-            models: options.models(),
-            out: options.out.clone(),
-        };
-        let measured = plan.measure(&mut results).await;
+        let measured = measure(options, &tools, &mut results).await;
         // Whatever stopped it, what is there is shown.
         write(&options.out, &results)?;
         measured.map(|()| results)
     })??;
-    let alarms = findings::alarms(&results);
+    let alarms = report::alarms(&results);
     for alarm in &alarms {
         eprintln!("evaluation: {}", alarm.replace("**", ""));
     }
@@ -88,12 +85,42 @@ fn evaluate(options: &Options) -> anyhow::Result<usize> {
     Ok(alarms.len())
 }
 
-/// Writes the report and the figures.
+/// Measures what the options ask for.
+async fn measure(options: &Options, tools: &Tools, results: &mut Evaluation) -> anyhow::Result<()> {
+    let papers = options.papers();
+    // What is the same on every machine, and of short programs.
+    for paper in &papers {
+        if let Some(suite) = paper.suite() {
+            let Some(nvcc) = race_suite::tools::nvcc() else {
+                eprintln!(
+                    "evaluation: no nvcc, so that {suite} is left out: apps/rebuild-ptx --install installs it"
+                );
+                continue;
+            };
+            let questions = questions::of(suite, results.settings.short)?;
+            let asks = tools.race_suite(nvcc);
+            races::measure::suite(questions, asks, tools.interrupt(), results, &options.out).await?;
+        }
+    }
+    if papers.contains(&Paper::Barracuda) {
+        for program in options.programs() {
+            races::measure::app(program, tools, results, &options.out).await?;
+        }
+    }
+    if papers.contains(&Paper::Bugaroo) {
+        let (programs, models) = (options.programs(), options.models());
+        Plan { tools, programs, models, out: options.out.clone() }.measure(results).await?;
+    }
+    Ok(())
+}
+
+/// Writes the report, the figures and the state machine.
 fn write(out: &Path, evaluation: &Evaluation) -> anyhow::Result<()> {
     for which in [Which::Global, Which::Shared] {
         if let Some(figure) = figures::draw(evaluation, which)? {
             results::replace(&out.join(which.file()), figure.as_bytes())?;
         }
     }
+    results::replace(&out.join(machine::FILE), machine::table().as_bytes())?;
     results::replace(&out.join(report::FILE), report::render(evaluation).as_bytes())
 }

@@ -6,11 +6,13 @@ use bugaroo_protocol::Model;
 use clap::{Parser, ValueEnum};
 
 use crate::catalog::{self, PROGRAMS, Program};
+use crate::races::questions::Paper;
 
-/// Regenerates Tables I to IV and Figures 3 and 4 of the Bugaroo paper, ours beside the paper's.
+/// Regenerates Tables I to IV and Figures 3 and 4 of the Bugaroo paper, and the tables of what the race detectors' papers find, ours
+/// beside the papers'.
 ///
-/// Needs `cargo build --release --workspace`. Writes README.md, figure3.svg, figure4.svg and evaluation.json. After
-/// Ctrl-C, the same command goes on where it was.
+/// Needs `cargo build --release --workspace`, and for the race detectors the compiler that `apps/rebuild-ptx --install` installs. Writes
+/// README.md, figure3.svg, figure4.svg, hirace-machine.txt and evaluation.json. After Ctrl-C, the same command goes on where it was.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Options {
@@ -18,7 +20,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 32))]
     pub trials: Option<u64>,
 
-    /// The form for CI: fewer trials and timings, a smaller streamcluster, model store-buffer alone
+    /// The form for CI: fewer trials and timings, a smaller streamcluster, model store-buffer alone, a few programs for the race detectors
     #[arg(long)]
     pub short: bool,
 
@@ -30,7 +32,11 @@ pub struct Options {
     #[arg(long, value_name = "DIR", default_value = "evaluation")]
     pub out: PathBuf,
 
-    /// Measure this program alone; may be repeated
+    /// Measure what is of this paper alone; may be repeated [default: all; with --only bugaroo]
+    #[arg(long, value_enum)]
+    pub paper: Vec<Paper>,
+
+    /// Of the programs of the Bugaroo paper measure this one alone; may be repeated
     #[arg(long, value_name = "PROGRAM", value_parser = program)]
     pub only: Vec<&'static Program>,
 
@@ -107,6 +113,15 @@ impl Options {
             .filter(wanted)
             .map(Model::from)
             .collect()
+    }
+
+    /// The papers, each once.
+    pub fn papers(&self) -> Vec<Paper> {
+        let wanted = |paper: &Paper| match &self.paper[..] {
+            [] => self.only.is_empty() || *paper == Paper::Bugaroo,
+            some => some.contains(paper),
+        };
+        Paper::ALL.into_iter().filter(wanted).collect()
     }
 
     /// The programs, each once, in the paper's order.

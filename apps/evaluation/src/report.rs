@@ -6,6 +6,7 @@ use crate::figures::{self, Which};
 use crate::findings;
 use crate::markdown::thousands;
 use crate::paper;
+use crate::races::{barracuda, hirace, machine, scord};
 use crate::results::{Evaluation, model_name};
 use crate::tables;
 
@@ -22,23 +23,25 @@ pub fn render(results: &Evaluation) -> String {
     text
 }
 
+/// What is not as it should be, a line each: differences in kind without a known cause, failures of correct variants.
+pub fn alarms(results: &Evaluation) -> Vec<String> {
+    let of = [findings::alarms, hirace::alarms, scord::alarms, barracuda::alarms];
+    of.iter().flat_map(|of| of(results)).collect()
+}
+
 fn write(results: &Evaluation, text: &mut String) -> std::fmt::Result {
     let settings = &results.settings;
-    writeln!(text, "# Bugaroo's evaluation, ours beside the paper's\n")?;
+    writeln!(text, "# The papers' evaluations, ours beside theirs\n")?;
+    let short = if settings.short { " --short" } else { "" };
     writeln!(
         text,
-        "Tables I to IV and Figures 3 and 4 of Islam and Muzahid, *Bugaroo: Exposing Memory Model Bugs in \
-         Many-core Systems*, measured with this build by `evaluation`{}. Theirs are of a Tesla K80, 1000 runs of \
-         each application; ours of the virtual GPU: {} trials a cell, seed {}, {} processors, buffers of {} \
-         entries. {}The raw numbers are in `evaluation.json`.\n",
-        if settings.short { " --short" } else { "" },
-        thousands(settings.trials),
-        settings.seed,
-        results.processors,
-        paper::BUFFER_ENTRIES,
-        if settings.short { "This is the short form, with a smaller streamcluster everywhere. " } else { "" },
+        "Measured with this build by `evaluation{short}`, seed {}. {INTRODUCTION}\n",
+        settings.seed
     )?;
-    let alarms = findings::alarms(results);
+    if settings.short {
+        writeln!(text, "{SHORT}\n")?;
+    }
+    let alarms = alarms(results);
     if !alarms.is_empty() {
         writeln!(text, "**Not as it should be:**\n")?;
         for alarm in alarms {
@@ -46,7 +49,24 @@ fn write(results: &Evaluation, text: &mut String) -> std::fmt::Result {
         }
         writeln!(text)?;
     }
+    bugaroo(results, text)?;
+    detectors(results, text)?;
+    writeln!(text, "# What depends on the machine\n")?;
+    writeln!(text, "## Bugaroo, Table III: run time\n\n{}\n", tables::run_times(results).trim_end())?;
+    writeln!(text, "{TABLE_III} Measured on {} processors.", results.processors)
+}
 
+/// The Bugaroo paper's tables and figures, but the times.
+fn bugaroo(results: &Evaluation, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "# Bugaroo\n")?;
+    writeln!(
+        text,
+        "Tables I to IV and Figures 3 and 4 of Islam and Muzahid, *Bugaroo: Exposing Memory Model Bugs in \
+         Many-core Systems*. Theirs are of a Tesla K80, 1000 runs of each application; ours of the virtual GPU: {} \
+         trials a cell, buffers of {} entries.\n",
+        thousands(results.settings.trials),
+        paper::BUFFER_ENTRIES,
+    )?;
     writeln!(text, "## Table I: the programs\n\n{}", tables::programs().trim_end())?;
     writeln!(text, "\n## Table II: what they execute\n\n{}", tables::metadata(results).trim_end())?;
     writeln!(text, "\n{TABLE_II}\n")?;
@@ -64,15 +84,42 @@ fn write(results: &Evaluation, text: &mut String) -> std::fmt::Result {
         "The paper's longest flush is of {longest} stores, in {program}. Its text gives no other number of the \
          figures. {FIGURES}\n"
     )?;
-    writeln!(text, "## Table III: run time\n\n{}\n", tables::run_times(results).trim_end())?;
-    writeln!(text, "{TABLE_III}\n")?;
     writeln!(text, "## Table IV: findings\n\n{TABLE_IV}\n")?;
     for model in results.models() {
         writeln!(text, "### Model `{}`\n", model_name(model))?;
         text.push_str(&findings::section(results, model));
     }
-    writeln!(text, "## Memory\n\n{}\n\n{MEMORY}", tables::memory(results).trim_end())
+    writeln!(text, "## Memory\n\n{}\n\n{MEMORY}\n", tables::memory(results).trim_end())
 }
+
+/// The race detectors' tables.
+fn detectors(results: &Evaluation, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "# HiRace\n\n{HIRACE}\n")?;
+    writeln!(text, "## Table II: programs with races, found and missed\n\n{}", hirace::section(results))?;
+    writeln!(text, "## The state machine\n\n{}", machine::section())?;
+    let [races, false_positives] = scord::section(results);
+    writeln!(text, "# ScoRD\n\n{SCORD}\n")?;
+    writeln!(text, "## Table VI: races found\n\n{races}")?;
+    writeln!(text, "## Table VII: false positives\n\n{false_positives}")?;
+    let [suite, benchmarks] = barracuda::section(results);
+    writeln!(text, "# BARRACUDA\n\n{BARRACUDA}\n")?;
+    writeln!(text, "## The suite of small programs (section 6.1)\n\n{suite}")?;
+    writeln!(text, "## Table 1: benchmarks, with Figure 9\n\n{benchmarks}")
+}
+
+const INTRODUCTION: &str = "The same build gives the same numbers on every machine, but for the run times at the end. The raw numbers are in \
+    `evaluation.json`.";
+
+const SHORT: &str = "This is the short form: a smaller streamcluster everywhere, a few programs of each of the race detectors' suites, and two of the \
+    six graphs.";
+
+const HIRACE: &str = "Jacobson, Burtscher, Gopalakrishnan, *HiRace: Accurate and Fast Source-Level Race Checking of GPU Programs* (SC'24).";
+
+const SCORD: &str = "Kamath, George, Basu, *ScoRD: A Scoped Race Detector for GPUs* (ISCA'20). Ours are programs in the manner of its suite, by its \
+    Tables I and II: `apps/race_suite/scor`, with sizes for a virtual GPU. Each detector looks at eight executions.";
+
+const BARRACUDA: &str = "Eizenberg, Peng, Pigli, Mansky, Devietti, *BARRACUDA: Binary-level Analysis of Runtime RAces in CUDA programs* (PLDI'17). \
+    It looks at eight executions of each program, more where one alone need not show the race.";
 
 const TABLE_II: &str = "Executions by threads, without injection; in brackets how often a fence stands in the kernel. \
     The two differ in kind: the paper counts SASS instructions of instrumented kernels on a K80, we count PTX \

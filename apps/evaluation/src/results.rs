@@ -8,8 +8,10 @@ use anyhow::{Context as _, bail};
 use bugaroo_protocol::{FlushLengths, Model};
 use serde::{Deserialize, Serialize};
 
+use crate::races::asked::{AppAsked, Asked};
+
 /// Version of the file.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 const FILE: &str = "evaluation.json";
 
@@ -45,6 +47,10 @@ pub struct Evaluation {
     pub timings: Vec<Timed>,
     /// By `bugaroo run`.
     pub rates: Vec<Rated>,
+    /// By `bugaroo race`, of the programs of `apps/race_suite`.
+    pub races: Vec<Asked>,
+    /// By `bugaroo race`, of the programs of `apps/`.
+    pub apps: Vec<AppAsked>,
 }
 
 /// A program and variant, as the results name them.
@@ -173,6 +179,8 @@ impl Evaluation {
             profiles: Vec::new(),
             timings: Vec::new(),
             rates: Vec::new(),
+            races: Vec::new(),
+            apps: Vec::new(),
         }
     }
 
@@ -231,6 +239,16 @@ impl Evaluation {
     /// The failures of a row under a model.
     pub fn rated(&self, program: &str, variant: &str, model: Model) -> Option<&Rated> {
         self.rates.iter().find(|it| it.row.is(program, variant) && it.model == model)
+    }
+
+    /// What was said about a program of a suite.
+    pub fn asked(&self, suite: &str, program: &str) -> Option<&Asked> {
+        self.races.iter().find(|it| (it.suite.as_str(), it.program.as_str()) == (suite, program))
+    }
+
+    /// What BARRACUDA said about a program of `apps/`.
+    pub fn app(&self, program: &str, variant: &str) -> Option<&AppAsked> {
+        self.apps.iter().find(|it| (it.program.as_str(), it.variant.as_str()) == (program, variant))
     }
 
     /// The models that something was measured under, the default first.

@@ -70,6 +70,16 @@ impl Tools {
         files().map(digest).collect()
     }
 
+    /// What asks detectors about the programs of `apps/race_suite`.
+    pub fn race_suite(&self, nvcc: PathBuf) -> race_suite::tools::Tools {
+        race_suite::tools::Tools { nvcc, bugaroo: self.folder.join(BUGAROO), handlers: false }
+    }
+
+    /// The user's wish to stop.
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
     /// The path of a program.
     pub fn program(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()

@@ -101,6 +101,50 @@ fn an_interrupted_run_shows_what_it_has_and_goes_on_where_it_was() {
     }
 }
 
+/// How many programs' answers are recorded.
+fn answers(place: &TempDir) -> usize {
+    let Ok(text) = fs::read(out(place).join("evaluation.json")) else { return 0 };
+    let results: Value = serde_json::from_slice(&text).expect("it is always whole");
+    results["races"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn detectors_are_asked_and_nobody_is_asked_twice() {
+    if race_suite::tools::nvcc().is_none() {
+        let demanded = std::env::var_os("BUGAROO_REQUIRE_PTXAS").is_some_and(|value| value == "1");
+        assert!(!demanded, "BUGAROO_REQUIRE_PTXAS=1, but there is no nvcc: run apps/rebuild-ptx --install");
+        eprintln!("SKIPPED: no nvcc; apps/rebuild-ptx --install installs it");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let arguments = ["--short", "--paper", "scord"];
+    let mut running = evaluation(&place, &arguments).stderr(Stdio::null()).spawn().unwrap();
+    while answers(&place) == 0 {
+        assert_eq!(running.try_wait().unwrap(), None, "it ended too early");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    let before = answers(&place);
+    assert!(out(&place).join("README.md").exists());
+
+    let done = run(&place, &arguments, 0);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    let all = answers(&place);
+    assert!(before < all && said.contains(&format!("/{}] scor ", all - before)), "{before} of {all}: {said}");
+    let first = results(&place);
+    let again = run(&place, &arguments, 0);
+    assert!(!String::from_utf8_lossy(&again.stderr).contains("scor "), "somebody was asked again");
+    assert_eq!(results(&place), first);
+
+    let report = fs::read_to_string(out(&place).join("README.md")).unwrap();
+    assert!(report.contains("| RED | reduction | 2 | 2 | 2 | 2 | 2 |"), "{report}");
+    assert!(report.contains("| ours | 21 | 48 | 1,008 |"), "{report}");
+    let machine = fs::read_to_string(out(&place).join("hirace-machine.txt")).unwrap();
+    assert!(machine.starts_with("21 states, 1008 transitions\n"), "{machine}");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let place = tempfile::tempdir().unwrap();

@@ -32,3 +32,12 @@ fn what_is_no_program_is_refused_with_those_that_are() {
     let error = Options::try_parse_from(["evaluation", "--only", "nbody"]).unwrap_err().to_string();
     assert!(error.contains("it is none of cbe_dot, ct_octree"), "{error}");
 }
+
+#[test]
+fn papers_are_all_unless_some_are_named_or_programs_are() {
+    use crate::races::questions::Paper::{Barracuda, Bugaroo, Hirace, Scord};
+    assert_eq!(options(&[]).papers(), [Bugaroo, Hirace, Scord, Barracuda]);
+    assert_eq!(options(&["--only", "kmeans"]).papers(), [Bugaroo]);
+    assert_eq!(options(&["--paper", "scord", "--paper", "hirace"]).papers(), [Hirace, Scord]);
+    assert_eq!(options(&["--paper", "barracuda", "--only", "kmeans"]).papers(), [Barracuda]);
+}
