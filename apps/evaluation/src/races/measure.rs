@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::catalog::Program;
-use crate::races::asked::{AppAsked, Asked, Code, Run, Said};
+use crate::races::asked::{AppAsked, Asked, Run, Said};
 use crate::races::ptx;
 use crate::races::questions::{PROGRAMS, Question};
 use crate::results::Evaluation;
@@ -66,10 +66,6 @@ pub async fn suite(
             asked = answers.recv() => asked,
         };
         let Some(asked) = asked else { break Ok(()) };
-        let asked: Asked = match asked {
-            Ok(asked) => asked,
-            Err(error) => break Err(error),
-        };
         if asked.is_incomplete() {
             // What ended a child may be the same Ctrl-C, of which we are to hear in a moment.
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -104,11 +100,11 @@ struct Workers {
 }
 
 impl Workers {
-    fn work(&self, sender: &mpsc::UnboundedSender<anyhow::Result<Asked>>) {
+    fn work(&self, sender: &mpsc::UnboundedSender<Asked>) {
         while let Some(question) = self.questions.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            match self.ask(question) {
-                Some(asked) if sender.send(Ok(asked)).is_ok() => {}
-                _ => return,
+            let Some(asked) = self.ask(question) else { return };
+            if sender.send(asked).is_err() {
+                return;
             }
         }
     }

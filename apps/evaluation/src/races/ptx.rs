@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_injector::logging::{Loads, Options, log};
+use bugaroo_injector::logging::{Loads, LoggingError, Options, log};
 use bugaroo_ptx::ast::{Item, Module};
 
 use crate::races::asked::{Code, Told};
@@ -14,15 +14,13 @@ use crate::races::asked::{Code, Told};
 pub fn count(source: &str, wanted: &[String]) -> anyhow::Result<Code> {
     let module = bugaroo_ptx::parse(source)?;
     let instructions = instructions(&module, wanted);
-    let told = |prune| {
+    let told = |prune| -> Result<u64, LoggingError> {
         // As BARRACUDA has it: what is before a load, branches and where lanes meet again.
         let logged = log(source, Options { loads: Loads::Before, branches: true, prune })?;
         let places: BTreeSet<usize> = logged.places.iter().flatten().map(|place| place.span.start).collect();
         Ok(instructions.iter().filter(|start| places.contains(start)).count() as u64)
     };
-    let both = || -> Result<Told, bugaroo_injector::logging::LoggingError> {
-        Ok(Told { all: told(false)?, pruned: told(true)? })
-    };
+    let both = || -> Result<Told, LoggingError> { Ok(Told { all: told(false)?, pruned: told(true)? }) };
     Ok(Code { instructions: instructions.len() as u64, told: both().map_err(|error| error.to_string()) })
 }
 
