@@ -9,7 +9,9 @@ fn sums_are_those_of_the_papers() {
     };
     assert_eq!(tests, 3480);
     assert_eq!(of(|graph| graph.hirace), (2076 - 215, 215));
-    for which in [|graph: &Graph| graph.iguard, |graph| graph.racecheck, |graph| graph.sequential] {
+    for which in
+        [|graph: &Graph| graph.iguard, |graph: &Graph| graph.racecheck, |graph: &Graph| graph.sequential]
+    {
         let (found, missed) = of(which);
         assert_eq!(found + missed, 2076);
     }
