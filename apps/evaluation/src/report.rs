@@ -108,7 +108,7 @@ fn detectors(results: &Evaluation, text: &mut String) -> std::fmt::Result {
 }
 
 const INTRODUCTION: &str = "The same build gives the same numbers on every machine, but for the run times at the end. The raw numbers are in \
-    `evaluation.json`.";
+    `evaluation.json`. The programs of `apps/race_suite` always have seed 1.";
 
 const SHORT: &str = "This is the short form: a smaller streamcluster everywhere, a few programs of each of the race detectors' suites, and two of the \
     six graphs.";
