@@ -94,17 +94,33 @@ fn bugaroo(results: &Evaluation, text: &mut String) -> std::fmt::Result {
 
 /// The race detectors' tables.
 fn detectors(results: &Evaluation, text: &mut String) -> std::fmt::Result {
-    writeln!(text, "# HiRace\n\n{HIRACE}\n")?;
-    writeln!(text, "## Table II: programs with races, found and missed\n\n{}", hirace::section(results))?;
-    writeln!(text, "## The state machine\n\n{}", machine::section())?;
     let [races, false_positives] = scord::section(results);
-    writeln!(text, "# ScoRD\n\n{SCORD}\n")?;
-    writeln!(text, "## Table VI: races found\n\n{races}")?;
-    writeln!(text, "## Table VII: false positives\n\n{false_positives}")?;
     let [suite, benchmarks] = barracuda::section(results);
-    writeln!(text, "# BARRACUDA\n\n{BARRACUDA}\n")?;
-    writeln!(text, "## The suite of small programs (section 6.1)\n\n{suite}")?;
-    writeln!(text, "## Table 1: benchmarks, with Figure 9\n\n{benchmarks}")
+    for (paper, about, sections) in [
+        (
+            "HiRace",
+            HIRACE,
+            [
+                ("Table II: programs with races, found and missed", hirace::section(results)),
+                ("The state machine", machine::section()),
+            ],
+        ),
+        ("ScoRD", SCORD, [("Table VI: races found", races), ("Table VII: false positives", false_positives)]),
+        (
+            "BARRACUDA",
+            BARRACUDA,
+            [
+                ("The suite of small programs (section 6.1)", suite),
+                ("Table 1: benchmarks, with Figure 9", benchmarks),
+            ],
+        ),
+    ] {
+        writeln!(text, "# {paper}\n\n{about}\n")?;
+        for (title, section) in sections {
+            writeln!(text, "## {title}\n\n{}\n", section.trim_end())?;
+        }
+    }
+    Ok(())
 }
 
 const INTRODUCTION: &str = "The same build gives the same numbers on every machine, but for the run times at the end. The raw numbers are in \
