@@ -1,7 +1,7 @@
 //! Several detectors that look on together.
 
 use bugaroo_semantics::event::{Access, Event};
-use bugaroo_semantics::{Observer, Wants};
+use bugaroo_semantics::{Observer, Spares, Wants};
 
 use crate::Detector;
 
@@ -32,6 +32,10 @@ impl Set {
 impl Observer for Set {
     fn wants(&self) -> Wants {
         self.detectors.iter().fold(Wants::default(), |wants, detector| wants.or(detector.wants()))
+    }
+
+    fn spares(&self) -> Spares {
+        self.detectors.iter().map(|detector| detector.spares()).reduce(Spares::and).unwrap_or_default()
     }
 
     fn access(&mut self, access: &Access<'_>) {

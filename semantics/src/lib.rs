@@ -13,4 +13,4 @@ mod observer;
 pub mod parts;
 pub mod scope;
 
-pub use observer::{Both, Observer, Wants};
+pub use observer::{Both, Observer, Spares, Wants};

@@ -27,12 +27,32 @@ impl Wants {
     }
 }
 
+/// Which accesses an observer need not be told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spares {
+    /// Those of shared memory.
+    pub shared: bool,
+    /// Weak ones that an earlier one of their basic block has covered ([`crate::inferred::Role::covered`]).
+    pub covered: bool,
+}
+
+impl Spares {
+    /// What neither has to be told.
+    pub fn and(self, other: Spares) -> Spares {
+        Spares { shared: self.shared && other.shared, covered: self.covered && other.covered }
+    }
+}
+
 /// Two who look on.
 pub struct Both(pub Rc<RefCell<dyn Observer>>, pub Rc<RefCell<dyn Observer>>);
 
 impl Observer for Both {
     fn wants(&self) -> Wants {
         self.0.borrow().wants().or(self.1.borrow().wants())
+    }
+
+    fn spares(&self) -> Spares {
+        self.0.borrow().spares().and(self.1.borrow().spares())
     }
 
     fn access(&mut self, access: &Access<'_>) {
@@ -52,6 +72,11 @@ impl Observer for Both {
 pub trait Observer {
     /// What it asks for. Does not change.
     fn wants(&self) -> Wants;
+
+    /// What it need not be told, though it may be: nothing, if it does not say. Does not change.
+    fn spares(&self) -> Spares {
+        Spares::default()
+    }
 
     /// Lanes of a warp access memory.
     fn access(&mut self, access: &Access<'_>);

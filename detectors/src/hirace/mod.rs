@@ -20,6 +20,10 @@
 //! - `.relaxed`, acquiring and releasing accesses are younger than the paper: they are atomics of their scope. Volatile accesses
 //!   are plain.
 //! - A wait for an mbarrier counts as a barrier of the block.
+//! - A weak access that an earlier one of its basic block has covered ([`bugaroo_semantics::inferred::Role::covered`]) is not looked at. The two
+//!   are of one thread and the same bytes, the earlier one conflicts with whatever the later one does, and their thread passes no
+//!   barrier between them. So nothing is ordered between the one and a third access that is not between the other and that one:
+//!   whoever races with the later one races with the earlier one. The report names that one.
 //! - Where warps run in lockstep, threads of one warp are one.
 //!
 //! # What it can miss
@@ -45,7 +49,7 @@ use std::rc::Rc;
 
 use bugaroo_semantics::event::{Access, Event, Memory, Site, WorkId};
 use bugaroo_semantics::inferred::Role;
-use bugaroo_semantics::{Observer, Wants};
+use bugaroo_semantics::{Observer, Spares, Wants};
 
 pub use word::{Layout, Widths};
 
@@ -195,6 +199,10 @@ impl Detector for Hirace {
 impl Observer for Hirace {
     fn wants(&self) -> Wants {
         Wants::default()
+    }
+
+    fn spares(&self) -> Spares {
+        Spares { shared: false, covered: true }
     }
 
     #[inline]

@@ -71,7 +71,7 @@ use std::collections::BTreeMap;
 use bugaroo_semantics::event::{Access, Event, Memory, Site, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Scope;
-use bugaroo_semantics::{Observer, Wants};
+use bugaroo_semantics::{Observer, Spares, Wants};
 
 use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
@@ -206,6 +206,10 @@ impl Detector for Scord {
 impl Observer for Scord {
     fn wants(&self) -> Wants {
         Wants::default()
+    }
+
+    fn spares(&self) -> Spares {
+        Spares { shared: true, covered: true }
     }
 
     #[inline]

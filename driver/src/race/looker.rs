@@ -11,7 +11,7 @@ use bugaroo_detectors::Set;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{Access, Event, Memory, WorkId};
 use bugaroo_semantics::scope::Strength;
-use bugaroo_semantics::{Observer, Wants};
+use bugaroo_semantics::{Observer, Spares, Wants};
 
 /// See the head.
 #[derive(Debug)]
@@ -117,6 +117,11 @@ impl Looker {
 impl Observer for Looker {
     fn wants(&self) -> Wants {
         self.set.wants()
+    }
+
+    // What it looks at itself is global memory, and what is covered has been touched before.
+    fn spares(&self) -> Spares {
+        self.set.spares()
     }
 
     fn access(&mut self, access: &Access<'_>) {

@@ -8,7 +8,7 @@ use bugaroo_ptx::types::Type;
 
 use super::data::{lanes, read_lane, row, write_lane};
 use super::half::Format;
-use super::resolve::{Pattern, Request};
+use super::resolve::{Pattern, Request, Resolved};
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::decoded::{Atomic, HighHalves};
@@ -36,6 +36,33 @@ impl Machine<'_> {
         // SAFETY: the loader's rows; pointers are checked by `resolve` for `bytes` bytes.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
+            self.combine_rows::<false>((w, site), (frame, consts), atomic, &found, mask);
+            Ok(found.visible)
+        }
+    }
+
+    /// Does an atomic of these lanes at `found`. `NOTES`: takes down for who looks on what each lane has read and made of it.
+    ///
+    /// # Safety
+    /// The atomic, of this number, is one of the frame's function, and was resolved for these lanes.
+    #[inline(always)]
+    pub(super) unsafe fn combine_rows<const NOTES: bool>(
+        &mut self,
+        (w, site): (usize, usize),
+        (frame, consts): (*mut u8, *const u8),
+        atomic: &Atomic,
+        found: &Resolved,
+        mask: u32,
+    ) {
+        let bytes = atomic.ty.bytes();
+        let made = if NOTES { self.watch.as_ref().map(|watch| &watch.made) } else { None };
+        if let Some(made) = made {
+            made.begin(atomic.high.is_some());
+        }
+        // Of 128 bits both halves are whole.
+        let cut = u64::MAX >> (64 - 8 * bytes.min(8));
+        // SAFETY: the caller's promise.
+        unsafe {
             let sources = atomic.src.map(|slot| row(frame, consts, slot));
             let first = found.lane(&self.pointers, mask.trailing_zeros() as usize, bytes);
             if let Pattern::Same(all) = found.pattern
@@ -50,23 +77,31 @@ impl Machine<'_> {
                     if let Some(dst) = atomic.dst {
                         write_lane(frame.add(dst as usize), atomic.width, lane, sum);
                     }
+                    let old = sum;
                     sum = sum.wrapping_add(value);
+                    if let Some(made) = made {
+                        made.note_narrow(lane, old & cut, sum & cut);
+                    }
                 }
                 if sum != read_memory(all, bytes) {
                     write_memory(all, bytes, sum);
-                    self.note_write(w, site, &found, mask, bytes);
+                    self.note_write(w, site, found, mask, bytes);
                 }
-                return Ok(found.visible);
+                return;
             }
             if let Some(high) = &atomic.high {
-                self.note_write(w, site, &found, mask, bytes);
                 for lane in lanes(mask) {
                     let place = found.lane(&self.pointers, lane, bytes).cast::<u128>();
                     let old = place.read_unaligned();
-                    place.write_unaligned(combine_wide(atomic, high, (frame, consts), lane, old));
+                    let new = combine_wide(atomic, high, (frame, consts), lane, old);
+                    place.write_unaligned(new);
                     give_wide(atomic, high, frame, lane, old);
+                    if let Some(made) = made {
+                        made.note(lane, old, new);
+                    }
                 }
-                return Ok(found.visible);
+                self.note_write(w, site, found, mask, bytes);
+                return;
             }
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
             let mut wrote = 0;
@@ -77,14 +112,16 @@ impl Machine<'_> {
                 let new = combine(atomic, old, operand(0), || operand(1), flush);
                 write_memory(pointer, bytes, new);
                 wrote |= u32::from(new != old) << lane;
+                if let Some(made) = made {
+                    made.note_narrow(lane, old, new & cut);
+                }
                 if let Some(dst) = atomic.dst {
                     write_lane(frame.add(dst as usize), atomic.width, lane, old);
                 }
             }
             if wrote != 0 {
-                self.note_write(w, site, &found, wrote, bytes);
+                self.note_write(w, site, found, wrote, bytes);
             }
-            Ok(found.visible)
         }
     }
 

@@ -49,6 +49,7 @@ pub(crate) use observed::Made;
 use observed::Observed;
 pub use observed::Watch;
 pub(crate) use resolve::{Resolved, sum32};
+use step::{ALONE, MODELLED, TOLD};
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
 
 use bugaroo_device_handlers::LAUNCH_VARIABLE;
@@ -62,7 +63,6 @@ use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
 use crate::model::lockstep::in_lockstep;
 use crate::model::notes::Notes;
-use crate::model::sequential::Sequential;
 use crate::poison;
 use crate::schedule::{Candidate, Scheduler};
 
@@ -184,10 +184,6 @@ impl<'a> Machine<'a> {
         model: Option<Box<dyn MemoryModel + 'a>>,
         watch: Option<Watch>,
     ) -> Result<Machine<'a>, LaunchError> {
-        let model = match watch {
-            Some(_) => model.or_else(|| Some(Box::new(Sequential))),
-            None => model,
-        };
         let model = if config.lockstep { model.map(in_lockstep) } else { model };
         let resident = plan.resident;
         let warps = u64::from(resident) * u64::from(plan.warps_per_block);
@@ -235,7 +231,7 @@ impl<'a> Machine<'a> {
             model,
             tells_parts: false,
             notes: None,
-            watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize))),
+            watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program))),
             injected: program.variable(LAUNCH_VARIABLE).is_some(),
             shared_stride,
             budget: plan.spec.step_budget.unwrap_or(u64::MAX),
@@ -327,15 +323,19 @@ impl<'a> Machine<'a> {
             let limit = budget - self.counts.warp_instructions;
             let granted = operations;
             let w = warp as usize;
-            let stop = match (self.program.isa, self.model.is_some()) {
+            let stop = match (self.program.isa, self.model.is_some(), self.watch.is_some()) {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the loader takes V3 only on processors that have it.
-                (Isa::V3, false) => unsafe { self.turn_v3::<false>(w, &mut operations, limit) },
+                (Isa::V3, false, false) => unsafe { self.turn_v3::<ALONE>(w, &mut operations, limit) },
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: as above.
-                (Isa::V3, true) => unsafe { self.turn_v3::<true>(w, &mut operations, limit) },
-                (_, false) => self.turn_portable::<false>(w, &mut operations, limit),
-                (_, true) => self.turn_portable::<true>(w, &mut operations, limit),
+                (Isa::V3, false, true) => unsafe { self.turn_v3::<TOLD>(w, &mut operations, limit) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: as above.
+                (Isa::V3, true, _) => unsafe { self.turn_v3::<MODELLED>(w, &mut operations, limit) },
+                (_, false, false) => self.turn_portable::<ALONE>(w, &mut operations, limit),
+                (_, false, true) => self.turn_portable::<TOLD>(w, &mut operations, limit),
+                (_, true, _) => self.turn_portable::<MODELLED>(w, &mut operations, limit),
             };
             let done = u64::from(granted.saturating_sub(operations));
             self.counts.operations += done;

@@ -298,7 +298,8 @@ impl Machine<'_> {
                 return Ok(Did::Quiet);
             }
             let at = self.at(w, pc, active);
-            if self.watch.is_some() {
+            if let Some(watch) = &self.watch {
+                watch.made.begin(atomic.high.is_some());
                 self.foresee(w, &atomic.address, (frame, consts), &found, bytes, active);
             }
             let first = found.lane(&self.pointers, active.trailing_zeros() as usize, bytes);

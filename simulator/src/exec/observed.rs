@@ -7,16 +7,17 @@ mod asynchronous;
 mod branches;
 mod matrices;
 mod sourced;
+mod told;
 mod values;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bugaroo_ptx::op::{AtomOp, FenceKind};
-use bugaroo_ptx::types::{Semantics, Type};
+use bugaroo_ptx::op::FenceKind;
+use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId};
 use bugaroo_semantics::parts::Parts;
-use bugaroo_semantics::{Observer, Wants};
+use bugaroo_semantics::{Observer, Spares, Wants};
 
 pub(super) use matrices::Elements;
 use sourced::Marks;
@@ -29,6 +30,7 @@ use super::data::lanes;
 use super::resolve::{Pattern, Resolved};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::decoded::{self, Address};
+use crate::load::Program;
 use crate::model::accessed::{Accessed, generic_address, generic_addresses};
 use crate::model::{self, ptx};
 
@@ -91,11 +93,14 @@ pub(super) struct Observed {
     issued: asynchronous::Issued,
     /// How the lanes of each warp have parted, where it is asked for: in lockstep.
     parts: Vec<Parts>,
+    spares: Spares,
+    /// By instruction: it is spared wherever it goes. Empty where none is.
+    covered: Box<[bool]>,
 }
 
 impl Observed {
-    pub fn new(watch: Watch, warps: usize) -> Observed {
-        let wants = watch.observer.borrow().wants();
+    pub fn new(watch: Watch, warps: usize, program: &Program) -> Observed {
+        let (wants, spares) = (watch.observer.borrow().wants(), watch.observer.borrow().spares());
         Observed {
             watch,
             wants,
@@ -107,6 +112,8 @@ impl Observed {
             made: Made::default(),
             issued: asynchronous::Issued::new(warps),
             parts: vec![Parts::default(); warps],
+            spares,
+            covered: if spares.covered { program.covered().into() } else { Box::default() },
         }
     }
 
@@ -156,8 +163,17 @@ impl Observed {
         }
     }
 
+    /// Whether an instruction is spared.
+    #[inline(always)]
+    fn spares_site(&self, pc: u32) -> bool {
+        self.covered.get(pc as usize).copied().unwrap_or(false)
+    }
+
     /// Tells that lanes have done an access that was foreseen.
     fn access(&self, by: Lanes, doing: &Doing, wrote: u32, values: &dyn Values, marks: &Marks) {
+        if self.spares_site(doing.pc) {
+            return;
+        }
         let (memory, at) = match self.going {
             Going::Nowhere => return,
             Going::Consecutive(memory, first) => (memory, Addresses::Consecutive(first)),
@@ -190,6 +206,9 @@ impl Observed {
         values: &dyn Values,
         marks: &Marks,
     ) {
+        if self.spares.shared && memory != Memory::Global {
+            return;
+        }
         let (strength, acquire, release) = ptx::order(doing.semantics);
         let access = Access {
             by,
@@ -442,7 +461,7 @@ impl Machine<'_> {
             let place = found.lane(&self.pointers, lane, accessed.size);
             let same = |earlier: &&usize| found.lane(&self.pointers, **earlier, accessed.size) == place;
             let old = match before[..index].iter().rev().find(same) {
-                Some(earlier) => watch.made.new[*earlier].get(),
+                Some(earlier) => watch.made.value(*earlier as u32, 0),
                 None => accessed.read_whole(lane),
             };
             accessed.combine(lane, old);
@@ -452,14 +471,8 @@ impl Machine<'_> {
     /// Lanes have done an atomic.
     pub(super) fn observed_atomic(&mut self, w: usize, pc: u32, atomic: &decoded::Atomic, done: (u32, u32)) {
         let Some(watch) = &self.watch else { return };
-        let packed = matches!(atomic.ty, Type::F16x2 | Type::BF16x2);
-        let (size, elements) = if packed { (2, 2) } else { (atomic.ty.bytes(), 1) };
-        let (kind, semantics) = (AccessKind::Atomic(atomic.op), atomic.semantics);
-        let doing = Doing { pc, kind, semantics, size, elements };
-        let writes =
-            |lane: &usize| atomic.op != AtomOp::Cas || watch.made.old[*lane] != watch.made.new[*lane];
-        let wrote = lanes(done.0 | done.1).filter(writes).fold(0, |wrote, lane| wrote | 1 << lane);
-        let made: &dyn Values = if packed { &Halves(&watch.made) } else { &watch.made };
+        let (doing, wrote) = watch.atomic(pc, atomic, done.0 | done.1);
+        let made: &dyn Values = if doing.elements > 1 { &Halves(&watch.made) } else { &watch.made };
         self.observed_access(w, &doing, done, wrote, made);
         self.forget_notes();
     }

@@ -40,11 +40,26 @@ pub(crate) enum Pattern {
     Each,
 }
 
+/// Whose memory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Global memory, or the parameters.
+    Global,
+    /// The CTA's own.
+    Shared,
+    /// It was not said: the lanes were looked at one by one.
+    Unsaid,
+}
+
 /// The answer: a pattern, and whether it is the program's memory that other threads see.
 #[derive(Clone, Copy)]
 pub(crate) struct Resolved {
     pub pattern: Pattern,
     pub visible: bool,
+    /// Of all lanes.
+    pub whose: Whose,
+    /// Where that is said: the host's pointer to address 0 of global memory, or to the first byte of the CTA's shared memory.
+    pub origin: u64,
     /// Where it is not 0: generic addresses with these bits from 24 on are those of the block's own shared memory, too.
     pub own_window: u64,
 }
@@ -121,6 +136,26 @@ fn shape(base: &[u64; 32], mask: u32, bytes: u32) -> (Shape, u64) {
     }
 }
 
+/// The window that an address of an instruction's space lies in; of local memory: anything.
+#[inline(always)]
+fn window_of(space: Space, address: u64) -> Window {
+    match space {
+        Space::Shared => Window::Shared,
+        Space::Param => Window::Param,
+        Space::Generic => window(address),
+        _ => Window::Global,
+    }
+}
+
+/// Whose memory a region is, in which an address of this space lies; and its origin: see [`Resolved`].
+#[inline(always)]
+fn whose(space: Space, address: u64, region: &Region) -> (Whose, u64) {
+    match window_of(space, address) {
+        Window::Shared => (Whose::Shared, region.base.wrapping_add(region.bias)),
+        _ => (Whose::Global, region.bias),
+    }
+}
+
 /// A 32-bit address and an offset, as machines add them: nvcc counts on a negative base coming round to 0.
 pub(crate) fn sum32(base: u32, offset: u64) -> u64 {
     u64::from(base.wrapping_add(offset as u32))
@@ -163,18 +198,12 @@ impl Machine<'_> {
         u64::from(found.expect("the running frame is some fragment's").local_base)
     }
 
-    /// The region of an address in global memory, shared memory or the parameters, with its window.
+    /// The region of an address in global memory, shared memory or the parameters.
     #[inline(always)]
     fn region(&mut self, w: usize, request: &Request, address: u64) -> Option<Region> {
         let (space, site) = (request.address.space, request.site);
-        let at = match space {
-            Space::Shared => Window::Shared,
-            Space::Param => Window::Param,
-            Space::Generic => window(address),
-            _ => Window::Global,
-        };
         let generic = space == Space::Generic;
-        match at {
+        match window_of(space, address) {
             Window::Global => {
                 let known = self.regions[site];
                 if address.wrapping_sub(known.base) < known.len {
@@ -247,13 +276,15 @@ impl Machine<'_> {
             // No sum here overflows: the offset is less than the length whenever the first test holds.
             if offset < region.len && region.len - offset >= reach + u64::from(bytes) {
                 let visible = !region.tool;
+                let (whose, origin) = whose(request.address.space, start, &region);
                 let host = |address: u64| address.wrapping_add(region.bias) as *mut u8;
+                let found = |pattern| Resolved { pattern, visible, whose, origin, own_window: 0 };
                 if shape == Shape::Same {
-                    return Ok(Resolved { pattern: Pattern::Same(host(start)), visible, own_window: 0 });
+                    return Ok(found(Pattern::Same(host(start))));
                 }
                 let lane0 = start.wrapping_sub(steps[first]);
                 self.anticipate(w, request.site, lane0, region.bias);
-                return Ok(Resolved { pattern: Pattern::Consecutive(host(lane0)), visible, own_window: 0 });
+                return Ok(found(Pattern::Consecutive(host(lane0))));
             }
         }
         // SAFETY: the caller's promise.
@@ -280,7 +311,9 @@ impl Machine<'_> {
                 for address in &mut self.pointers {
                     *address = address.wrapping_add(region.bias);
                 }
-                return Ok(Resolved { pattern: Pattern::Each, visible: !region.tool, own_window: 0 });
+                let (whose, origin) = whose(request.address.space, start, &region);
+                let visible = !region.tool;
+                return Ok(Resolved { pattern: Pattern::Each, visible, whose, origin, own_window: 0 });
             }
         }
         self.resolve_each(w, request, mask)
@@ -320,7 +353,8 @@ impl Machine<'_> {
                 Err(kind) => return Err(Box::new((kind, lane as u32))),
             }
         }
-        Ok(Resolved { pattern: Pattern::Each, visible, own_window: self.own_window(w) })
+        let (whose, own_window) = (Whose::Unsaid, self.own_window(w));
+        Ok(Resolved { pattern: Pattern::Each, visible, whose, origin: 0, own_window })
     }
 
     pub(super) fn resolve_lane(

@@ -9,6 +9,13 @@ use crate::fault::{Fault, FaultKind};
 /// Instructions without a visible operation after which a warp's turn ends all the same.
 const SLICE: u64 = 1 << 14;
 
+/// How a launch is run: without a memory model and with nobody looking on.
+pub(super) const ALONE: u8 = 0;
+/// Without a memory model, and somebody is told.
+pub(super) const TOLD: u8 = 1;
+/// Under a memory model, whether or not somebody is told.
+pub(super) const MODELLED: u8 = 2;
+
 /// How an instruction of the slow kind left the fragment.
 pub(super) enum Flow {
     /// The fragment goes on behind the instruction.
@@ -28,29 +35,29 @@ impl Machine<'_> {
     /// The processor has these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    pub(super) unsafe fn turn_v3<const MODEL: bool>(
+    pub(super) unsafe fn turn_v3<const HOW: u8>(
         &mut self,
         w: usize,
         left: &mut u32,
         limit: u64,
     ) -> Result<Stop, Box<Fault>> {
-        self.turn_body::<true, MODEL>(w, left, limit)
+        self.turn_body::<true, HOW>(w, left, limit)
     }
 
     /// As [`Machine::turn_body`], for any processor.
-    pub(super) fn turn_portable<const MODEL: bool>(
+    pub(super) fn turn_portable<const HOW: u8>(
         &mut self,
         w: usize,
         left: &mut u32,
         limit: u64,
     ) -> Result<Stop, Box<Fault>> {
-        self.turn_body::<false, MODEL>(w, left, limit)
+        self.turn_body::<false, HOW>(w, left, limit)
     }
 
     /// Runs warp `w` for `left` visible operations, which are counted down, or `limit` instructions, whichever
-    /// comes first. `V3`: on a processor of the x86-64-v3 level. `MODEL`: the launch has a memory model.
+    /// comes first. `V3`: on a processor of the x86-64-v3 level. `HOW`: [`ALONE`], [`TOLD`] or [`MODELLED`].
     #[inline(always)]
-    fn turn_body<const V3: bool, const MODEL: bool>(
+    fn turn_body<const V3: bool, const HOW: u8>(
         &mut self,
         w: usize,
         left: &mut u32,
@@ -64,7 +71,7 @@ impl Machine<'_> {
                 return Ok(if self.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
             };
             let fragment = self.warps[w].fragments[selected.index];
-            if MODEL && self.tells_parts {
+            if HOW != ALONE && self.tells_parts {
                 self.observed_selection(w, fragment.mask, fragment.pc);
             }
             let mask = fragment.mask;
@@ -143,7 +150,7 @@ impl Machine<'_> {
                                 continue 'select;
                             }
                         } else {
-                            if MODEL && self.watch.is_some() {
+                            if HOW != ALONE && self.watch.is_some() {
                                 self.observed_split(w, pc, mask, active, inst.extra <= pc);
                             }
                             pc += 1;
@@ -157,7 +164,7 @@ impl Machine<'_> {
                             continue 'select;
                         }
                     }
-                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence if MODEL => {
+                    Kind::Load | Kind::Store | Kind::Atomic | Kind::Fence if HOW == MODELLED => {
                         if active == 0 {
                             pc += 1;
                             // As below: who looks on changes nothing.
@@ -181,7 +188,13 @@ impl Machine<'_> {
                         pc += 1;
                         if active != 0 {
                             // SAFETY: rows are the loader's; addresses are checked there.
-                            let done = unsafe { self.load::<V3>(w, frame, consts, inst.extra, active) };
+                            let done = unsafe {
+                                if HOW == TOLD {
+                                    self.told_load::<V3>(w, pc - 1, (frame, consts), inst.extra, active)
+                                } else {
+                                    self.load::<V3>(w, frame, consts, inst.extra, active)
+                                }
+                            };
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}
@@ -193,7 +206,13 @@ impl Machine<'_> {
                         pc += 1;
                         if active != 0 {
                             // SAFETY: rows are the loader's; addresses are checked there.
-                            let done = unsafe { self.store(w, frame, consts, inst.extra, active) };
+                            let done = unsafe {
+                                if HOW == TOLD {
+                                    self.told_store(w, pc - 1, (frame, consts), inst.extra, active)
+                                } else {
+                                    self.store(w, frame, consts, inst.extra, active)
+                                }
+                            };
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}
@@ -205,7 +224,13 @@ impl Machine<'_> {
                         pc += 1;
                         if active != 0 {
                             // SAFETY: rows are the loader's; addresses are checked there.
-                            let done = unsafe { self.atomic(w, frame, consts, inst.extra, active) };
+                            let done = unsafe {
+                                if HOW == TOLD {
+                                    self.told_atomic(w, pc - 1, (frame, consts), inst.extra, active)
+                                } else {
+                                    self.atomic(w, frame, consts, inst.extra, active)
+                                }
+                            };
                             match done {
                                 Ok(true) => visible!(),
                                 Ok(false) => {}
@@ -215,7 +240,11 @@ impl Machine<'_> {
                     }
                     Kind::Fence => {
                         pc += 1;
-                        self.count_fences(inst.extra & 1, active);
+                        if HOW == TOLD {
+                            self.told_fence(w, pc - 1, inst.extra, active);
+                        } else {
+                            self.count_fences(inst.extra & 1, active);
+                        }
                         visible!();
                     }
                     Kind::Nop => pc += 1,

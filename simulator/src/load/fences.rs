@@ -20,6 +20,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use bugaroo_device_handlers::flags;
 use bugaroo_injector::collect_sites::{PointKind, SiteTable};
@@ -139,6 +140,7 @@ impl Program {
     fn rewritten(&self, asked: &Asked, inserts: &Inserts) -> Program {
         let mut program = self.clone();
         program.allocations.clear();
+        program.covered = OnceLock::new();
         program.code.clear();
         program.origins.clear();
         let (labels, was) = (Vec::with_capacity(self.code.len()), Vec::with_capacity(self.code.len()));

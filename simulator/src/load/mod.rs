@@ -29,6 +29,7 @@ mod symbols;
 mod translate;
 mod wide;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use bugaroo_ptx::ast::{self, FunctionKind, Item, Module};
 use rustc_hash::FxHashMap;
@@ -133,6 +134,8 @@ pub struct Program {
     kernels: Vec<KernelInfo>,
     variables: BTreeMap<String, (u64, u64)>,
     allocations: Vec<u64>,
+    /// Made when first asked for: see [`Program::covered`].
+    pub(crate) covered: OnceLock<Box<[bool]>>,
 }
 
 impl std::fmt::Debug for Program {
@@ -415,6 +418,7 @@ impl Program {
             kernels: Vec::new(),
             variables: BTreeMap::new(),
             allocations: Vec::new(),
+            covered: OnceLock::new(),
         }
     }
 }

@@ -23,6 +23,17 @@ impl Program {
         roles(&steps)
     }
 
+    /// By instruction: it is a weak access that an earlier one has covered ([`Role::covered`]).
+    pub(crate) fn covered(&self) -> &[bool] {
+        self.covered.get_or_init(|| {
+            let weak = |inst: &Inst| {
+                matches!(inst.kind, Kind::Load | Kind::Store)
+                    && self.accesses[inst.extra as usize].semantics == Semantics::Weak
+            };
+            self.code.iter().zip(self.roles()).map(|(inst, role)| role.covered && weak(inst)).collect()
+        })
+    }
+
     /// Where basic blocks begin: what is jumped to, what is called, and what is behind a branch.
     fn blocks_begin(&self) -> Vec<bool> {
         let mut begins = vec![false; self.code.len() + 1];

@@ -288,7 +288,7 @@ impl Accessed<'_> {
     pub fn combine(&self, lane: usize, old: u128) -> u128 {
         let new = self.made_of(lane, old);
         if let Some(made) = self.made {
-            made.note(lane, old, new);
+            made.note(lane, old, new & (u128::MAX >> (128 - 8 * self.size)));
         }
         new
     }

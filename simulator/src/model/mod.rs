@@ -5,7 +5,7 @@
 //! it. The engine asks it before each instruction that reads, writes or orders memory that other threads see,
 //! once for all lanes of a warp that execute it together. Accesses to local memory, to parameters and to the
 //! tester's own memory never get there. A launch without a model pays nothing: the interpreter's loop
-//! is compiled once with the hooks and once without.
+//! is compiled once with the hooks, once without, and once for launches without a model that somebody looks on at.
 //!
 //! # What a hook is told
 //! [`At`]: which lanes of which warp, and the number of the instruction in the program ([`crate::Program::spans`] says
@@ -38,7 +38,6 @@ pub(crate) mod accessed;
 pub(crate) mod lockstep;
 pub(crate) mod notes;
 pub mod ptx;
-pub(crate) mod sequential;
 pub mod store_buffer;
 mod world;
 

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod checker;
+pub mod looks_on;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -90,6 +91,7 @@ impl<'a> Launch<'a> {
                 let sites = store_buffer::Sites::new(program, &collect_sites(module));
                 Some(Box::new(store_buffer::StoreBuffer::new(&settings, Arc::new(sites))))
             }
+            "looks on" => Some(Box::new(looks_on::LooksOn)),
             _ => None,
         }
     }

@@ -9,25 +9,54 @@ use crate::model::accessed::Accessed;
 /// What each lane of an atomic has read and made of it.
 #[derive(Default)]
 pub(crate) struct Made {
-    pub(super) old: [Cell<u128>; 32],
-    pub(super) new: [Cell<u128>; 32],
+    /// The low halves, of what was read and what was made of it.
+    old: [Cell<u64>; 32],
+    new: [Cell<u64>; 32],
+    /// The high ones, which atomics of 128 bits have.
+    wide: Cell<bool>,
+    high: [Cell<(u64, u64)>; 32],
 }
 
 impl Made {
-    /// A lane has made `new` of `old`.
-    pub fn note(&self, lane: usize, old: u128, new: u128) {
+    /// An atomic begins, of 128 bits or less.
+    pub fn begin(&self, wide: bool) {
+        self.wide.set(wide);
+    }
+
+    /// A lane has made `new` of `old`, of 64 bits at most.
+    #[inline(always)]
+    pub fn note_narrow(&self, lane: usize, old: u64, new: u64) {
         self.old[lane].set(old);
         self.new[lane].set(new);
+    }
+
+    /// A lane has made `new` of `old`.
+    pub fn note(&self, lane: usize, old: u128, new: u128) {
+        self.note_narrow(lane, old as u64, new as u64);
+        self.high[lane].set(((old >> 64) as u64, (new >> 64) as u64));
+    }
+
+    /// Whether a lane has made something else of it.
+    pub fn changed(&self, lane: usize) -> bool {
+        let (old, new) = self.high[lane].get();
+        self.old[lane] != self.new[lane] || self.wide.get() && old != new
+    }
+
+    /// Both, as one number.
+    fn whole(&self, low: u64, high: u64) -> u128 {
+        u128::from(low) | if self.wide.get() { u128::from(high) << 64 } else { 0 }
     }
 }
 
 impl Values for Made {
     fn value(&self, lane: u32, _element: u32) -> u128 {
-        self.new[lane as usize].get()
+        let lane = lane as usize;
+        self.whole(self.new[lane].get(), self.high[lane].get().1)
     }
 
     fn before(&self, lane: u32, _element: u32) -> u128 {
-        self.old[lane as usize].get()
+        let lane = lane as usize;
+        self.whole(self.old[lane].get(), self.high[lane].get().0)
     }
 }
 

@@ -1,12 +1,12 @@
-//! No model: every instruction is the engine's, as it stands. For launches that somebody looks on at, so that they take the
-//! interpreter's loop with the hooks.
+//! A memory model that only looks on: every instruction is the engine's, by way of the hooks.
 
-use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
+use bugaroo_semantics::event::Shape;
+use bugaroo_simulator::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Step, World};
 
-/// Sequentially consistent memory.
-pub(crate) struct Sequential;
+/// See the head.
+pub struct LooksOn;
 
-impl MemoryModel for Sequential {
+impl MemoryModel for LooksOn {
     fn in_lockstep(&mut self) -> bool {
         true
     }
