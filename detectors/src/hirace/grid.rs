@@ -167,6 +167,10 @@ impl Grid {
                     let (lanes, same) = alike(each, left, u64::from(access.bytes()));
                     let first = left.trailing_zeros();
                     let address = each[first as usize];
+                    if lanes.is_power_of_two() && left != lanes {
+                        left &= !step.scattered(memory, room, each, left, template);
+                        continue;
+                    }
                     left &= !lanes;
                     if same {
                         step.same(memory, room, address, lanes, template);
@@ -276,6 +280,35 @@ impl Step<'_, '_> {
                 at += 1 << page.shift;
             }
         }
+    }
+
+    /// Lanes that each go to a place of their own: the first ones of `lanes` that go to one page. Answers which.
+    fn scattered(
+        &mut self,
+        memory: &mut Elements,
+        room: &mut Room,
+        addresses: &[u64; 32],
+        lanes: u32,
+        template: u64,
+    ) -> u32 {
+        let (first, thread) = (lanes.trailing_zeros(), self.access.by.first);
+        let start = addresses[first as usize];
+        let Some(page) = memory.page(start, self.size(), room) else { return 1 << first };
+        if self.access.bytes() != 1 << page.shift {
+            self.lane(memory, room, start, of_thread(template, thread + first));
+            return 1 << first;
+        }
+        let mut done = 0;
+        for lane in each(lanes) {
+            let address = addresses[lane as usize];
+            if (address ^ start) >> PAGE_SHIFT != 0 {
+                break;
+            }
+            let word = &mut page.words[((address & (PAGE - 1)) >> page.shift) as usize];
+            *word = self.next(*word, of_thread(template, thread + lane), address);
+            done |= 1 << lane;
+        }
+        done
     }
 
     /// So many lanes in a row, from `address` on; `new` is the first one's word.
