@@ -14,7 +14,7 @@
 //  - Nothing is reserved here. The room that was seen may be gone when the injected code takes a slot; then it calls again.
 //  - Who waits does so behind a system fence, so that others get their turn on a virtual GPU as well.
 
-#include "layout.h"
+#include "logging_layout.h"
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

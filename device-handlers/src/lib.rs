@@ -1,9 +1,9 @@
 //! The device code that the injector's passes call, and the layouts that host and device share.
 //!
 //! `handlers.cu` holds the code: per-thread store buffers under two models, the sound
-//! store buffers and the Bugaroo paper's Algorithms 1 and 2. Its compiled form is [`PTX`]. This crate
-//! is the one source of the numbers that both sides use: `layout.h` is generated from it
-//! ([`header::generate`]), and `handlers.cu` asserts that its structs agree.
+//! store buffers and the Bugaroo paper's Algorithms 1 and 2. Its compiled form is [`PTX`]; [`kit`] lists all device code. This
+//! crate is the one source of the numbers that both sides use: headers are generated from it ([`header`]), and
+//! the device code asserts that its structs agree.
 //!
 //! A launch goes like this: the host makes a [`Layout`] for the launch, allocates and zeroes it, fills a
 //! table of [`flags`] (one word a site), and writes [`LaunchState::to_bytes`] to the module's variable
@@ -12,6 +12,8 @@
 pub mod coin;
 pub mod constants;
 pub mod header;
+pub mod hirace;
+pub mod kit;
 mod launch_state;
 mod layout;
 pub mod logging;

@@ -1,28 +1,34 @@
-//! What can be said about `handlers.ptx` without assembling it (the injector's tests do that).
+//! What can be said about compiled device code without assembling it (the injector's tests do that).
 
-use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, PTX, SYMBOL_PREFIX, symbols};
+use bugaroo_device_handlers::{PTX, SYMBOL_PREFIX, kit};
 
 #[test]
-fn the_launch_variable_has_the_hosts_size() {
-    let declaration = format!(".const .align 8 .b8 {LAUNCH_VARIABLE}[{}];", LaunchState::BYTES);
-    assert!(PTX.contains(&declaration), "no '{declaration}'");
+fn the_variable_of_a_launch_has_the_hosts_size() {
+    for code in kit::ALL {
+        let declaration = format!(".const .align 8 .b8 {}[{}];", code.variable, code.variable_bytes);
+        assert!(code.ptx.contains(&declaration), "{}: no '{declaration}'", code.name);
+    }
 }
 
 #[test]
-fn every_handler_is_there() {
-    for symbol in symbols::ALL {
-        assert!(PTX.contains(&format!(" {symbol}(")), "no {symbol}");
+fn every_function_is_there() {
+    for code in kit::ALL {
+        for symbol in code.functions {
+            assert!(code.ptx.contains(&format!(" {symbol}(")), "{}: no {symbol}", code.name);
+        }
     }
 }
 
 #[test]
 fn every_function_has_the_prefix_and_none_is_named_after_a_path() {
-    let functions: Vec<&str> = PTX.lines().filter(|line| line.contains(".func")).collect();
-    assert!(functions.len() >= symbols::ALL.len());
-    for line in functions {
-        assert!(line.contains(SYMBOL_PREFIX), "{line}");
+    for code in kit::ALL {
+        let functions: Vec<&str> = code.ptx.lines().filter(|line| line.contains(".func")).collect();
+        assert!(functions.len() >= code.functions.len());
+        for line in functions {
+            assert!(line.contains(SYMBOL_PREFIX), "{line}");
+        }
+        assert!(!code.ptx.contains(".file") && !code.ptx.contains("_INTERNAL_"));
     }
-    assert!(!PTX.contains(".file") && !PTX.contains("_INTERNAL_"));
 }
 
 #[test]
@@ -38,23 +44,12 @@ fn no_handler_waits_for_other_lanes() {
     }
 }
 
+/// Some code asks whether an address is of local memory; none has any.
 #[test]
-fn no_handler_needs_local_memory() {
-    assert!(!PTX.contains(".local"), "a handler spills to a stack frame of its own");
-}
-
-#[test]
-fn logging_is_there_and_needs_no_local_memory() {
-    use bugaroo_device_handlers::logging::{LOG_VARIABLE, LOGGING_PTX, LogState, prepare};
-    let declaration = format!(".const .align 8 .b8 {LOG_VARIABLE}[{}];", LogState::BYTES);
-    assert!(LOGGING_PTX.contains(&declaration), "no '{declaration}'");
-    for symbol in prepare::ALL {
-        assert!(LOGGING_PTX.contains(&format!(" {symbol}(")), "no {symbol}");
+fn no_code_needs_local_memory() {
+    for code in kit::ALL {
+        for unwanted in [".local .", "ld.local", "st.local"] {
+            assert!(!code.ptx.contains(unwanted), "{}: a stack frame of its own", code.name);
+        }
     }
-    for line in LOGGING_PTX.lines().filter(|line| line.contains(".func")) {
-        assert!(line.contains(SYMBOL_PREFIX), "{line}");
-    }
-    // It asks whether an address is of local memory; it has none of its own.
-    let unwanted = [".local .", "ld.local", "st.local", ".file", "_INTERNAL_"];
-    assert!(unwanted.iter().all(|name| !LOGGING_PTX.contains(name)));
 }

@@ -50,7 +50,7 @@ pub const HELD: &str = "%bugaroo_held";
 /// Per element: whether one was found, or what to do. A family.
 pub const CHOICE: &str = "%bugaroo_choice";
 
-/// Logging: there are queues in this launch (predicate).
+/// There are queues in this launch, or it is looked at (predicate).
 pub const LOGGING: &str = "%bugaroo_logging";
 /// Logging: who writes the record's header (predicate).
 pub const LEADER: &str = "%bugaroo_leader";
@@ -77,6 +77,9 @@ pub const RECORD: &str = "%bugaroo_record";
 pub const TICKET: &str = "%bugaroo_ticket";
 /// Logging: scratch, 32 bits.
 pub const HIGH: &str = "%bugaroo_high";
+
+/// HiRace: the phase of the barrier that the thread waits at, 32 bits.
+pub const PHASE: &str = "%bugaroo_phase";
 
 /// Which delayed stores a place has to do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

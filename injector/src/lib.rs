@@ -4,7 +4,7 @@
 //! [`instrument`] parses a module, collects its sites once ([`collect_sites`]), lets every pass of
 //! [`passes::PASSES`] add text around them, and applies it. The program's own bytes all stay, in order;
 //! [`verify`] states that and the other invariants of the output, and runs after each pass in tests.
-//! What the injected code calls, and what it means, is in `bugaroo-device-handlers`.
+//! What the injected code calls, and what it means, is in `bugaroo-device-handlers`. That is one kit of several ([`kits`]).
 //!
 //! What this can miss: stores of instructions that the parser does not know (`cp.async`, `wmma.store`,
 //! …) are never delayed; everything drains before them. Two addresses of the same memory (a second
@@ -15,6 +15,8 @@ pub mod access;
 pub mod collect_sites;
 mod emit;
 mod error;
+pub mod hirace;
+pub mod kits;
 pub mod logging;
 pub mod passes;
 mod plan;
@@ -30,8 +32,8 @@ pub use error::InstrumentError;
 pub use source::is_toolkit_header;
 
 use crate::collect_sites::{SiteTable, collect_sites};
-use crate::passes::{PASSES, Pass};
-use crate::plan::Plan;
+use crate::kits::{Pass, apply};
+use crate::passes::PASSES;
 
 /// An instrumented module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,16 +77,15 @@ pub fn instrument(source: &str) -> Result<Instrumented, InstrumentError> {
 ///
 /// # Errors
 /// As [`instrument`].
-pub fn instrument_with(source: &str, passes: &[Pass]) -> Result<(Instrumented, SiteTable), InstrumentError> {
+pub fn instrument_with(
+    source: &str,
+    passes: &[Pass<SiteTable>],
+) -> Result<(Instrumented, SiteTable), InstrumentError> {
     let module = bugaroo_ptx::parse(source)?;
     error::check(&module)?;
     let table = collect_sites(&module);
     error::check_table(&table)?;
-    let mut plan = Plan::new(&table);
-    for pass in passes {
-        (pass.run)(&table, &mut plan);
-    }
-    let edited = plan.edits(&module, &table).apply(source)?;
+    let edited = apply((&module, source), &table, passes)?;
     let instrumented = Instrumented {
         ptx: edited.text,
         sites: table.sites.clone(),

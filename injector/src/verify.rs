@@ -8,6 +8,7 @@
 //! takes the answer to the right register.
 
 mod general;
+mod hirace;
 mod invariants;
 mod logging;
 mod places;
@@ -17,9 +18,8 @@ mod view;
 use bugaroo_ptx::ast::Module;
 
 use crate::collect_sites::SiteTable;
+use crate::kits::Pass;
 use crate::logging::Log;
-use crate::logging::passes::LogPass;
-use crate::passes::Pass;
 use view::View;
 
 /// An invariant that does not hold.
@@ -36,7 +36,12 @@ pub struct Violation {
 ///
 /// # Errors
 /// The first violation.
-pub fn verify(original: &Module, table: &SiteTable, passes: &[Pass], output: &str) -> Result<(), Violation> {
+pub fn verify(
+    original: &Module,
+    table: &SiteTable,
+    passes: &[Pass<SiteTable>],
+    output: &str,
+) -> Result<(), Violation> {
     let parsed =
         bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
     let view = View::new(original, table, &parsed)?;
@@ -53,7 +58,7 @@ pub fn verify(original: &Module, table: &SiteTable, passes: &[Pass], output: &st
 ///
 /// # Errors
 /// The first violation.
-pub fn verify_log(original: &Module, log: &Log, passes: &[LogPass], output: &str) -> Result<(), Violation> {
+pub fn verify_log(original: &Module, log: &Log, passes: &[Pass<Log>], output: &str) -> Result<(), Violation> {
     let parsed =
         bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
     let view = View::new(original, &log.sites, &parsed)?;
@@ -61,6 +66,27 @@ pub fn verify_log(original: &Module, log: &Log, passes: &[LogPass], output: &str
     general::check(&view, closed, general::May::Log)?;
     for pass in passes {
         logging::check(pass.name, &view, log)?;
+    }
+    Ok(())
+}
+
+/// Checks the output of `passes` of those that have HiRace look at a module.
+///
+/// # Errors
+/// The first violation.
+pub fn verify_hirace(
+    original: &Module,
+    log: &Log,
+    passes: &[Pass<Log>],
+    output: &str,
+) -> Result<(), Violation> {
+    let parsed =
+        bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
+    let view = View::new(original, &log.sites, &parsed)?;
+    let closed = passes.iter().any(|pass| pass.name == "close-guards");
+    general::check(&view, closed, general::May::Ask)?;
+    for pass in passes {
+        hirace::check(pass.name, &view, log)?;
     }
     Ok(())
 }

@@ -26,13 +26,13 @@ mod places;
 pub mod prune;
 
 use bugaroo_ptx::ast::{Module, Span};
-use bugaroo_ptx::edit::LineMap;
+use bugaroo_ptx::edit::{Edited, LineMap};
 use bugaroo_semantics::effect::{Fence, Stated};
 
 use crate::collect_sites::{Point, SiteTable};
-use crate::plan::Plan;
+use crate::kits::{Pass, Table, apply};
 use crate::{InstrumentError, error};
-use passes::{LogPass, PASSES};
+use passes::PASSES;
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,12 @@ pub struct Log {
     pub options: Options,
 }
 
+impl Table for Log {
+    fn sites(&self) -> &SiteTable {
+        &self.sites
+    }
+}
+
 /// What is told at a place of the table.
 #[derive(Clone, Debug, Default)]
 pub struct LogPoint {
@@ -151,8 +157,10 @@ pub enum LoggingError {
     #[error(transparent)]
     Instrument(#[from] InstrumentError),
     /// Something that is not told.
-    #[error("logging on the device does not know `{instruction}` (line {line}, in {function})")]
+    #[error("{by} on the device does not know `{instruction}` (line {line}, in {function})")]
     Unsupported {
+        /// Which kit.
+        by: &'static str,
         /// The instruction.
         instruction: String,
         /// Its line.
@@ -160,11 +168,16 @@ pub enum LoggingError {
         /// The function.
         function: String,
     },
-    /// The logger needs independent threads, `match` and scoped accesses.
+    /// Device code needs independent threads, `match` and scoped accesses.
     #[error(
-        "logging on the device needs compute capability 7.0 or later, and PTX 6.3; the module is for {0}"
+        "{by} on the device needs compute capability 7.0 or later, and PTX 6.3; the module is for {target}"
     )]
-    TooOld(String),
+    TooOld {
+        /// Which kit.
+        by: &'static str,
+        /// What it is for.
+        target: String,
+    },
 }
 
 /// Makes a module that logs.
@@ -179,19 +192,19 @@ pub fn log(source: &str, options: Options) -> Result<Logged, LoggingError> {
 ///
 /// # Errors
 /// As [`log`].
-pub fn log_with(source: &str, options: Options, passes: &[LogPass]) -> Result<(Logged, Log), LoggingError> {
+pub fn log_with(source: &str, options: Options, passes: &[Pass<Log>]) -> Result<(Logged, Log), LoggingError> {
     let module = bugaroo_ptx::parse(source).map_err(InstrumentError::from)?;
     error::check(&module)?;
-    check_age(&module)?;
-    let mut log = places::collect(&module, options)?;
+    let mut log = LOGGING.look(&module, options)?;
     if options.prune {
         prune::prune(&module, &mut log);
     }
-    let mut plan = Plan::new(&log.sites);
-    for pass in passes {
-        (pass.run)(&log, &mut plan);
-    }
-    let edited = plan.edits(&module, &log.sites).apply(source).map_err(InstrumentError::from)?;
+    let edited = apply((&module, source), &log, passes)?;
+    Ok((logged(edited, &log), log))
+}
+
+/// What came of the passes.
+pub(crate) fn logged(edited: Edited, log: &Log) -> Logged {
     let at = |(index, point): (usize, &LogPoint)| {
         let Point { span, guard, .. } = &log.sites.points[index];
         let (span, guarded) = (*span, guard.is_some());
@@ -202,16 +215,35 @@ pub fn log_with(source: &str, options: Options, passes: &[LogPass]) -> Result<(L
     let places = log.points.iter().enumerate().flat_map(at).collect();
     let pruned = log.points.iter().zip(&log.sites.points).filter(|(point, _)| point.pruned);
     let pruned = pruned.map(|(_, point)| point.span).collect();
-    Ok((Logged { ptx: edited.text, places, pruned, lines: edited.lines }, log))
+    Logged { ptx: edited.text, places, pruned, lines: edited.lines }
 }
 
-/// Refuses targets that lack what the logger uses.
-fn check_age(module: &Module) -> Result<(), LoggingError> {
+/// A kit that looks at what threads do.
+pub(crate) struct Looks {
+    /// Its name in errors.
+    pub name: &'static str,
+    /// Functions outside of the module that do nothing that it would have to know.
+    pub harmless: &'static [&'static str],
+}
+
+/// The log.
+const LOGGING: Looks = Looks { name: "logging", harmless: &["vprintf", "__assertfail", "malloc", "free"] };
+
+impl Looks {
+    /// What there is to look at in a module.
+    pub(crate) fn look(&self, module: &Module, options: Options) -> Result<Log, LoggingError> {
+        check_age(module).map_err(|target| LoggingError::TooOld { by: self.name, target })?;
+        places::collect(module, options, self)
+    }
+}
+
+/// Refuses targets that lack what device code uses.
+fn check_age(module: &Module) -> Result<(), String> {
     let target = module.targets.first().cloned().unwrap_or_default();
     let digits: String = target.trim_start_matches("sm_").chars().take_while(char::is_ascii_digit).collect();
     let new = digits.parse::<u32>().is_ok_and(|sm| sm >= 70) && module.version >= (6, 3);
     if new {
         return Ok(());
     }
-    Err(LoggingError::TooOld(format!("{target}, PTX {}.{}", module.version.0, module.version.1)))
+    Err(format!("{target}, PTX {}.{}", module.version.0, module.version.1))
 }

@@ -10,14 +10,11 @@ use bugaroo_ptx::op::{AtomOp, BarrierKind, Op};
 use bugaroo_semantics::effect::{Effect, Stated};
 use bugaroo_semantics::event::AccessKind;
 
-use super::{Loads, Log, LogPoint, LoggingError, Options, Told};
+use super::{Loads, Log, LogPoint, LoggingError, Looks, Options, Told};
 use crate::collect_sites::{Point, PointKind, SiteTable, collect_sites};
 
-/// Functions outside of the module that do nothing that is told.
-const HARMLESS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
-
 /// Finds everything.
-pub(super) fn collect(module: &Module, options: Options) -> Result<Log, LoggingError> {
+pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Result<Log, LoggingError> {
     let mut sites = collect_sites(module);
     let backward = if options.branches { add_forks(module, &mut sites) } else { BTreeSet::new() };
     let functions = || {
@@ -33,8 +30,9 @@ pub(super) fn collect(module: &Module, options: Options) -> Result<Log, LoggingE
     let mut points = Vec::with_capacity(sites.points.len());
     for point in &sites.points {
         let instruction = instructions.get(&point.span.start).copied();
-        let found = tell(module, point, instruction, (options, &backward));
+        let found = tell(module, point, instruction, (options, &backward, looks.harmless));
         points.push(found.map_err(|what| LoggingError::Unsupported {
+            by: looks.name,
             instruction: what,
             line: instruction.map_or(0, |instruction| instruction.line),
             function: sites.functions[point.function].name.clone(),
@@ -49,6 +47,7 @@ pub(super) fn collect(module: &Module, options: Options) -> Result<Log, LoggingE
     {
         let (function, instruction) = indexed;
         return Err(LoggingError::Unsupported {
+            by: looks.name,
             instruction: text(module, instruction.span),
             line: instruction.line,
             function: function.name.clone(),
@@ -64,7 +63,7 @@ fn tell(
     module: &Module,
     point: &Point,
     instruction: Option<&Instruction>,
-    (options, backward): (Options, &BTreeSet<usize>),
+    (options, backward, harmless): (Options, &BTreeSet<usize>, &[&str]),
 ) -> Result<LogPoint, String> {
     let mut told = LogPoint { line: instruction.map_or(0, |one| one.line), ..LogPoint::default() };
     // The end of a body has no instruction.
@@ -106,7 +105,7 @@ fn tell(
             told.before = Some(Told::Fence(fence));
         }
         (PointKind::Unknown, Effect::ProxyFence) => told.before = Some(Told::ProxyFence),
-        (PointKind::Unknown, Effect::Call) if calls_harmless(instruction) => {}
+        (PointKind::Unknown, Effect::Call) if calls_one_of(instruction, harmless) => {}
         (PointKind::Barrier, _) => {
             let Op::Barrier { kind, .. } = instruction.op else { return Err(refused()) };
             let index = usize::from(matches!(kind, BarrierKind::Red(_)));
@@ -152,11 +151,11 @@ fn compared(instruction: &Instruction, stated: Stated) -> Option<(String, String
     matches!(bits, 16 | 32 | 64).then(|| (result.clone(), comparand, bits))
 }
 
-fn calls_harmless(instruction: &Instruction) -> bool {
+fn calls_one_of(instruction: &Instruction, names: &[&str]) -> bool {
     instruction
         .operands
         .iter()
-        .any(|operand| matches!(operand, Operand::Symbol { name, .. } if HARMLESS.contains(&name.as_str())))
+        .any(|operand| matches!(operand, Operand::Symbol { name, .. } if names.contains(&name.as_str())))
 }
 
 fn text(module: &Module, span: Span) -> String {

@@ -1,6 +1,6 @@
-//! The passes, one a file, and the one list that they run in.
+//! The passes of store buffers, one a file, and the one list that they run in.
 
-pub(crate) mod append_handlers;
+mod append_handlers;
 pub(crate) mod close_guards;
 mod declare_state;
 mod drain_at_exit;
@@ -14,22 +14,19 @@ pub(crate) mod open_guards;
 mod route_loads;
 mod route_stores;
 
+use bugaroo_device_handlers::kit::STORE_BUFFERS;
+
 use crate::collect_sites::{Point, PointKind, SiteTable};
 use crate::emit::{Code, Concern, label};
+use crate::kits::{Kit, Pass};
 use crate::plan::{Around, Plan};
 
-/// A step of the instrumentation: reads the table, adds text to the plan.
-#[derive(Clone, Copy)]
-pub struct Pass {
-    /// Verb and noun.
-    pub name: &'static str,
-    /// What it does.
-    pub run: fn(&SiteTable, &mut Plan),
-}
+/// Store buffers.
+pub const KIT: Kit<SiteTable> = Kit { passes: &PASSES, code: STORE_BUFFERS };
 
 /// Every pass, in order. The order matters where two write at one place: guards open first and close
 /// last, and a candidate fence stands behind what belongs to the access.
-pub const PASSES: [Pass; 13] = [
+pub const PASSES: [Pass<SiteTable>; 13] = [
     Pass { name: "declare-state", run: declare_state::run },
     Pass { name: "open-guards", run: open_guards::run },
     Pass { name: "route-stores", run: route_stores::run },

@@ -190,7 +190,7 @@ fn committed(view: &View<'_>, around: &[&Statement], label: &str, place: u64) ->
 }
 
 /// Whatever is to be told is in the table: looked up in the original itself.
-fn nothing_is_passed_over(pass: &'static str, view: &View<'_>) -> Result<(), Violation> {
+pub(super) fn nothing_is_passed_over(pass: &'static str, view: &View<'_>) -> Result<(), Violation> {
     for function in &view.functions {
         for token in &function.tokens {
             let Token::Statement(statement) = token else { continue };

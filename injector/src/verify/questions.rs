@@ -149,14 +149,18 @@ pub(super) fn logged(element: &Element, access: &Access) -> Option<Term> {
     stored(element).map(|term| term.apply(&format!("and {cut:#x}")))
 }
 
-/// An operand of 32 bits, widened with zeros: a register or a number.
-pub(super) fn widened(operand: &str) -> Term {
+/// An operand of 32 bits: a register or a number.
+pub(super) fn number(operand: &str) -> Term {
     let number = operand.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    let term = match number.or_else(|| operand.parse().ok()) {
+    match number.or_else(|| operand.parse().ok()) {
         Some(number) => Term::constant(number),
         None => Term::register(operand),
-    };
-    term.apply("u32 to u64")
+    }
+}
+
+/// The same, widened with zeros.
+pub(super) fn widened(operand: &str) -> Term {
+    number(operand).apply("u32 to u64")
 }
 
 /// 1 where a predicate holds (or, with `!` before its name, where it does not), else 0.

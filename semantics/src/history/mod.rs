@@ -21,6 +21,7 @@
 //! far apart they are ([`Summary::spread`]), and it does not matter which one.
 
 pub mod table;
+pub mod word;
 
 /// What an access does to its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,26 +8,21 @@ mod tell_outcomes;
 
 use super::{Log, LogPoint};
 use crate::collect_sites::Point;
+use crate::kits::{Kit, Pass};
 use crate::plan::{Around, Plan};
 
-/// A step: reads what there is to tell, adds text to the plan.
-#[derive(Clone, Copy)]
-pub struct LogPass {
-    /// Verb and noun.
-    pub name: &'static str,
-    /// What it does.
-    pub run: fn(&Log, &mut Plan),
-}
+/// The log.
+pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: bugaroo_device_handlers::kit::LOG };
 
 /// Every pass, in order: guards open first and close last.
-pub const PASSES: [LogPass; 7] = [
-    LogPass { name: "declare-log-state", run: declare_log_state::run },
-    LogPass { name: "open-guards", run: open_guards },
-    LogPass { name: "tell-events", run: tell_events::run },
-    LogPass { name: "tell-accesses", run: tell_accesses::run },
-    LogPass { name: "tell-outcomes", run: tell_outcomes::run },
-    LogPass { name: "close-guards", run: close_guards },
-    LogPass { name: "append-logger", run: append_logger::run },
+pub const PASSES: [Pass<Log>; 7] = [
+    Pass { name: "declare-log-state", run: declare_log_state::run },
+    Pass { name: "open-guards", run: open_guards },
+    Pass { name: "tell-events", run: tell_events::run },
+    Pass { name: "tell-accesses", run: tell_accesses::run },
+    Pass { name: "tell-outcomes", run: tell_outcomes::run },
+    Pass { name: "close-guards", run: close_guards },
+    Pass { name: "append-logger", run: append_logger::run },
 ];
 
 fn open_guards(log: &Log, plan: &mut Plan) {

@@ -1,0 +1,532 @@
+// nvcc: -ptx -rdc=true -arch=compute_75
+
+// HiRace on the device: what injected code calls before accesses, around barriers, and where threads begin and end.
+//
+// Source: Jacobson, Burtscher, Gopalakrishnan: "HiRace: Accurate and Fast Source-Level Race Checking of GPU Programs" (SC'24),
+// algorithm 1: read the shadow word, look up the transition, compare and swap, until nobody has come between. The word, the machine
+// and the rules are those of the native detector, whose head says where they depart from the paper (detectors/src/hirace).
+//
+// Where this departs from the native form:
+//  - An access and the update of its words are not one. The paper takes them for one, too: of two accesses that nothing orders either
+//    may have updated first. Accesses that barriers order have their words updated in that order, as an update comes before its
+//    access and behind the barrier before.
+//  - Each lane has clocks of its own, so that nobody waits to read them. A barrier of the block raises those of the lanes that were
+//    there, and not of others of their warps.
+//  - Two barriers of a block that complete at once may give one clock, and so may two meetings of parts of a warp: more races are found
+//    where not all threads take part. Where the threads that wait at a numbered barrier are others in each of its phases, one
+//    may be given the clock of the phase before, and a race may be made up by it; the native form sees a barrier complete, this one
+//    only who comes and goes.
+//  - Words of shared memory lie in global memory, in pages of the slot of a resident block.
+//
+// Rules for everything in here:
+//  - Words are changed by atomics alone, and nobody holds anything while another waits, but for a page that is being made or whose
+//    words are handed on to smaller elements, and the slot of a block that begins. Who waits does so behind a system fence,
+//    so that others get their turn on a virtual GPU as well.
+//  - Lanes arrive diverged. Where lanes of a warp wait for one of their own, that one has done its part before they begin to.
+//  - Nothing here relies on a schedule, nor on what a virtual GPU does together.
+
+#include "hirace_layout.h"
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef unsigned char u8;
+
+struct Hirace {
+    u64 control;
+    u64 slots;
+    u64 blocks;
+    u64 keys;
+    u64 pages;
+    u64 shared;
+    u64 words;
+    u64 races;
+    u64 units;
+    u64 global_from;
+    u64 block_bytes;
+    u32 page_mask;
+    u32 race_mask;
+    u32 ctas;
+    u32 shared_pages;
+    u32 thread;
+    u32 block;
+    u32 warp_clock;
+    u32 block_clock;
+    u32 site;
+    u32 lockstep;
+};
+#define AT(field) static_assert(__builtin_offsetof(Hirace, field) == BUGAROO_HIRACE_OFFSET_##field, #field)
+AT(control);
+AT(slots);
+AT(blocks);
+AT(keys);
+AT(pages);
+AT(shared);
+AT(words);
+AT(races);
+AT(units);
+AT(global_from);
+AT(block_bytes);
+AT(page_mask);
+AT(race_mask);
+AT(ctas);
+AT(shared_pages);
+AT(thread);
+AT(block);
+AT(warp_clock);
+AT(block_clock);
+AT(site);
+AT(lockstep);
+static_assert(sizeof(Hirace) == BUGAROO_HIRACE_BYTES, "size");
+
+extern "C" {
+__constant__ Hirace __bugaroo_hirace;
+// By state, then action, how far apart, and what has been passed since.
+__device__ u8 __bugaroo_hirace_machine[BUGAROO_PLACES] = {BUGAROO_MACHINE};
+}
+
+// ---- what the compiler must not reorder
+
+__device__ __forceinline__ u32 relaxed32(u64 address) {
+    u32 value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ u64 relaxed(u64 address) {
+    u64 value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ u32 acquired32(u64 address) {
+    u32 value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ u64 acquired(u64 address) {
+    u64 value;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void store32(u64 address, u32 value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void store(u64 address, u64 value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ void release32(u64 address, u32 value) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void release(u64 address, u64 value) {
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ u64 swap_if(u64 address, u64 old, u64 now) {
+    u64 seen;
+    asm volatile("atom.acq_rel.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(seen)
+                 : "l"(address), "l"(old), "l"(now)
+                 : "memory");
+    return seen;
+}
+
+__device__ __forceinline__ u32 swap_if32(u64 address, u32 old, u32 now) {
+    u32 seen;
+    asm volatile("atom.acq_rel.gpu.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(seen)
+                 : "l"(address), "r"(old), "r"(now)
+                 : "memory");
+    return seen;
+}
+
+__device__ __forceinline__ u64 add(u64 address, u64 more) {
+    u64 before;
+    asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], %2;" : "=l"(before) : "l"(address), "l"(more) : "memory");
+    return before;
+}
+
+__device__ __forceinline__ void give_way() {
+    __threadfence_system();
+    __nanosleep(100);
+}
+
+// ---- who
+
+__device__ __forceinline__ u64 linear_block() {
+    return ((u64)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+
+__device__ __forceinline__ u32 linear_thread() {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
+__device__ __forceinline__ u32 threads_of_block() {
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+
+__device__ __forceinline__ u64 slot_of(u64 block) {
+    return __bugaroo_hirace.slots + 4 * block;
+}
+
+__device__ __forceinline__ u64 state_of(u32 slot) {
+    return __bugaroo_hirace.blocks + slot * __bugaroo_hirace.block_bytes;
+}
+
+// The state of the thread's own block, which has begun.
+__device__ __forceinline__ u64 own_state() {
+    return state_of(relaxed32(slot_of(linear_block())) - BUGAROO_FIRST_SLOT);
+}
+
+__device__ __forceinline__ u64 own_clocks(u64 state, u32 thread) {
+    return state + BUGAROO_BLOCK_THREAD + 16 * (u64)thread;
+}
+
+__device__ __forceinline__ void count(u32 what) {
+    add(__bugaroo_hirace.control + what, 1);
+}
+
+__device__ __forceinline__ bool over() {
+    return relaxed(__bugaroo_hirace.control + BUGAROO_CONTROL_OVER) != 0;
+}
+
+// A clock of this many bits has become too late.
+__device__ __forceinline__ void check_clock(u32 clock, u32 bits) {
+    if (clock >> bits) store(__bugaroo_hirace.control + BUGAROO_CONTROL_OVER, 1);
+}
+
+__device__ __forceinline__ u64 mixed(u64 value) {
+    value = (value ^ (value >> 30)) * BUGAROO_MIX_1;
+    value = (value ^ (value >> 27)) * BUGAROO_MIX_2;
+    return value ^ (value >> 31);
+}
+
+// ---- pages
+
+struct Words {
+    u64 first;
+    u32 shift;
+};
+
+__device__ __forceinline__ u64 unit_at(u64 unit) {
+    return __bugaroo_hirace.words + unit * (BUGAROO_UNIT * 8);
+}
+
+__device__ __forceinline__ u64 unit_of(u64 page) {
+    return (page >> BUGAROO_UNIT_AT) & ((1ull << BUGAROO_UNIT_BITS) - 1);
+}
+
+// Words for a page of such elements, all 0; false where there are none.
+__device__ __forceinline__ bool take_units(u32 shift, u64 &unit) {
+    u64 wanted = 1ull << (BUGAROO_LARGEST - shift);
+    unit = add(__bugaroo_hirace.control + BUGAROO_CONTROL_UNITS, wanted);
+    return unit + wanted <= __bugaroo_hirace.units;
+}
+
+// Makes a page, or gives its words on to smaller elements. Answers what the page is then; 0 where there is no room.
+extern "C" __device__ __noinline__ u64 __bugaroo_hirace_make(u64 page, u64 owner, u32 size) {
+    bool known = page >> BUGAROO_OWNER_AT == owner;
+    u32 room = (page >> BUGAROO_ROOM_AT) & 3;
+    bool has_room = page != 0 && !known && room <= size;
+    u64 unit = unit_of(page);
+    if (!has_room && !take_units(size, unit)) return 0;
+    u32 words = (u32)BUGAROO_UNIT << (BUGAROO_LARGEST - size);
+    if (has_room) {
+#pragma unroll 1
+        for (u32 at = 0; at < words; at++) store(unit_at(unit) + 8 * at, 0);
+        return owner << BUGAROO_OWNER_AT | unit << BUGAROO_UNIT_AT | (u64)room << BUGAROO_ROOM_AT | size;
+    }
+    if (known) {
+        // Whoever still goes by the larger elements finds that their words have moved.
+        u32 parts = 1u << ((u32)(page & 3) - size);
+        u64 old = unit_at(unit_of(page));
+#pragma unroll 1
+        for (u32 at = 0; at < words; at += parts) {
+            u64 moved;
+            asm volatile("atom.acq_rel.gpu.global.exch.b64 %0, [%1], %2;"
+                         : "=l"(moved)
+                         : "l"(old), "l"((u64)BUGAROO_MOVED)
+                         : "memory");
+#pragma unroll 1
+            for (u32 part = 0; part < parts; part++) store(unit_at(unit) + 8 * (at + part), moved);
+            old += 8;
+        }
+    }
+    return owner << BUGAROO_OWNER_AT | unit << BUGAROO_UNIT_AT | (u64)size << BUGAROO_ROOM_AT | size;
+}
+
+// The words of a page, for accesses of elements of at least this size; false where there is no room for them.
+__device__ __forceinline__ bool find_words(u64 descriptor, u64 owner, u32 size, Words &words) {
+#pragma unroll 1
+    for (;;) {
+        u64 page = acquired(descriptor);
+        if (!(page & BUGAROO_BUSY) && page >> BUGAROO_OWNER_AT == owner && (page & 3) <= size) {
+            words.first = unit_at(unit_of(page));
+            words.shift = page & 3;
+            return true;
+        }
+        bool full = false;
+        if (!(page & BUGAROO_BUSY) && swap_if(descriptor, page, page | BUGAROO_BUSY) == page) {
+            u64 made = __bugaroo_hirace_make(page, owner, size);
+            release(descriptor, made ? made : page);
+            full = !made;
+        }
+        if (full) return false;
+        give_way();
+    }
+}
+
+// The descriptor of a global page; 0 where there is no room for it.
+__device__ __forceinline__ u64 find_page(u64 number) {
+    u64 key = number + 1;
+    u32 at = (u32)mixed(number) & __bugaroo_hirace.page_mask;
+#pragma unroll 1
+    for (u32 probe = 0; probe < BUGAROO_PAGE_PROBES; probe++) {
+        u64 place = __bugaroo_hirace.keys + 8 * (u64)at;
+        u64 found = relaxed(place);
+        if (found == 0) found = swap_if(place, 0, key);
+        if (found == 0 || found == key) return __bugaroo_hirace.pages + 8 * (u64)at;
+        at = (at + 1) & __bugaroo_hirace.page_mask;
+    }
+    return 0;
+}
+
+// ---- races
+
+// Whether the two are of different warps, and the like: the number of Apart.
+__device__ __forceinline__ u32 apart(u64 old, u64 now) {
+    const Hirace &hirace = __bugaroo_hirace;
+    u64 differs = ((old ^ now) >> BUGAROO_THREAD_AT) & ((1ull << (hirace.thread + hirace.block)) - 1);
+    return (differs != 0) + (differs >> BUGAROO_LANE_BITS != 0) + (differs >> hirace.thread != 0);
+}
+
+// Which barrier has been passed since: the number of Since.
+__device__ __forceinline__ u32 since(u64 old, u64 now) {
+    const Hirace &hirace = __bugaroo_hirace;
+    u32 at = BUGAROO_THREAD_AT + hirace.thread + hirace.block;
+    u64 mask = (1ull << (hirace.warp_clock + hirace.block_clock)) - 1;
+    u64 before = (old >> at) & mask, later = (now >> at) & mask;
+    return (later > before) + (later >> hirace.warp_clock > before >> hirace.warp_clock);
+}
+
+extern "C" __device__ __noinline__ void __bugaroo_hirace_race(u64 old, u64 now, u64 address, u32 place, u32 shared) {
+    const Hirace &hirace = __bugaroo_hirace;
+    // All but who they were, and when.
+    u32 fields = hirace.thread + hirace.block + hirace.warp_clock + hirace.block_clock;
+    u64 kept = (1ull << BUGAROO_THREAD_AT) - 1;
+    if (hirace.site) kept |= ~0ull << (BUGAROO_THREAD_AT + fields);
+    u64 key = mixed((old & kept) ^ mixed((u64)place << 8 | shared << 4 | apart(old, now) << 2 | since(old, now))) | 1;
+    u32 at = (u32)(key >> 32) & hirace.race_mask;
+#pragma unroll 1
+    for (u32 probe = 0; probe < BUGAROO_RACE_PROBES; probe++) {
+        u64 entry = hirace.races + BUGAROO_RACE_BYTES * (u64)at;
+        u64 found = relaxed(entry + BUGAROO_RACE_KEY);
+        if (found == 0) found = swap_if(entry + BUGAROO_RACE_KEY, 0, key);
+        if (found == 0) {
+            store(entry + BUGAROO_RACE_OLD, old);
+            store(entry + BUGAROO_RACE_NEW, now);
+            store(entry + BUGAROO_RACE_ADDRESS, address);
+            store32(entry + BUGAROO_RACE_PLACE, place);
+            store32(entry + BUGAROO_RACE_SHARED, shared);
+            release(entry + BUGAROO_RACE_NUMBER, add(hirace.control + BUGAROO_CONTROL_RACES, 1) + 1);
+        }
+        if (found == 0 || found == key) {
+            add(entry + BUGAROO_RACE_COUNT, 1);
+            return;
+        }
+        at = (at + 1) & hirace.race_mask;
+    }
+    count(BUGAROO_CONTROL_LOST);
+}
+
+// An element gets the word of an access; false where its word has moved.
+__device__ __forceinline__ bool step(u64 element, u64 now, u64 address, u32 place, u32 shared) {
+    u64 old = relaxed(element);
+    u32 action = (u32)(now >> BUGAROO_ACTION_AT) & 3;
+#pragma unroll 1
+    for (;;) {
+        u32 state = (u32)old & BUGAROO_STATE;
+        if (state == BUGAROO_MOVED) return false;
+        u32 how = apart(old, now);
+        if (__bugaroo_hirace.lockstep && how == 1) how = 0;
+        u32 next = __bugaroo_hirace_machine[state << BUGAROO_INPUT_BITS | action << 4 | how << 2 | since(old, now)];
+        u64 word = now | next;
+        // The thread has done the same before, or it does not matter which of the threads has accessed last: the word stays, so
+        // that those who all read one element do not contend for it.
+        if (word == old || next == state && BUGAROO_STAYS >> state & 1) return true;
+        u64 seen = swap_if(element, old, word);
+        if (seen == old) {
+            if (next == BUGAROO_RACE && state != next) __bugaroo_hirace_race(old, now, address, place, shared);
+            return true;
+        }
+        old = seen;
+    }
+}
+
+extern "C" {
+
+// A thread of a kernel begins.
+__device__ __noinline__ void __bugaroo_hirace_begin() {
+    const Hirace &hirace = __bugaroo_hirace;
+    u64 block = linear_block();
+    u32 thread = linear_thread(), threads = threads_of_block();
+    u64 own = slot_of(block);
+    u32 slot = acquired32(own);
+    if (slot == 0) slot = swap_if32(own, 0, 1);
+    if (slot == 0) {
+        // A block that is resident has room: as many slots as there can be, and who ends gives the slot back before.
+        u32 at = (u32)(block % hirace.ctas);
+#pragma unroll 1
+        while (swap_if32(state_of(at) + BUGAROO_BLOCK_TAKEN, 0, 1) != 0) {
+            at = at + 1 == hirace.ctas ? 0 : at + 1;
+            give_way();
+        }
+        u64 state = state_of(at);
+        store32(state + BUGAROO_BLOCK_THREADS, threads);
+        store32(state + BUGAROO_BLOCK_LATEST, 0);
+#pragma unroll 1
+        for (u32 barrier = 0; barrier < BUGAROO_BARRIER_COUNT; barrier++)
+            store(state + BUGAROO_BLOCK_BARRIERS + 8 * barrier, 0);
+#pragma unroll 1
+        for (u32 warp = 0; warp * 32 < threads; warp++) {
+            u32 rest = threads - warp * 32;
+            store(state + BUGAROO_BLOCK_WARPS + 8 * warp, 0);
+            store32(state + BUGAROO_BLOCK_ALIVE + 4 * warp, rest >= 32 ? ~0u : (1u << rest) - 1);
+        }
+        slot = at + BUGAROO_FIRST_SLOT;
+        release32(own, slot);
+    }
+#pragma unroll 1
+    while (slot < BUGAROO_FIRST_SLOT) {
+        give_way();
+        slot = acquired32(own);
+    }
+    u64 clocks = own_clocks(state_of(slot - BUGAROO_FIRST_SLOT), thread);
+    store(clocks, 0);
+    store(clocks + 8, 0);
+}
+
+// It ends.
+__device__ __noinline__ void __bugaroo_hirace_exit() {
+    u64 state = own_state();
+    u32 thread = linear_thread();
+    u32 left;
+    asm volatile("red.relaxed.gpu.global.and.b32 [%0], %1;" ::"l"(state + BUGAROO_BLOCK_ALIVE + 4 * (thread / 32)),
+                 "r"(~(1u << thread % 32))
+                 : "memory");
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(left)
+                 : "l"(state + BUGAROO_BLOCK_THREADS), "r"(~0u)
+                 : "memory");
+    if (left == 1) release32(state + BUGAROO_BLOCK_TAKEN, 0);
+}
+
+// A lane is about to access memory.
+__device__ __noinline__ void __bugaroo_hirace_access(u64 address, u64 what) {
+    const Hirace &hirace = __bugaroo_hirace;
+    u32 is_shared, is_local;
+    u64 offset;
+    asm("{\n\t.reg .pred p;\n\tisspacep.shared p, %3;\n\tselp.u32 %0, 1, 0, p;\n\tisspacep.local p, %3;\n\t"
+        "selp.u32 %1, 1, 0, p;\n\tcvta.to.shared.u64 %2, %3;\n\t}"
+        : "=r"(is_shared), "=r"(is_local), "=l"(offset)
+        : "l"(address));
+    if (is_local || !is_shared && address < hirace.global_from) return;
+    u64 block = linear_block();
+    u32 thread = linear_thread();
+    u32 slot = relaxed32(slot_of(block)) - BUGAROO_FIRST_SLOT;
+    u64 state = state_of(slot);
+    u32 lane, lanes = __activemask();
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    if (lane == __ffs(lanes) - 1) add(state + BUGAROO_BLOCK_ACCESSES, 1);
+    if (over()) return;
+
+    u64 clocks = relaxed(own_clocks(state, thread));
+    u64 clock = clocks >> 32 << hirace.warp_clock | (u32)clocks;
+    u32 place = (u32)what;
+    u32 at_block = BUGAROO_THREAD_AT + hirace.thread;
+    u32 at_clock = at_block + hirace.block;
+    u64 now = clock << at_clock | (u64)thread << BUGAROO_THREAD_AT;
+    // Without any bits for it a field may be behind the word's last.
+    if (hirace.block) now |= block << at_block;
+    if (hirace.site && place + 1ull < 1ull << hirace.site)
+        now |= (place + 1ull) << (at_clock + hirace.warp_clock + hirace.block_clock);
+    now |= (what >> BUGAROO_WHAT_ACTION_AT & 3) << BUGAROO_ACTION_AT;
+    now |= (what >> BUGAROO_WHAT_KEPT_AT & 1) << BUGAROO_KEPT_AT;
+
+    u32 size = (u32)(what >> BUGAROO_WHAT_SIZE_AT) & 7;
+    u64 at = is_shared ? offset : address;
+    u64 end = at + ((what >> BUGAROO_WHAT_ELEMENTS_AT & 15) << size);
+    size = size < BUGAROO_LARGEST ? size : BUGAROO_LARGEST;
+#pragma unroll 1
+    while (at < end) {
+        u64 number = at >> BUGAROO_PAGE_SHIFT;
+        u64 descriptor = 0;
+        if (!is_shared)
+            descriptor = find_page(number);
+        else if (number < hirace.shared_pages)
+            descriptor = hirace.shared + 8 * (slot * (u64)hirace.shared_pages + number);
+        Words words;
+        if (!descriptor || !find_words(descriptor, is_shared ? block + 1 : 1, size, words)) {
+            count(BUGAROO_CONTROL_REFUSED);
+            return;
+        }
+        // An access is aligned to its bytes, so that it is within one page.
+        u64 element = words.first + ((at & ((1ull << BUGAROO_PAGE_SHIFT) - 1)) >> words.shift) * 8;
+        if (step(element, now, at, place, is_shared)) at += 1ull << words.shift;
+    }
+}
+
+// It comes to a barrier of the block. Answers the barrier's phase.
+__device__ __noinline__ u32 __bugaroo_hirace_arrive(u32 barrier) {
+    u64 at = own_state() + BUGAROO_BLOCK_BARRIERS + 8 * (barrier % BUGAROO_BARRIER_COUNT);
+    return (u32)(relaxed(at) >> 32);
+}
+
+// It goes on behind it. The first one gives the barrier a clock above all that its block has had; the others take it.
+__device__ __noinline__ void __bugaroo_hirace_leave(u32 barrier, u32 phase) {
+    u64 state = own_state();
+    u64 at = state + BUGAROO_BLOCK_BARRIERS + 8 * (barrier % BUGAROO_BARRIER_COUNT);
+    u64 word = relaxed(at);
+    if ((u32)(word >> 32) == phase) {
+        u64 next = (u64)(phase + 1) << 32 | (relaxed32(state + BUGAROO_BLOCK_LATEST) + 1);
+        u64 seen = swap_if(at, word, next);
+        word = seen == word ? next : seen;
+    }
+    u32 clock = (u32)word;
+    // Before anything else, so that the next barrier is above it.
+    if (relaxed32(state + BUGAROO_BLOCK_LATEST) < clock)
+        asm volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" ::"l"(state + BUGAROO_BLOCK_LATEST), "r"(clock) : "memory");
+    check_clock(clock, __bugaroo_hirace.block_clock);
+    u64 clocks = own_clocks(state, linear_thread());
+    if (relaxed(clocks) >> 32 < clock) store(clocks, (u64)clock << 32);
+}
+
+// It comes to bar.warp.sync: the lanes that meet go on above all that any of them has had.
+__device__ __noinline__ void __bugaroo_hirace_meet(u32 mask) {
+    u64 state = own_state();
+    u32 thread = linear_thread(), warp = thread / 32;
+    u64 latest = state + BUGAROO_BLOCK_WARPS + 8 * (u64)warp;
+    u64 clocks = own_clocks(state, thread);
+    u64 own = relaxed(clocks), known = relaxed(latest);
+    store(clocks + 8, own > known ? own : known);
+    // They wait for each other anyway. Nobody comes here again before all have read.
+    __syncwarp(mask);
+    u64 most = 0;
+#pragma unroll 1
+    for (u32 left = mask; left; left &= left - 1) {
+        u64 other = relaxed(own_clocks(state, warp * 32 + __ffs(left) - 1) + 8);
+        most = other > most ? other : most;
+    }
+    most++;
+    store(clocks, most);
+    if (relaxed(latest) < most)
+        asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(latest), "l"(most) : "memory");
+    check_clock((u32)most, __bugaroo_hirace.warp_clock);
+    u32 alive = relaxed32(state + BUGAROO_BLOCK_ALIVE + 4 * warp);
+    if (alive & ~mask && thread % 32 == __ffs(alive & mask) - 1) count(BUGAROO_CONTROL_PARTIAL);
+}
+}

@@ -1,0 +1,23 @@
+// Generated from this crate's Rust constants (header.rs); a test compares. Do not edit.
+#pragma once
+
+#define BUGAROO_LOG_BYTES 0x20u
+#define BUGAROO_LOG_OFFSET_queues 0x0u
+#define BUGAROO_LOG_OFFSET_control 0x8u
+#define BUGAROO_LOG_OFFSET_stride 0x10u
+#define BUGAROO_LOG_OFFSET_count 0x18u
+#define BUGAROO_LOG_OFFSET_capacity 0x1cu
+#define BUGAROO_PREPARED_QUEUE 0x0u
+#define BUGAROO_PREPARED_WRITE 0x8u
+#define BUGAROO_PREPARED_WORD 0x10u
+#define BUGAROO_PREPARED_LANES 0x18u
+#define BUGAROO_PREPARED_WARP 0x1cu
+#define BUGAROO_PREPARED_BYTES 0x20u
+#define BUGAROO_WORD_ADDRESS 0x1ffffffffffffffull
+#define BUGAROO_WORD_SHARED 0x8000000000000000ull
+#define BUGAROO_WORD_PRIVATE 0x4000000000000000ull
+#define BUGAROO_WORD_SAME 0x2000000000000000ull
+#define BUGAROO_QUEUE_READ 0x80u
+#define BUGAROO_CONTROL_WRITE 0x80u
+#define BUGAROO_CONTROL_STRIDE 0x80u
+#define BUGAROO_GOLDEN 0x9e3779b97f4a7c15ull

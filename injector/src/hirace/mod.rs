@@ -1,0 +1,72 @@
+//! HiRace: the module with code that looks for races while it runs.
+//!
+//! Source: Jacobson, Burtscher, Gopalakrishnan: "HiRace: Accurate and Fast Source-Level Race Checking of GPU Programs" (SC'24). The
+//! detector (`bugaroo-device-handlers`, `hirace.cu`) is merged into the module, and called before loads, stores and atomics of global,
+//! shared and generic memory, before and behind barriers, and where threads begin and end. A guarded instruction is looked at
+//! for the lanes alone for which its guard holds.
+//!
+//! Where it departs: the paper instruments the source, and this PTX; what is an element then, the detector's head says.
+//!
+//! What it does not know, it refuses by name, as the log does ([`crate::logging`]), of which it has its places. It refuses calls of
+//! `malloc` and `free`, too: whose memory comes and goes within a grid would be taken for the same.
+
+pub mod passes;
+
+use bugaroo_device_handlers::hirace::what;
+use bugaroo_ptx::types::{Semantics, Type};
+use bugaroo_semantics::effect::Stated;
+use bugaroo_semantics::event::AccessKind;
+use bugaroo_semantics::history::word::action;
+use bugaroo_semantics::scope::Strength;
+
+use crate::kits::{Pass, apply};
+use crate::logging::{Loads, Log, Logged, LoggingError, Looks, Options, logged};
+use crate::{InstrumentError, error};
+use passes::PASSES;
+
+/// An access is looked at before it is done; branches do not matter.
+const OPTIONS: Options = Options { loads: Loads::Before, branches: false, prune: false };
+/// The kit.
+const HIRACE: Looks = Looks { name: "HiRace", harmless: &["vprintf", "__assertfail"] };
+
+/// Makes a module in which HiRace looks at accesses. A place is known by the number of its point, which is half that of
+/// [`Logged::places`].
+///
+/// # Errors
+/// As [`crate::logging::log`].
+pub fn detect(source: &str) -> Result<Logged, LoggingError> {
+    detect_with(source, &PASSES).map(|(logged, _)| logged)
+}
+
+/// Does some of the passes: the first few of [`PASSES`].
+///
+/// # Errors
+/// As [`detect`].
+pub fn detect_with(source: &str, passes: &[Pass<Log>]) -> Result<(Logged, Log), LoggingError> {
+    let module = bugaroo_ptx::parse(source).map_err(InstrumentError::from)?;
+    error::check(&module)?;
+    let log = HIRACE.look(&module, OPTIONS)?;
+    let edited = apply((&module, source), &log, passes)?;
+    Ok((logged(edited, &log), log))
+}
+
+/// Bytes of the smallest part of an access, and how many there are.
+pub fn parts(stated: &Stated) -> (u32, u32) {
+    // A packed atomic is one of each of its elements (PTX ISA, "Packed Data-types").
+    let packed =
+        matches!(stated.kind, AccessKind::Atomic(_)) && matches!(stated.ty, Type::F16x2 | Type::BF16x2);
+    if packed { (2, 2) } else { (stated.ty.bytes(), stated.elements.into()) }
+}
+
+/// What the detector is told of an access besides its address.
+pub(crate) fn word(point: usize, stated: &Stated) -> u64 {
+    let (size, elements) = parts(stated);
+    let volatile = stated.semantics == Semantics::Volatile;
+    let action = action(stated.kind, Strength::of(stated.semantics), volatile);
+    // Points are fewer than the text has bytes, which are fewer than 2^32.
+    point as u64
+        | u64::from(size.trailing_zeros()) << what::SIZE_AT
+        | u64::from(elements) << what::ELEMENTS_AT
+        | (action as u64) << what::ACTION_AT
+        | u64::from(!stated.kind.writes()) << what::KEPT_AT
+}

@@ -1,0 +1,7 @@
+use super::*;
+use crate::history::table::Machine;
+
+#[test]
+fn no_state_of_the_machine_says_that_a_word_has_moved() {
+    assert!(Machine::get().states() <= usize::from(MOVED));
+}
