@@ -116,10 +116,10 @@ fn detectors(asked: Detector) -> Vec<Known> {
 /// Refuses options that would mean nothing.
 fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     let only = |what: &str| Err(UsageError(what.to_owned()));
-    if args.trial.handlers && detectors != [Known::Barracuda] {
+    if args.trial.handlers && !matches!(detectors, [Known::Barracuda] | [Known::Hirace]) {
         return only(
-            "--handlers: what device code logs feeds --detector barracuda alone: it does not say which write a read has read, as \
-             ptx has to know, and hirace and scord do not read such logs yet",
+            "--handlers: device code is there for --detector barracuda and --detector hirace, one at a time: it does not say which \
+             write a read has read, as ptx has to know, and there is none for scord yet",
         );
     }
     if args.trial.backend == Backend::Cuda {
@@ -141,10 +141,11 @@ fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     if args.detector_config.is_some() && args.trial.handlers {
         return only("--detector-config: the detectors of --handlers look at everything");
     }
-    if detectors.iter().all(|detector| detector.counts_on_lockstep()) {
+    if args.trial.handlers || detectors.iter().all(|detector| detector.counts_on_lockstep()) {
         let meaningless = [("--model", args.trial.model.is_some()), ("--pw", args.pw.is_some())];
         if let Some((name, _)) = meaningless.into_iter().find(|(_, given)| *given) {
-            let detector = args.detector.name();
+            let with = if args.trial.handlers { " with --handlers" } else { "" };
+            let detector = format!("{}{with}", args.detector.name());
             let what = "looks at executions without weak memory alone";
             return Err(UsageError(format!("{name}: --detector {detector} {what}")));
         }

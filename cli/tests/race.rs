@@ -315,7 +315,10 @@ fn what_means_nothing_is_refused() {
     let place = place();
     fs::write(place.path("bad.toml"), "# what to look at\n[watch]\nkernel = \"^dot\"\n").unwrap();
     for (options, part) in [
-        (&["--handlers"][..], "--handlers: what device code logs feeds --detector barracuda alone"),
+        (
+            &["--handlers"][..],
+            "--handlers: device code is there for --detector barracuda and --detector hirace",
+        ),
         (&["--backend", "cuda"], "--backend cuda: race needs the virtual GPU"),
         (&["--model", "bugaroo"], "--model bugaroo: race takes store-buffer and ptx"),
         (&["--oracle", "race"], "--oracle race is for bisect"),

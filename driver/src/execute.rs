@@ -10,16 +10,16 @@ use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation}
 use bugaroo_semantics::Both;
 use bugaroo_simulator::conflicts::Conflicts;
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Others, Watch, check,
+    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Watch, check,
 };
 
 use crate::conflicts::Told;
 use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
+use crate::feeds::Feed;
 use crate::fork_server;
 use crate::injection::{Armed, Arms, Injected};
-use crate::logging::Recording;
 use crate::queue::{Progress, Ticket};
 use crate::race::Race;
 use crate::seeds::mix;
@@ -73,8 +73,8 @@ pub struct Flight {
     ordinal: u64,
     armed: Option<Armed>,
     workspace: Option<u64>,
-    /// What it logs, where detectors are fed with that.
-    recording: Option<Recording>,
+    /// What feeds detectors, where device code does.
+    feed: Option<Feed>,
     /// Its conflicts, where the orders ask for them.
     conflicts: Option<Rc<RefCell<Conflicts>>>,
     /// Work that it had done when that was last looked at.
@@ -178,11 +178,12 @@ impl Driver {
         let watch = with(watch, conflicts.clone());
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => {
-                let recording = match (logs, fed) {
+                let feed = match (logs, fed) {
                     (Some(logs), Some(watch)) => {
                         let of = (&grid, &*program);
-                        match Recording::new(&logs, of, &config, watch, &mut self.memory) {
-                            Ok(recording) => Some(recording),
+                        let told = self.race.as_ref().and_then(|race| race.told.as_ref());
+                        match Feed::new(&logs, of, &config, (watch, told), &mut self.memory) {
+                            Ok(feed) => feed,
                             Err(broken) => {
                                 self.workspaces.extend(workspace);
                                 return Err(self.report.unsupported(&format!("{name}: {broken}")));
@@ -199,7 +200,7 @@ impl Driver {
                     ordinal,
                     armed,
                     workspace,
-                    recording,
+                    feed,
                     conflicts,
                     worked: 0,
                 })
@@ -239,17 +240,13 @@ impl Driver {
                 armed.enter(&mut self.memory);
                 self.entered = Some(ticket);
             }
-            if let Some(recording) = &flight.recording {
-                recording.enter(&mut self.memory);
+            if let Some(feed) = &flight.feed {
+                feed.enter(&mut self.memory);
                 self.entered = Some(ticket);
             }
         }
-        let end = match &mut flight.recording {
-            // Whoever reads the queues writes them, too.
-            Some(recording) => {
-                flight.grid.set_others(Others::MayWrite);
-                recording.advance(&mut flight.grid, &mut self.memory, turns)
-            }
+        let end = match &mut flight.feed {
+            Some(feed) => feed.advance(&mut flight.grid, &mut self.memory, (self.others, turns)),
             None => {
                 flight.grid.set_others(self.others);
                 flight.grid.advance(&mut self.memory, turns)
@@ -270,8 +267,8 @@ impl Driver {
             if let Some(armed) = &flight.armed {
                 armed.leave(&mut self.memory);
             }
-            if let Some(recording) = &flight.recording {
-                recording.leave(&mut self.memory);
+            if let Some(feed) = &flight.feed {
+                feed.leave(&mut self.memory);
             }
         }
     }
@@ -287,8 +284,16 @@ impl Driver {
         };
         let counts = flight.grid.counts();
         drop(flight.grid);
-        if let Some(Err(broken)) = flight.recording.map(|recording| recording.end(&mut self.memory)) {
-            let _ = self.report.unsupported(&format!("{}: {broken}", flight.name));
+        match flight.feed.map(|feed| feed.end(&mut self.memory)) {
+            Some(Ok(accesses)) => {
+                if let Some(race) = &self.race {
+                    race.looked_at(accesses);
+                }
+            }
+            Some(Err(broken)) => {
+                let _ = self.report.unsupported(&format!("{}: {broken}", flight.name));
+            }
+            None => {}
         }
         if let Some(address) = flight.workspace {
             self.queue.tell(|order| order.freed(address, WORKSPACE));
@@ -301,7 +306,7 @@ impl Driver {
     pub fn land(&mut self, context: CUcontext, ticket: Ticket, flight: Flight, end: &End) {
         let (ordinal, kernel, (grid, block)) = (flight.ordinal, flight.name.clone(), flight.shape);
         let function = flight.function;
-        let broken = flight.recording.as_ref().is_some_and(Recording::is_broken);
+        let broken = flight.feed.as_ref().is_some_and(Feed::is_broken);
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
         let found = flight.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
         let found = found.unwrap_or_default();

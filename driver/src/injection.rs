@@ -20,7 +20,9 @@ use bugaroo_device_handlers::constants::CHUNK;
 use bugaroo_device_handlers::{CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel};
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
-use bugaroo_protocol::{self as protocol, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space};
+use bugaroo_protocol::{
+    self as protocol, Detector, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space,
+};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler,
     Scheduler,
@@ -32,6 +34,7 @@ use crate::delays::Delays;
 use crate::digest::Digest;
 use crate::error::{Outcome, Status};
 use crate::logging::Logs;
+use crate::logging::launched::Kit;
 use crate::module::Refusal;
 use crate::native::Native;
 use crate::report;
@@ -205,6 +208,11 @@ impl Injection {
         Some(placed.collect())
     }
 
+    /// Whether detectors are fed by device code.
+    pub fn device_looks(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.handlers) && !self.race().is_empty()
+    }
+
     /// Instruments a module, if the orders have a model that needs it, or has it log, if detectors are fed with that. The device has
     /// so many bytes of memory. From the cache, if it is there.
     ///
@@ -216,8 +224,11 @@ impl Injection {
         digest: Digest,
         (config, memory): (&DeviceConfig, u64),
     ) -> Result<Prepared, Refusal> {
-        if self.orders.as_ref().is_some_and(|orders| orders.handlers) && !self.race().is_empty() {
-            return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory)?) });
+        if self.device_looks() {
+            // Detectors of one kit, as orders for several are refused.
+            let kit = if self.race().contains(&Detector::Hirace) { Kit::Hirace } else { Kit::Log };
+            let logs = Some(Logs::new(source, config, memory, kit)?);
+            return Ok(Prepared { instrumented: None, logs });
         }
         let wanted =
             self.orders.as_ref().filter(|orders| orders.model.is_some() && self.native_model().is_none());

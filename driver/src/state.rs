@@ -182,7 +182,7 @@ impl Driver {
             smaller.ok_or(Status::OutOfMemory)
         })?;
         let mut queue = Queue::new(picks_seed(&injection));
-        let race = Race::new(injection.race(), &injection.race_settings());
+        let race = Race::new(injection.race(), &injection.race_settings(), injection.device_looks());
         queue.order = race.as_ref().map(Race::order);
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),

@@ -131,6 +131,45 @@ fn reports_are_those_of_the_engine() {
     }
 }
 
+/// Device code takes turns of its own, so either access of a race may come first.
+#[test]
+fn hirace_on_the_device_reports_what_it_does_natively() {
+    let kernels = [(c"barrier", 2, 64), (c"pass", 2, 1)];
+    let shown = |trial: &Trial| {
+        let races = trial.messages.iter().filter_map(|message| match message {
+            Message::Races(races) => Some(races),
+            _ => None,
+        });
+        let mut shown = Vec::new();
+        let mut accesses = 0;
+        for races in races {
+            accesses += races.accesses;
+            for race in &races.races {
+                assert_eq!((race.detector, race.proven), (Detector::Hirace, false));
+                let place = |party: &bugaroo_protocol::RaceParty| {
+                    let at = party.at.as_ref().expect("a thread");
+                    format!("{} {:?} {:?} {}", party.kernel, party.site, at.ptx_line, at.instruction)
+                };
+                let mut places = [place(&race.first), place(&race.second)];
+                places.sort();
+                shown.push(format!("{:?} {} {places:?}", race.class, race.shared));
+            }
+        }
+        shown.sort();
+        shown.dedup();
+        assert!(accesses > 8, "{accesses} accesses of warps");
+        shown
+    };
+    for seed in 0..3 {
+        let test = "hirace_on_the_device_reports_what_it_does_natively";
+        let orders = |handlers| Orders { race: vec![Detector::Hirace], ..orders(handlers, seed) };
+        let native = shown(&run(test, &orders(false), &kernels));
+        let device = shown(&run(test, &orders(true), &kernels));
+        assert!(native.len() >= 2, "{native:#?}");
+        assert_eq!(native, device);
+    }
+}
+
 fn unsupported(trial: &Trial) -> Vec<String> {
     let what = |message: &Message| match message {
         Message::Unsupported { what } => Some(what.clone()),
@@ -160,7 +199,12 @@ fn what_cannot_be_logged_is_refused_by_name() {
 #[test]
 fn what_a_log_does_not_say_is_refused() {
     for (orders, part) in [
-        (Orders { race: vec![Detector::Ptx], ..orders(true, 0) }, "feeds barracuda alone"),
+        (
+            Orders { race: vec![Detector::Ptx], ..orders(true, 0) },
+            "for barracuda and for hirace, one at a time",
+        ),
+        (Orders { race: vec![Detector::Scord], ..orders(true, 0) }, "there is none for scord yet"),
+        (Orders { race: vec![Detector::Barracuda, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
         (
             Orders { race: vec![Detector::Barracuda], handlers: true, ..store_buffers(0.5) },
             "without weak memory",

@@ -20,7 +20,7 @@ pub struct Tools {
     pub nvcc: PathBuf,
     /// `bugaroo`
     pub bugaroo: PathBuf,
-    /// Detectors are fed with what the device logs (`race --handlers`).
+    /// Detectors are fed by device code (`race --handlers`).
     pub handlers: bool,
 }
 

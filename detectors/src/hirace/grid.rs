@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use bugaroo_semantics::event::{Access, Addresses, Lanes, Memory, Shape, Site, WorkId, each};
 use bugaroo_semantics::history::table::{Machine, STATE_BITS, State};
+use bugaroo_semantics::history::word::action;
 use bugaroo_semantics::inferred::Role;
-use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::clocks::Clocks;
 use super::elements::{Elements, PAGE, PAGE_SHIFT, Room};
 use super::report::{self, Conflict, Reports};
-use super::word::{Layout, NEXT_THREAD, Now, action, lane, of_thread, state, step, with_state};
+use super::word::{Layout, NEXT_THREAD, Now, lane, of_thread, state, step, with_state};
 use crate::watched::Watched;
 
 /// A grid that is running.
@@ -107,15 +107,9 @@ impl Grid {
         let by = &access.by;
         let Some(warp) = self.clocks.warp(by.warp) else { return };
         let site = access.site.wrapping_sub(self.first_site);
-        // Strong accesses that are no atomics are atomic, but for volatile ones: these are plain.
         let volatile = self.roles.get(site as usize).is_some_and(|role| role.volatile);
-        let strong = match access.strength {
-            Strength::Weak => None,
-            Strength::Strong(_) if volatile => None,
-            Strength::Strong(scope) => Some(scope == Scope::Cta),
-        };
         let mut now = Now {
-            action: action(access.kind, strong),
+            action: action(access.kind, access.strength, volatile),
             writes: access.kind.writes(),
             block: by.block,
             block_clock: warp.block,
@@ -213,6 +207,7 @@ impl Step<'_, '_> {
             machine: self.machine,
             first_site: self.first_site,
             lockstep: self.lockstep,
+            count: 1,
         };
         report::race(self.reports, &conflict, old, new, address);
     }

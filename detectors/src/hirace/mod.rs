@@ -39,6 +39,7 @@
 //! first access of a report may be the last of several of which one races ([`crate::Finding::certain`]).
 
 mod clocks;
+pub mod device;
 mod elements;
 mod grid;
 mod report;
@@ -61,6 +62,16 @@ use report::Reports;
 
 /// Bytes that shadow words may take if nothing else is said.
 pub const MOST_BYTES: u64 = 4 << 30;
+
+/// Warnings.
+const PART_OF_A_WARP: &str =
+    "hirace: __syncwarp() with a mask counts as one of the whole warp, so races may be missed";
+const PART_OF_A_BLOCK: &str =
+    "hirace: a barrier at which not all threads of a block wait counts as one of all, so races may be missed";
+const LATE_CLOCK: &str = "hirace: a grid has passed more barriers than the shadow word can count, and was not looked at from there on";
+const NO_ROOM: &str =
+    "hirace: accesses were not looked at for want of room for shadow words, so races may be missed";
+const TOO_LARGE: &str = "hirace: a grid is too large for the shadow word, and was not looked at";
 
 /// What to look at, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,16 +144,9 @@ impl Hirace {
     fn end(&mut self, id: WorkId) {
         let Some(at) = self.grids.iter().position(|grid| grid.id == id) else { return };
         let mut grid = self.grids.remove(at);
-        for (count, what) in [
-            (
-                grid.clocks.partial_blocks,
-                "hirace: a barrier at which not all threads of a block wait counts as one of all, so races may be missed",
-            ),
-            (
-                grid.clocks.partial_warps,
-                "hirace: __syncwarp() with a mask counts as one of the whole warp, so races may be missed",
-            ),
-        ] {
+        for (count, what) in
+            [(grid.clocks.partial_blocks, PART_OF_A_BLOCK), (grid.clocks.partial_warps, PART_OF_A_WARP)]
+        {
             if count > 0 {
                 self.reports.warn(what, count);
             }
@@ -154,8 +158,7 @@ impl Hirace {
     fn check_clocks(&mut self, id: WorkId) {
         if self.grid(id).is_some_and(|grid| grid.clocks.over) {
             self.end(id);
-            let what = "hirace: a grid has passed more barriers than the shadow word can count, and was not looked at from there on";
-            self.reports.warn(what, 1);
+            self.reports.warn(LATE_CLOCK, 1);
         }
     }
 }
@@ -185,8 +188,7 @@ impl Detector for Hirace {
     fn take_warnings(&mut self) -> Vec<Warning> {
         let refused = std::mem::take(&mut self.room.refused);
         if refused > 0 {
-            let what = "hirace: accesses were not looked at for want of room for shadow words, so races may be missed";
-            self.reports.warn(what, refused);
+            self.reports.warn(NO_ROOM, refused);
         }
         self.reports.take_warnings()
     }
@@ -224,10 +226,7 @@ impl Observer for Hirace {
                         new.watched = watched;
                         self.grids.push(new);
                     }
-                    None => self.reports.warn(
-                        "hirace: a grid is too large for the shadow word with these clocks, and was not looked at",
-                        1,
-                    ),
+                    None => self.reports.warn(TOO_LARGE, 1),
                 }
             }
             Event::GridEnd { grid } => self.end(grid),

@@ -16,6 +16,8 @@ pub(super) struct Conflict<'a> {
     pub machine: &'static Machine,
     pub first_site: Site,
     pub lockstep: bool,
+    /// How often.
+    pub count: u64,
 }
 
 /// What makes two findings one: how far apart, where both stand and whether they write, which memory, and whether the first is certain.
@@ -26,7 +28,7 @@ pub(super) type Reports = Collected<Key>;
 
 /// The access of the word `new` races at `address`, where `old` was.
 pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new: u64, address: u64) {
-    let Conflict { access, layout, machine, first_site, lockstep } = *conflict;
+    let Conflict { access, layout, machine, first_site, lockstep, count } = *conflict;
     let (apart, since) = layout.relation(old, new);
     let (first, second) = (layout.last(old), layout.last(new));
     let history = machine.histories.get(usize::from(state(old))).copied().flatten();
@@ -58,7 +60,7 @@ pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new
         bytes: access.size,
         asynchronous: false,
     };
-    reports.add(key, 1, || Finding {
+    reports.add(key, count, || Finding {
         kind: Kind::Race,
         class,
         memory: access.memory,

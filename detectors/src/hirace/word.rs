@@ -6,16 +6,11 @@
 //! From the lowest bit: state, action, whether the access left the bytes as they were, thread in the block, block, warp clock,
 //! block clock, site. A word of 0 is an element that nobody has accessed.
 
-use bugaroo_semantics::event::{AccessKind, Shape, Site};
-use bugaroo_semantics::history::table::{Machine, STATE_BITS, State};
+use bugaroo_semantics::event::{Shape, Site};
+use bugaroo_semantics::history::table::{Machine, State};
+use bugaroo_semantics::history::word::{ACTION_AT, KEPT_AT, LANE_BITS, STATE, THREAD_AT};
 use bugaroo_semantics::history::{Action, Apart, Since};
 
-const STATE: u64 = (1 << STATE_BITS) - 1;
-const ACTION_AT: u32 = STATE_BITS;
-const KEPT_AT: u32 = ACTION_AT + 2;
-const THREAD_AT: u32 = KEPT_AT + 1;
-/// Bits of a lane: threads of a warp differ in these alone.
-const LANE_BITS: u32 = 5;
 /// The word of one thread further.
 pub(super) const NEXT_THREAD: u64 = 1 << THREAD_AT;
 /// Bits that a clock takes at most: more are of no use.
@@ -68,6 +63,24 @@ impl Layout {
         fits.then_some(Layout { thread, block, warp_clock, block_clock, site })
     }
 
+    /// Bits of the fields, in the order in which they stand: thread, block, warp clock, block clock, site.
+    pub fn widths(self) -> [u32; 5] {
+        [self.thread, self.block, self.warp_clock, self.block_clock, self.site]
+    }
+
+    /// The word with another instruction; none where there is no room for it.
+    pub fn with_site(self, word: u64, site: Option<Site>) -> u64 {
+        let bare = if self.site == 0 { word } else { word & ((1_u64 << self.site_at()) - 1) };
+        bare | site.map_or(0, |site| self.site_field(site))
+    }
+
+    /// An instruction, where it stands in the word. Those that have no room are not named.
+    fn site_field(self, site: Site) -> u64 {
+        let site = Some(u64::from(site) + 1).filter(|site| bits(site + 1) <= self.site);
+        // Without any bits for it the place may be behind the word's last.
+        site.map_or(0, |site| site << self.site_at())
+    }
+
     /// The highest value of the block clock, and that of the warp clock.
     pub fn latest(self) -> (u32, u32) {
         (((1_u64 << self.block_clock) - 1) as u32, ((1_u64 << self.warp_clock) - 1) as u32)
@@ -88,10 +101,8 @@ impl Layout {
     /// The word of an access by the first thread of a block, without a state.
     pub fn template(self, now: &Now) -> u64 {
         let clock = u64::from(now.block_clock) << self.warp_clock | u64::from(now.warp_clock);
-        // Sites that have no room are not named.
-        let site = Some(u64::from(now.site) + 1).filter(|site| bits(site + 1) <= self.site).unwrap_or(0);
-        let site = if self.site == 0 { 0 } else { site << self.site_at() };
-        site | clock << self.clock_at()
+        self.site_field(now.site)
+            | clock << self.clock_at()
             | now.block << self.block_at()
             | u64::from(!now.writes) << KEPT_AT
             | (now.action as u64) << ACTION_AT
@@ -205,16 +216,6 @@ pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64, lockst
     let apart = if lockstep && apart == Apart::Warp as usize { Apart::Thread as usize } else { apart };
     let action = (new >> ACTION_AT) as usize & 3;
     machine.step(state(old), action << 4 | apart << 2 | since)
-}
-
-/// What a plain or strong access of this kind is to the machine.
-pub(super) fn action(kind: AccessKind, strong: Option<bool>) -> Action {
-    match (kind, strong) {
-        (_, Some(true)) => Action::BlockAtomic,
-        (_, Some(false)) | (AccessKind::Atomic(_), None) => Action::GridAtomic,
-        (AccessKind::Load, None) => Action::Read,
-        (AccessKind::Store, None) => Action::Write,
-    }
 }
 
 /// Bits that numbers below this one need.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, Queues};
 use bugaroo_injector::collect_sites::{Point, SiteTable, collect_sites};
-use bugaroo_injector::logging::{Loads, Logged, Options, log};
+use bugaroo_injector::hirace::detect;
+use bugaroo_injector::logging::{Loads, Logged, Options, Place, log};
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory, Program, Watch};
@@ -27,9 +28,19 @@ const CAPACITY: u32 = 1024;
 /// Turns between two looks into the queues.
 const TURNS: u64 = 64;
 
-/// A module whose launches log.
+/// What device code does for detectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kit {
+    /// It tells what threads do.
+    Log,
+    /// It looks for races itself.
+    Hirace,
+}
+
+/// A module whose launches log, or look for races.
 #[derive(Debug)]
 pub struct Logs {
+    kit: Kit,
     /// The program as it was written: decoded, and never run.
     original: Arc<Program>,
     table: SiteTable,
@@ -44,16 +55,35 @@ impl Logs {
     ///
     /// # Errors
     /// Where the text cannot be loaded as it stands.
-    pub fn new(source: &str, config: &DeviceConfig, capacity: u64) -> Result<Logs, Refusal> {
+    pub fn new(source: &str, config: &DeviceConfig, capacity: u64, kit: Kit) -> Result<Logs, Refusal> {
         let ast = bugaroo_ptx::parse(source).map_err(|error| Refusal::syntax(source, &error))?;
         // Its variables are nowhere else.
         let elsewhere = Memory::new(capacity);
         let mut elsewhere = elsewhere.map_err(|error| Refusal::load(LoadError::Memory(error), Some))?;
         let original = Program::load(&ast, &mut elsewhere, config);
         let original = Arc::new(original.map_err(|error| Refusal::load(error, Some))?);
-        let logged = log(source, OPTIONS).map_err(|error| error.to_string());
+        let logged = match kit {
+            Kit::Log => log(source, OPTIONS),
+            Kit::Hirace => detect(source),
+        };
+        let logged = logged.map_err(|error| error.to_string());
         let sites = logged.as_ref().map_or_else(|_| Vec::new(), |logged| sites(&original, &logged.places, 0));
-        Ok(Logs { original, table: collect_sites(&ast), logged, sites })
+        Ok(Logs { kit, original, table: collect_sites(&ast), logged, sites })
+    }
+
+    /// What its device code does.
+    pub fn kit(&self) -> Kit {
+        self.kit
+    }
+
+    /// What is told, by the number of its place.
+    pub fn places(&self) -> &[Option<Place>] {
+        self.logged.as_ref().map_or(&[], |logged| &logged.places)
+    }
+
+    /// The instruction of the original of each.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
     }
 
     /// The text to run.
@@ -122,7 +152,7 @@ impl Recording {
         let shape = grid.shape();
         let blocks = u32::try_from(shape.blocks).unwrap_or(u32::MAX);
         let queues = Queues { count: queues_for(config.sm_count).min(blocks).max(1), capacity: CAPACITY };
-        let places = logs.logged.as_ref().map(|logged| logged.places.clone()).unwrap_or_default();
+        let places = logs.places().to_vec();
         let launch = Launch {
             grid: work,
             shape,

@@ -105,6 +105,12 @@ pub enum Broken {
     /// The module does not log.
     #[error("logging: the module has no logger")]
     NoLogger,
+    /// There is no room for shadow words.
+    #[error("hirace: the device has no room for shadow words")]
+    NoShadow,
+    /// The module does not look for races.
+    #[error("hirace: the module has no detector")]
+    NoDetector,
     /// A record is none that the module's code writes: the program has written over the queues, most likely.
     #[error("logging: record {ticket} is damaged: {what}")]
     Damaged {

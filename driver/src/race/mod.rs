@@ -26,6 +26,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::Set;
+use bugaroo_detectors::hirace::device::{FromDevice, Told};
 use bugaroo_protocol::{Backend, Detector, Model, Orders, RaceSettings};
 use bugaroo_simulator::{Program, Watch};
 
@@ -44,6 +45,8 @@ use watched::Watching;
 /// What the process has for races.
 #[derive(Debug)]
 pub struct Race {
+    /// Who takes the races that device code has found, where it looks for them.
+    pub told: Option<Rc<RefCell<Told>>>,
     looker: Rc<RefCell<Looker>>,
     programs: Programs,
     grids: Grids,
@@ -81,10 +84,12 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
             names()
         ));
     }
-    if orders.handlers && orders.race.iter().any(|detector| *detector != Detector::Barracuda) {
+    let by_device = |detector: &Detector| matches!(detector, Detector::Barracuda | Detector::Hirace);
+    let of_one_kind = orders.race.iter().all(|detector| *detector == orders.race[0] && by_device(detector));
+    if orders.handlers && !of_one_kind {
         return Some(format!(
-            "race detectors ({}) with injected handlers: what device code logs feeds barracuda alone: it does not say which write \
-             a read has read, as ptx has to know, and hirace and scord do not read such logs yet",
+            "race detectors ({}) with injected handlers: device code is there for barracuda and for hirace, one at a time: it does \
+             not say which write a read has read, as ptx has to know, and there is none for scord yet",
             names()
         ));
     }
@@ -102,18 +107,26 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
         orders.pw != 0.0 && orders.model.is_some() || orders.pr != 0.0 && orders.model == Some(Model::Ptx);
     if orders.handlers && delays {
         return Some(
-            "race detectors with injected handlers: what device code logs is in the order of its accesses only without weak memory".to_owned(),
+            "race detectors with injected handlers: what device code sees is in the order of its accesses only without weak memory".to_owned(),
         );
     }
     None
 }
 
 impl Race {
-    /// For the detectors that the orders name, which there are; None where they name none. The settings are such that
-    /// [`unsupported`] has nothing against them.
-    pub fn new(wanted: &[Detector], settings: &RaceSettings) -> Option<Race> {
-        let detectors = detectors::make(wanted, settings)?;
+    /// For the detectors that the orders name, which there are; None where they name none. `device_looks`: device code looks for races where
+    /// it can, and they are told what it has found. The settings are such
+    /// that [`unsupported`] has nothing against them.
+    pub fn new(wanted: &[Detector], settings: &RaceSettings, device_looks: bool) -> Option<Race> {
+        let mut detectors = detectors::make(wanted, settings)?;
+        let mut told = None;
+        if device_looks && wanted.contains(&Detector::Hirace) {
+            let from_device = FromDevice::default();
+            told = Some(from_device.told());
+            detectors = vec![Box::new(from_device)];
+        }
         Some(Race {
+            told,
             looker: Rc::new(RefCell::new(Looker::new(Set::new(detectors)))),
             programs: Programs::default(),
             grids: Grids::default(),
@@ -131,6 +144,11 @@ impl Race {
     /// The order of host work, which tells these detectors.
     pub fn order(&self) -> Box<Order> {
         Box::new(Order::new(Rc::clone(&self.looker)))
+    }
+
+    /// So many accesses of warps were looked at that nobody was told of.
+    pub fn looked_at(&self, accesses: u64) {
+        self.looker.borrow_mut().accesses += accesses;
     }
 
     /// Whether warps are to run in lockstep for the detectors' sake.

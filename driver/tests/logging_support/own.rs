@@ -10,10 +10,24 @@ use bugaroo_simulator::Program;
 use super::words;
 
 /// By the line and text of an instruction.
-type Places = BTreeMap<(u32, String), Site>;
+pub type Places = BTreeMap<(u32, String), Site>;
 
 /// What the program's own instructions are known by, for each instruction of the module that logs; None: it is injected.
 pub fn own_sites(source: &str, original: &Program, logged: &Logged, program: &Program) -> Vec<Option<Site>> {
+    let (found, places) = sites_of_lines(source, original, logged, program);
+    for (named, pc) in &places {
+        assert!(found.contains(&Some(*pc)), "{named:?} is nowhere in the module that logs");
+    }
+    found
+}
+
+/// The same of the instructions that stand in one line; and all places.
+pub fn sites_of_lines(
+    source: &str,
+    original: &Program,
+    logged: &Logged,
+    program: &Program,
+) -> (Vec<Option<Site>>, Places) {
     let count = |program: &Program| program.spans().len() as u32;
     // Of several that are alike, the first.
     let named = |pc: u32| {
@@ -30,11 +44,7 @@ pub fn own_sites(source: &str, original: &Program, logged: &Logged, program: &Pr
         let stood = !ours && text.get(line as usize - 1)?.contains(&instruction);
         places.get(&(line, instruction)).copied().filter(|_| stood)
     };
-    let found: Vec<Option<Site>> = (0..count(program)).map(site).collect();
-    for (named, pc) in &places {
-        assert!(found.contains(&Some(*pc)), "{named:?} is nowhere in the module that logs");
-    }
-    found
+    ((0..count(program)).map(site).collect(), places)
 }
 
 /// Hands on to an observer what the program's own instructions do.

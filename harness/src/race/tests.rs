@@ -297,3 +297,15 @@ fn other_kernels_and_other_memory_are_not_asked_for() {
     assert_eq!(told(kernel("^_Z3sum")), (2, 0));
     assert_eq!(told(kernel("^_Z3max")), (0, 2));
 }
+
+/// What device code sees is in the order of accesses only where memory is not weak.
+#[test]
+fn with_handlers_no_trial_has_weak_memory() {
+    let by_device = Variation { handlers: true, ..turns(&[Detector::Hirace]) };
+    for index in 0..12 {
+        let look = Look::of(&by_device.of_trial(index));
+        assert_eq!((look.model, &look.detectors[..]), ("none", &[Detector::Hirace][..]));
+    }
+    let native = Variation { handlers: false, ..by_device };
+    assert_eq!(Look::of(&native.of_trial(4)).model, "ptx");
+}

@@ -4,7 +4,8 @@
 //! The first trial is one sequentially consistent execution by the random scheduler: most races show there, and it is the
 //! quickest. Then schedulers alternate, and every two trials the memory model changes. BARRACUDA and ScoRD count on warps in
 //! lockstep and know of no weak outcomes: they look at trials without weak memory alone, in lockstep where nobody else looks on. Beside
-//! other detectors they look at the same executions, which are not in lockstep then.
+//! other detectors they look at the same executions, which are not in lockstep then. Device code sees accesses in their order only
+//! where memory is not weak: with handlers no trial has weak memory.
 
 use bugaroo_protocol::{Detector, Model, Scheduler};
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ impl Turns {
         let can = |detector: &Detector| !detector.counts_on_lockstep();
         let others: Vec<Detector> = self.detectors.iter().copied().filter(can).collect();
         match (self.model, index / 2 % 3) {
-            _ if others.is_empty() => none(),
+            _ if others.is_empty() || base.handlers => none(),
             (Some(_), 0) if others.len() < self.detectors.len() => none(),
             (Some(model), _) => Variation { model, ..of(others) },
             (None, 0) => none(),

@@ -1,0 +1,177 @@
+//! Races that device code has found (`bugaroo-device-handlers`, `hirace.cu`), as the findings and warnings that the native form would have
+//! made of them. Nothing is looked at here.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId};
+use bugaroo_semantics::history::table::Machine;
+use bugaroo_semantics::scope::Strength;
+use bugaroo_semantics::{Observer, Wants};
+
+use super::report::{self, Conflict, Reports};
+use super::word::Layout;
+use super::{LATE_CLOCK, NO_ROOM, PART_OF_A_WARP};
+use crate::finding::{Detector, Finding, Warning};
+
+/// A grid that device code has looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// What observers know it by.
+    pub grid: WorkId,
+    /// Where the word's fields were.
+    pub layout: Layout,
+    /// Warps ran in lockstep.
+    pub lockstep: bool,
+    /// What observers know the program's instruction 0 by.
+    pub first_site: Site,
+}
+
+/// A race as device code has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Raced {
+    /// The word that the element had. Its site is the program's, from the first instruction on.
+    pub old: u64,
+    /// That of the access.
+    pub new: u64,
+    /// The element.
+    pub address: u64,
+    /// Whose bytes.
+    pub memory: Memory,
+    /// The access: its instruction, as observers know it.
+    pub site: Site,
+    /// What it does.
+    pub kind: AccessKind,
+    /// Weak, or strong and for whom.
+    pub strength: Strength,
+    /// Bytes of one of its parts.
+    pub size: u32,
+    /// How often.
+    pub count: u64,
+}
+
+/// What could not be looked at in a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// A clock had no room in the word.
+    pub over: bool,
+    /// Accesses of elements for which there was no room.
+    pub refused: u64,
+    /// Races for which there was no room in the report.
+    pub lost: u64,
+    /// Barriers at which not all threads of a warp were.
+    pub partial: u64,
+    /// 64 bits do not hold the word.
+    pub too_large: bool,
+}
+
+struct Nothing;
+
+impl Values for Nothing {
+    fn value(&self, _lane: u32, _element: u32) -> u128 {
+        0
+    }
+}
+
+/// What has been told of all launches.
+#[derive(Debug, Default)]
+pub struct Told {
+    reports: Reports,
+}
+
+impl Told {
+    /// A race.
+    pub fn race(&mut self, launch: &Launch, raced: &Raced) {
+        let Raced { old, new, address, memory, site, kind, strength, size, count } = *raced;
+        let by = Lanes { grid: launch.grid, warp: 0, cta: 0, block: 0, first: 0, mask: 1 };
+        let access = Access {
+            by,
+            site,
+            kind,
+            strength,
+            acquire: false,
+            release: false,
+            memory,
+            size,
+            elements: 1,
+            at: Addresses::Same(address),
+            wrote: 0,
+            held: 0,
+            own: 0,
+            sourced: 0,
+            numbers: None,
+            values: &Nothing,
+        };
+        let conflict = Conflict {
+            access: &access,
+            layout: launch.layout,
+            machine: Machine::get(),
+            first_site: launch.first_site,
+            lockstep: launch.lockstep,
+            count,
+        };
+        report::race(&mut self.reports, &conflict, old, new, address);
+    }
+
+    /// What was missed.
+    pub fn missed(&mut self, missed: &Missed) {
+        let lost = "hirace: races were found for which the device's report had no room";
+        for (what, count) in [
+            (super::TOO_LARGE, u64::from(missed.too_large)),
+            (LATE_CLOCK, u64::from(missed.over)),
+            (NO_ROOM, missed.refused),
+            (lost, missed.lost),
+            (PART_OF_A_WARP, missed.partial),
+        ] {
+            if count > 0 {
+                self.reports.warn(what, count);
+            }
+        }
+    }
+}
+
+/// A detector of what device code tells.
+#[derive(Debug, Default)]
+pub struct FromDevice {
+    told: Rc<RefCell<Told>>,
+}
+
+impl FromDevice {
+    /// Where to tell it.
+    pub fn told(&self) -> Rc<RefCell<Told>> {
+        Rc::clone(&self.told)
+    }
+}
+
+impl Detector for FromDevice {
+    fn name(&self) -> &'static str {
+        "hirace"
+    }
+
+    fn proven(&self) -> bool {
+        false
+    }
+
+    fn take_findings(&mut self) -> Vec<Finding> {
+        self.told.borrow_mut().reports.take_findings()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        self.told.borrow_mut().reports.take_warnings()
+    }
+
+    /// The words are the device's.
+    fn held(&self) -> u64 {
+        0
+    }
+}
+
+impl Observer for FromDevice {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn access(&mut self, _: &Access<'_>) {}
+
+    fn event(&mut self, _: &Event<'_>) {}
+}
