@@ -97,8 +97,14 @@ fn what_is_new_is_added_up() {
     let warning = |count| vec![("no room".to_owned(), count)];
     let later = Race { count: 4, address: 0x7004, proven: false, ..race(3, 9) };
     let sum = gathered(vec![
-        Races { races: vec![race(3, 9), race(5, 9)], warnings: warning(1), accesses: 7, bytes: 50 },
-        Races { races: vec![later], warnings: warning(2), accesses: 5, bytes: 40 },
+        Races {
+            races: vec![race(3, 9), race(5, 9)],
+            warnings: warning(1),
+            accesses: 7,
+            bytes: 50,
+            ..Races::default()
+        },
+        Races { races: vec![later], warnings: warning(2), accesses: 5, bytes: 40, ..Races::default() },
         Races::default(),
     ]);
     let counts: Vec<(u64, u64)> = sum.races.iter().map(|race| (race.count, race.address)).collect();
