@@ -227,8 +227,7 @@ impl Injection {
         if self.device_looks() {
             // Detectors of one kit, as orders for several are refused.
             let kit = if self.race().contains(&Detector::Hirace) { Kit::Hirace } else { Kit::Log };
-            let logs = Some(Logs::new(source, config, memory, kit)?);
-            return Ok(Prepared { instrumented: None, logs });
+            return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory, kit)?) });
         }
         let wanted =
             self.orders.as_ref().filter(|orders| orders.model.is_some() && self.native_model().is_none());
