@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use bugaroo_protocol::{
     Backend, Detector, FromServer, Inserted, Insertion, LaunchEnd, Message, Model, Orders, OrdersError,
-    Position, Scheduler, Side, SiteId, SourceSpan, Space, ToServer, VERSION,
+    Position, RaceSettings, Scheduler, ScordLayout, ScordWidths, Side, SiteId, SourceSpan, Space, Span,
+    ToServer, VERSION,
 };
 use proptest::prelude::*;
 
@@ -21,6 +22,31 @@ fn insertion(site: &SiteId) -> Insertion {
         _ => (Side::Behind, Inserted::WarpBarrier),
     };
     Insertion { span: SourceSpan { file: format!("a \"{site}\".cu"), from, to }, side, what }
+}
+
+/// Some settings, of whatever form.
+fn race_settings(seed: u64) -> RaceSettings {
+    let bit = |at: u32| seed >> at & 1 != 0;
+    let mut settings = RaceSettings::default();
+    if bit(3) {
+        settings.watch.kernels = vec![format!("^k{seed}\"")];
+        settings.watch.variables = vec!["a::b".to_owned()];
+        settings.watch.addresses = vec![Span(seed / 2..seed / 2 + 1)];
+        settings.watch.one_block_in = Some(1 + seed / 2);
+    }
+    if bit(4) {
+        settings.limits.shadow = Some(1 << (20 + seed % 20));
+        settings.hirace.block_clock = Some(1 + (seed % 24) as u32);
+    }
+    settings.scord.layout = match (bit(5), bit(6)) {
+        (false, _) => ScordLayout::Fit,
+        (true, false) => ScordLayout::Paper,
+        (true, true) => {
+            ScordLayout::Given(ScordWidths { block: 12, warp: 5, bloom: 8, ..ScordWidths::default() })
+        }
+    };
+    settings.scord.cache = bit(7).then_some(4);
+    settings
 }
 
 fn orders() -> impl Strategy<Value = Orders> {
@@ -74,6 +100,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 digest,
                 conflicts: seed % 2 == 1,
                 race: Detector::ALL.into_iter().take((seed % 5) as usize).collect(),
+                race_settings: race_settings(seed),
                 cache: None,
                 report_fd: fd,
                 fork_server: None,

@@ -15,7 +15,7 @@ fn watching(watched: Watched) -> Run {
 }
 
 fn only_data() -> Watched {
-    Watched { global: Numbers::of([X..X + 4]), ..Watched::default() }
+    Watched { global: Numbers::of(std::iter::once(X..X + 4)), ..Watched::default() }
 }
 
 /// Locks are known, wherever they are: nobody has to look at them.

@@ -54,7 +54,11 @@ fn owes(pass: &str, place: &Place<'_>, told: &LogPoint) -> Judgement {
         }
         ("look-at-barriers", Some(Told::Arrive { waits: true })) => {
             let number = operand()?;
-            calls(&place.before, (call::ARRIVE, &[number.clone()]), &label(place.index, "looked"))?;
+            calls(
+                &place.before,
+                (call::ARRIVE, std::slice::from_ref(&number)),
+                &label(place.index, "looked"),
+            )?;
             calls(&place.after, (call::LEAVE, &[number, Term::register(PHASE)]), &label(place.index, "left"))
         }
         ("look-at-barriers", Some(Told::Meet)) => {

@@ -179,7 +179,9 @@ fn matrix(tests: &[Test<'_>]) -> String {
         ]);
     }
     let clean: u64 = GRAPHS.iter().map(|graph| graph.tests - papers::RACY).sum();
-    let rows: [(&str, fn(&Graph) -> Found, bool); 3] = [
+    /// A detector's figures of a graph.
+    type Figures = fn(&Graph) -> Found;
+    let rows: [(&str, Figures, bool); 3] = [
         ("the paper's HiRace", |graph| graph.hirace, true),
         ("the paper's iGUARD", |graph| graph.iguard, true),
         ("the paper's racecheck", |graph| graph.racecheck, false),
