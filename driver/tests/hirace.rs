@@ -11,7 +11,7 @@ mod script;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use bugaroo_detectors::{Class, Finding};
+use bugaroo_detectors::{Class, Finding, Warning};
 use bugaroo_injector::logging::LoggingError;
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
@@ -42,7 +42,10 @@ fn sorted(findings: &[Finding]) -> Vec<String> {
 
 fn same(ran: &Ran, what: &str) {
     assert_eq!(sorted(&ran.native.0), sorted(&ran.device.0), "{what}: native, then the device");
-    assert_eq!(ran.native.1, ran.device.1, "{what}: warnings");
+    // Device code does not know who of a block waits, and does not warn of barriers that only some wait at.
+    let partial = |warning: &&Warning| !warning.what.contains("not all threads of a block wait");
+    let native: Vec<&Warning> = ran.native.1.iter().filter(partial).collect();
+    assert_eq!(native, ran.device.1.iter().collect::<Vec<_>>(), "{what}: warnings");
 }
 
 /// A kernel `k(out)` of this body.
