@@ -3,16 +3,11 @@
 
 mod hirace_support;
 mod logging_support;
+mod scripts_support;
 
-#[path = "../../simulator/tests/support/script.rs"]
-#[allow(dead_code, reason = "the directives that matter to results are not looked at")]
-mod script;
-
-use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use bugaroo_detectors::{Class, Finding, Warning};
-use bugaroo_injector::logging::LoggingError;
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 use cuda::hirace::Sizes;
@@ -190,83 +185,26 @@ fn random_kernels() {
     assert!(found > 200, "{found} findings");
 }
 
-/// Runs the launches of a script of the simulator's tests.
-fn script_of(path: &Path, seed: u64) -> Result<u64, LoggingError> {
-    let source = std::fs::read_to_string(path).expect("a test's file");
-    let cuda = path.with_extension("cu");
-    let directives =
-        if cuda.exists() { std::fs::read_to_string(cuda).expect("a test's file") } else { source.clone() };
-    let script = script::parse(&directives);
-    if script.refuse.is_some() {
-        return Ok(0);
-    }
-    let setup = setup(seed);
-    let mut device = Device::new(&source)?;
-    let mut buffers = HashMap::new();
-    for buffer in &script.buffers {
-        let bytes = buffer.count * script::size(&buffer.ty);
-        let address = device.memory.alloc(bytes as u64, 256, AllocationKind::Program).expect("room");
-        device.memory.write(address, &buffer.init).expect("allocated");
-        buffers.insert(buffer.name.as_str(), address);
-    }
-    let mut accesses = 0;
-    for one in &script.launches {
-        let mut params = Vec::new();
-        for argument in &one.arguments {
-            let value = match argument.split_once(':') {
-                Some((ty, value)) => script::encode(ty, value),
-                None => {
-                    let (name, offset) = argument.split_once('+').unwrap_or((argument, "0"));
-                    (buffers[name] + offset.parse::<u64>().expect("a number")).to_le_bytes().to_vec()
-                }
-            };
-            params.resize(params.len().next_multiple_of(value.len()), 0);
-            params.extend(value);
-        }
-        let spec = LaunchSpec {
-            kernel: &one.kernel,
-            grid: one.grid,
-            block: one.block,
-            dynamic_shared: one.shared,
-            params: &params,
-            cluster: None,
-            step_budget: Some(4_000_000),
-        };
-        let setup = Setup { lockstep: one.lockstep, ..setup.clone() };
-        let ran = device.launch(&spec, &setup);
-        let what = format!("{} {}", path.display(), one.kernel);
-        if ran.end == End::Complete {
-            same(&ran, &what);
-            accesses += ran.told;
-        } else {
-            println!("{what}: it does not end well");
-        }
-    }
-    Ok(accesses)
-}
-
 #[test]
 fn scripts() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../simulator/tests/ptx"));
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("the simulator's tests")
-        .map(|entry| entry.expect("a file").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ptx"))
-        .collect();
-    files.sort();
-    let (mut run, mut refused) = (0, 0);
-    for path in files {
-        for seed in 0..2 {
-            match script_of(&path, seed) {
-                Ok(accesses) => run += u32::from(accesses > 0),
-                Err(LoggingError::Unsupported { instruction, .. }) => {
-                    println!("{}: refused: {instruction}", path.display());
-                    refused += 1;
+    scripts_support::all(36, |path, script, seed| {
+        let (setup, mut accesses) = (setup(seed), 0);
+        let mut device = Device::new(&script.source)?;
+        script.each(
+            &mut device,
+            |device| &mut device.memory,
+            4_000_000,
+            |device, spec, lockstep| {
+                let ran = device.launch(spec, &Setup { lockstep, ..setup.clone() });
+                let what = format!("{} {}", path.display(), spec.kernel);
+                if ran.end == End::Complete {
+                    same(&ran, &what);
+                    accesses += ran.told;
+                } else {
+                    println!("{what}: it does not end well");
                 }
-                Err(error) => println!("{}: {error}", path.display()),
-            }
-        }
-    }
-    println!("{run} scripts run, {refused} refused");
-    assert!(run >= 36, "only {run} scripts were compared");
+            },
+        );
+        Ok(accesses)
+    });
 }
