@@ -15,9 +15,7 @@
 //  - Who waits does so behind a system fence, so that others get their turn on a virtual GPU as well.
 
 #include "logging_layout.h"
-
-typedef unsigned int u32;
-typedef unsigned long long u64;
+#include "words.cuh"
 
 struct Log {
     u64 queues;
@@ -54,23 +52,13 @@ extern "C" {
 __constant__ Log __bugaroo_log;
 }
 
-// ---- what the compiler must not reorder
+// ---- the host's word
 
-__device__ __forceinline__ u64 relaxed(u64 address) {
-    u64 value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
-    return value;
-}
-
-__device__ __forceinline__ u64 acquired(u64 address) {
+// How far the host has read.
+__device__ __forceinline__ u64 acquired_from_host(u64 address) {
     u64 value;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
     return value;
-}
-
-__device__ __forceinline__ void give_way() {
-    __threadfence_system();
-    __nanosleep(100);
 }
 
 // ---- who
@@ -99,7 +87,7 @@ __device__ __forceinline__ Prepared wait_for_room() {
     prepared.write = log.control + BUGAROO_CONTROL_WRITE + (u64)number * BUGAROO_CONTROL_STRIDE;
     prepared.warp = (u32)(linear_block() * warps_of_block()) + warp_in_block();
 #pragma unroll 1
-    while (relaxed(prepared.write) - acquired(prepared.queue + BUGAROO_QUEUE_READ) >= log.capacity) give_way();
+    while (relaxed(prepared.write) - acquired_from_host(prepared.queue + BUGAROO_QUEUE_READ) >= log.capacity) give_way();
     prepared.lanes = __activemask();
     return prepared;
 }
