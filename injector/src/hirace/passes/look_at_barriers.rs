@@ -13,7 +13,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
     for (index, (told, around)) in log.points.iter().zip(&mut plan.points).enumerate() {
         let Some(operand) = told.operand.as_deref() else { continue };
         match told.before {
-            Some(Told::Arrive { waits: true }) => {
+            Some(Told::Arrive { waits: true, .. }) => {
                 let comes = where_looked_at(&label(index, "looked"), |code| {
                     code.call(call::ARRIVE, &[("b32", operand)], &[PHASE]);
                 });
