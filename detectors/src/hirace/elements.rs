@@ -27,7 +27,7 @@ impl Default for Elements {
 /// Room for words: what all memories may take together, and pages that nobody uses.
 #[derive(Debug)]
 pub(super) struct Room {
-    spare: Vec<Vec<u64>>,
+    spare: Vec<Page>,
     /// Words in use.
     used: u64,
     /// Words that may be in use.
@@ -41,10 +41,21 @@ impl Room {
         Room { spare: Vec::new(), used: 0, most: most_bytes / size_of::<u64>() as u64, refused: 0 }
     }
 
-    /// Bytes of all words, in use and not.
+    /// Bytes that the words in use take at most, and those of pages that nobody uses.
     pub fn bytes(&self) -> u64 {
-        let spare: usize = self.spare.iter().map(Vec::capacity).sum();
-        (self.used + spare as u64) * size_of::<u64>() as u64
+        let spare: u64 = self.spare.iter().map(Page::room).sum();
+        (self.used + spare) * size_of::<u64>() as u64
+    }
+
+    /// A page that nobody has accessed.
+    fn page(&mut self, shift: u32) -> Page {
+        match self.spare.pop() {
+            Some(mut page) => {
+                page.renew(shift);
+                page
+            }
+            None => Page::new(shift),
+        }
     }
 
     fn take(&mut self, words: u64) -> bool {
@@ -72,7 +83,7 @@ impl Elements {
                     if !room.take(1 << (PAGE_SHIFT - shift)) {
                         return None;
                     }
-                    self.pages.push(Page::new(room.spare.pop().unwrap_or_default(), shift));
+                    self.pages.push(room.page(shift));
                     let place = (self.pages.len() - 1) as u32;
                     self.places.insert(number, place);
                     place
@@ -116,7 +127,7 @@ impl Elements {
         self.near = [NOWHERE; NEAR];
         for page in self.pages.drain(..) {
             room.used -= page.len();
-            room.spare.push(page.into_words());
+            room.spare.push(page);
         }
     }
 }

@@ -247,15 +247,11 @@ impl Step<'_, '_> {
             Addresses::Consecutive(_) if by.mask >> first & (by.mask >> first).wrapping_add(1) == 0 => {
                 all(start, bytes * u64::from(by.mask.count_ones()))
             }
-            _ if bytes == 1 << shift => {
-                let mut differ = 0;
-                for lane in by.each() {
-                    let address = self.access.address(lane);
-                    let word = page.word(page.element(address));
-                    differ |= (word ^ old) & matters | (address ^ start) >> PAGE_SHIFT;
-                }
-                differ == 0
-            }
+            Addresses::Each(addresses) if bytes == 1 << shift => each(by.mask).all(|lane| {
+                let address = addresses[lane as usize];
+                let differ = (page.word(page.element(address)) ^ old) & matters;
+                differ | (address ^ start) >> PAGE_SHIFT == 0
+            }),
             _ => by.each().all(|lane| {
                 let address = self.access.address(lane);
                 (address ^ start) >> PAGE_SHIFT == 0 && all(address, bytes)

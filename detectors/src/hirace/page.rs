@@ -6,7 +6,8 @@
 //!
 //! Most accesses are those of threads in a row, so most words differ from the one before by one thread, or not at all. Elements
 //! lie in groups. Where all words of a group follow from the first one in one of these two ways, the first one alone is kept. The
-//! first words of all groups lie side by side at the page's begin, so that such accesses touch little memory.
+//! first words of all groups lie side by side, and there is no room for the others before one of them is needed: such accesses
+//! touch little memory.
 
 use super::word::{NEXT_THREAD, lane};
 
@@ -29,13 +30,21 @@ fn further(first: u64, times: u64, apart: u64) -> u64 {
     first.wrapping_add(times.wrapping_mul(apart))
 }
 
+/// Where the word of an element is among the others, which the first of a group is not.
+#[inline]
+fn place(element: usize) -> usize {
+    (element >> GROUP_SHIFT) * REST + element % GROUP - 1
+}
+
 /// The words of a page.
 #[derive(Debug)]
 pub(super) struct Page {
     /// Bytes of an element, as a power of two.
     pub shift: u32,
-    /// The first word of each group, then the others of the first group, of the second one, and so on.
-    words: Vec<u64>,
+    /// The first word of each group.
+    firsts: Vec<u64>,
+    /// The others of the first group, of the second one, and so on. Empty where all follow from the first ones.
+    rests: Vec<u64>,
     /// Groups of which only the first word is kept, a bit each.
     alike: [u64; SETS],
     /// Those of them whose words are one thread further each. The words of the others are equal.
@@ -43,21 +52,35 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// A page that nobody has accessed, in the room of another one's words.
-    pub fn new(mut words: Vec<u64>, shift: u32) -> Page {
-        let elements = 1 << (PAGE_SHIFT - shift);
-        words.resize(elements, 0);
-        words[..elements >> GROUP_SHIFT].fill(0);
-        Page { shift, words, alike: [u64::MAX; SETS], in_a_row: [0; SETS] }
+    /// A page that nobody has accessed.
+    pub fn new(shift: u32) -> Page {
+        let mut page = Page {
+            shift,
+            firsts: Vec::new(),
+            rests: Vec::new(),
+            alike: [u64::MAX; SETS],
+            in_a_row: [0; SETS],
+        };
+        page.renew(shift);
+        page
+    }
+
+    /// Makes it a page that nobody has accessed, and keeps its room.
+    pub fn renew(&mut self, shift: u32) {
+        self.shift = shift;
+        self.firsts.clear();
+        self.firsts.resize(1 << (PAGE_SHIFT - shift - GROUP_SHIFT), 0);
+        (self.alike, self.in_a_row) = ([u64::MAX; SETS], [0; SETS]);
+    }
+
+    /// Its elements, and so the words that it has at most.
+    pub fn len(&self) -> u64 {
+        1 << (PAGE_SHIFT - self.shift)
     }
 
     /// Words that it has room for.
-    pub fn len(&self) -> u64 {
-        self.words.len() as u64
-    }
-
-    pub fn into_words(self) -> Vec<u64> {
-        self.words
+    pub fn room(&self) -> u64 {
+        (self.firsts.capacity() + self.rests.capacity()) as u64
     }
 
     /// The element that an address of this page is in.
@@ -71,21 +94,15 @@ impl Page {
     pub fn alike(&self, group: usize) -> Option<(u64, u64)> {
         let (set, bit) = (group >> 6, group & 63);
         let alike = self.alike[set] >> bit & 1 != 0;
-        alike.then(|| (self.words[group], (self.in_a_row[set] >> bit & 1) * NEXT_THREAD))
+        alike.then(|| (self.firsts[group], (self.in_a_row[set] >> bit & 1) * NEXT_THREAD))
     }
 
     /// Makes this the first word of a group, and each of the others one thread further.
     #[inline]
     pub fn put_row(&mut self, group: usize, first: u64) {
-        self.words[group] = first;
+        self.firsts[group] = first;
         self.alike[group >> 6] |= 1 << (group & 63);
         self.in_a_row[group >> 6] |= 1 << (group & 63);
-    }
-
-    fn place(&self, element: usize) -> usize {
-        let (group, at) = (element >> GROUP_SHIFT, element % GROUP);
-        let rest = (self.words.len() >> GROUP_SHIFT) + group * REST;
-        if at == 0 { group } else { rest + at - 1 }
     }
 
     /// The word of an element.
@@ -93,7 +110,8 @@ impl Page {
     pub fn word(&self, element: usize) -> u64 {
         match self.alike(element >> GROUP_SHIFT) {
             Some((first, apart)) => further(first, (element % GROUP) as u64, apart),
-            None => self.words[self.place(element)],
+            None if element % GROUP == 0 => self.firsts[element >> GROUP_SHIFT],
+            None => self.rests[place(element)],
         }
     }
 
@@ -104,11 +122,11 @@ impl Page {
         if self.alike[group >> 6] >> (group & 63) & 1 != 0 {
             self.spread(group);
         }
-        let place = self.place(element);
-        &mut self.words[place]
+        if element % GROUP == 0 { &mut self.firsts[group] } else { &mut self.rests[place(element)] }
     }
 
     /// Keeps all words of a group.
+    #[cold]
     fn spread(&mut self, group: usize) {
         let words = self.group(group);
         self.rest_mut(group).copy_from_slice(&words[1..]);
@@ -116,19 +134,22 @@ impl Page {
     }
 
     fn rest(&self, group: usize) -> &[u64] {
-        let at = (self.words.len() >> GROUP_SHIFT) + group * REST;
-        &self.words[at..at + REST]
+        &self.rests[group * REST..(group + 1) * REST]
     }
 
     fn rest_mut(&mut self, group: usize) -> &mut [u64] {
-        let at = (self.words.len() >> GROUP_SHIFT) + group * REST;
-        &mut self.words[at..at + REST]
+        let all = self.firsts.len() * REST;
+        if self.rests.len() < all {
+            self.rests.reserve_exact(all - self.rests.len());
+            self.rests.resize(all, 0);
+        }
+        &mut self.rests[group * REST..(group + 1) * REST]
     }
 
     /// All words of a group.
     #[inline]
     pub fn group(&self, group: usize) -> [u64; GROUP] {
-        let mut words = [self.words[group]; GROUP];
+        let mut words = [self.firsts[group]; GROUP];
         match self.alike(group) {
             Some((first, apart)) => {
                 words.iter_mut().zip(0..).for_each(|(word, at)| *word = further(first, at, apart));
@@ -145,7 +166,7 @@ impl Page {
         let follow = |apart: u64| words.iter().zip(0..).all(|(word, at)| *word == further(first, at, apart));
         let bit = 1 << (group & 63);
         let row = words[1] != first;
-        self.words[group] = first;
+        self.firsts[group] = first;
         if follow(u64::from(row) * NEXT_THREAD) {
             self.alike[group >> 6] |= bit;
             let set = &mut self.in_a_row[group >> 6];
@@ -172,7 +193,7 @@ impl Page {
                 None => {
                     let (start, stop) = (at % GROUP, at % GROUP + end - at);
                     if start == 0 {
-                        differ |= self.words[group] ^ old;
+                        differ |= self.firsts[group] ^ old;
                     }
                     let rest = &self.rest(group)[start.saturating_sub(1)..stop - 1];
                     differ |= rest.iter().fold(0, |all, word| all | word ^ old);
@@ -197,9 +218,9 @@ impl Page {
     #[cold]
     pub fn split(&mut self, shift: u32) {
         let parts = 1 << (self.shift - shift);
-        let before: Vec<u64> = (0..self.words.len()).map(|element| self.word(element)).collect();
-        *self = Page::new(std::mem::take(&mut self.words), shift);
-        for group in 0..self.words.len() >> GROUP_SHIFT {
+        let before: Vec<u64> = (0..self.len() as usize).map(|element| self.word(element)).collect();
+        self.renew(shift);
+        for group in 0..self.firsts.len() {
             let words = std::array::from_fn(|at| before[((group << GROUP_SHIFT) + at) / parts]);
             self.put_group(group, &words);
         }

@@ -37,6 +37,24 @@ pub struct Layout {
     warp_clock: u32,
     block_clock: u32,
     site: u32,
+    masks: Masks,
+}
+
+/// What two words are compared by. The fields need not be shifted for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Masks {
+    /// Thread and block.
+    thread: u64,
+    /// Warp and block.
+    warp: u64,
+    block: u64,
+    clocks: u64,
+    block_clock: u64,
+}
+
+/// So many bits from there on.
+fn field(at: u32, bits: u32) -> u64 {
+    u64::MAX.checked_shr(64 - bits).unwrap_or(0).checked_shl(at).unwrap_or(0)
 }
 
 impl Layout {
@@ -60,7 +78,15 @@ impl Layout {
         };
         let block_clock = widths.block_clock.unwrap_or(left.checked_sub(warp_clock)?.min(MOST_CLOCK));
         let fits = warp_clock + block_clock <= left && warp_clock > 0 && block_clock > 0;
-        fits.then_some(Layout { thread, block, warp_clock, block_clock, site })
+        let clock_at = THREAD_AT + thread + block;
+        let masks = Masks {
+            thread: field(THREAD_AT, thread + block),
+            warp: field(THREAD_AT + LANE_BITS, (thread + block).saturating_sub(LANE_BITS)),
+            block: field(THREAD_AT + thread, block),
+            clocks: field(clock_at, warp_clock + block_clock),
+            block_clock: field(clock_at + warp_clock, block_clock),
+        };
+        fits.then_some(Layout { thread, block, warp_clock, block_clock, site, masks })
     }
 
     /// Bits of the fields, in the order in which they stand: thread, block, warp clock, block clock, site.
@@ -112,12 +138,12 @@ impl Layout {
     /// both are in their words.
     #[inline]
     fn relation_numbers(self, old: u64, new: u64) -> (usize, usize) {
-        let differs = ((old ^ new) >> THREAD_AT) & ((1 << (self.thread + self.block)) - 1);
-        let further = [differs != 0, differs >> LANE_BITS != 0, differs >> self.thread != 0];
+        let masks = &self.masks;
+        let differs = old ^ new;
+        let further = [differs & masks.thread != 0, differs & masks.warp != 0, differs & masks.block != 0];
         let apart = further.into_iter().map(usize::from).sum();
-        let mask = (1_u64 << (self.warp_clock + self.block_clock)) - 1;
-        let (before, now) = (old >> self.clock_at() & mask, new >> self.clock_at() & mask);
-        let later = [now > before, now >> self.warp_clock > before >> self.warp_clock];
+        let is_later = |mask: u64| new & mask > old & mask;
+        let later = [is_later(masks.clocks), is_later(masks.block_clock)];
         (apart, later.into_iter().map(usize::from).sum())
     }
 
@@ -130,19 +156,11 @@ impl Layout {
     /// The bits of a word by which it is sure that an access which leaves its state as it is leaves all to come as it would be with
     /// it: whoever of the same threads has accessed last. 0 where it matters who it was.
     pub fn who_matters(self, spread: Apart) -> u64 {
-        let field = |at: u32, bits: u32| ((1_u64 << bits) - 1) << at;
-        let block_clock = field(self.clock_at() + self.warp_clock, self.block_clock);
+        let Masks { warp, block, clocks, block_clock, .. } = self.masks;
         match spread {
             Apart::Thread => 0,
-            Apart::Warp => {
-                let warp = field(THREAD_AT + LANE_BITS, self.thread.saturating_sub(LANE_BITS));
-                STATE
-                    | warp
-                    | field(self.block_at(), self.block)
-                    | field(self.clock_at(), self.warp_clock)
-                    | block_clock
-            }
-            Apart::Block => STATE | field(self.block_at(), self.block) | block_clock,
+            Apart::Warp => STATE | warp | clocks,
+            Apart::Block => STATE | block | block_clock,
             Apart::Grid => STATE,
         }
     }

@@ -13,6 +13,8 @@ enum Act {
     Group(usize, usize, u64, u64),
     Forget(usize, usize),
     Split(u32),
+    /// The page is another one's from now on.
+    Renew(u32),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -25,6 +27,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
             .prop_map(|(at, part, word, apart)| Act::Group(at, part, word, apart)),
         (element.clone(), 0_usize..100).prop_map(|(at, count)| Act::Forget(at, count)),
         (0_u32..3).prop_map(Act::Split),
+        (0_u32..4).prop_map(Act::Renew),
     ];
     prop::collection::vec(act, 0..60)
 }
@@ -62,13 +65,17 @@ fn apply(act: &Act, page: &mut Page, plain: &mut Vec<u64>) {
             *plain = plain.iter().flat_map(|word| std::iter::repeat_n(*word, parts)).collect();
         }
         Act::Split(_) => {}
+        Act::Renew(shift) => {
+            page.renew(shift);
+            *plain = vec![0; PAGE as usize >> shift];
+        }
     }
 }
 
 proptest! {
     #[test]
     fn a_page_keeps_every_word(all in acts(), from in 0_usize..512, count in 1_usize..80) {
-        let mut page = Page::new(vec![u64::MAX; 100], 3);
+        let mut page = Page::new(3);
         let mut plain = vec![0; PAGE as usize >> 3];
         for act in &all {
             apply(act, &mut page, &mut plain);
