@@ -121,16 +121,19 @@ impl Clocks {
 
     /// They go on behind it.
     pub fn leave(&mut self, by: &Lanes, barrier: u32) {
-        let all = self.alive(by.cta);
         let Some(block) = self.blocks.get_mut(by.cta as usize) else { return };
         let Some(known) = block.barriers.iter_mut().find(|known| known.number == barrier) else { return };
-        if std::mem::take(&mut known.come) {
+        let first = std::mem::take(&mut known.come);
+        if first {
             block.latest += 1;
             known.clock = block.latest;
             self.over |= block.latest > self.most.0;
-            self.partial_blocks += u64::from(all & !std::mem::take(&mut known.waiting) != 0);
         }
-        let clock = known.clock;
+        let (clock, waited) = (known.clock, known.waiting);
+        if first {
+            known.waiting = 0;
+            self.partial_blocks += u64::from(self.alive(by.cta) & !waited != 0);
+        }
         self.raise(by.warp, clock);
     }
 
