@@ -16,7 +16,7 @@ use tell::Teller;
 pub struct Findings {
     /// Its name.
     pub kernel: String,
-    /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `illegal`, `not-verifiable` or `unsupported`.
+    /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `possible-race`, `illegal`, `not-verifiable` or `unsupported`.
     pub verdict: &'static str,
     /// It is verified, and of nothing: no barrier completed and no shared memory was accessed.
     pub vacuous: bool,
@@ -158,6 +158,8 @@ pub struct RaceAccess {
     pub asynchronous: bool,
     /// What is written, where that is known.
     pub value: Option<u64>,
+    /// The branch on which it depends whether the access happens.
+    pub condition: Option<At>,
 }
 
 /// A point of a thread at a barrier.
@@ -192,6 +194,8 @@ pub struct Race {
     pub benign: u64,
     /// There are more pairs than that.
     pub at_least: bool,
+    /// In each pair, one of the accesses happens only if a branch goes a way that is not known.
+    pub possible: bool,
 }
 
 /// A barrier that never completes.

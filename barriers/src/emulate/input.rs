@@ -4,11 +4,14 @@ use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
 use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arms::Doubt;
 use super::constants::ConstantMemory;
+use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::shared::Shared;
+use super::symbol::Symbols;
 use super::tensor;
 use super::text::{Fixed, extras};
 use crate::program::{Program, Shape};
@@ -117,6 +120,8 @@ impl Text {
             shared_per_block_optin: SHARED_LIMIT,
             shared_per_sm: SHARED_LIMIT + 1024,
             local_per_thread: 512 << 10,
+            // A register's place stands for it alone: what is known where ways meet is compared place by place.
+            share_rows: false,
             ..DeviceConfig::default()
         };
         let mut memory = Memory::new(1 << 34).map_err(|error| usage(error.to_string()))?;
@@ -227,6 +232,7 @@ impl Text {
             cluster: clustered,
         };
         let extras = extras(&self.module, &image, fixed);
+        let flows = flows(&image);
         let threads = block.iter().product::<u32>();
         let ranks = cluster.iter().product::<u32>();
         let shape = Shape { ctas: ranks, threads };
@@ -256,6 +262,7 @@ impl Text {
                 constants: launched.constants.bytes(),
                 params: &params,
                 function,
+                flows: &flows,
                 clustered,
                 open,
                 constant_memory: &self.constants,
@@ -273,6 +280,8 @@ impl Text {
             steps: 0,
             thread_steps: 0,
             escaped: false,
+            symbols: Symbols::default(),
+            doubt: Doubt::default(),
             misuse: None,
         };
         machine.start(launched.function);

@@ -9,14 +9,17 @@ use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arms::Doubt;
 use super::barrier::Named;
 use super::constants::ConstantMemory;
+use super::flow::Flow;
 use super::local::Local;
 use super::mbarrier::Phases;
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
 use super::shared::Shared;
+use super::symbol::Symbols;
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
 use crate::program::{Action, Command, Program};
@@ -59,6 +62,7 @@ pub(super) struct Setting<'a> {
     pub constants: &'a [u8],
     pub params: &'a Params,
     pub function: &'a Function,
+    pub flows: &'a [Flow],
     pub constant_memory: &'a ConstantMemory,
     /// Instructions that access shared memory in no order with others, without racing: what they read, or leave there, is open.
     pub open: &'a FxHashSet<u32>,
@@ -85,6 +89,9 @@ pub(super) struct Machine<'a> {
     pub cluster_arrived: Vec<u32>,
     /// A pointer into shared memory was stored where it is not tracked.
     pub escaped: bool,
+    pub symbols: Symbols,
+    /// Arms of branches that are being run without knowing whether they are taken.
+    pub doubt: Doubt,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
     pub misuse: Option<Misuse>,
 }
@@ -193,6 +200,16 @@ impl<'a> Machine<'a> {
 
     /// Appends a command.
     pub fn emit(&mut self, w: usize, lanes: u32, pc: u32, action: Action<'_>) -> Result<(), Refusal> {
+        if self.doubt.silent {
+            return Ok(());
+        }
+        if let (Action::Access(_), Some(condition)) = (&action, self.doubt.condition) {
+            let command = Command { lanes, origin: pc, action };
+            return match self.out.warp_mut(w as u32).push_possible(&command, condition) {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.illegal(w, pc, lanes.trailing_zeros() as usize, error.to_string())),
+            };
+        }
         let command = Command { lanes, origin: pc, action };
         match self.out.warp_mut(w as u32).push(&command) {
             Ok(()) => Ok(()),

@@ -28,6 +28,7 @@
 //! pointer where it is not followed. See [`constants`], [`matrix`] and [`tensor`] for smaller liberties.
 
 mod arithmetic;
+mod arms;
 mod asynchronous;
 mod barrier;
 mod beyond;
@@ -35,6 +36,7 @@ mod call;
 mod collective;
 mod constants;
 mod data;
+mod flow;
 mod input;
 mod local;
 mod machine;
@@ -47,6 +49,7 @@ mod refusal;
 mod registers;
 mod shared;
 mod step;
+mod symbol;
 mod tensor;
 mod text;
 mod warp;
