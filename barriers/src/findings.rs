@@ -1,12 +1,13 @@
 //! A kernel's verdict with everything said in places of the source: what `bugaroo verify` prints and writes as JSON.
 
+mod cases;
 mod tell;
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::check::check;
-use crate::emulate::{Cause, Emulation, Options, Refusal, RefusalKind, Text};
+use crate::emulate::{Case, Cause, Emulation, Options, Refusal, RefusalKind, Text};
 use crate::program::AccessKind;
 use crate::verdict::{RaceKind, RecyclingRule, Resource, Stats, Verdict};
 use tell::Teller;
@@ -36,7 +37,11 @@ pub struct Findings {
     pub unordered: Vec<At>,
     /// Barriers that threads arrived at and that never complete.
     pub unfinished: Vec<Unfinished>,
-    /// Figures, as the paper counts them.
+    /// Cases of parameters that were verified apart, as barriers depend on them; 1 where nothing had to be assumed.
+    pub cases: u32,
+    /// Parameters with which that happens, as they can be given, and their values; empty where it happens with any.
+    pub example: Vec<(String, String)>,
+    /// Figures, as the paper counts them; those of the case with the most commands.
     pub stats: Stats,
 }
 
@@ -241,7 +246,18 @@ fn verify_openly(
     options: &Options,
     open: &mut FxHashSet<u32>,
 ) -> Result<Verified, Refusal> {
-    match text.emulate_openly(kernel, options, open) {
+    cases::verify(options, &mut |options, case| verify_case(text, kernel, options, open, case))
+}
+
+/// Verifies one case.
+fn verify_case(
+    text: &Text,
+    kernel: &str,
+    options: &Options,
+    open: &mut FxHashSet<u32>,
+    case: &mut Case,
+) -> Result<Verified, Refusal> {
+    match text.emulate_case(kernel, options, open, case) {
         Ok(emulation) => {
             // A deadlock is explained best with what threads would have done later.
             let explained = emulation.beyond.as_ref().map(check);
@@ -295,6 +311,8 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         races: Vec::new(),
         unordered: Vec::new(),
         unfinished: Vec::new(),
+        cases: 1,
+        example: Vec::new(),
         stats: Stats::default(),
     }
 }

@@ -141,3 +141,17 @@ fn traps_and_accesses_outside_of_memory_are_taken_not_to_happen() {
     );
     expect("setp.lt.s32 p, v, 0;\n@p st.shared.u32 [a+65536], v;\nret;", "verified");
 }
+
+#[test]
+fn barriers_under_a_parameter_are_verified_case_by_case() {
+    let arms = "setp.lt.s32 p, n, 5;\n@p bra L;\nst.shared.u32 [a], v;\nbar.sync 0;\nld.shared.u32 x, [next];\nL: ret;";
+    let found = expect(arms, "verified");
+    assert_eq!((found.cases, found.stats.commands), (2, 64 * 3));
+    // What goes wrong in one case comes with an example.
+    let found = expect(&arms.replace("bar.sync 0;\nld", "ld.shared.u32 x, [next];\nbar.sync 0;\nld"), "race");
+    assert_eq!(found.example, [("k_n".to_string(), "5".to_string())]);
+    // A case that contradicts itself is no error: nobody is below 3 and above 7.
+    let odd = "setp.lt.s32 p, n, 3;\nadd.u32 n, n, 1;\nsetp.gt.s32 q, n, 8;\n@!p bra L;\nbar.sync 0;\n@!q bra L;\nbar.sync 1, 96;\nL: ret;";
+    let found = kernel(odd);
+    assert!(found.is_open(), "{found:#?}");
+}

@@ -100,6 +100,7 @@ impl<'a> Machine<'a> {
                 Doubt { silent: false, condition: None, depth: 0, ..std::mem::take(&mut self.doubt) };
             self.install(w, frame, &before);
             if let Err(refusal) = tried {
+                self.ask(frame, pc, doubtful);
                 return Err(self.open_branch(w, frame, pc, doubtful, refusal));
             }
         }
@@ -130,6 +131,20 @@ impl<'a> Machine<'a> {
             warp.fragments[part].pc = last;
         }
         Ok(())
+    }
+
+    /// Notes that the outcome of a branch has to be assumed, if it is the same for all threads.
+    fn ask(&mut self, frame: u32, pc: u32, doubtful: u32) {
+        let inst = &self.set.image.code[pc as usize];
+        let registers = &self.frames[frame as usize].registers;
+        let guard = inst.guard as i32;
+        let Some(symbol) = registers.common_symbol(guard, doubtful).filter(|_| inst.kind == Kind::Branch)
+        else {
+            return;
+        };
+        let name = |offset| self.set.params.name_at(self.set.function, offset).map(|(_, given)| given);
+        let names = self.symbols.params(symbol).into_iter().filter_map(name).collect();
+        self.asked = Some((symbol, names));
     }
 
     /// What is said of a branch whose arms cannot be run: what its outcome decides, unless it is the address of an access.

@@ -19,7 +19,7 @@ use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
 use super::shared::Shared;
-use super::symbol::Symbols;
+use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
 use crate::program::{Action, Command, Program};
@@ -90,6 +90,8 @@ pub(super) struct Machine<'a> {
     /// A pointer into shared memory was stored where it is not tracked.
     pub escaped: bool,
     pub symbols: Symbols,
+    /// A predicate that is the same for all threads and must be known, and the parameters in it, as they can be given.
+    pub asked: Option<(Symbol, Vec<String>)>,
     /// Arms of branches that are being run without knowing whether they are taken.
     pub doubt: Doubt,
     /// A barrier was asked what it cannot do: nothing goes on behind that.

@@ -54,5 +54,5 @@ mod tensor;
 mod text;
 mod warp;
 
-pub use input::{DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
+pub use input::{Case, DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
 pub use refusal::{Cause, Refusal, RefusalKind};

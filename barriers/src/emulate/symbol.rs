@@ -4,8 +4,8 @@
 //! Expressions are numbered as they are made, equal ones once (value numbering). Lanes whose predicates have the same number go the same
 //! way at a branch, whatever the parameters are. A case of the kernel assumes some predicates to be true or false ([`Symbols::assume`]);
 //! comparisons with constants that follow from these are decided, too. What does not follow in this simple way is taken for open: a case
-//! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters that lead there
-//! ([`super::witness`]).
+//! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
+//! does ([`crate::findings`]).
 
 use bugaroo_simulator::alu::{RowFn, Width};
 use rustc_hash::FxHashMap;
@@ -94,12 +94,10 @@ struct Bounds {
 pub(super) struct Symbols {
     nodes: Vec<Node>,
     numbers: FxHashMap<Node, u32>,
-    functions: Vec<RowShape>,
     function_numbers: FxHashMap<(usize, [Width; 5]), u32>,
     assumed: FxHashMap<u32, bool>,
     bounds: FxHashMap<u32, Bounds>,
-    /// In the order in which they were made.
-    assumptions: Vec<(Symbol, bool)>,
+    assumptions: u32,
 }
 
 fn mask(bytes: u8) -> u64 {
@@ -125,11 +123,6 @@ impl Symbols {
     /// An expression's node.
     pub fn node(&self, symbol: Symbol) -> Node {
         self.nodes[symbol.index()]
-    }
-
-    /// A row function by its number.
-    pub fn function(&self, number: u32) -> RowShape {
-        self.functions[number as usize]
     }
 
     /// Bytes of a parameter.
@@ -188,17 +181,14 @@ impl Symbols {
     pub fn row(&mut self, shape: RowShape, second: bool, sources: [Option<Source>; 4]) -> Symbol {
         let [a, b, c, d] = shape.sources;
         let key = (shape.run as *const () as usize, [shape.dst, a, b, c, d]);
-        let next = self.functions.len() as u32;
+        let next = self.function_numbers.len() as u32;
         let function = *self.function_numbers.entry(key).or_insert(next);
-        if function == next {
-            self.functions.push(shape);
-        }
         self.intern(Node::Row { function, second, sources })
     }
 
     /// Assumes a predicate to be true or false.
     pub fn assume(&mut self, symbol: Symbol, holds: bool) {
-        self.assumptions.push((symbol, holds));
+        self.assumptions += 1;
         let holds = holds ^ symbol.is_negated();
         self.assumed.insert(symbol.index() as u32, holds);
         let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return };
@@ -258,14 +248,39 @@ impl Symbols {
         self.bounds.entry(symbol.bits()).or_insert(all)
     }
 
-    /// What was assumed, in that order.
-    pub fn assumptions(&self) -> &[(Symbol, bool)] {
-        &self.assumptions
+    /// Parameters in an expression: offset of each.
+    pub fn params(&self, symbol: Symbol) -> Vec<u64> {
+        let mut found = Vec::new();
+        let mut next = vec![symbol];
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(symbol) = next.pop() {
+            if !seen.insert(symbol.index()) {
+                continue;
+            }
+            let mut source = |source: &Source| {
+                if let Source::Symbol(inner) = source {
+                    next.push(*inner);
+                }
+            };
+            match self.node(symbol) {
+                Node::Param { offset, .. } => found.push(u64::from(offset)),
+                Node::Launch { .. } => {}
+                Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
+                Node::Sum { of, .. } => next.push(of),
+                Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
+            }
+        }
+        found
+    }
+
+    /// How many predicates are assumed.
+    pub fn assumptions(&self) -> u32 {
+        self.assumptions
     }
 
     /// Whether a predicate is known by what is assumed.
     pub fn decided(&self, symbol: Symbol) -> Option<bool> {
-        if self.assumptions.is_empty() {
+        if self.assumptions == 0 {
             return None;
         }
         let known = self.assumed.get(&(symbol.index() as u32)).copied();
@@ -309,14 +324,4 @@ impl Symbols {
 fn extremes(bytes: u8) -> (i64, i64) {
     let high = (mask(bytes) >> 1) as i64;
     (-high - 1, high)
-}
-
-/// Numbers of this many bytes, for [`super::witness`].
-pub(super) fn cut(value: u64, bytes: u8) -> u64 {
-    value & mask(bytes)
-}
-
-/// As above, sign-extended.
-pub(super) fn extended(value: u64, bytes: u8) -> i64 {
-    signed(value, bytes)
 }
