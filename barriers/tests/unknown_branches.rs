@@ -123,9 +123,15 @@ fn what_an_arm_writes_to_shared_memory_is_not_known() {
 
 #[test]
 fn barriers_in_arms_are_refused_with_what_to_give() {
-    let found = expect("setp.lt.s32 p, v, 0;\n@p bra L;\nbar.sync 0;\nL: ret;", "not-verifiable");
+    let found = expect(
+        "setp.lt.s32 p, v, 0;\n@p bra L;\nbar.sync 0;\nL: st.global.u32 [at], v;\nret;",
+        "not-verifiable",
+    );
     assert!(found.refusal.unwrap().reason.contains("a branch"));
-    let found = expect("setp.lt.s32 p, tid, n;\n@p bra L;\nbar.sync 0;\nL: ret;", "not-verifiable");
+    let found = expect(
+        "setp.lt.s32 p, tid, n;\n@p bra L;\nbar.sync 0;\nL: st.global.u32 [at], v;\nret;",
+        "not-verifiable",
+    );
     assert_eq!(found.refusal.unwrap().parameter.as_deref(), Some("k_n"));
 }
 
@@ -154,4 +160,20 @@ fn barriers_under_a_parameter_are_verified_case_by_case() {
     let odd = "setp.lt.s32 p, n, 3;\nadd.u32 n, n, 1;\nsetp.gt.s32 q, n, 8;\n@!p bra L;\nbar.sync 0;\n@!q bra L;\nbar.sync 1, 96;\nL: ret;";
     let found = kernel(odd);
     assert!(found.is_open(), "{found:#?}");
+}
+
+#[test]
+fn threads_may_return_before_barriers_for_all() {
+    let early = "setp.ge.s32 p, tid, n;\n@p bra E;\nst.shared.u32 [a], v;\nbar.sync 0;\nld.shared.u32 x, [next];\nE: ret;";
+    expect(early, "verified");
+    // What a thread wrote before it returned is ordered with nothing later.
+    let wrote = early.replace("setp.ge", "st.shared.u32 [a], v;\nsetp.ge");
+    let found = expect(&wrote, "possible-race");
+    assert!(found.races.iter().all(|race| race.possible));
+    // All return or none.
+    expect(&wrote.replace("tid, n", "n, 5"), "verified");
+    // A barrier for a number of threads may wait for ever.
+    expect(&early.replace("bar.sync 0", "bar.sync 0, 64"), "not-verifiable");
+    // Without the barrier, those who have not returned race.
+    expect(&early.replace("bar.sync 0;", ""), "possible-race");
 }

@@ -99,6 +99,16 @@ impl<'a> Machine<'a> {
             self.doubt =
                 Doubt { silent: false, condition: None, depth: 0, ..std::mem::take(&mut self.doubt) };
             self.install(w, frame, &before);
+            if tried.is_err()
+                && let Some(behind) = self.early_return(w, frame, pc, doubtful)
+                && self.common_condition(frame, pc, doubtful).is_none()
+            {
+                let guard = self.set.image.code[pc as usize].guard as i32;
+                let why = self.frames[frame as usize].registers.why(guard).plain();
+                self.may_leave(w, pc, doubtful, why)?;
+                self.warps[w].fragments[part].pc = behind;
+                return Ok(());
+            }
             if let Err(refusal) = tried {
                 self.ask(frame, pc, doubtful);
                 return Err(self.open_branch(w, frame, pc, doubtful, refusal));
@@ -145,6 +155,13 @@ impl<'a> Machine<'a> {
         let name = |offset| self.set.params.name_at(self.set.function, offset).map(|(_, given)| given);
         let names = self.symbols.params(symbol).into_iter().filter_map(name).collect();
         self.asked = Some((symbol, names));
+    }
+
+    /// What a branch goes by, if that is the same for all threads.
+    fn common_condition(&self, frame: u32, pc: u32, doubtful: u32) -> Option<super::symbol::Symbol> {
+        let inst = &self.set.image.code[pc as usize];
+        let registers = &self.frames[frame as usize].registers;
+        registers.common_symbol(inst.guard as i32, doubtful).filter(|_| inst.kind == Kind::Branch)
     }
 
     /// What is said of a branch whose arms cannot be run: what its outcome decides, unless it is the address of an access.

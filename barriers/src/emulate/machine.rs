@@ -13,6 +13,7 @@ use super::arms::Doubt;
 use super::barrier::Named;
 use super::constants::ConstantMemory;
 use super::flow::Flow;
+use super::leave::Leavers;
 use super::local::Local;
 use super::mbarrier::Phases;
 use super::params::Params;
@@ -205,15 +206,29 @@ impl<'a> Machine<'a> {
         if self.doubt.silent {
             return Ok(());
         }
-        if let (Action::Access(_), Some(condition)) = (&action, self.doubt.condition) {
-            let command = Command { lanes, origin: pc, action };
-            return match self.out.warp_mut(w as u32).push_possible(&command, condition) {
-                Ok(()) => Ok(()),
-                Err(error) => Err(self.illegal(w, pc, lanes.trailing_zeros() as usize, error.to_string())),
-            };
+        if lanes & self.warps[w].leavers.lanes != 0 {
+            return self.emit_of_leavers(w, lanes, pc, action);
         }
+        let condition = self.doubt.condition;
+        self.push(w, lanes, pc, action, condition)
+    }
+
+    /// Appends a command; an access happens under the condition.
+    pub fn push(
+        &mut self,
+        w: usize,
+        lanes: u32,
+        pc: u32,
+        action: Action<'_>,
+        condition: Option<u32>,
+    ) -> Result<(), Refusal> {
         let command = Command { lanes, origin: pc, action };
-        match self.out.warp_mut(w as u32).push(&command) {
+        let program = self.out.warp_mut(w as u32);
+        let pushed = match condition {
+            Some(condition) => program.push_possible(&command, condition),
+            None => program.push(&command),
+        };
+        match pushed {
             Ok(()) => Ok(()),
             Err(error) => Err(self.illegal(w, pc, lanes.trailing_zeros() as usize, error.to_string())),
         }
@@ -417,6 +432,13 @@ impl<'a> Machine<'a> {
 
     /// A warp of a CTA, all of whose lanes stand at the beginning.
     pub fn warp(index: u32, cta: u32, alive: u32) -> Warp {
-        Warp { fragments: Vec::new(), alive, index, cta, local: Local::default() }
+        Warp {
+            fragments: Vec::new(),
+            alive,
+            index,
+            cta,
+            local: Local::default(),
+            leavers: Leavers::default(),
+        }
     }
 }

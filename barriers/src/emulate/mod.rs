@@ -38,6 +38,7 @@ mod constants;
 mod data;
 mod flow;
 mod input;
+mod leave;
 mod local;
 mod machine;
 mod matrix;

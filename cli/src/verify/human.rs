@@ -31,6 +31,14 @@ pub fn describe(findings: &Findings, base: &Path) -> String {
         None => String::new(),
     };
     page.line(0, &format!("kernel {}{threads}: {}", findings.kernel, verdict(findings)));
+    if !findings.example.is_empty() {
+        let given: Vec<String> =
+            findings.example.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        page.line(1, &format!("for example with {}", given.join(" ")));
+    }
+    if findings.cases > 1 {
+        page.line(1, &format!("in each of {} cases of its parameters", findings.cases));
+    }
     if let Some(refused) = &findings.refusal {
         page.line(1, &refused.reason);
         if let Some(at) = &refused.at {
