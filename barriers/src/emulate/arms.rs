@@ -273,7 +273,7 @@ impl<'a> Machine<'a> {
         let inst = &self.set.image.code[pc as usize];
         let function = self.frames[frame as usize].function as usize;
         let registers = &self.frames[frame as usize].registers;
-        let guard = (inst.guard != NO_GUARD).then_some(inst.guard as i32).unwrap_or(inst.ops.src[0]);
+        let guard = if inst.guard != NO_GUARD { inst.guard as i32 } else { inst.ops.src[0] };
         let why = registers.why(guard).plain();
         if self.doubt.depth >= DEEPEST {
             return Err(self.unknown(w, pc, mask.trailing_zeros() as usize, "a branch", why));

@@ -93,15 +93,15 @@ impl Flow {
         // The imaginary end has number `count`.
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
-        for block in 0..count {
+        for (block, follow) in next.iter_mut().enumerate() {
             let leaves = successors(image, self.starts[block + 1] - 1, |to| {
                 let to = if to < self.starts[count] { self.block(to) } else { count };
-                next[block].push(to);
+                follow.push(to);
             });
             if leaves {
-                next[block].push(count);
+                follow.push(count);
             }
-            next[block].iter().for_each(|to| before[*to].push(block));
+            follow.iter().for_each(|to| before[*to].push(block));
         }
         let order = post_order(&before, count);
         let mut number = vec![usize::MAX; count + 1];
