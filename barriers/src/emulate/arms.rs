@@ -22,12 +22,12 @@
 //! ([`super::symbol`]): races may be called possible that no input shows. An address that is only known round by round of such a
 //! loop is refused.
 
-use bugaroo_simulator::decoded::{Address, Asynchronous, Inst, Kind, NO_GUARD, Provided};
+use bugaroo_simulator::decoded::{Asynchronous, Inst, Kind, NO_GUARD, Provided};
 use rustc_hash::FxHashMap;
 
 use super::flow::successors;
 use super::local::Local;
-use super::machine::{Machine, ROOT, Target};
+use super::machine::{Machine, ROOT};
 use super::refusal::Refusal;
 use super::registers::{Registers, Why, lanes};
 use super::step::what;
@@ -58,10 +58,10 @@ struct Shape {
 }
 
 /// What is known of some lanes.
-struct State<'a> {
-    mask: u32,
-    registers: Registers<'a>,
-    local: Local,
+pub(super) struct State<'a> {
+    pub mask: u32,
+    pub registers: Registers<'a>,
+    pub local: Local,
 }
 
 /// Where lanes end.
@@ -229,12 +229,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn state(&self, w: usize, frame: u32, mask: u32) -> State<'a> {
+    pub fn state(&self, w: usize, frame: u32, mask: u32) -> State<'a> {
         let registers = self.frames[frame as usize].registers.clone();
         State { mask, registers, local: self.warps[w].local.clone() }
     }
 
-    fn install(&mut self, w: usize, frame: u32, state: &State<'a>) {
+    pub fn install(&mut self, w: usize, frame: u32, state: &State<'a>) {
         let head = &mut self.frames[frame as usize];
         let rows = &self.set.flows[head.function as usize].rows;
         head.registers.take(&state.registers, state.mask, rows);
@@ -257,7 +257,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Joins a state into another; answers whether anything was forgotten.
-    fn merge(&self, frame: u32, into: &mut State<'a>, from: &State<'a>, why: Why) -> bool {
+    pub fn merge(&self, frame: u32, into: &mut State<'a>, from: &State<'a>, why: Why) -> bool {
         let rows = &self.set.flows[self.frames[frame as usize].function as usize].rows;
         let both = into.mask & from.mask;
         let mut changed = both != 0 && into.registers.join(&from.registers, both, rows, why);
@@ -475,91 +475,6 @@ impl<'a> Machine<'a> {
     fn is_open(&self, frame: u32, inst: &Inst, active: u32) -> bool {
         let registers = &self.frames[frame as usize].registers;
         inst.kind == Kind::IndexedBranch && active & !registers.known(inst.ops.src[0]) != 0
-    }
-
-    /// Lanes whose access of shared memory is outside of it or misaligned: they are taken not to get there.
-    fn outside(&self, w: usize, frame: u32, inst: &Inst, active: u32) -> u32 {
-        let (address, bytes) = self.reach(inst);
-        let outside = |lane: &usize| match self.target(w, frame, address, *lane) {
-            Target::Shared(rank, at) => {
-                let size = self.ctas[rank as usize].shared.len();
-                at.checked_add(bytes).is_none_or(|end| end > size) || !at.is_multiple_of(bytes)
-            }
-            _ => false,
-        };
-        lanes(active).filter(outside).fold(0, |mask, lane| mask | 1 << lane)
-    }
-
-    /// The address of an access, and its bytes.
-    fn reach(&self, inst: &Inst) -> (&'a Address, u64) {
-        let image = self.set.image;
-        match inst.kind {
-            Kind::Atomic => {
-                let atomic = &image.atomics[inst.extra as usize];
-                (&atomic.address, atomic.bytes())
-            }
-            _ => {
-                let access = &image.accesses[inst.extra as usize];
-                (&access.address, u64::from(access.size) * u64::from(access.vec))
-            }
-        }
-    }
-
-    /// An access by lanes that do it, and by lanes of which it is not known: for these it is an arm of its own.
-    pub fn access(
-        &mut self,
-        w: usize,
-        frame: u32,
-        pc: u32,
-        inst: &Inst,
-        active: u32,
-        doubtful: u32,
-    ) -> Result<(), Refusal> {
-        let (address, _) = self.reach(inst);
-        let shared = |lane: &usize| matches!(self.target(w, frame, address, *lane), Target::Shared(..));
-        let open = lanes(doubtful).filter(shared).fold(0, |mask, lane| mask | 1 << lane);
-        if open != 0 {
-            let guard = inst.guard as i32;
-            let without = self.state(w, frame, open);
-            let why = without.registers.why(guard).plain();
-            let inner = open & !self.outside(w, frame, inst, open);
-            let (outer, depth) = (self.doubt.condition, self.doubt.depth);
-            let literal = without.registers.common_symbol(guard, open).map(|symbol| Literal {
-                value: symbol.index() as u32,
-                holds: !(symbol.is_negated() ^ (inst.guard_flip != 0)),
-            });
-            let condition = Condition { origin: pc, literal, outer, last: false };
-            self.doubt.condition = Some(self.out.condition(condition));
-            self.doubt.depth += 1;
-            self.plain_access(w, frame, pc, inst, inner, 0)?;
-            (self.doubt.condition, self.doubt.depth) = (outer, depth);
-            let mut with = self.state(w, frame, inner);
-            self.merge(frame, &mut with, &without, why);
-            self.install(w, frame, &with);
-        }
-        self.plain_access(w, frame, pc, inst, active, doubtful & !open)
-    }
-
-    fn plain_access(
-        &mut self,
-        w: usize,
-        frame: u32,
-        pc: u32,
-        inst: &Inst,
-        active: u32,
-        doubtful: u32,
-    ) -> Result<(), Refusal> {
-        match inst.kind {
-            Kind::Load => self.load(w, frame, pc, inst, active, doubtful),
-            Kind::Store => self.store(w, frame, pc, inst, active, doubtful),
-            _ => self.atomic(w, frame, pc, inst, active, doubtful),
-        }
-    }
-
-    /// Forgets what is known of shared memory that something may have written.
-    pub fn forget_shared(&mut self, rank: u32, at: usize, size: usize, why: Why) {
-        let news = self.ctas[rank as usize].shared.forget(at, size, why);
-        self.doubt.forgotten += u64::from(news);
     }
 
     /// Runs a call's function in an arm; answers which lanes come back.

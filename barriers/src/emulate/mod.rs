@@ -3,8 +3,8 @@
 //!
 //! Source: PLDI 2015 section 5.1. The decoded program and the arithmetic are the simulator's; every value is known or not, lane by lane,
 //! and nothing is ever guessed. Values are followed through registers, calls, local and shared memory, shuffles and votes. What comes
-//! from the kernel's parameters, from global memory, from atomics or clocks is not known, and that is harmless until a branch, a
-//! barrier, or an address or the execution of an access to shared memory depends on it: then the kernel is refused, with the
+//! from the kernel's parameters, from global memory, from atomics or clocks is not known. Both arms of a branch on it are run and joined
+//! ([`arms`]); where a barrier or the address of an access to shared memory depends on it, the kernel is refused, with the
 //! instruction and the place that the unknown value came from ([`Refusal`]).
 //!
 //! # Why one order of execution is enough
@@ -46,6 +46,7 @@ mod mbarrier;
 mod memory;
 mod params;
 mod polling;
+mod possible;
 mod refusal;
 mod registers;
 mod shared;
