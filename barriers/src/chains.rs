@@ -27,6 +27,8 @@ pub(crate) struct Layout {
     pub synchronising: Vec<Vec<u32>>,
     /// Mbarriers by address: the component that counts the phases that are over.
     pub mbarriers: FxHashMap<u32, u32>,
+    /// The component of accesses that nothing later is ordered with, where there are any.
+    pub never: Option<u32>,
     /// Components of a clock.
     pub components: u32,
     /// Whether there are accesses of the asynchronous proxy, for which proxy fences matter.
@@ -66,6 +68,7 @@ impl Layout {
             chains: Vec::new(),
             synchronising: Vec::new(),
             mbarriers: FxHashMap::default(),
+            never: None,
             components: 0,
             has_async_proxy: false,
         };
@@ -115,6 +118,10 @@ impl Layout {
         mbarriers.dedup();
         for address in mbarriers {
             layout.mbarriers.insert(address, layout.components);
+            layout.components += 1;
+        }
+        if program.has_last() {
+            layout.never = Some(layout.components);
             layout.components += 1;
         }
         layout

@@ -61,6 +61,8 @@ fn judge(races: &[RaceGroup]) -> Verdict {
         Verdict::Verified
     } else if races.iter().all(|r| r.pairs == r.benign && !r.at_least) {
         Verdict::BenignRace
+    } else if races.iter().all(|r| r.possible || r.pairs == r.benign && !r.at_least) {
+        Verdict::PossibleRace
     } else {
         Verdict::Race
     }
@@ -99,7 +101,7 @@ fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
     debug_assert!(finished.is_ok());
     let mut groups: Vec<&Found> = pairs.groups.iter().collect();
     let origin = |m: &crate::races::pairs::Member| pairs.describe(m).place.origin;
-    groups.sort_by_key(|g| (origin(&g.first), origin(&g.second), g.kind));
+    groups.sort_by_key(|g| (g.possible, origin(&g.first), origin(&g.second), g.kind));
     for (number, group) in groups.into_iter().enumerate() {
         let (first, second) = (pairs.describe(&group.first), pairs.describe(&group.second));
         let interval = if number < EXPLAINED {
@@ -117,6 +119,7 @@ fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
             benign: group.benign,
             addresses: group.addresses.len() as u64,
             at_least: pairs.stopped,
+            possible: group.possible,
         });
     }
 }

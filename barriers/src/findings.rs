@@ -1,12 +1,13 @@
 //! A kernel's verdict with everything said in places of the source: what `bugaroo verify` prints and writes as JSON.
 
+mod cases;
 mod tell;
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::check::check;
-use crate::emulate::{Cause, Emulation, Options, Refusal, RefusalKind, Text};
+use crate::emulate::{Case, Cause, Emulation, Options, Refusal, RefusalKind, Text};
 use crate::program::AccessKind;
 use crate::verdict::{RaceKind, RecyclingRule, Resource, Stats, Verdict};
 use tell::Teller;
@@ -16,7 +17,7 @@ use tell::Teller;
 pub struct Findings {
     /// Its name.
     pub kernel: String,
-    /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `illegal`, `not-verifiable` or `unsupported`.
+    /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `possible-race`, `illegal`, `not-verifiable` or `unsupported`.
     pub verdict: &'static str,
     /// It is verified, and of nothing: no barrier completed and no shared memory was accessed.
     pub vacuous: bool,
@@ -36,7 +37,11 @@ pub struct Findings {
     pub unordered: Vec<At>,
     /// Barriers that threads arrived at and that never complete.
     pub unfinished: Vec<Unfinished>,
-    /// Figures, as the paper counts them.
+    /// Cases of parameters that were verified apart, as barriers depend on them; 1 where nothing had to be assumed.
+    pub cases: u32,
+    /// Parameters with which that happens, as they can be given, and their values; empty where it happens with any.
+    pub example: Vec<(String, String)>,
+    /// Figures, as the paper counts them; those of the case with the most commands.
     pub stats: Stats,
 }
 
@@ -158,6 +163,8 @@ pub struct RaceAccess {
     pub asynchronous: bool,
     /// What is written, where that is known.
     pub value: Option<u64>,
+    /// The branch on which it depends whether the access happens.
+    pub condition: Option<At>,
 }
 
 /// A point of a thread at a barrier.
@@ -192,6 +199,8 @@ pub struct Race {
     pub benign: u64,
     /// There are more pairs than that.
     pub at_least: bool,
+    /// In each pair, one of the accesses happens only if a branch goes a way that is not known.
+    pub possible: bool,
 }
 
 /// A barrier that never completes.
@@ -237,7 +246,18 @@ fn verify_openly(
     options: &Options,
     open: &mut FxHashSet<u32>,
 ) -> Result<Verified, Refusal> {
-    match text.emulate_openly(kernel, options, open) {
+    cases::verify(options, &mut |options, case| verify_case(text, kernel, options, open, case))
+}
+
+/// Verifies one case.
+fn verify_case(
+    text: &Text,
+    kernel: &str,
+    options: &Options,
+    open: &mut FxHashSet<u32>,
+    case: &mut Case,
+) -> Result<Verified, Refusal> {
+    match text.emulate_case(kernel, options, open, case) {
         Ok(emulation) => {
             // A deadlock is explained best with what threads would have done later.
             let explained = emulation.beyond.as_ref().map(check);
@@ -252,6 +272,14 @@ fn verify_openly(
                 report.unfinished.clear();
             }
             open.extend(&report.unordered);
+            if emulation.program.has_last()
+                && matches!(report.verdict, Verdict::Deadlock | Verdict::Misuse | Verdict::UnsafeRecycling)
+            {
+                let message =
+                    "barriers go wrong if no thread returns early, and whether any does is not known";
+                let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
+                return Ok(Verified { findings: refused(kernel, &refusal), emulation: Some(emulation) });
+            }
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
             Ok(Verified { findings, emulation: Some(emulation) })
@@ -291,6 +319,8 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         races: Vec::new(),
         unordered: Vec::new(),
         unfinished: Vec::new(),
+        cases: 1,
+        example: Vec::new(),
         stats: Stats::default(),
     }
 }

@@ -30,10 +30,12 @@
 
 use serde::Serialize;
 
+mod condition;
 mod packed;
 #[cfg(test)]
 mod tests;
 
+pub use condition::{Condition, Literal};
 pub(crate) use packed::{Opcode, Packed};
 
 /// The most threads a CTA can have.
@@ -319,6 +321,7 @@ pub struct Program {
     warp_synchronous: bool,
     ptx_counts: bool,
     warps: Vec<WarpProgram>,
+    conditions: Vec<Condition>,
 }
 
 impl Program {
@@ -343,7 +346,7 @@ impl Program {
                 values: Vec::new(),
             })
             .collect();
-        Ok(Program { shape, warp_synchronous: false, ptx_counts: true, warps })
+        Ok(Program { shape, warp_synchronous: false, ptx_counts: true, warps, conditions: Vec::new() })
     }
 
     /// The paper's counts instead of PTX's: any number of threads, each counted as one, also a warp's.

@@ -36,7 +36,13 @@ pub(crate) fn stamp(context: &mut Context<'_>, command: &Packed, index: usize) -
         stamp.epoch = index as u32;
     }
     match command.completion() {
-        Completion::Now => {}
+        Completion::Now => {
+            if let Some(never) = context.layout.never
+                && command.condition().is_some_and(|condition| context.program.is_last(condition))
+            {
+                (stamp.component, stamp.epoch) = (never, 1);
+            }
+        }
         Completion::Group(kind) => {
             let kind = crate::chains::group_index(kind);
             let component = context.layout.chains[context.chain as usize].groups[kind];

@@ -42,6 +42,8 @@ pub enum Verdict {
     Race,
     /// The only races are between writes of values known to be equal.
     BenignRace,
+    /// Well-synchronised, and accesses race only if branches go a way that is not known to be possible.
+    PossibleRace,
 }
 
 /// Threads of one warp.
@@ -287,6 +289,8 @@ pub struct RacingAccess {
     pub asynchronous: bool,
     /// Its value, where known.
     pub value: Option<u64>,
+    /// The branch on which it depends whether the access happens; of nested ones the innermost.
+    pub condition: Option<u32>,
 }
 
 /// Races between two PTX instructions.
@@ -310,6 +314,8 @@ pub struct RaceGroup {
     pub addresses: u64,
     /// There are more than `pairs`; counting stopped.
     pub at_least: bool,
+    /// In each pair, one of the accesses need not happen.
+    pub possible: bool,
 }
 
 /// Kinds of races.

@@ -56,6 +56,7 @@ fn compare(generated: &Generated, random: &mut Random, seen: &mut Seen, seed: u6
         }
         Verdict::Verified => seen.verified += 1,
         Verdict::Race | Verdict::BenignRace => seen.race += 1,
+        Verdict::PossibleRace => panic!("nothing has a condition: {}", context()),
     }
     let Reference::WellSynchronised { races } = by_reference else {
         return;

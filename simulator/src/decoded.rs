@@ -221,6 +221,16 @@ pub struct HighHalves {
 }
 
 impl Atomic {
+    /// Bytes that it reads and writes.
+    pub fn bytes(&self) -> u64 {
+        match self.width {
+            _ if self.high.is_some() => 16,
+            Width::W16 => 2,
+            Width::W64 => 8,
+            _ => 4,
+        }
+    }
+
     /// Every row that it reads or writes, but for its address.
     pub fn rows(&self) -> impl Iterator<Item = i32> + '_ {
         let high =

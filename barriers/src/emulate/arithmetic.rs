@@ -5,8 +5,10 @@ use bugaroo_simulator::SHARED_WINDOW;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::Inst;
 
+use super::flow::Flow;
 use super::registers::{Registers, Why, lanes};
-use super::text::{Arithmetic, Rule};
+use super::symbol::{RowShape, Source, Symbol, Symbols};
+use super::text::{Arithmetic, Form, Rule};
 
 /// Runs an arithmetic instruction for the lanes in `active`; whether those in `doubtful` run it is not known.
 ///
@@ -20,6 +22,7 @@ pub(super) unsafe fn arithmetic(
     pc: u32,
     active: u32,
     doubtful: u32,
+    (symbols, flow): (&mut Symbols, &Flow),
 ) {
     let mut known = !0;
     for source in &inst.ops.src[..usize::from(info.sources)] {
@@ -38,7 +41,7 @@ pub(super) unsafe fn arithmetic(
         return;
     }
     // SAFETY: the caller's promise.
-    unsafe { partly(registers, inst, info, pc, [active, doubtful], known) };
+    unsafe { partly(registers, inst, info, pc, [active, doubtful], known, (symbols, flow)) };
 }
 
 /// When not all is known.
@@ -53,6 +56,7 @@ unsafe fn partly(
     pc: u32,
     [active, doubtful]: [u32; 2],
     mut known: u32,
+    (symbols, flow): (&mut Symbols, &Flow),
 ) {
     let source = |i: usize| inst.ops.src[i];
     let mut why = None;
@@ -77,11 +81,95 @@ unsafe fn partly(
         _ => registers.why(inst.guard as i32),
     });
     let why = why.tainted(tainted);
+    let made = expressions(registers, inst, info, active & !known, (symbols, flow));
     // SAFETY: the caller's promise.
     unsafe { registers.run(inst.run, &inst.ops, active) };
     registers.mark(inst.ops.dst, active | doubtful, known & active, why);
     if info.second {
         registers.mark(inst.ops.dst2, active | doubtful, known & active, why);
+    }
+    let is_predicate = flow.width(inst.ops.dst) == Some(Width::Pred);
+    for (lane, symbol) in made {
+        match is_predicate.then(|| symbols.decided(symbol)).flatten() {
+            Some(holds) => {
+                registers.write(inst.ops.dst, Width::Pred, lane, u64::from(holds));
+                registers.mark(inst.ops.dst, 1 << lane, !0, Why::NEVER);
+            }
+            None => registers.set_symbol(inst.ops.dst, lane, symbol),
+        }
+    }
+}
+
+/// The expressions of the first result in these lanes, before the instruction runs.
+fn expressions(
+    registers: &Registers<'_>,
+    inst: &Inst,
+    info: &Arithmetic,
+    mask: u32,
+    (symbols, flow): (&mut Symbols, &Flow),
+) -> Vec<(usize, Symbol)> {
+    let Some(dst) = flow.width(inst.ops.dst).filter(|_| info.form != Form::Opaque) else {
+        return Vec::new();
+    };
+    let count = usize::from(info.sources);
+    let widths: [Width; 4] = std::array::from_fn(|i| {
+        let of_constant = if info.wide >> i & 1 != 0 { Width::W64 } else { Width::W32 };
+        let row = u32::try_from(inst.ops.src[i]).ok();
+        row.filter(|_| i < count).map_or(of_constant, |row| flow.width(row).unwrap_or(of_constant))
+    });
+    let mut made = Vec::new();
+    let mut last: Option<([Option<Source>; 4], Symbol)> = None;
+    for lane in lanes(mask) {
+        let mut sources = [None; 4];
+        let mut whole = true;
+        for i in 0..count {
+            let slot = inst.ops.src[i];
+            sources[i] = match registers.known(slot) >> lane & 1 {
+                0 => registers.symbol(slot, lane).map(Source::Symbol),
+                _ => Some(Source::Known(registers.read(slot, widths[i], lane))),
+            };
+            whole &= sources[i].is_some();
+        }
+        if !whole {
+            continue;
+        }
+        let symbol = match last {
+            Some((same, symbol)) if same == sources => symbol,
+            _ => {
+                let Some(symbol) = expression(inst, info, sources, (dst, widths), symbols) else { continue };
+                symbol
+            }
+        };
+        last = Some((sources, symbol));
+        made.push((lane, symbol));
+    }
+    made
+}
+
+fn expression(
+    inst: &Inst,
+    info: &Arithmetic,
+    sources: [Option<Source>; 4],
+    (dst, widths): (Width, [Width; 4]),
+    symbols: &mut Symbols,
+) -> Option<Symbol> {
+    match (info.form, sources[0], sources[1]) {
+        (Form::Launch, ..) => Some(symbols.launch(inst.ops.src[0], dst)),
+        (Form::Copy, Some(Source::Symbol(symbol)), _) => Some(symbol),
+        (Form::Sum { bytes, minus: false }, Some(Source::Symbol(of)), Some(Source::Known(plus)))
+        | (Form::Sum { bytes, minus: false }, Some(Source::Known(plus)), Some(Source::Symbol(of))) => {
+            Some(symbols.sum(of, plus, bytes))
+        }
+        (Form::Sum { bytes, minus: true }, Some(Source::Symbol(of)), Some(Source::Known(less))) => {
+            Some(symbols.sum(of, less.wrapping_neg(), bytes))
+        }
+        (Form::Compare { order, bytes, swap, negate }, Some(a), Some(b)) => {
+            let (a, b) = if swap { (b, a) } else { (a, b) };
+            let symbol = symbols.compare(order, bytes, a, b);
+            Some(if negate { symbol.not() } else { symbol })
+        }
+        (Form::Opaque | Form::Copy, ..) => None,
+        _ => Some(symbols.row(RowShape { run: inst.run, dst, sources: widths }, false, sources)),
     }
 }
 

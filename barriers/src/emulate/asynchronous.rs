@@ -31,17 +31,7 @@ impl Machine<'_> {
             Asynchronous::PendingCount { dst, .. } => {
                 self.frames[frame as usize].registers.mark(*dst, active, 0, Why::at(pc));
             }
-            Asynchronous::Copy { dst, bytes, .. } => {
-                let mut touched = Touched::none();
-                for lane in lanes(active) {
-                    let (rank, at) =
-                        self.destination(w, frame, pc, dst, lane, u64::from(*bytes), u64::from(*bytes))?;
-                    self.ctas[rank as usize].shared.forget(at as usize, *bytes as usize, Why::at(pc));
-                    touched.add(lane, rank, at);
-                }
-                let completion = Completion::Group(GroupKind::CpAsync);
-                self.copy_command(w, pc, AccessKind::Write, *bytes, &touched, completion)?;
-            }
+            Asynchronous::Copy { .. } => self.group_copy(w, frame, pc, index, active)?,
             Asynchronous::Commit { bulk } => self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?,
             Asynchronous::Wait { bulk, keep: Some(keep), .. } => {
                 self.emit(w, active, pc, Action::WaitGroup(group(*bulk), *keep))?;
@@ -102,6 +92,32 @@ impl Machine<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// `cp.async` by lanes of a frame.
+    pub fn group_copy(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        index: u32,
+        active: u32,
+    ) -> Result<(), Refusal> {
+        let Asynchronous::Copy { dst, bytes, .. } = &self.set.image.asyncs[index as usize] else {
+            return Ok(());
+        };
+        let mut touched = Touched::none();
+        for lane in lanes(active) {
+            let size = u64::from(*bytes);
+            let (rank, at) = self.destination(w, frame, pc, dst, lane, size, size)?;
+            self.forget_shared(rank, at as usize, *bytes as usize, Why::at(pc));
+            touched.add(lane, rank, at);
+        }
+        if touched.lanes == 0 {
+            return Ok(());
+        }
+        let completion = Completion::Group(GroupKind::CpAsync);
+        self.copy_command(w, pc, AccessKind::Write, *bytes, &touched, completion)
     }
 
     /// A bulk copy of one lane.

@@ -136,7 +136,7 @@ impl Machine<'_> {
                 let yes = registers.predicate(slot) ^ if negated { !0 } else { 0 };
                 state.yes += (yes & fragment.mask).count_ones();
                 state.votes += fragment.mask.count_ones();
-                if fragment.mask & !registers.known(slot) != 0 {
+                if fragment.mask & (!registers.known(slot) | self.warps[w].leavers.lanes) != 0 {
                     let why = registers.why(slot);
                     state.why = state.why.or(Some(if why == Why::NEVER { Why::at(pc) } else { why }));
                 }

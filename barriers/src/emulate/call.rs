@@ -43,11 +43,29 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Refusal> {
+        let caller = self.warps[w].fragments[fragment];
+        let (frame, group) = self.enter_call(w, caller.frame, pc, index, active)?;
+        let at = self.warps[w].isolate(fragment, group, active);
+        let head = &self.frames[frame as usize];
+        let entry = self.set.image.functions[head.function as usize].entry;
+        let fragment = &mut self.warps[w].fragments[at];
+        (fragment.frame, fragment.depth, fragment.pc) = (frame, head.depth, entry);
+        Ok(Flow::Select)
+    }
+
+    /// Makes the frame of a call for those lanes that call what the first one calls, with their arguments; answers both.
+    pub fn enter_call(
+        &mut self,
+        w: usize,
+        caller: u32,
+        pc: u32,
+        index: u32,
+        active: u32,
+    ) -> Result<(u32, u32), Refusal> {
         let image = self.set.image;
         let call = &image.calls[index as usize];
-        let caller = self.warps[w].fragments[fragment];
         let lane = active.trailing_zeros() as usize;
-        let head = &self.frames[caller.frame as usize];
+        let head = &self.frames[caller as usize];
         let (function, group) = match call.callee {
             Callee::Function(function) => (function, active),
             Callee::Row(slot) => {
@@ -84,33 +102,37 @@ impl Machine<'_> {
         if depth > DEEPEST {
             return Err(self.illegal(w, pc, lane, format!("{DEEPEST} calls inside each other")));
         }
-        let at = self.warps[w].isolate(fragment, group, active);
-        let frame = self.enter(function, caller.frame, pc + 1, group, depth, local_base);
+        let frame = self.enter(function, caller, pc + 1, group, depth, local_base);
         for (argument, formal) in call.args.iter().zip(&callee.params) {
-            self.copy((caller.frame, argument.slot), (frame, formal.offset), formal.width, group);
+            self.copy((caller, argument.slot), (frame, formal.offset), formal.width, group);
         }
-        let fragment = &mut self.warps[w].fragments[at];
-        (fragment.frame, fragment.depth, fragment.pc) = (frame, depth, callee.entry);
-        Ok(Flow::Select)
+        Ok((frame, group))
+    }
+
+    /// Copies the results of a call to its caller.
+    pub fn give_results(&mut self, frame: u32, parent: u32, mask: u32) {
+        let image = self.set.image;
+        let head = &self.frames[frame as usize];
+        let call = &image.calls[image.code[head.return_pc as usize - 1].extra as usize];
+        let function = head.function;
+        for (argument, formal) in call.rets.iter().zip(&image.functions[function as usize].rets) {
+            // A result's slot is a row of the frame.
+            let to = (parent, argument.slot as u32);
+            self.copy((frame, formal.offset as i32), to, formal.width, mask);
+        }
     }
 
     /// `ret`: of a kernel it is `exit`.
     pub fn ret(&mut self, w: usize, fragment: usize, pc: u32, active: u32) -> Result<Flow, Refusal> {
         let from = self.warps[w].fragments[fragment];
         let head = &self.frames[from.frame as usize];
-        let (parent, return_pc, function) = (head.parent, head.return_pc, head.function);
+        let (parent, return_pc) = (head.parent, head.return_pc);
         if parent == ROOT {
             self.warps[w].fragments[fragment].pc += 1;
             self.exit_lanes(w, fragment, active, pc)?;
             return Ok(Flow::Select);
         }
-        let image = self.set.image;
-        let call = &image.calls[image.code[return_pc as usize - 1].extra as usize];
-        for (argument, formal) in call.rets.iter().zip(&image.functions[function as usize].rets) {
-            // A result's slot is a row of the frame.
-            let to = (parent, argument.slot as u32);
-            self.copy((from.frame, formal.offset as i32), to, formal.width, active);
-        }
+        self.give_results(from.frame, parent, active);
         let depth = self.frames[parent as usize].depth;
         self.leave(from.frame, active);
         let back = Fragment { mask: active, pc: return_pc, frame: parent, depth, state: State::Ready };
@@ -157,13 +179,20 @@ impl Machine<'_> {
     /// What the device has as functions: `printf` and `free` do nothing, what `malloc` gives is not known, an assertion that
     /// fails ends the kernel.
     pub fn provided(&mut self, w: usize, fragment: usize, which: u32, active: u32) -> Result<Flow, Refusal> {
-        let at = self.warps[w].fragments[fragment];
-        let head = &mut self.frames[at.frame as usize];
-        let call = head.return_pc - 1;
+        let frame = self.warps[w].fragments[fragment].frame;
+        let call = self.frames[frame as usize].return_pc - 1;
         if Provided::ALL[which as usize] == Provided::Assert {
             let lane = active.trailing_zeros() as usize;
             return Err(self.illegal(w, call, lane, "an assertion fails"));
         }
+        self.provided_results(frame, active);
+        Ok(Flow::Next)
+    }
+
+    /// What such a function gives is not known.
+    pub fn provided_results(&mut self, frame: u32, active: u32) {
+        let head = &mut self.frames[frame as usize];
+        let call = head.return_pc - 1;
         let rets = &self.set.image.functions[head.function as usize].rets;
         for formal in rets {
             let rows = match formal.width {
@@ -174,7 +203,6 @@ impl Machine<'_> {
                 head.registers.mark(formal.offset + word * WORD_ROW, active, 0, Why::at(call));
             }
         }
-        Ok(Flow::Next)
     }
 
     /// `alloca`, `stacksave`, `stackrestore`

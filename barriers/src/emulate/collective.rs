@@ -55,6 +55,9 @@ impl Machine<'_> {
     ) -> Result<Flow, Refusal> {
         let at = self.warps[w].fragments[fragment];
         let alive = self.warps[w].alive;
+        if self.warps[w].leavers.lanes & alive != 0 {
+            return Err(self.left(w, pc, alive));
+        }
         let Some(slot) = self.set.image.collectives[index as usize].mask else {
             if active != alive && !self.set.lockstep {
                 let lane = active.trailing_zeros() as usize;

@@ -4,11 +4,14 @@ use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
 use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arms::Doubt;
 use super::constants::ConstantMemory;
+use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::shared::Shared;
+use super::symbol::{Symbol, Symbols};
 use super::tensor;
 use super::text::{Fixed, extras};
 use crate::program::{Program, Shape};
@@ -70,6 +73,31 @@ pub struct Text {
     config: DeviceConfig,
 }
 
+/// What is assumed of predicates that are the same for all threads, and what has to be assumed, too.
+#[derive(Clone, Debug, Default)]
+pub struct Case {
+    symbols: Symbols,
+    asked: Option<Symbol>,
+    /// Parameters in these predicates, as they can be given.
+    pub params: Vec<String>,
+}
+
+impl Case {
+    /// How many predicates are assumed to be true or false.
+    pub fn assumptions(&self) -> u32 {
+        self.symbols.assumptions()
+    }
+
+    /// Both cases of the predicate without which a kernel was refused; None if there is no such predicate.
+    pub fn parted(mut self) -> Option<[Case; 2]> {
+        let asked = self.asked.take()?;
+        let mut other = self.clone();
+        self.symbols.assume(asked, true);
+        other.symbols.assume(asked, false);
+        Some([self, other])
+    }
+}
+
 /// Threads that wait for ever in the order of execution that was emulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
@@ -117,6 +145,8 @@ impl Text {
             shared_per_block_optin: SHARED_LIMIT,
             shared_per_sm: SHARED_LIMIT + 1024,
             local_per_thread: 512 << 10,
+            // A register's place stands for it alone: what is known where ways meet is compared place by place.
+            share_rows: false,
             ..DeviceConfig::default()
         };
         let mut memory = Memory::new(1 << 34).map_err(|error| usage(error.to_string()))?;
@@ -173,11 +203,25 @@ impl Text {
         options: &Options,
         open: &FxHashSet<u32>,
     ) -> Result<Emulation, Refusal> {
-        let emulation = self.emulate_in_order(kernel, options, open, false)?;
+        self.emulate_case(kernel, options, open, &mut Case::default())
+    }
+
+    /// As [`Text::emulate_openly`], in a case.
+    ///
+    /// # Errors
+    /// As [`Text::emulate`]; where an assumption more would help, the case can be parted ([`Case::parted`]).
+    pub fn emulate_case(
+        &self,
+        kernel: &str,
+        options: &Options,
+        open: &FxHashSet<u32>,
+        case: &mut Case,
+    ) -> Result<Emulation, Refusal> {
+        let emulation = self.emulate_in_order(kernel, options, open, (false, case))?;
         if emulation.stuck.is_none() {
             return Ok(emulation);
         }
-        match self.emulate_in_order(kernel, options, open, true) {
+        match self.emulate_in_order(kernel, options, open, (true, &mut case.clone())) {
             Ok(other) if other.stuck.is_none() => Ok(other),
             _ => Ok(emulation),
         }
@@ -188,7 +232,7 @@ impl Text {
         kernel: &str,
         options: &Options,
         open: &FxHashSet<u32>,
-        backwards: bool,
+        (backwards, case): (bool, &mut Case),
     ) -> Result<Emulation, Refusal> {
         let usage = |message: String| Refusal::new(RefusalKind::Usage, message);
         let (Some(function), Some(info)) = (self.function(kernel), self.program.kernel(kernel)) else {
@@ -227,6 +271,7 @@ impl Text {
             cluster: clustered,
         };
         let extras = extras(&self.module, &image, fixed);
+        let flows = flows(&image);
         let threads = block.iter().product::<u32>();
         let ranks = cluster.iter().product::<u32>();
         let shape = Shape { ctas: ranks, threads };
@@ -256,6 +301,7 @@ impl Text {
                 constants: launched.constants.bytes(),
                 params: &params,
                 function,
+                flows: &flows,
                 clustered,
                 open,
                 constant_memory: &self.constants,
@@ -273,10 +319,17 @@ impl Text {
             steps: 0,
             thread_steps: 0,
             escaped: false,
+            symbols: std::mem::take(&mut case.symbols),
+            asked: None,
+            doubt: Doubt::default(),
             misuse: None,
         };
         machine.start(launched.function);
-        let finished = machine.run(backwards)?;
+        let finished = machine.run(backwards);
+        case.symbols = machine.symbols.clone();
+        case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
+        case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
+        let finished = finished?;
         let stuck = if finished { None } else { Some(machine.stuck()?) };
         let steps = [machine.steps, machine.thread_steps];
         if stuck.is_none() {

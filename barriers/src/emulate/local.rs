@@ -1,9 +1,9 @@
 //! Local memory of a warp's lanes: bytes that are known or not.
 
-use super::registers::Why;
+use super::registers::{Why, lanes};
 
 /// Local memory of a warp's lanes. It grows as it is written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Local {
     lanes: Vec<Lane>,
 }
@@ -60,5 +60,38 @@ impl Local {
         let mut value = [0; 8];
         value[..size].copy_from_slice(&lane.bytes[at..at + size]);
         Ok(u64::from_le_bytes(value))
+    }
+
+    /// Takes over the lanes of `mask`.
+    pub fn take(&mut self, other: &Local, mask: u32) {
+        if self.lanes.is_empty() && other.lanes.is_empty() {
+            return;
+        }
+        for lane in lanes(mask) {
+            *self.lane(lane) = other.lanes.get(lane).cloned().unwrap_or_default();
+        }
+    }
+
+    /// Leaves known of the lanes of `mask` what is the same there; answers whether anything was forgotten.
+    pub fn join(&mut self, other: &Local, mask: u32, why: Why) -> bool {
+        if self.lanes.is_empty() {
+            return false;
+        }
+        let mut changed = false;
+        for lane in lanes(mask) {
+            let mine = &mut self.lanes[lane];
+            let theirs = other.lanes.get(lane);
+            let same = |at: usize, byte: u8| {
+                theirs.is_some_and(|lane| lane.known.get(at) == Some(&true) && lane.bytes[at] == byte)
+            };
+            for at in 0..mine.known.len() {
+                if mine.known[at] && !same(at, mine.bytes[at]) {
+                    mine.known[at] = false;
+                    mine.why = Some(why);
+                    changed = true;
+                }
+            }
+        }
+        changed
     }
 }

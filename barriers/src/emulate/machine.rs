@@ -9,14 +9,18 @@ use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::arms::Doubt;
 use super::barrier::Named;
 use super::constants::ConstantMemory;
+use super::flow::Flow;
+use super::leave::Leavers;
 use super::local::Local;
 use super::mbarrier::Phases;
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
 use super::shared::Shared;
+use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
 use crate::program::{Action, Command, Program};
@@ -59,6 +63,7 @@ pub(super) struct Setting<'a> {
     pub constants: &'a [u8],
     pub params: &'a Params,
     pub function: &'a Function,
+    pub flows: &'a [Flow],
     pub constant_memory: &'a ConstantMemory,
     /// Instructions that access shared memory in no order with others, without racing: what they read, or leave there, is open.
     pub open: &'a FxHashSet<u32>,
@@ -85,6 +90,11 @@ pub(super) struct Machine<'a> {
     pub cluster_arrived: Vec<u32>,
     /// A pointer into shared memory was stored where it is not tracked.
     pub escaped: bool,
+    pub symbols: Symbols,
+    /// A predicate that is the same for all threads and must be known, and the parameters in it, as they can be given.
+    pub asked: Option<(Symbol, Vec<String>)>,
+    /// Arms of branches that are being run without knowing whether they are taken.
+    pub doubt: Doubt,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
     pub misuse: Option<Misuse>,
 }
@@ -193,8 +203,32 @@ impl<'a> Machine<'a> {
 
     /// Appends a command.
     pub fn emit(&mut self, w: usize, lanes: u32, pc: u32, action: Action<'_>) -> Result<(), Refusal> {
+        if self.doubt.silent {
+            return Ok(());
+        }
+        if lanes & self.warps[w].leavers.lanes != 0 {
+            return self.emit_of_leavers(w, lanes, pc, action);
+        }
+        let condition = self.doubt.condition;
+        self.push(w, lanes, pc, action, condition)
+    }
+
+    /// Appends a command; an access happens under the condition.
+    pub fn push(
+        &mut self,
+        w: usize,
+        lanes: u32,
+        pc: u32,
+        action: Action<'_>,
+        condition: Option<u32>,
+    ) -> Result<(), Refusal> {
         let command = Command { lanes, origin: pc, action };
-        match self.out.warp_mut(w as u32).push(&command) {
+        let program = self.out.warp_mut(w as u32);
+        let pushed = match condition {
+            Some(condition) => program.push_possible(&command, condition),
+            None => program.push(&command),
+        };
+        match pushed {
             Ok(()) => Ok(()),
             Err(error) => Err(self.illegal(w, pc, lanes.trailing_zeros() as usize, error.to_string())),
         }
@@ -398,6 +432,13 @@ impl<'a> Machine<'a> {
 
     /// A warp of a CTA, all of whose lanes stand at the beginning.
     pub fn warp(index: u32, cta: u32, alive: u32) -> Warp {
-        Warp { fragments: Vec::new(), alive, index, cta, local: Local::default() }
+        Warp {
+            fragments: Vec::new(),
+            alive,
+            index,
+            cta,
+            local: Local::default(),
+            leavers: Leavers::default(),
+        }
     }
 }

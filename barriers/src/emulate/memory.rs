@@ -5,7 +5,6 @@
 use bugaroo_ptx::types::{Scope, Semantics, Space};
 use bugaroo_semantics::effect::strong_among;
 use bugaroo_simulator::SHARED_WINDOW;
-use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Access, Inst};
 
 use super::machine::{Machine, Target};
@@ -157,9 +156,29 @@ impl Machine<'_> {
         for element in 0..usize::from(access.vec) {
             registers.mark(access.rows[element] as u32, active | doubtful, known[element], why[element]);
         }
+        if access.address.space == Space::Param {
+            self.name_params(w, frame, access, active);
+        }
         let strength = strength(access.semantics);
         let elements = (size, bytes, strength);
         self.touch(w, pc, AccessKind::Read, elements, &touched, Values::Unknown)
+    }
+
+    /// Says which expressions unknown bytes of parameters are.
+    fn name_params(&mut self, w: usize, frame: u32, access: &Access, active: u32) {
+        let size = usize::from(access.size);
+        for lane in lanes(active) {
+            let Target::Param(at) = self.target(w, frame, &access.address, lane) else { continue };
+            for element in 0..usize::from(access.vec) {
+                let row = access.rows[element];
+                let offset = at + (element * size) as u64;
+                let registers = &mut self.frames[frame as usize].registers;
+                if registers.known(row) >> lane & 1 == 0 {
+                    let symbol = self.symbols.param(offset, size, access.signed);
+                    registers.set_symbol(row as u32, lane, symbol);
+                }
+            }
+        }
     }
 
     /// Appends an access of shared memory, if there was one.
@@ -227,7 +246,11 @@ impl Machine<'_> {
                 match target {
                     Target::Shared(rank, at) => {
                         let value = if self.set.open.contains(&pc) { Err(Why::at(pc)) } else { value };
-                        self.ctas[rank as usize].shared.write(at as usize + offset, size, value);
+                        if self.doubt.depth > 0 {
+                            self.forget_shared(rank, at as usize + offset, size, Why::at(pc));
+                        } else {
+                            self.ctas[rank as usize].shared.write(at as usize + offset, size, value);
+                        }
                     }
                     Target::Local(at) => self.store_local(w, pc, lane, at + offset as u64, size, value)?,
                     Target::Param(_) => {
@@ -309,12 +332,7 @@ impl Machine<'_> {
         doubtful: u32,
     ) -> Result<(), Refusal> {
         let atomic = &self.set.image.atomics[inst.extra as usize];
-        let bytes = match atomic.width {
-            _ if atomic.high.is_some() => 16,
-            Width::W16 => 2,
-            Width::W64 => 8,
-            _ => 4,
-        };
+        let bytes = atomic.bytes();
         if doubtful != 0 {
             self.doubtless(w, frame, pc, inst, &atomic.address, doubtful)?;
         }
@@ -324,7 +342,7 @@ impl Machine<'_> {
                 Target::Shared(rank, at) => {
                     self.inside(w, pc, lane, (rank, at), bytes, bytes)?;
                     touched.add(lane, rank, at);
-                    self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
+                    self.forget_shared(rank, at as usize, bytes as usize, Why::at(pc));
                 }
                 Target::Global(_) => {
                     let registers = &self.frames[frame as usize].registers;

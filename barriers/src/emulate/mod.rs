@@ -3,8 +3,8 @@
 //!
 //! Source: PLDI 2015 section 5.1. The decoded program and the arithmetic are the simulator's; every value is known or not, lane by lane,
 //! and nothing is ever guessed. Values are followed through registers, calls, local and shared memory, shuffles and votes. What comes
-//! from the kernel's parameters, from global memory, from atomics or clocks is not known, and that is harmless until a branch, a
-//! barrier, or an address or the execution of an access to shared memory depends on it: then the kernel is refused, with the
+//! from the kernel's parameters, from global memory, from atomics or clocks is not known. Both arms of a branch on it are run and joined
+//! ([`arms`]); where a barrier or the address of an access to shared memory depends on it, the kernel is refused, with the
 //! instruction and the place that the unknown value came from ([`Refusal`]).
 //!
 //! # Why one order of execution is enough
@@ -28,6 +28,7 @@
 //! pointer where it is not followed. See [`constants`], [`matrix`] and [`tensor`] for smaller liberties.
 
 mod arithmetic;
+mod arms;
 mod asynchronous;
 mod barrier;
 mod beyond;
@@ -35,7 +36,9 @@ mod call;
 mod collective;
 mod constants;
 mod data;
+mod flow;
 mod input;
+mod leave;
 mod local;
 mod machine;
 mod matrix;
@@ -43,13 +46,15 @@ mod mbarrier;
 mod memory;
 mod params;
 mod polling;
+mod possible;
 mod refusal;
 mod registers;
 mod shared;
 mod step;
+mod symbol;
 mod tensor;
 mod text;
 mod warp;
 
-pub use input::{DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
+pub use input::{Case, DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
 pub use refusal::{Cause, Refusal, RefusalKind};

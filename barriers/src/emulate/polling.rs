@@ -259,9 +259,11 @@ impl<'a> Machine<'a> {
         match inst.kind {
             Kind::Alu => {
                 let info = &self.set.extras[pc as usize].arithmetic;
-                let registers = &mut self.frames[frame as usize].registers;
+                let head = &mut self.frames[frame as usize];
+                let flow = &self.set.flows[head.function as usize];
+                let meaning = (&mut self.symbols, flow);
                 // SAFETY: the instruction is one of the function whose frame this is: no call was followed.
-                unsafe { arithmetic(registers, inst, info, pc, runs, doubtful) };
+                unsafe { arithmetic(&mut head.registers, inst, info, pc, runs, doubtful, meaning) };
             }
             Kind::Branch if doubtful == 0 && runs == active => return Ok((inst.extra, None)),
             Kind::Branch if doubtful == 0 && runs == 0 => {}

@@ -4,6 +4,9 @@
 //! known, and why the others are not ([`Why`]). What an unknown lane holds means nothing.
 
 use bugaroo_simulator::alu::{Operands, RowFn, Width};
+use rustc_hash::FxHashMap;
+
+use super::symbol::Symbol;
 
 /// 64 bytes on a 64-byte boundary: rows start at multiples of 32 bytes, and row functions want them aligned.
 #[derive(Clone, Copy)]
@@ -56,6 +59,8 @@ pub(super) struct Registers<'a> {
     /// Lanes that are known, by a row's offset over four (predicates are four bytes apart).
     known: Vec<u32>,
     why: Vec<Why>,
+    /// By row, the expressions of lanes that are not known ([`Symbol::bits`]; 0: none).
+    symbols: FxHashMap<u32, Box<[u32; 32]>>,
     constants: &'a [u8],
 }
 
@@ -79,6 +84,7 @@ impl<'a> Registers<'a> {
             rows: vec![Chunk([0; 64]); bytes.div_ceil(64)],
             known: vec![0; bytes.div_ceil(4)],
             why: vec![Why::NEVER; bytes.div_ceil(4)],
+            symbols: FxHashMap::default(),
             constants,
         }
     }
@@ -87,6 +93,7 @@ impl<'a> Registers<'a> {
     pub fn forget(&mut self) {
         self.known.fill(0);
         self.why.fill(Why::NEVER);
+        self.symbols.clear();
     }
 
     fn bytes(&self) -> &[u8] {
@@ -112,6 +119,101 @@ impl<'a> Registers<'a> {
         if touched & !known != 0 {
             self.why[at] = why;
         }
+        if !self.symbols.is_empty() {
+            self.forget_symbols(row, touched);
+        }
+    }
+
+    #[inline(never)]
+    fn forget_symbols(&mut self, row: u32, touched: u32) {
+        if touched == !0 {
+            self.symbols.remove(&row);
+        } else if let Some(symbols) = self.symbols.get_mut(&row) {
+            lanes(touched).for_each(|lane| symbols[lane] = 0);
+        }
+    }
+
+    /// The expression of a lane that is not known, if there is one.
+    pub fn symbol(&self, slot: i32, lane: usize) -> Option<Symbol> {
+        let row = u32::try_from(slot).ok()?;
+        if self.symbols.is_empty() {
+            return None;
+        }
+        Symbol::from_bits(self.symbols.get(&row)?[lane])
+    }
+
+    /// Says what the expression of a lane is that is not known.
+    pub fn set_symbol(&mut self, row: u32, lane: usize, symbol: Symbol) {
+        self.symbols.entry(row).or_insert_with(|| Box::new([0; 32]))[lane] = symbol.bits();
+    }
+
+    /// The expression that all these lanes have, none of which is known.
+    pub fn common_symbol(&self, slot: i32, mask: u32) -> Option<Symbol> {
+        let first = self.symbol(slot, mask.trailing_zeros() as usize)?;
+        let same = |lane| self.symbol(slot, lane) == Some(first);
+        (self.known(slot) & mask == 0 && lanes(mask).all(same)).then_some(first)
+    }
+
+    /// Takes over the lanes of `mask` from another state of the frame.
+    pub fn take(&mut self, other: &Registers<'_>, mask: u32, rows: &[(u32, Width)]) {
+        if mask == 0 {
+            return;
+        }
+        for (row, width) in rows {
+            let at = *row as usize >> 2;
+            if self.known[at] | other.known[at] == 0 && self.symbols.is_empty() && other.symbols.is_empty() {
+                self.why[at] = other.why[at];
+                continue;
+            }
+            let known = other.known[at];
+            for lane in lanes(mask & known) {
+                let value = other.read(*row as i32, *width, lane);
+                self.write(*row, *width, lane, value);
+            }
+            self.mark(*row, mask, known, other.why[at]);
+            for lane in lanes(mask & !known) {
+                if let Some(symbol) = other.symbol(*row as i32, lane) {
+                    self.set_symbol(*row, lane, symbol);
+                }
+            }
+        }
+    }
+
+    /// Leaves known of the lanes of `mask` what is the same in another state of the frame; answers whether anything was forgotten.
+    /// What differs is not known because of `why`.
+    pub fn join(&mut self, other: &Registers<'_>, mask: u32, rows: &[(u32, Width)], why: Why) -> bool {
+        let mut changed = false;
+        for (row, width) in rows {
+            let (at, slot) = (*row as usize >> 2, *row as i32);
+            let mine = self.known[at] & mask;
+            if mine == 0 && self.symbols.is_empty() {
+                continue;
+            }
+            let both = mine & other.known[at];
+            let differs = |lane: &usize| self.read(slot, *width, *lane) != other.read(slot, *width, *lane);
+            let mut lost = lanes(both).filter(differs).fold(mine & !both, |lost, lane| lost | 1 << lane);
+            for lane in lanes(mask & !mine) {
+                if self.symbol(slot, lane).is_some_and(|symbol| other.symbol(slot, lane) != Some(symbol)) {
+                    lost |= 1 << lane;
+                }
+            }
+            if lost != 0 {
+                let tainted = self.why(slot).is_tainted() && mine != mask
+                    || other.why(slot).is_tainted() && other.known[at] & mask != mask
+                    || *width == Width::W64
+                        && lanes(lost).any(|lane| {
+                            self.holds_shared_address(slot, lane) || other.holds_shared_address(slot, lane)
+                        });
+                self.mark(*row, lost, 0, why.tainted(tainted));
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    fn holds_shared_address(&self, slot: i32, lane: usize) -> bool {
+        let window = bugaroo_simulator::SHARED_WINDOW;
+        self.known(slot) >> lane & 1 != 0 && self.read(slot, Width::W64, lane).wrapping_sub(window) < 1 << 32
     }
 
     /// Reads a lane.
@@ -193,6 +295,7 @@ impl Clone for Registers<'_> {
             rows: self.rows.clone(),
             known: self.known.clone(),
             why: self.why.clone(),
+            symbols: self.symbols.clone(),
             constants: self.constants,
         }
     }

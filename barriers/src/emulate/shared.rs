@@ -32,14 +32,18 @@ impl Shared {
                 self.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
                 self.known[at..at + size].fill(true);
             }
-            Err(why) => self.forget(at, size, why),
+            Err(why) => {
+                self.forget(at, size, why);
+            }
         }
     }
 
-    /// Bytes that something unknown was written to. They are inside.
-    pub fn forget(&mut self, at: usize, size: usize, why: Why) {
+    /// Bytes that something unknown was written to; answers whether any was known. They are inside.
+    pub fn forget(&mut self, at: usize, size: usize, why: Why) -> bool {
+        let news = self.known[at..at + size].contains(&true);
         self.known[at..at + size].fill(false);
         self.why[at..at + size].fill(why);
+        news
     }
 
     /// Reads bytes. They are inside.

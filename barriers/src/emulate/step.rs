@@ -34,11 +34,7 @@ impl Machine<'_> {
                     continue 'select;
                 }
                 let inst = &code[pc as usize];
-                self.steps += 1;
-                self.thread_steps += u64::from(mask.count_ones());
-                if self.steps > self.set.max_steps {
-                    return Err(self.runaway(w, pc, mask));
-                }
+                self.count_step(w, pc, mask)?;
                 let (mut active, mut doubtful) = (mask, 0);
                 if inst.guard != NO_GUARD {
                     let registers = &self.frames[frame as usize].registers;
@@ -48,14 +44,15 @@ impl Machine<'_> {
                 }
                 match inst.kind {
                     Kind::Alu => {
-                        let registers = &mut self.frames[frame as usize].registers;
-                        let info = &self.set.extras[pc as usize].arithmetic;
-                        // SAFETY: the instruction is one of the fragment's function, whose frame this is.
-                        unsafe { arithmetic(registers, inst, info, pc, active, doubtful) };
+                        self.arithmetic(frame, pc, inst, active, doubtful);
                         pc += 1;
                     }
                     Kind::Branch => {
-                        self.certain(w, frame, pc, inst, doubtful, "a branch")?;
+                        if doubtful != 0 {
+                            self.warps[w].fragments[index].pc = pc;
+                            self.unknown_branch(w, index, pc, doubtful)?;
+                            continue 'select;
+                        }
                         if active == 0 {
                             pc += 1;
                             continue;
@@ -82,16 +79,8 @@ impl Machine<'_> {
                         }
                         pc += 1;
                     }
-                    Kind::Load => {
-                        self.load(w, frame, pc, inst, active, doubtful)?;
-                        pc += 1;
-                    }
-                    Kind::Store => {
-                        self.store(w, frame, pc, inst, active, doubtful)?;
-                        pc += 1;
-                    }
-                    Kind::Atomic => {
-                        self.atomic(w, frame, pc, inst, active, doubtful)?;
+                    Kind::Load | Kind::Store | Kind::Atomic => {
+                        self.access(w, frame, pc, inst, active, doubtful)?;
                         pc += 1;
                     }
                     Kind::ParamLoad
@@ -108,6 +97,8 @@ impl Machine<'_> {
                         self.lane_data(w, frame, pc, inst, active, doubtful)?;
                         pc += 1;
                     }
+                    // Who goes on has not stopped.
+                    Kind::Trap if active == 0 => pc += 1,
                     _ => {
                         self.certain(w, frame, pc, inst, doubtful, what(inst.kind))?;
                         if active == 0 {
@@ -124,6 +115,27 @@ impl Machine<'_> {
             }
         }
         Ok(progress)
+    }
+
+    /// Counts an instruction of these lanes.
+    #[inline(always)]
+    pub fn count_step(&mut self, w: usize, pc: u32, mask: u32) -> Result<(), Refusal> {
+        self.steps += 1;
+        self.thread_steps += u64::from(mask.count_ones());
+        if self.steps > self.set.max_steps {
+            return Err(self.runaway(w, pc, mask));
+        }
+        Ok(())
+    }
+
+    /// Arithmetic of a frame.
+    #[inline(always)]
+    pub fn arithmetic(&mut self, frame: u32, pc: u32, inst: &Inst, active: u32, doubtful: u32) {
+        let head = &mut self.frames[frame as usize];
+        let info = &self.set.extras[pc as usize].arithmetic;
+        let meaning = (&mut self.symbols, &self.set.flows[head.function as usize]);
+        // SAFETY: the instruction is one of the function whose frame this is.
+        unsafe { arithmetic(&mut head.registers, inst, info, pc, active, doubtful, meaning) };
     }
 
     /// Refuses when it is not known which lanes run an instruction for which that matters.
@@ -211,7 +223,7 @@ impl Machine<'_> {
 }
 
 /// What the guard of an instruction decides.
-fn what(kind: Kind) -> &'static str {
+pub(super) fn what(kind: Kind) -> &'static str {
     match kind {
         Kind::Call | Kind::Provided => "whether a function is called",
         Kind::Ret | Kind::Exit | Kind::Trap => "whether the thread goes on",

@@ -3,12 +3,13 @@
 
 use bugaroo_ptx::ast::{self, Instruction, Operand, Statement, StatementKind};
 use bugaroo_ptx::op::{FenceKind, Op};
-use bugaroo_ptx::types::{BoolOp, Space, Type};
+use bugaroo_ptx::types::{BoolOp, Compare, Space, Type};
 use bugaroo_simulator::Image;
 use bugaroo_simulator::alu::source_type;
 use bugaroo_simulator::decoded::Kind;
 use rustc_hash::FxHashMap;
 
+use super::symbol::Order;
 use super::tensor::is_tensor_copy;
 
 /// When a result is known although not all sources are.
@@ -28,9 +29,27 @@ pub(super) enum Rule {
     Never,
 }
 
+/// What is known of an arithmetic instruction's meaning, for expressions ([`super::symbol`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// None can be made: it reads or writes a carry.
+    Opaque,
+    /// A row function of its sources.
+    Row,
+    /// Its source, as it is.
+    Copy,
+    /// A special register that the launch fixes for all threads.
+    Launch,
+    /// A sum or (`minus`) a difference of integers of so many bytes.
+    Sum { bytes: u8, minus: bool },
+    /// A comparison of integers of so many bytes; `swap`: second source first; `negate`: what comes out.
+    Compare { order: Order, bytes: u8, swap: bool, negate: bool },
+}
+
 /// An arithmetic instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arithmetic {
+    pub form: Form,
     pub sources: u8,
     /// It has a second destination.
     pub second: bool,
@@ -60,7 +79,8 @@ pub(super) struct Fixed {
     pub cluster: bool,
 }
 
-const NOTHING: Arithmetic = Arithmetic { sources: 0, second: false, wide: 0, rule: Rule::Never };
+const NOTHING: Arithmetic =
+    Arithmetic { form: Form::Opaque, sources: 0, second: false, wide: 0, rule: Rule::Never };
 
 /// One entry for each decoded instruction.
 pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> Vec<Extra> {
@@ -104,7 +124,8 @@ fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
     let op = &instruction.op;
     if instruction.operands.iter().any(|operand| is_open(operand, fixed)) {
         let second = matches!(instruction.operands.first(), Some(Operand::Pair(..)));
-        return Arithmetic { second, ..NOTHING };
+        let form = if matches!(op, Op::Mov { .. }) { Form::Launch } else { Form::Opaque };
+        return Arithmetic { second, form, ..NOTHING };
     }
     let (carry_in, carry_out) = match op {
         Op::Add { carry_in, carry_out, .. }
@@ -143,7 +164,46 @@ fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
         }
         _ => Rule::All,
     };
-    Arithmetic { sources: sources.min(4) as u8, second: pair || carry_out, wide, rule }
+    let second = pair || carry_out;
+    let form = if carry_in || carry_out { Form::Opaque } else { form(op, second) };
+    Arithmetic { form, sources: sources.min(4) as u8, second, wide, rule }
+}
+
+fn form(op: &Op, second: bool) -> Form {
+    let whole = |ty: &Type| {
+        matches!(
+            ty,
+            Type::S16
+                | Type::U16
+                | Type::S32
+                | Type::U32
+                | Type::S64
+                | Type::U64
+                | Type::B16
+                | Type::B32
+                | Type::B64
+        )
+    };
+    let signed = |ty: &Type| matches!(ty, Type::S16 | Type::S32 | Type::S64);
+    match op {
+        Op::Mov { .. } => Form::Copy,
+        Op::Add { ty, sat: false, .. } if whole(ty) => Form::Sum { bytes: ty.bytes() as u8, minus: false },
+        Op::Sub { ty, sat: false, .. } if whole(ty) => Form::Sum { bytes: ty.bytes() as u8, minus: true },
+        Op::Setp { cmp, ty, combine: None, .. } if whole(ty) && !second => {
+            let less = Order::Less { signed: signed(ty) };
+            let (order, swap, negate) = match cmp {
+                Compare::Eq => (Order::Equal, false, false),
+                Compare::Ne => (Order::Equal, false, true),
+                Compare::Lt => (less, false, false),
+                Compare::Ge => (less, false, true),
+                Compare::Gt => (less, true, false),
+                Compare::Le => (less, true, true),
+                _ => return Form::Row,
+            };
+            Form::Compare { order, bytes: ty.bytes() as u8, swap, negate }
+        }
+        _ => Form::Row,
+    }
 }
 
 /// A special register whose value no launch, or not this one, fixes.

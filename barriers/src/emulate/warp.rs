@@ -3,6 +3,7 @@
 //! Threads are independent, so which fragment goes first means nothing; that those of one frame at one instruction are joined
 //! only saves time. The deepest call goes first, then the lowest instruction, which lets stragglers catch up.
 
+use super::leave::Leavers;
 use super::local::Local;
 
 /// What a fragment is up to.
@@ -43,6 +44,7 @@ pub(super) struct Warp {
     pub index: u32,
     pub cta: u32,
     pub local: Local,
+    pub leavers: Leavers,
 }
 
 impl Warp {

@@ -31,6 +31,7 @@ impl Teller<'_> {
             Verdict::UnsafeRecycling => "unsafe-recycling",
             Verdict::Race => "race",
             Verdict::BenignRace => "benign-race",
+            Verdict::PossibleRace => "possible-race",
         };
         let mut found = Findings {
             block: Some(self.block),
@@ -154,6 +155,7 @@ impl Teller<'_> {
             size: access.size,
             asynchronous: access.asynchronous,
             value: access.value,
+            condition: access.condition.map(|origin| at_place(&self.text.place(origin), None, 0, 0)),
         }
     }
 
@@ -178,7 +180,7 @@ impl Teller<'_> {
             }
             // Whether it is benign tells races apart, too.
             let benign = group.benign == group.pairs;
-            let slot = *index.entry((key, group.kind, benign)).or_insert(races.len());
+            let slot = *index.entry((key, group.kind, benign, group.possible)).or_insert(races.len());
             if let Some(race) = races.get_mut(slot) {
                 race.pairs += group.pairs;
                 race.benign += group.benign;
@@ -195,6 +197,7 @@ impl Teller<'_> {
                 pairs: group.pairs,
                 benign: group.benign,
                 at_least: group.at_least,
+                possible: group.possible,
             });
         }
         races

@@ -60,6 +60,8 @@ const OPCODES: [Opcode; 16] = [
 
 // The head's bits: opcode, flags, size.
 const OPCODE_BITS: u32 = 5;
+/// The access happens or not: `c` is the number of the condition.
+const POSSIBLE: u32 = 1 << 4;
 const FLAG_BITS: u32 = 9;
 const SIZE_SHIFT: u32 = OPCODE_BITS + FLAG_BITS;
 const SIZE_LIMIT: u32 = 1 << (32 - SIZE_SHIFT);
@@ -124,6 +126,16 @@ impl Packed {
             MBARRIER => Completion::Mbarrier { address: self.c },
             _ => Completion::Now,
         }
+    }
+    /// The number of the condition under which an access happens.
+    pub(crate) fn condition(&self) -> Option<u32> {
+        (self.head & POSSIBLE != 0).then_some(self.c)
+    }
+    /// An access of a thread's own, or of a group, happens under this condition.
+    pub(super) fn make_possible(&mut self, condition: u32) {
+        debug_assert!(!matches!(self.completion(), Completion::Mbarrier { .. }));
+        self.head = self.head & !(VALUES << OPCODE_BITS) | POSSIBLE;
+        self.c = condition;
     }
     /// The flag of the commands that are no accesses.
     pub(crate) fn flag(&self) -> bool {

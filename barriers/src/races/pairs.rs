@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub first: Member,
     pub second: Member,
     pub kind: RaceKind,
+    /// One of the accesses at least need not happen.
+    pub possible: bool,
     pub pairs: u64,
     pub benign: u64,
     pub addresses: FxHashSet<u32>,
@@ -54,6 +56,9 @@ pub(crate) struct Member {
     pub lane: u32,
 }
 
+/// What races are grouped by: the origins, the kind, and whether an access need not happen.
+type Key = (u32, u32, RaceKind, bool);
+
 /// Gathers pairs.
 pub(crate) struct Pairs<'a> {
     program: &'a Program,
@@ -62,8 +67,8 @@ pub(crate) struct Pairs<'a> {
     /// Pieces of memory by number: a list for each component that goes there.
     cells: FxHashMap<u32, Vec<(u32, Vec<Entry>)>>,
     pub groups: Vec<Found>,
-    index: FxHashMap<(u32, u32, RaceKind), usize>,
-    last_key: Option<((u32, u32, RaceKind), usize)>,
+    index: FxHashMap<Key, usize>,
+    last_key: Option<(Key, usize)>,
     comparisons: u64,
     pub stopped: bool,
     unordered: FxHashSet<u32>,
@@ -143,6 +148,9 @@ impl<'a> Pairs<'a> {
                 if !conflict(old.kind, new.kind) || !(old.begins || new.begins) {
                     continue;
                 }
+                if self.excluded(old, packed) {
+                    continue;
+                }
                 let mut racing = if old.epoch >= known { old.lanes } else { 0 };
                 if self.warp(old.chain) == context.warp && is_before(context, old) {
                     racing &= !(1 << lane);
@@ -163,6 +171,17 @@ impl<'a> Pairs<'a> {
                 }
             }
         }
+    }
+
+    /// Whether an earlier access and the present one cannot both happen.
+    #[inline]
+    fn excluded(&self, old: &Entry, new: &Packed) -> bool {
+        new.condition().is_some() && self.program.excludes(self.condition(old), new.condition())
+    }
+
+    fn condition(&self, entry: &Entry) -> Option<u32> {
+        let warp = &self.program.warps()[self.warp(entry.chain) as usize];
+        warp.condition_of(&warp.packed()[entry.command as usize])
     }
 
     /// Which of the lanes are morally strong with the new access.
@@ -227,7 +246,8 @@ impl<'a> Pairs<'a> {
         let (old_warp, new_warp) = (self.warp(old.chain), self.warp(new.chain));
         let origin = |warp: u32, e: &Entry| warps[warp as usize].packed()[e.command as usize].origin;
         let (a, b) = (origin(old_warp, old), origin(new_warp, new));
-        let key = (a.min(b), a.max(b), kind);
+        let possible = self.condition(old).is_some() || self.condition(new).is_some();
+        let key = (a.min(b), a.max(b), kind, possible);
         let group = match self.last_key {
             Some((last, group)) if last == key => group,
             _ => self.group(key, old, racing, new, lane),
@@ -250,14 +270,7 @@ impl<'a> Pairs<'a> {
     }
 
     #[cold]
-    fn group(
-        &mut self,
-        key: (u32, u32, RaceKind),
-        old: &Entry,
-        racing: u32,
-        new: &Entry,
-        lane: u32,
-    ) -> usize {
+    fn group(&mut self, key: Key, old: &Entry, racing: u32, new: &Entry, lane: u32) -> usize {
         let next = self.groups.len();
         let index = *self.index.entry(key).or_insert(next);
         if index == next {
@@ -269,6 +282,7 @@ impl<'a> Pairs<'a> {
                 first,
                 second,
                 kind: key.2,
+                possible: key.3,
                 pairs: 0,
                 benign: 0,
                 addresses: FxHashSet::default(),
@@ -311,6 +325,7 @@ impl<'a> Pairs<'a> {
             size: packed.size(),
             asynchronous: packed.completion() != crate::program::Completion::Now,
             value: warp.value_of(packed, member.lane),
+            condition: packed.condition().map(|at| self.program.conditions()[at as usize].origin),
         }
     }
 }

@@ -247,6 +247,15 @@ impl Shadow {
         }
     }
 
+    /// Leaves places to the second reading.
+    fn give_up(&mut self, addresses: Addresses<'_>, size: u32, on: u32) {
+        for lane in lanes(on) {
+            let address = addresses.lane(lane);
+            let last = address.wrapping_add(size - 1) >> self.granule_shift;
+            (address >> self.granule_shift..=last).for_each(|cell| self.cells.get_mut(cell).racy = true);
+        }
+    }
+
     fn command(&mut self, actor: &Actor<'_>, addresses: Addresses<'_>, packed: &Packed, on: u32) {
         let size = packed.size();
         match addresses {
@@ -276,6 +285,11 @@ impl Observer for Shadow {
             }
             let stamp = stamp(context, packed, index);
             self.has_async |= stamp.asynchronous;
+            if Some(stamp.component) == context.layout.never {
+                // What comes later is after others of its thread, and not after this: the second reading tells them apart.
+                self.give_up(warp.addresses_of(packed), packed.size(), on);
+                continue;
+            }
             let actor = Actor {
                 clock: context.clock,
                 fenced: fenced(context, packed),

@@ -31,6 +31,14 @@ pub fn describe(findings: &Findings, base: &Path) -> String {
         None => String::new(),
     };
     page.line(0, &format!("kernel {}{threads}: {}", findings.kernel, verdict(findings)));
+    if !findings.example.is_empty() {
+        let given: Vec<String> =
+            findings.example.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        page.line(1, &format!("for example with {}", given.join(" ")));
+    }
+    if findings.cases > 1 {
+        page.line(1, &format!("in each of {} cases of its parameters", findings.cases));
+    }
     if let Some(refused) = &findings.refusal {
         page.line(1, &refused.reason);
         if let Some(at) = &refused.at {
@@ -105,6 +113,9 @@ fn verdict(findings: &Findings) -> &str {
         "unsafe-recycling" => "UNSAFE RECYCLING: a barrier is used again too early",
         "race" => "RACE in shared memory",
         "benign-race" => "benign races only: writes of values known to be the same",
+        "possible-race" => {
+            "POSSIBLE RACE in shared memory: accesses race if branches go ways that are not known to be possible"
+        }
         "illegal" => "ILLEGAL: the kernel does what no kernel may",
         "not-verifiable" => "not verifiable",
         other => other,
@@ -237,6 +248,7 @@ impl Page<'_> {
                 "a write and an asynchronous copy are ordered, but without fence.proxy.async between"
             }
         };
+        let sort = if race.possible { "possible: " } else { "" };
         let at_least = if race.at_least { "at least " } else { "" };
         let benign = match race.benign {
             0 => String::new(),
@@ -247,7 +259,7 @@ impl Page<'_> {
         self.line(
             1,
             &format!(
-                "{what}: {at_least}{pairs} pairs{benign}; for example at {:#x} of shared memory:",
+                "{sort}{what}: {at_least}{pairs} pairs{benign}; for example at {:#x} of shared memory:",
                 race.address
             ),
         );
@@ -271,6 +283,9 @@ impl Page<'_> {
         let what =
             format!("{copy}{} of {} bytes at {:#x}{value} by", access(side.kind), side.size, side.address);
         self.place(2, &what, &side.at);
+        if let Some(branch) = &side.condition {
+            self.place(3, "only if this goes one way:", branch);
+        }
     }
 }
 

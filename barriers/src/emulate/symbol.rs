@@ -1,0 +1,327 @@
+//! Values that are not known but the same wherever they are computed alike: expressions over the kernel's parameters and what else a
+//! launch fixes for all threads.
+//!
+//! Expressions are numbered as they are made, equal ones once (value numbering). Lanes whose predicates have the same number go the same
+//! way at a branch, whatever the parameters are. A case of the kernel assumes some predicates to be true or false ([`Symbols::assume`]);
+//! comparisons with constants that follow from these are decided, too. What does not follow in this simple way is taken for open: a case
+//! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
+//! does ([`crate::findings`]).
+
+use bugaroo_simulator::alu::{RowFn, Width};
+use rustc_hash::FxHashMap;
+
+/// An expression by its number, the lowest bit set where it is a predicate's negation. Never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Symbol(u32);
+
+impl Symbol {
+    /// From [`Symbol::bits`].
+    pub fn from_bits(bits: u32) -> Option<Symbol> {
+        (bits != 0).then_some(Symbol(bits))
+    }
+
+    /// As a number that is not 0.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    fn new(index: usize) -> Symbol {
+        Symbol((index as u32 + 1) << 1)
+    }
+
+    /// Its node.
+    pub fn index(self) -> usize {
+        (self.0 >> 1) as usize - 1
+    }
+
+    /// The negation of a predicate.
+    pub fn not(self) -> Symbol {
+        Symbol(self.0 ^ 1)
+    }
+
+    /// Whether it is the negation of its node.
+    pub fn is_negated(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+/// A source of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    Known(u64),
+    Symbol(Symbol),
+}
+
+/// How two numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Order {
+    Less { signed: bool },
+    Equal,
+}
+
+/// An expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// Bytes of a parameter.
+    Param { offset: u32, size: u8, signed: bool },
+    /// What the constant row at this slot will hold at the launch.
+    Launch { slot: i32, width: Width },
+    /// `a` before `b`, or equal to it.
+    Compare { order: Order, bytes: u8, a: Source, b: Source },
+    /// A sum with a constant; `of` is none.
+    Sum { of: Symbol, plus: u64, bytes: u8 },
+    /// What a row function gives: its number, whether its second result, the sources.
+    Row { function: u32, second: bool, sources: [Option<Source>; 4] },
+}
+
+/// A row function and how wide its operands are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowShape {
+    pub run: RowFn,
+    pub dst: Width,
+    pub sources: [Width; 4],
+}
+
+/// Between which values a number lies, both ends included: as signed and as unsigned.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    signed: (i64, i64),
+    unsigned: (u64, u64),
+}
+
+/// All expressions of an emulation, and what is assumed of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Symbols {
+    nodes: Vec<Node>,
+    numbers: FxHashMap<Node, u32>,
+    function_numbers: FxHashMap<(usize, [Width; 5]), u32>,
+    assumed: FxHashMap<u32, bool>,
+    bounds: FxHashMap<u32, Bounds>,
+    assumptions: u32,
+}
+
+fn mask(bytes: u8) -> u64 {
+    !0 >> (64 - 8 * u32::from(bytes.clamp(1, 8)))
+}
+
+/// Sign-extended from so many bytes.
+fn signed(value: u64, bytes: u8) -> i64 {
+    let shift = 64 - 8 * u32::from(bytes.clamp(1, 8));
+    ((value << shift) as i64) >> shift
+}
+
+impl Symbols {
+    fn intern(&mut self, node: Node) -> Symbol {
+        let next = self.nodes.len();
+        let index = *self.numbers.entry(node).or_insert(next as u32) as usize;
+        if index == next {
+            self.nodes.push(node);
+        }
+        Symbol::new(index)
+    }
+
+    /// An expression's node.
+    pub fn node(&self, symbol: Symbol) -> Node {
+        self.nodes[symbol.index()]
+    }
+
+    /// Bytes of a parameter.
+    pub fn param(&mut self, offset: u64, size: usize, signed: bool) -> Symbol {
+        self.intern(Node::Param { offset: offset as u32, size: size as u8, signed: signed && size < 8 })
+    }
+
+    /// What a constant row will hold.
+    pub fn launch(&mut self, slot: i32, width: Width) -> Symbol {
+        self.intern(Node::Launch { slot, width })
+    }
+
+    /// A sum of `bytes` bytes with a constant.
+    pub fn sum(&mut self, of: Symbol, plus: u64, bytes: u8) -> Symbol {
+        let (of, plus) = match self.node(of) {
+            Node::Sum { of: inner, plus: more, bytes: same } if same == bytes => {
+                (inner, plus.wrapping_add(more))
+            }
+            _ => (of, plus),
+        };
+        let plus = plus & mask(bytes);
+        if plus == 0 { of } else { self.intern(Node::Sum { of, plus, bytes }) }
+    }
+
+    /// A comparison of two numbers of `bytes` bytes.
+    pub fn compare(&mut self, order: Order, bytes: u8, a: Source, b: Source) -> Symbol {
+        let (mut a, mut b) = (self.plain(a, bytes), self.plain(b, bytes));
+        if order == Order::Equal {
+            // A constant stands behind, and takes all constants.
+            if let Source::Known(_) = a {
+                std::mem::swap(&mut a, &mut b);
+            }
+            if let (Source::Symbol(x), Source::Known(y)) = (a, b)
+                && let Node::Sum { of, plus, bytes: same } = self.node(x)
+                && same == bytes
+            {
+                (a, b) = (Source::Symbol(of), Source::Known(y.wrapping_sub(plus) & mask(bytes)));
+            }
+            if let (Source::Symbol(x), Source::Symbol(y)) = (a, b)
+                && y < x
+            {
+                std::mem::swap(&mut a, &mut b);
+            }
+        }
+        self.intern(Node::Compare { order, bytes, a, b })
+    }
+
+    fn plain(&self, source: Source, bytes: u8) -> Source {
+        match source {
+            Source::Known(value) => Source::Known(value & mask(bytes)),
+            symbol => symbol,
+        }
+    }
+
+    /// What a row function gives.
+    pub fn row(&mut self, shape: RowShape, second: bool, sources: [Option<Source>; 4]) -> Symbol {
+        let [a, b, c, d] = shape.sources;
+        let key = (shape.run as *const () as usize, [shape.dst, a, b, c, d]);
+        let next = self.function_numbers.len() as u32;
+        let function = *self.function_numbers.entry(key).or_insert(next);
+        self.intern(Node::Row { function, second, sources })
+    }
+
+    /// Assumes a predicate to be true or false.
+    pub fn assume(&mut self, symbol: Symbol, holds: bool) {
+        self.assumptions += 1;
+        let holds = holds ^ symbol.is_negated();
+        self.assumed.insert(symbol.index() as u32, holds);
+        let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return };
+        match (order, a, b) {
+            (Order::Less { signed: true }, Source::Symbol(x), Source::Known(c)) => {
+                let c = signed(c, bytes);
+                let bounds = self.bounds_mut(x, bytes);
+                if holds {
+                    bounds.signed.1 = bounds.signed.1.min(c.saturating_sub(1));
+                } else {
+                    bounds.signed.0 = bounds.signed.0.max(c);
+                }
+            }
+            (Order::Less { signed: true }, Source::Known(c), Source::Symbol(x)) => {
+                let c = signed(c, bytes);
+                let bounds = self.bounds_mut(x, bytes);
+                if holds {
+                    bounds.signed.0 = bounds.signed.0.max(c.saturating_add(1));
+                } else {
+                    bounds.signed.1 = bounds.signed.1.min(c);
+                }
+            }
+            (Order::Less { signed: false }, Source::Symbol(x), Source::Known(c)) => {
+                let bounds = self.bounds_mut(x, bytes);
+                if holds {
+                    bounds.unsigned.1 = bounds.unsigned.1.min(c.saturating_sub(1));
+                } else {
+                    bounds.unsigned.0 = bounds.unsigned.0.max(c);
+                }
+            }
+            (Order::Less { signed: false }, Source::Known(c), Source::Symbol(x)) => {
+                let bounds = self.bounds_mut(x, bytes);
+                if holds {
+                    bounds.unsigned.0 = bounds.unsigned.0.max(c.saturating_add(1));
+                } else {
+                    bounds.unsigned.1 = bounds.unsigned.1.min(c);
+                }
+            }
+            (Order::Equal, Source::Symbol(x), Source::Known(c)) => {
+                let bounds = self.bounds_mut(x, bytes);
+                let s = signed(c, bytes);
+                if holds {
+                    *bounds = Bounds { signed: (s, s), unsigned: (c, c) };
+                } else {
+                    bounds.signed.0 += i64::from(bounds.signed.0 == s && s < i64::MAX);
+                    bounds.signed.1 -= i64::from(bounds.signed.1 == s && s > i64::MIN);
+                    bounds.unsigned.0 += u64::from(bounds.unsigned.0 == c && c < u64::MAX);
+                    bounds.unsigned.1 -= u64::from(bounds.unsigned.1 == c && c > 0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bounds_mut(&mut self, symbol: Symbol, bytes: u8) -> &mut Bounds {
+        let all = Bounds { signed: extremes(bytes), unsigned: (0, mask(bytes)) };
+        self.bounds.entry(symbol.bits()).or_insert(all)
+    }
+
+    /// Parameters in an expression: offset of each.
+    pub fn params(&self, symbol: Symbol) -> Vec<u64> {
+        let mut found = Vec::new();
+        let mut next = vec![symbol];
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(symbol) = next.pop() {
+            if !seen.insert(symbol.index()) {
+                continue;
+            }
+            let mut source = |source: &Source| {
+                if let Source::Symbol(inner) = source {
+                    next.push(*inner);
+                }
+            };
+            match self.node(symbol) {
+                Node::Param { offset, .. } => found.push(u64::from(offset)),
+                Node::Launch { .. } => {}
+                Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
+                Node::Sum { of, .. } => next.push(of),
+                Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
+            }
+        }
+        found
+    }
+
+    /// How many predicates are assumed.
+    pub fn assumptions(&self) -> u32 {
+        self.assumptions
+    }
+
+    /// Whether a predicate is known by what is assumed.
+    pub fn decided(&self, symbol: Symbol) -> Option<bool> {
+        if self.assumptions == 0 {
+            return None;
+        }
+        let known = self.assumed.get(&(symbol.index() as u32)).copied();
+        known.or_else(|| self.follows(symbol)).map(|holds| holds ^ symbol.is_negated())
+    }
+
+    fn follows(&self, symbol: Symbol) -> Option<bool> {
+        let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return None };
+        let of = |symbol: Symbol| self.bounds.get(&symbol.bits());
+        match (order, a, b) {
+            (Order::Less { signed: true }, Source::Symbol(x), Source::Known(c)) => {
+                let (c, (low, high)) = (signed(c, bytes), of(x)?.signed);
+                if high < c { Some(true) } else { (low >= c).then_some(false) }
+            }
+            (Order::Less { signed: true }, Source::Known(c), Source::Symbol(x)) => {
+                let (c, (low, high)) = (signed(c, bytes), of(x)?.signed);
+                if low > c { Some(true) } else { (high <= c).then_some(false) }
+            }
+            (Order::Less { signed: false }, Source::Symbol(x), Source::Known(c)) => {
+                let (low, high) = of(x)?.unsigned;
+                if high < c { Some(true) } else { (low >= c).then_some(false) }
+            }
+            (Order::Less { signed: false }, Source::Known(c), Source::Symbol(x)) => {
+                let (low, high) = of(x)?.unsigned;
+                if low > c { Some(true) } else { (high <= c).then_some(false) }
+            }
+            (Order::Equal, Source::Symbol(x), Source::Known(c)) => {
+                let (bounds, s) = (of(x)?, signed(c, bytes));
+                let outside = s < bounds.signed.0
+                    || s > bounds.signed.1
+                    || c < bounds.unsigned.0
+                    || c > bounds.unsigned.1;
+                let only = bounds.signed == (s, s) || bounds.unsigned == (c, c);
+                if outside { Some(false) } else { only.then_some(true) }
+            }
+            _ => None,
+        }
+    }
+}
+
+fn extremes(bytes: u8) -> (i64, i64) {
+    let high = (mask(bytes) >> 1) as i64;
+    (-high - 1, high)
+}
