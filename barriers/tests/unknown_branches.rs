@@ -177,3 +177,25 @@ fn threads_may_return_before_barriers_for_all() {
     // Without the barrier, those who have not returned race.
     expect(&early.replace("bar.sync 0;", ""), "possible-race");
 }
+
+#[test]
+fn a_guarded_return_is_a_branch_to_the_end() {
+    let early =
+        "setp.ge.s32 p, tid, n;\n@p RET;\nst.shared.u32 [a], v;\nbar.sync 0;\nld.shared.u32 x, [a];\nret;";
+    // As the last but one, inside a scope of its own, and for nobody sure to return.
+    let last = "st.shared.u32 [a], v;\nbar.sync 0;\nld.shared.u32 x, [next];\nsetp.ge.s32 p, v, n;\n@!p RET;\nst.global.u32 [at], x;\nret;";
+    let scope = "setp.ge.s32 p, tid, n;\n{\n@p RET;\n}\nst.shared.u32 [a], v;\nbar.sync 0;\nld.shared.u32 x, [a];\nret;";
+    let alike =
+        "setp.ge.s32 p, n, 5;\n@p RET;\nst.shared.u32 [a], v;\nbar.sync 0;\nld.shared.u32 x, [next];\nret;";
+    for body in [early, last, scope, alike] {
+        for ret in ["ret", "ret.uni", "exit"] {
+            expect(&body.replace("RET", ret), "verified");
+        }
+    }
+    // Who has not returned reads what others write.
+    let race = "setp.ge.s32 p, v, n;\n@p ret;\nst.shared.u32 [a], v;\nld.shared.u32 x, [next];\nret;";
+    expect(race, "possible-race");
+    // Known ones are known.
+    let known = "setp.ge.u32 p, tid, 32;\n@p exit;\nst.shared.u32 [a], v;\nbar.warp.sync -1;\nld.shared.u32 x, [next];\nret;";
+    expect(known, "verified");
+}

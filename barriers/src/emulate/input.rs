@@ -12,8 +12,8 @@ use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::shared::Shared;
 use super::symbol::{Symbol, Symbols};
-use super::tensor;
 use super::text::{Fixed, extras};
+use super::{returns, tensor};
 use crate::program::{Program, Shape};
 use crate::verdict::Misuse;
 
@@ -140,6 +140,7 @@ impl Text {
         }
         let mut module = bugaroo_ptx::parse(ptx).map_err(|error| usage(error.to_string()))?;
         tensor::rewrite(&mut module);
+        returns::rewrite(&mut module);
         let config = DeviceConfig {
             shared_per_block: SHARED_LIMIT,
             shared_per_block_optin: SHARED_LIMIT,

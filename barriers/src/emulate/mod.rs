@@ -49,6 +49,7 @@ mod polling;
 mod possible;
 mod refusal;
 mod registers;
+mod returns;
 mod shared;
 mod step;
 mod symbol;
