@@ -35,6 +35,9 @@ struct Options {
     /// Feed the detector by device code, which there is for barracuda (the default) and for hirace. Programs that it does not know differ
     #[arg(long)]
     handlers: bool,
+    /// What the detector is set to, as for `race`
+    #[arg(long, value_name = "FILE")]
+    detector_config: Option<PathBuf>,
     /// Programs that are looked at at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
@@ -46,7 +49,12 @@ struct Options {
 fn main() -> Result<ExitCode> {
     let options = Options::parse();
     let nvcc = nvcc().context("there is no nvcc: run apps/rebuild-ptx --install")?;
-    let tools = Tools { nvcc, bugaroo: bugaroo()?, handlers: options.handlers };
+    // Programs run in folders of their own.
+    let settings = match &options.detector_config {
+        Some(file) => Some(fs::canonicalize(file).with_context(|| file.display().to_string())?),
+        None => None,
+    };
+    let tools = Tools { nvcc, bugaroo: bugaroo()?, handlers: options.handlers, settings };
     let mut programs = programs_of(&options.suite)?;
     programs.retain(|program| options.only.as_ref().is_none_or(|only| only.is_match(&program.name)));
     ensure!(!programs.is_empty(), "no program has such a name");

@@ -22,6 +22,8 @@ pub struct Tools {
     pub bugaroo: PathBuf,
     /// Detectors are fed by device code (`race --handlers`).
     pub handlers: bool,
+    /// What detectors are set to (`race --detector-config`).
+    pub settings: Option<PathBuf>,
 }
 
 /// A program that was built, in a temporary folder of its own.
@@ -95,6 +97,10 @@ impl Tools {
             vec!["race", "--format", "json", "--seed", "1", "--detector", detector, "--trials", &trials];
         if self.handlers {
             arguments.push("--handlers");
+        }
+        let settings = self.settings.as_ref().map(|file| file.display().to_string());
+        if let Some(file) = &settings {
+            arguments.extend(["--detector-config", file]);
         }
         let done = self.run(built, &arguments, own)?;
         let report: Value = serde_json::from_slice(&done.stdout)

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -44,7 +45,12 @@ fn holds(tools: &Tools, program: &Program, built: &Built) -> Result<()> {
 
 /// Builds programs, checks their labels, and asks these detectors about them.
 fn answer(programs: &[Program], detectors: &[&str]) {
-    let Some(tools) = tools() else { return };
+    if let Some(tools) = tools() {
+        answer_by(&tools, programs, detectors);
+    }
+}
+
+fn answer_by(tools: &Tools, programs: &[Program], detectors: &[&str]) {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     let differs = |what: String| wrong.lock().unwrap_or_else(PoisonError::into_inner).push(what);
@@ -54,11 +60,11 @@ fn answer(programs: &[Program], detectors: &[&str]) {
                 while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let built = tools.build(program);
                     if let Ok(built) = &built
-                        && let Err(why) = holds(&tools, program, built)
+                        && let Err(why) = holds(tools, program, built)
                     {
                         differs(format!("{}: {why:#}", program.name));
                     }
-                    for answer in ask_built(&tools, program, &built, detectors, TRIALS) {
+                    for answer in ask_built(tools, program, &built, detectors, TRIALS) {
                         if !answer.as_known() {
                             let gap = if answer.gap { "the gap is closed" } else { "" };
                             let told = answer.differences.join("; ");
@@ -89,9 +95,24 @@ fn scoped_programs() {
     answer(&programs_of("scor").expect("all labels can be read"), &["hirace", "scord"]);
 }
 
-/// One variant of each pattern: the command asks about all.
 #[test]
-fn irregular_programs() {
+fn scoped_programs_by_a_cache() {
+    let Some(tools) = tools() else { return };
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(b"[scord]\ncache = 4\n").expect("it is there");
+    let tools = Tools { settings: Some(file.path().to_owned()), ..tools };
+    answer_by(&tools, &programs_of("scor").expect("all labels can be read"), &["scord"]);
+}
+
+#[test]
+fn scoped_programs_on_the_device() {
+    let Some(tools) = tools() else { return };
+    let tools = Tools { handlers: true, ..tools };
+    answer_by(&tools, &programs_of("scor").expect("all labels can be read"), &["hirace"]);
+}
+
+/// One variant of each pattern: the command asks about all.
+fn one_of_each_pattern() -> Vec<Program> {
     let mut programs = programs_of("indigo").expect("all labels can be read");
     let choice = |program: &Program| program.name.split_once(']').map(|(choice, _)| choice.to_owned());
     let mut last = None;
@@ -103,5 +124,16 @@ fn irregular_programs() {
         choice(program) == first
     });
     assert!(programs.len() >= 16, "{} programs", programs.len());
-    answer(&programs, &["hirace", "scord"]);
+    programs
+}
+
+#[test]
+fn irregular_programs() {
+    answer(&one_of_each_pattern(), &["hirace", "scord"]);
+}
+
+#[test]
+fn irregular_programs_on_the_device() {
+    let Some(tools) = tools() else { return };
+    answer_by(&Tools { handlers: true, ..tools }, &one_of_each_pattern(), &["hirace"]);
 }

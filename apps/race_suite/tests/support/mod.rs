@@ -12,5 +12,5 @@ pub fn tools() -> Option<Tools> {
         eprintln!("SKIPPED: no nvcc; apps/rebuild-ptx --install installs it");
         return None;
     };
-    Some(Tools { nvcc, bugaroo: bugaroo().expect("it was built"), handlers: false })
+    Some(Tools { nvcc, bugaroo: bugaroo().expect("it was built"), handlers: false, settings: None })
 }
