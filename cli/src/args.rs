@@ -249,6 +249,10 @@ pub struct VerifyArgs {
     /// or, where the name ends in .txt, lines as for --param, with comments behind a #. What --param gives comes after that
     #[arg(long, value_name = "FILE")]
     pub params: Option<PathBuf>,
+    /// What a variable in global or constant memory holds, from a file of its bytes; may be repeated. Known without are constants, and tables
+    /// in global memory that no kernel writes and that have no name outside of the module, by their initialisers
+    #[arg(long, value_name = "NAME=FILE")]
+    pub global: Vec<String>,
     /// Bytes that a tensor copy moves by the tensor map in this parameter; may be repeated
     #[arg(long, value_name = "NAME=BYTES")]
     pub tensor: Vec<String>,

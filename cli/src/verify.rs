@@ -1,5 +1,6 @@
 //! `bugaroo verify`.
 
+mod globals;
 mod human;
 
 use std::fs;
@@ -38,7 +39,9 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
             _ => UnsupportedError(message).into(),
         }
     };
-    let text = Text::new(&ptx).map_err(refused)?;
+    let mut text = Text::new(&ptx).map_err(refused)?;
+    globals::give(&mut text, &args.global)?;
+    let text = text;
     let kernels: Vec<&str> = match &args.kernel {
         Some(kernel) => vec![kernel.as_str()],
         None => text.kernels().collect(),
