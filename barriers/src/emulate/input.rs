@@ -4,8 +4,8 @@ use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
 use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arms::Doubt;
 use super::constants::{self, ConstantMemory};
+use super::doubt::Doubt;
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
