@@ -127,6 +127,11 @@ fn what_is_given_has_to_stay() {
     let mut text = module(visible, "", "st.global.u32 [at], 1;");
     text.give("table", bytes()).unwrap();
     assert!(verify(&text, "k", &Options::default()).is_err());
+    // What is given comes before an initial value.
+    let mut text = module(TABLE, "", "");
+    assert_eq!(verdict(&text).verdict, "verified");
+    text.give("table", [0u32, 20, 0, 0].into_iter().flat_map(u32::to_le_bytes).collect()).unwrap();
+    assert_eq!(verdict(&text).verdict, "illegal");
     // Constants can be given, too.
     let constant = ".const .align 4 .u32 table[4];";
     let read = "ld.const.u32 id, [table+4];\nbar.sync id, 64;\nret;";
