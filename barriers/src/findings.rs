@@ -31,8 +31,12 @@ pub struct Findings {
     pub misuse: Option<Misused>,
     /// Barriers used again too early.
     pub recycling: Vec<Recycled>,
-    /// Races, by pair of source lines.
+    /// How many more were found ([`Findings::shorten`]).
+    pub recycling_left_out: usize,
+    /// Races, by pair of source lines; those of a pair stand together.
     pub races: Vec<Race>,
+    /// Of how many more pairs of lines races were found ([`Findings::shorten`]).
+    pub races_left_out: usize,
     /// Volatile, relaxed and stronger accesses that come in no order with others and do not race: what they read or leave is open.
     pub unordered: Vec<At>,
     /// Barriers that threads arrived at and that never complete.
@@ -300,9 +304,45 @@ impl Findings {
         self.verdict == "verified"
     }
 
+    /// Races by pair of source lines.
+    pub fn pairs(&self) -> impl Iterator<Item = &[Race]> {
+        self.races.chunk_by(|race, next| race.lines() == next.lines())
+    }
+
+    /// Keeps races of so many pairs of lines, and so many barriers that are used again too early; counts the others.
+    pub fn shorten(&mut self, most: usize) {
+        let pairs = self.pairs().count();
+        let races = self.pairs().take(most).map(<[Race]>::len).sum();
+        self.races.truncate(races);
+        self.races_left_out += pairs.saturating_sub(most);
+        self.recycling_left_out += self.recycling.len().saturating_sub(most);
+        self.recycling.truncate(most);
+    }
+
     /// Nothing can be said about its threads.
     pub fn is_open(&self) -> bool {
         matches!(self.verdict, "not-verifiable" | "unsupported")
+    }
+}
+
+/// A source line, or a line of the PTX text where that is not known.
+pub type Line<'a> = (Option<&'a str>, u32);
+
+impl Race {
+    /// The lines of both accesses, in the same order for all races of the pair.
+    pub fn lines(&self) -> [Line<'_>; 2] {
+        let mut lines = [self.first.at.place(), self.second.at.place()];
+        lines.sort_unstable();
+        lines
+    }
+}
+
+impl At {
+    fn place(&self) -> Line<'_> {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => (Some(file), line),
+            _ => (None, self.ptx_line),
+        }
     }
 }
 
@@ -316,7 +356,9 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         deadlock: None,
         misuse: None,
         recycling: Vec::new(),
+        recycling_left_out: 0,
         races: Vec::new(),
+        races_left_out: 0,
         unordered: Vec::new(),
         unfinished: Vec::new(),
         cases: 1,

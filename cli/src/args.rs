@@ -223,7 +223,7 @@ pub struct VerifyArgs {
     /// PTX file; - for standard input
     #[arg(value_name = "FILE.ptx")]
     pub file: PathBuf,
-    /// Kernel to verify [default: all of the file]
+    /// Kernels to verify: a name, mangled or in C++, or how names begin, or a regular expression [default: all of the file]
     #[arg(long, value_name = "K")]
     pub kernel: Option<String>,
     /// Dimensions of a block [default: what the kernel requires, or at most has]
@@ -249,6 +249,10 @@ pub struct VerifyArgs {
     /// or, where the name ends in .txt, lines as for --param, with comments behind a #. What --param gives comes after that
     #[arg(long, value_name = "FILE")]
     pub params: Option<PathBuf>,
+    /// What a variable in global or constant memory holds, from a file of its bytes; may be repeated. Known without are constants, and tables
+    /// in global memory that no kernel writes and that have no name outside of the module, by their initialisers
+    #[arg(long, value_name = "NAME=FILE")]
+    pub global: Vec<String>,
     /// Bytes that a tensor copy moves by the tensor map in this parameter; may be repeated
     #[arg(long, value_name = "NAME=BYTES")]
     pub tensor: Vec<String>,
@@ -264,6 +268,9 @@ pub struct VerifyArgs {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+    /// In JSON, list races of all pairs of lines and all barriers used again too early [default: 20 of a kernel, and how many were left out]
+    #[arg(long)]
+    pub all: bool,
     /// What findings exit with
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub error_exitcode: u8,

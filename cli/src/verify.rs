@@ -1,6 +1,8 @@
 //! `bugaroo verify`.
 
+mod globals;
 mod human;
+mod kernels;
 
 use std::fs;
 use std::io;
@@ -10,6 +12,7 @@ use anyhow::Context;
 use bugaroo_barriers::emulate::{DEFAULT_MAX_STEPS, Options, Refusal, RefusalKind, Text};
 use bugaroo_barriers::findings::{Findings, verify as verify_kernel};
 use bugaroo_barriers::graph::Graph;
+use bugaroo_harness::names::demangled;
 use serde::Serialize;
 
 use crate::args::{Format, VerifyArgs};
@@ -17,14 +20,26 @@ use crate::exit::{Exit, UnsupportedError, UsageError};
 use crate::input;
 use crate::output::{print, print_json};
 
+/// Pairs of lines with races, and barriers used again too early, that are listed of a kernel without `--all`.
+const LISTED: usize = 20;
+
 /// What is written as JSON: the fields of the first kernel (the only one, where one is named), and all kernels.
 #[derive(Serialize)]
 struct Json<'a> {
     schema: u32,
     file: String,
     #[serde(flatten)]
-    first: &'a Findings,
-    kernels: &'a [Findings],
+    first: &'a Kernel,
+    kernels: &'a [Kernel],
+}
+
+/// A kernel in JSON.
+#[derive(Serialize)]
+struct Kernel {
+    #[serde(flatten)]
+    findings: Findings,
+    /// Its name in C++.
+    demangled: String,
 }
 
 /// Verifies the kernels of a PTX file.
@@ -38,21 +53,25 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
             _ => UnsupportedError(message).into(),
         }
     };
-    let text = Text::new(&ptx).map_err(refused)?;
-    let kernels: Vec<&str> = match &args.kernel {
-        Some(kernel) => vec![kernel.as_str()],
-        None => text.kernels().collect(),
-    };
+    let mut text = Text::new(&ptx).map_err(refused)?;
+    globals::give(&mut text, &args.global)?;
+    let text = text;
+    let mut kernels: Vec<&str> = text.kernels().collect();
+    if let Some(given) = &args.kernel {
+        kernels = kernels::named(&kernels, given).map_err(|error| UsageError(format!("{name}: {error}")))?;
+    }
+    let alone = kernels.len() == 1;
+    // Others of them need not have every parameter.
+    let of_several = args.kernel.is_none() || !alone;
     let options = options(args)?;
     for (name, _) in &options.params {
-        if args.kernel.is_none() && !kernels.iter().any(|kernel| text.has_parameter(kernel, name)) {
+        if of_several && !kernels.iter().any(|kernel| text.has_parameter(kernel, name)) {
             return Err(UsageError(format!("no kernel has a parameter `{name}`")).into());
         }
     }
     if args.graph.is_some() && kernels.len() != 1 {
         return Err(UsageError("--graph wants one kernel: name it with --kernel".to_owned()).into());
     }
-    let alone = kernels.len() == 1;
     if options.param_bytes.is_some() && !alone {
         let message = "--params with bytes wants one kernel: name it with --kernel";
         return Err(UsageError(message.to_owned()).into());
@@ -60,7 +79,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let mut all = Vec::new();
     for kernel in kernels {
         let mut options = options.clone();
-        if args.kernel.is_none() {
+        if of_several {
             options.params.retain(|(name, _)| text.has_parameter(kernel, name));
         }
         let found = match verify_kernel(&text, kernel, &options) {
@@ -81,16 +100,25 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
         }
         all.push(found.findings);
     }
+    let exit = exit(&all, args.error_exitcode);
     match args.format {
-        Format::Json => print_json(&Json { schema: 1, file: name, first: &all[0], kernels: &all })?,
+        Format::Json => {
+            let kernel = |mut findings: Findings| {
+                if !args.all {
+                    findings.shorten(LISTED);
+                }
+                Kernel { demangled: demangled(&findings.kernel), findings }
+            };
+            let kernels: Vec<Kernel> = all.into_iter().map(kernel).collect();
+            print_json(&Json { schema: 1, file: name, first: &kernels[0], kernels: &kernels })?;
+        }
         Format::Human => {
-            let base = args.file.parent().unwrap_or(Path::new(""));
             for findings in &all {
-                print(&human::describe(findings, base))?;
+                print(&human::describe(findings, &args.file))?;
             }
         }
     }
-    Ok(exit(&all, args.error_exitcode))
+    Ok(exit)
 }
 
 /// Findings first, then what is open.

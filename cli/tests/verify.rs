@@ -37,7 +37,8 @@ fn findings_come_with_places_and_change_the_exit_code() {
         .bugaroo(&["verify", &file, "--kernel", "listing3", "--error-exitcode", "77"])
         .exits(77)
         .prints("RACE")
-        .prints("| float2 v1 = pq[tid + RADIUS - j]")
+        .prints("float2 v1 = pq[tid + RADIUS - j]")
+        .prints("second: ")
         .prints("up to use");
     place
         .bugaroo(&["verify", &kernels("accesses"), "--kernel", "same_value"])
@@ -165,4 +166,79 @@ fn the_barrier_dependence_graph_is_drawn() {
     let svg = fs::read_to_string(place.path("g.svg")).unwrap();
     // A line for each use of a barrier.
     assert_eq!((svg.matches("stroke-width=\"2\"").count(), svg.ends_with("</svg>\n")), (5, true));
+}
+
+/// A kernel `work<int>` in which each of `lines` lines races with itself, by its mangled name; and one that is right.
+fn racing(lines: usize) -> String {
+    let mut ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"work.cu\"\n".to_owned();
+    ptx += ".visible .entry _Z4workIiEvPT_(.param .u64 p)\n.maxntid 64, 1, 1\n{\n.shared .align 4 .b8 d[4096];\n.reg .b32 t, v;\nmov.u32 t, %tid.x;\n";
+    for line in 0..lines {
+        // A write of its own value by each thread, and a read of it.
+        ptx += &format!(".loc 1 {} 3\nst.shared.u32 [d+{}], t;\n", line + 1, 4 * line);
+        ptx += &format!("ld.shared.u32 v, [d+{}];\n", 4 * line);
+    }
+    ptx + "ret;\n}\n.visible .entry _Z4calmPf(.param .u64 p)\n.maxntid 64, 1, 1\n{\nbar.sync 0;\nret;\n}\n"
+}
+
+#[test]
+fn races_are_told_by_pair_of_lines_and_twenty_of_them() {
+    let place = Place::new();
+    fs::write(place.path("work.ptx"), racing(23)).unwrap();
+    let source: String = (0..23).map(|line| format!("    box[{line}] = lane; x += box[{line}];\n")).collect();
+    let without = place.bugaroo(&["verify", "work.ptx", "--kernel", "work<int>"]).exits(1);
+    without
+        .prints("first: write of 4 bytes")
+        .prints("work.cu:20, PTX line")
+        .prints("… and 3 more pairs of lines with races");
+    fs::write(place.path("work.cu"), source).unwrap();
+    place
+        .bugaroo(&["verify", "work.ptx"])
+        .exits(1)
+        .prints("kernel void work<int>(int*) (64 threads): RACE")
+        .prints("20 |     box[19] = lane; x += box[19];")
+        .prints("--> work.cu:1:5")
+        .prints("also a read and a write are not ordered")
+        .prints("… and 3 more pairs of lines with races")
+        .prints("kernel calm(float*) (64 threads): verified");
+    let json = place.bugaroo(&["verify", "work.ptx", "--format", "json"]).exits(1).json();
+    let lines = |json: &serde_json::Value| {
+        let races = json["races"].as_array().unwrap().iter();
+        races
+            .map(|race| race["first"]["line"].as_u64().unwrap())
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+    };
+    assert_eq!((lines(&json), &json["races_left_out"]), (20, &3.into()));
+    assert_eq!(
+        (&json["kernel"], &json["demangled"]),
+        (&"_Z4workIiEvPT_".into(), &"void work<int>(int*)".into())
+    );
+    assert_eq!(json["kernels"][1]["demangled"], "calm(float*)");
+    let json = place.bugaroo(&["verify", "work.ptx", "--format", "json", "--all"]).exits(1).json();
+    assert_eq!(
+        (lines(&json), &json["races_left_out"], &json["recycling_left_out"]),
+        (23, &0.into(), &0.into())
+    );
+}
+
+#[test]
+fn kernels_are_named_by_how_they_begin_or_match() {
+    let place = Place::new();
+    fs::write(place.path("work.ptx"), racing(1)).unwrap();
+    for name in ["calm", "_Z4calm", "calm(float*)", "^calm", "lm\\(f"] {
+        place.bugaroo(&["verify", "work.ptx", "--kernel", name]).exits(0).prints("kernel calm(float*)");
+    }
+    place
+        .bugaroo(&["verify", "work.ptx", "--kernel", "calm|work"])
+        .exits(1)
+        .prints("work<int>")
+        .prints("calm");
+    place
+        .bugaroo(&["verify", "work.ptx", "--kernel", "calmer"])
+        .exits(2)
+        .says("no kernel `calmer` (there are: void work<int>(int*), calm(float*))");
+    place
+        .bugaroo(&["verify", "work.ptx", "--kernel", "calm", "--param", "1=2"])
+        .exits(2)
+        .says("parameter `1`");
 }

@@ -247,3 +247,55 @@ other:
         .prints("waits at barrier 2 for the rest of its own warp, which arrives as a whole: 10 of its 32 threads have come")
         .prints("has to come or to exit:");
 }
+
+const TABLES: &str = "
+.global .align 4 .u32 _ZL5known[2] = {3, 64};
+.visible .global .align 4 .b8 _ZN4chem5orderE[8];
+.visible .entry tables(.param .u64 tables_param_0)
+.maxntid 64, 1, 1
+{
+    .reg .b32 id, count;
+    ld.global.u32 id, [_ZN4chem5orderE+4];
+    ld.global.u32 count, [_ZL5known+4];
+    bar.sync id, count;
+    ret;
+}
+.visible .entry init()
+.maxntid 32, 1, 1
+{
+    bar.sync 0;
+    st.global.u32 [_ZN4chem5orderE], 0;
+    ret;
+}
+";
+
+#[test]
+fn variables_come_from_files() {
+    let place = Place::new();
+    file(&place, "t.ptx", &[TABLES]);
+    fs::write(place.path("order.bin"), [0, 0, 0, 0, 5, 0, 0, 0]).unwrap();
+    fs::write(place.path("short.bin"), [0, 0, 0]).unwrap();
+    let verify =
+        |options: &[&str]| place.bugaroo(&[&["verify", "t.ptx", "--kernel", "tables"], options].concat());
+    verify(&[]).exits(4).prints("the number of a barrier");
+    verify(&["--global", "_ZN4chem5orderE=order.bin"]).exits(0).prints("1 dynamic barriers");
+    verify(&["--global", "chem::order=order.bin"]).exits(0).prints("1 dynamic barriers");
+    for (given, part) in [
+        (
+            "chem::orders=order.bin",
+            "no variable `chem::orders` in global or constant memory (did you mean `chem::order`?)",
+        ),
+        ("chem::order=short.bin", "`_ZN4chem5orderE` has 8 bytes, not 3"),
+        ("chem::order=nothing.bin", "nothing.bin: No such file"),
+        ("chem::order", "a variable is given as NAME=FILE"),
+    ] {
+        verify(&["--global", given]).exits(2).says(part);
+    }
+    // A kernel that writes it is not looked at with what was given.
+    let all = ["verify", "t.ptx", "--global", "chem::order=order.bin"];
+    place
+        .bugaroo(&all)
+        .exits(4)
+        .prints("kernel tables (64 threads): verified")
+        .prints("kernel `init` may write `_ZN4chem5orderE`: what it holds cannot be given");
+}

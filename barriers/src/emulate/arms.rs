@@ -23,56 +23,18 @@
 //! loop is refused.
 
 use bugaroo_simulator::decoded::{Asynchronous, Inst, Kind, NO_GUARD, Provided};
-use rustc_hash::FxHashMap;
 
+use super::doubt::Doubt;
 use super::flow::successors;
-use super::local::Local;
+use super::join::{End, Ends};
 use super::machine::{Machine, ROOT};
 use super::refusal::Refusal;
-use super::registers::{Registers, Why, lanes};
+use super::registers::{Why, lanes};
 use super::step::what;
 use crate::program::{Condition, Literal};
 
 /// Open branches inside each other at which a kernel is refused.
 const DEEPEST: u32 = 64;
-
-/// Arms that are being run.
-#[derive(Debug, Default)]
-pub(super) struct Doubt {
-    /// Nothing is written down.
-    pub silent: bool,
-    /// The condition of the arm.
-    pub condition: Option<u32>,
-    /// Open branches inside each other.
-    pub depth: u32,
-    /// Times that something known of shared memory was forgotten.
-    pub forgotten: u64,
-    /// By branch: whether it can be reached again before its arms meet, and whether its arms hold what is refused there.
-    shapes: FxHashMap<u32, Shape>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    cyclic: bool,
-    waits: bool,
-}
-
-/// What is known of some lanes.
-pub(super) struct State<'a> {
-    pub mask: u32,
-    pub registers: Registers<'a>,
-    pub local: Local,
-}
-
-/// Where lanes end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    At(u32),
-    Returned,
-    Exited,
-}
-
-type Ends<'a> = Vec<(End, State<'a>)>;
 
 impl<'a> Machine<'a> {
     /// Lanes of a fragment stand at a branch of which it is not known whether they take it: runs both arms, and leaves the lanes where they
@@ -172,100 +134,6 @@ impl<'a> Machine<'a> {
             Err(refusal) if is_wait => refusal,
             _ => inside,
         }
-    }
-
-    fn shape(&mut self, function: usize, pc: u32) -> Shape {
-        if let Some(shape) = self.doubt.shapes.get(&pc) {
-            return *shape;
-        }
-        let meet = self.set.flows[function].meet(pc);
-        let mut shape = Shape { cyclic: false, waits: false };
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut next = Vec::new();
-        let mut arms = Vec::new();
-        successors(&self.set.image, pc, |to| arms.push(to));
-        next.extend(arms);
-        while let Some(at) = next.pop() {
-            if at == pc {
-                shape.cyclic = true;
-                continue;
-            }
-            if Some(at) == meet || !self.set.flows[function].holds(at) || !seen.insert(at) {
-                continue;
-            }
-            shape.waits |= !self.is_harmless(at);
-            successors(&self.set.image, at, |to| next.push(to));
-        }
-        self.doubt.shapes.insert(pc, shape);
-        shape
-    }
-
-    /// Whether an instruction can be run in an arm whatever it finds.
-    fn is_harmless(&self, pc: u32) -> bool {
-        let inst = &self.set.image.code[pc as usize];
-        match inst.kind {
-            Kind::Fence => !self.set.extras[pc as usize].proxy_fence,
-            Kind::Alu
-            | Kind::Branch
-            | Kind::IndexedBranch
-            | Kind::Load
-            | Kind::Store
-            | Kind::Atomic
-            | Kind::Nop
-            | Kind::ParamLoad
-            | Kind::ParamStore
-            | Kind::LocalAddress
-            | Kind::Special
-            | Kind::Pack
-            | Kind::Unpack
-            | Kind::IsSpace
-            | Kind::Ret
-            | Kind::Exit
-            | Kind::Trap
-            | Kind::ActiveMask
-            | Kind::Provided
-            | Kind::Lanewise => true,
-            _ => false,
-        }
-    }
-
-    pub fn state(&self, w: usize, frame: u32, mask: u32) -> State<'a> {
-        let registers = self.frames[frame as usize].registers.clone();
-        State { mask, registers, local: self.warps[w].local.clone() }
-    }
-
-    pub fn install(&mut self, w: usize, frame: u32, state: &State<'a>) {
-        let head = &mut self.frames[frame as usize];
-        let rows = &self.set.flows[head.function as usize].rows;
-        head.registers.take(&state.registers, state.mask, rows);
-        self.warps[w].local.take(&state.local, state.mask);
-    }
-
-    /// Joins lanes, as they are in the frame now, into where they end.
-    fn end(&self, w: usize, frame: u32, ends: &mut Ends<'a>, end: End, mask: u32, why: Why) {
-        match ends.iter_mut().find(|(known, _)| *known == end) {
-            None => ends.push((end, self.state(w, frame, mask))),
-            Some((_, state)) => {
-                let now = State {
-                    mask,
-                    registers: self.frames[frame as usize].registers.clone(),
-                    local: self.warps[w].local.clone(),
-                };
-                self.merge(frame, state, &now, why);
-            }
-        }
-    }
-
-    /// Joins a state into another; answers whether anything was forgotten.
-    pub fn merge(&self, frame: u32, into: &mut State<'a>, from: &State<'a>, why: Why) -> bool {
-        let rows = &self.set.flows[self.frames[frame as usize].function as usize].rows;
-        let both = into.mask & from.mask;
-        let mut changed = both != 0 && into.registers.join(&from.registers, both, rows, why);
-        changed |= both != 0 && into.local.join(&from.local, both, why);
-        into.registers.take(&from.registers, from.mask & !both, rows);
-        into.local.take(&from.local, from.mask & !both);
-        into.mask |= from.mask;
-        changed
     }
 
     /// Runs both arms of the branch at `pc` for some lanes of a frame, up to where they meet or to one of `stops`.

@@ -1,22 +1,31 @@
-//! Constant memory with initial values: the only global memory of which anything is known.
+//! Constant memory and tables with initial values: the only global memory of which anything is known.
 //!
 //! The host may overwrite a constant before it launches the kernel (`cudaMemcpyToSymbol`); a constant that has an initial value is
-//! taken to keep it, one without is not known.
+//! taken to keep it, one without is not known. The same holds of a variable in global memory that no kernel writes ([`super::tables`])
+//! and that other modules cannot name: a table. Host code of the same source file can overwrite a `static __device__` variable by its
+//! name, and the text of the module does not show that; a table is taken to keep its initial value, too. Other variables are known where
+//! their bytes are given, and the kernel does not write them. What is given comes before what initialisers say.
 
-use bugaroo_ptx::ast::{Item, Module, Statement, StatementKind, Variable};
+use bugaroo_ptx::ast::{Item, Linkage, Module, Statement, StatementKind, Variable};
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::{Memory, Program};
+
+use super::refusal::{Refusal, RefusalKind};
+use super::tables::{Writers, variables};
 
 /// Initialised constants by address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConstantMemory {
     ranges: Vec<(u64, Vec<u8>)>,
+    writers: Writers,
+    /// Variables whose bytes were given.
+    given: Vec<String>,
 }
 
 impl ConstantMemory {
     /// Those of a module that was loaded into `memory`.
     pub fn new(module: &Module, program: &Program, memory: &Memory) -> ConstantMemory {
-        let mut found = ConstantMemory::default();
+        let mut found = ConstantMemory { writers: Writers::new(module), ..ConstantMemory::default() };
         for item in &module.items {
             match item {
                 Item::Variable(variable) => found.add(variable, program, memory),
@@ -35,7 +44,9 @@ impl ConstantMemory {
     fn block(&mut self, statements: &[Statement], program: &Program, memory: &Memory) {
         for statement in statements {
             match &statement.kind {
-                StatementKind::Variable(variable) => self.add(variable, program, memory),
+                StatementKind::Variable(variable) if variable.space == Space::Const => {
+                    self.add(variable, program, memory);
+                }
                 StatementKind::Block(inner) => self.block(inner, program, memory),
                 _ => {}
             }
@@ -43,13 +54,62 @@ impl ConstantMemory {
     }
 
     fn add(&mut self, variable: &Variable, program: &Program, memory: &Memory) {
-        if variable.space != Space::Const || variable.init.is_empty() {
+        let keeps = match variable.space {
+            Space::Const => true,
+            Space::Global => {
+                variable.linkage == Linkage::Internal
+                    && !variable.managed
+                    && self.writers.never(&variable.name)
+            }
+            _ => false,
+        };
+        if !keeps || variable.init.is_empty() {
             return;
         }
         let Some((address, size)) = program.variable(&variable.name) else { return };
         let mut bytes = vec![0; size as usize];
         if memory.read(address, &mut bytes).is_ok() {
             self.ranges.push((address, bytes));
+        }
+    }
+
+    /// Says what a variable of the module holds.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Usage`] when the module has no such variable, or it is of another size.
+    pub fn give(
+        &mut self,
+        module: &Module,
+        program: &Program,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let usage = |message| Refusal::new(RefusalKind::Usage, message);
+        let known = givable(module).any(|variable| variable.name == name);
+        let Some((address, size)) = program.variable(name).filter(|_| known) else {
+            return Err(usage(format!("no variable `{name}` in global or constant memory")));
+        };
+        if bytes.len() as u64 != size {
+            return Err(usage(format!("`{name}` has {size} bytes, not {}", bytes.len())));
+        }
+        self.ranges.retain(|(start, _)| *start != address);
+        let at = self.ranges.partition_point(|(start, _)| *start < address);
+        self.ranges.insert(at, (address, bytes));
+        self.given.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Checks that a kernel leaves what was given as it is.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Usage`] when it may write it.
+    pub fn check(&self, kernel: &str) -> Result<(), Refusal> {
+        match self.given.iter().find(|name| self.writers.in_kernel(name, kernel)) {
+            None => Ok(()),
+            Some(name) => Err(Refusal::new(
+                RefusalKind::Usage,
+                format!("kernel `{kernel}` may write `{name}`: what it holds cannot be given"),
+            )),
         }
     }
 
@@ -63,4 +123,11 @@ impl ConstantMemory {
         value[..size].copy_from_slice(found);
         Some(u64::from_le_bytes(value))
     }
+}
+
+/// Variables whose bytes can be given.
+pub(super) fn givable(module: &Module) -> impl Iterator<Item = &Variable> {
+    variables(module).filter(|variable| {
+        matches!(variable.space, Space::Global | Space::Const) && variable.linkage != Linkage::Extern
+    })
 }

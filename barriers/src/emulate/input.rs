@@ -4,8 +4,8 @@ use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
 use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arms::Doubt;
-use super::constants::ConstantMemory;
+use super::constants::{self, ConstantMemory};
+use super::doubt::Doubt;
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
@@ -165,6 +165,20 @@ impl Text {
         self.program.kernels().iter().map(|kernel| kernel.name.as_str())
     }
 
+    /// The module's variables in global and constant memory, whose bytes can be given ([`Text::give`]).
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        constants::givable(&self.module).map(|variable| variable.name.as_str())
+    }
+
+    /// Says what a variable holds when the kernels are launched: all of its bytes. They are taken not to be written by way of pointers that the
+    /// host passes.
+    ///
+    /// # Errors
+    /// [`Refusal`] of the kind [`RefusalKind::Usage`] when there is no such variable, or it is of another size.
+    pub fn give(&mut self, variable: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
+        self.constants.give(&self.module, &self.program, variable, bytes)
+    }
+
     /// Where a command comes from.
     pub fn place(&self, origin: u32) -> Place {
         self.program.place(origin)
@@ -240,6 +254,7 @@ impl Text {
             let known: Vec<&str> = self.kernels().collect();
             return Err(usage(format!("no kernel `{kernel}` (there are: {})", known.join(", "))));
         };
+        self.constants.check(kernel)?;
         let block = block_of(function, options)?;
         let (cluster, clustered) = cluster_of(function, options)?;
         let grid = options.grid.unwrap_or_else(|| smallest_grid(options.cta, cluster));

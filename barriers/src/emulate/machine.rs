@@ -9,9 +9,9 @@ use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arms::Doubt;
 use super::barrier::Named;
 use super::constants::ConstantMemory;
+use super::doubt::Doubt;
 use super::flow::Flow;
 use super::leave::Leavers;
 use super::local::Local;

@@ -25,7 +25,7 @@
 //! # What it can miss
 //! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), and of the parameters given. A pointer that comes from
 //! the kernel's parameters or global memory is taken not to point into the CTA's own shared memory, unless the kernel has stored such a
-//! pointer where it is not followed. See [`constants`], [`matrix`] and [`tensor`] for smaller liberties.
+//! pointer where it is not followed. See [`constants`], [`tables`], [`matrix`] and [`tensor`] for smaller liberties.
 
 mod arithmetic;
 mod arms;
@@ -36,8 +36,10 @@ mod call;
 mod collective;
 mod constants;
 mod data;
+mod doubt;
 mod flow;
 mod input;
+mod join;
 mod leave;
 mod local;
 mod machine;
@@ -50,9 +52,11 @@ mod possible;
 mod refusal;
 mod registers;
 mod returns;
+mod shape;
 mod shared;
 mod step;
 mod symbol;
+mod tables;
 mod tensor;
 mod text;
 mod warp;

@@ -164,30 +164,15 @@ impl Teller<'_> {
         Point { barrier, generation: point.generation, at: self.at(&point.place) }
     }
 
-    /// Groups by pair of PTX instructions become groups by pair of source lines.
+    /// Groups by pair of PTX instructions become groups by pair of source lines; those of a pair stand together, where the first of them was.
     fn races(&self, groups: &[RaceGroup]) -> Vec<Race> {
-        let mut races: Vec<Race> = Vec::new();
-        let mut index = FxHashMap::default();
+        let mut races: Vec<(usize, Race)> = Vec::new();
+        let (mut index, mut order) = (FxHashMap::default(), FxHashMap::default());
         for group in groups {
             let (first, second) = (self.access(&group.first), self.access(&group.second));
-            let line = |access: &RaceAccess| match &access.at.file {
-                Some(file) => (file.clone(), access.at.line.unwrap_or(0)),
-                None => (String::new(), access.at.ptx_line),
-            };
-            let (mut key, other) = ((line(&first), line(&second)), (line(&second), line(&first)));
-            if other < key {
-                key = other;
-            }
             // Whether it is benign tells races apart, too.
             let benign = group.benign == group.pairs;
-            let slot = *index.entry((key, group.kind, benign, group.possible)).or_insert(races.len());
-            if let Some(race) = races.get_mut(slot) {
-                race.pairs += group.pairs;
-                race.benign += group.benign;
-                race.at_least |= group.at_least;
-                continue;
-            }
-            races.push(Race {
+            let race = Race {
                 kind: group.kind,
                 address: group.address,
                 first,
@@ -198,8 +183,20 @@ impl Teller<'_> {
                 benign: group.benign,
                 at_least: group.at_least,
                 possible: group.possible,
-            });
+            };
+            let lines = race.lines().map(|(file, line)| (file.map(str::to_owned), line));
+            let pairs = order.len();
+            let pair = *order.entry(lines.clone()).or_insert(pairs);
+            let slot = *index.entry((lines, race.kind, benign, race.possible)).or_insert(races.len());
+            if let Some((_, known)) = races.get_mut(slot) {
+                known.pairs += race.pairs;
+                known.benign += race.benign;
+                known.at_least |= race.at_least;
+                continue;
+            }
+            races.push((pair, race));
         }
-        races
+        races.sort_by_key(|(pair, _)| *pair);
+        races.into_iter().map(|(_, race)| race).collect()
     }
 }

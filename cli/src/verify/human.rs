@@ -1,14 +1,16 @@
 //! A verdict for people: what is wrong, where, who, and why.
 
+mod race;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bugaroo_barriers::findings::{At, Deadlocked, Findings, Race, RaceAccess, Recycled, Waits};
-use bugaroo_barriers::program::AccessKind;
-use bugaroo_barriers::verdict::{RaceKind, RecyclingRule};
+use bugaroo_barriers::findings::{At, Deadlocked, Findings, Recycled, Waits};
+use bugaroo_barriers::verdict::RecyclingRule;
+use bugaroo_harness::names::demangled;
 
-use crate::output::thousands;
+use crate::output::{indent, thousands};
 
 /// Findings of a sort that are shown.
 const SHOWN: usize = 20;
@@ -18,19 +20,19 @@ const FEW: usize = 4;
 /// Writes lines; shows the source beside places where it can be read.
 struct Page<'a> {
     text: String,
-    /// The folder of the PTX file.
-    base: &'a Path,
+    /// The PTX file.
+    file: &'a Path,
 }
 
-/// All that is known of a kernel. `base` is the folder of the PTX file, where sources are looked for, too.
-pub fn describe(findings: &Findings, base: &Path) -> String {
-    let mut page = Page { text: String::new(), base };
+/// All that is known of a kernel. `file` is the PTX file, beside which sources are looked for, too.
+pub fn describe(findings: &Findings, file: &Path) -> String {
+    let mut page = Page { text: String::new(), file };
     let threads = match findings.block {
         Some([x, 1, 1]) => format!(" ({x} threads)"),
         Some([x, y, z]) => format!(" ({x}×{y}×{z} threads)"),
         None => String::new(),
     };
-    page.line(0, &format!("kernel {}{threads}: {}", findings.kernel, verdict(findings)));
+    page.line(0, &format!("kernel {}{threads}: {}", demangled(&findings.kernel), verdict(findings)));
     if !findings.example.is_empty() {
         let given: Vec<String> =
             findings.example.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -64,11 +66,11 @@ pub fn describe(findings: &Findings, base: &Path) -> String {
     for recycled in findings.recycling.iter().take(SHOWN) {
         page.recycled(recycled);
     }
-    page.more(findings.recycling.len());
-    for race in findings.races.iter().take(SHOWN) {
-        page.race(race);
+    page.more(findings.recycling.len(), "");
+    for races in findings.pairs().take(SHOWN) {
+        page.text += &indent(&race::told(races, file), "  ");
     }
-    page.more(findings.races.len());
+    page.more(findings.pairs().count(), " pairs of lines with races");
     if !findings.unordered.is_empty() {
         page.line(
             1,
@@ -122,12 +124,22 @@ fn verdict(findings: &Findings) -> &str {
     }
 }
 
-fn access(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Read => "read",
-        AccessKind::Write => "write",
-        AccessKind::Atomic => "atomic",
+/// Threads, behind a space; nothing where it is about none.
+fn who(at: &At) -> String {
+    match (at.thread, at.threads) {
+        (None, _) => String::new(),
+        (Some([x, y, z]), 0 | 1) => format!(" thread ({x},{y},{z}){}", rank(at)),
+        (Some([x, y, z]), n) => format!(" {n} threads from ({x},{y},{z}){}", rank(at)),
     }
+}
+
+/// A place in the source and the text, with the instruction.
+fn place(at: &At) -> String {
+    let place = match (&at.file, at.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        _ => demangled(&at.function),
+    };
+    format!("{place}, PTX line {}: {}", at.ptx_line, at.instruction.trim())
 }
 
 impl Page<'_> {
@@ -136,24 +148,15 @@ impl Page<'_> {
         let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * depth);
     }
 
-    fn more(&mut self, count: usize) {
+    fn more(&mut self, count: usize, what: &str) {
         if count > SHOWN {
-            self.line(1, &format!("… and {} more", count - SHOWN));
+            self.line(1, &format!("… and {} more{what}", thousands((count - SHOWN) as u64)));
         }
     }
 
     /// A place: who, where, and the line of the source.
     fn place(&mut self, depth: usize, how: &str, at: &At) {
-        let who = match (at.thread, at.threads) {
-            (None, _) => String::new(),
-            (Some([x, y, z]), 0 | 1) => format!(" thread ({x},{y},{z}){}", rank(at)),
-            (Some([x, y, z]), n) => format!(" {n} threads from ({x},{y},{z}){}", rank(at)),
-        };
-        let place = match (&at.file, at.line) {
-            (Some(file), Some(line)) => format!("{file}:{line}, PTX line {}", at.ptx_line),
-            _ => format!("{}, PTX line {}", at.function, at.ptx_line),
-        };
-        let words = format!("{how}{who}: {place}: {}", at.instruction.trim());
+        let words = format!("{how}{}: {}", who(at), place(at));
         self.line(depth, words.trim_start());
         let innermost = at.file.as_deref().zip(at.line);
         if let Some(source) = innermost.and_then(|(file, line)| self.source(file, line)) {
@@ -167,7 +170,7 @@ impl Page<'_> {
 
     /// The line of the source, if it can be read: where the compiler says, or beside the PTX file.
     fn source(&self, file: &str, line: u32) -> Option<String> {
-        let beside = self.base.join(Path::new(file).file_name()?);
+        let beside = self.file.with_file_name(Path::new(file).file_name()?);
         let candidates: [PathBuf; 2] = [PathBuf::from(file), beside];
         let text = candidates.iter().find_map(|path| fs::read_to_string(path).ok())?;
         let words = text.lines().nth(line.checked_sub(1)? as usize)?.trim();
@@ -235,56 +238,6 @@ impl Page<'_> {
         }
         if recycled.unordered.len() > FEW {
             self.line(2, &format!("… nor from {} more", recycled.unordered.len() - FEW));
-        }
-    }
-
-    fn race(&mut self, race: &Race) {
-        let what = match race.kind {
-            RaceKind::WriteWrite => "two writes are not ordered",
-            RaceKind::ReadWrite => "a read and a write are not ordered",
-            RaceKind::ReadAtomic => "an atomic and a read are not ordered",
-            RaceKind::WriteAtomic => "an atomic and a write are not ordered",
-            RaceKind::MissingProxyFence => {
-                "a write and an asynchronous copy are ordered, but without fence.proxy.async between"
-            }
-        };
-        let sort = if race.possible { "possible: " } else { "" };
-        let at_least = if race.at_least { "at least " } else { "" };
-        let benign = match race.benign {
-            0 => String::new(),
-            all if all == race.pairs => ", all of them benign: the same value is written".to_owned(),
-            some => format!(", {} of them benign", thousands(some)),
-        };
-        let pairs = thousands(race.pairs);
-        self.line(
-            1,
-            &format!(
-                "{sort}{what}: {at_least}{pairs} pairs{benign}; for example at {:#x} of shared memory:",
-                race.address
-            ),
-        );
-        self.access(&race.first);
-        self.access(&race.second);
-        if let Some(point) = &race.after {
-            self.place(
-                2,
-                &format!("together from use {} of {} on:", point.generation, point.barrier),
-                &point.at,
-            );
-        }
-        if let Some(point) = &race.before {
-            self.place(2, &format!("up to use {} of {}:", point.generation, point.barrier), &point.at);
-        }
-    }
-
-    fn access(&mut self, side: &RaceAccess) {
-        let copy = if side.asynchronous { "asynchronous " } else { "" };
-        let value = side.value.map(|value| format!(" of {value:#x}")).unwrap_or_default();
-        let what =
-            format!("{copy}{} of {} bytes at {:#x}{value} by", access(side.kind), side.size, side.address);
-        self.place(2, &what, &side.at);
-        if let Some(branch) = &side.condition {
-            self.place(3, "only if this goes one way:", branch);
         }
     }
 }

@@ -1,0 +1,27 @@
+//! What a machine keeps while arms of branches on unknown values are run.
+
+use rustc_hash::FxHashMap;
+
+/// Arms that are being run.
+#[derive(Debug, Default)]
+pub(super) struct Doubt {
+    /// Nothing is written down.
+    pub silent: bool,
+    /// The condition of the arm.
+    pub condition: Option<u32>,
+    /// Open branches inside each other.
+    pub depth: u32,
+    /// Times that something known of shared memory was forgotten.
+    pub forgotten: u64,
+    /// By branch: whether it can be reached again before its arms meet, and whether its arms hold what is refused there.
+    pub shapes: FxHashMap<u32, Shape>,
+}
+
+/// What a branch's arms look like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// The branch can be reached again before they meet.
+    pub cyclic: bool,
+    /// They hold what is refused there.
+    pub waits: bool,
+}

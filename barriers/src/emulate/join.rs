@@ -1,0 +1,66 @@
+//! What is known of lanes where ways end, and where they meet: what is known on all of them and equal.
+
+use super::local::Local;
+use super::machine::Machine;
+use super::registers::{Registers, Why};
+
+/// What is known of some lanes.
+pub(super) struct State<'a> {
+    pub mask: u32,
+    pub registers: Registers<'a>,
+    pub local: Local,
+}
+
+/// Where lanes end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    At(u32),
+    Returned,
+    Exited,
+}
+
+/// States by where their lanes end.
+pub(super) type Ends<'a> = Vec<(End, State<'a>)>;
+
+impl<'a> Machine<'a> {
+    /// What is known in a frame now, of some lanes.
+    pub fn state(&self, w: usize, frame: u32, mask: u32) -> State<'a> {
+        let registers = self.frames[frame as usize].registers.clone();
+        State { mask, registers, local: self.warps[w].local.clone() }
+    }
+
+    /// Takes a state over into the frame.
+    pub fn install(&mut self, w: usize, frame: u32, state: &State<'a>) {
+        let head = &mut self.frames[frame as usize];
+        let rows = &self.set.flows[head.function as usize].rows;
+        head.registers.take(&state.registers, state.mask, rows);
+        self.warps[w].local.take(&state.local, state.mask);
+    }
+
+    /// Joins lanes, as they are in the frame now, into where they end.
+    pub fn end(&self, w: usize, frame: u32, ends: &mut Ends<'a>, end: End, mask: u32, why: Why) {
+        match ends.iter_mut().find(|(known, _)| *known == end) {
+            None => ends.push((end, self.state(w, frame, mask))),
+            Some((_, state)) => {
+                let now = State {
+                    mask,
+                    registers: self.frames[frame as usize].registers.clone(),
+                    local: self.warps[w].local.clone(),
+                };
+                self.merge(frame, state, &now, why);
+            }
+        }
+    }
+
+    /// Joins a state into another; answers whether anything was forgotten.
+    pub fn merge(&self, frame: u32, into: &mut State<'a>, from: &State<'a>, why: Why) -> bool {
+        let rows = &self.set.flows[self.frames[frame as usize].function as usize].rows;
+        let both = into.mask & from.mask;
+        let mut changed = both != 0 && into.registers.join(&from.registers, both, rows, why);
+        changed |= both != 0 && into.local.join(&from.local, both, why);
+        into.registers.take(&from.registers, from.mask & !both, rows);
+        into.local.take(&from.local, from.mask & !both);
+        into.mask |= from.mask;
+        changed
+    }
+}
