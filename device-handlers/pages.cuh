@@ -78,14 +78,17 @@ __device__ __forceinline__ bool find_words(u64 descriptor, u64 owner, u32 size, 
             words.shift = page & 3;
             return true;
         }
-        bool full = false;
-        if (!(page & BUGAROO_BUSY) && swap_if(descriptor, page, page | BUGAROO_BUSY) == page) {
+        // Those who are here together let one of them make it, and wait for nobody else meanwhile.
+        u32 lanes = __activemask();
+        bool full = false, busy = page & BUGAROO_BUSY;
+        if (!busy && swap_if(descriptor, page, page | BUGAROO_BUSY) == page) {
             u64 made = MAKE_PAGE(page, owner, size);
             release(descriptor, made ? made : page);
             full = !made;
         }
+        __syncwarp(lanes);
         if (full) return false;
-        give_way();
+        if (busy) give_way();
     }
 }
 

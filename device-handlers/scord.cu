@@ -25,7 +25,7 @@
 // Rules for everything in here:
 //  - Words are changed by atomics alone, and nobody holds anything while another waits, but for a page that is being made or whose
 //    words are handed on to smaller elements, the slot of a block that begins, and the lock tables of a warp, which hold up its own lanes
-//    alone. Who waits does so behind a system fence, so that others get their turn on a virtual GPU as well.
+//    alone. Lanes that fence wait for the one that counts it. Who waits for others does so behind a system fence, so that others get their turn on a virtual GPU as well.
 //  - Lanes arrive diverged. Those that are here together work on the lock tables one after the other, so that none waits for one that
 //    runs with it.
 //  - Nothing here relies on a schedule, nor on what a virtual GPU does together.
@@ -171,7 +171,7 @@ __device__ __forceinline__ void touch(u32 number, u32 warp) {
 }
 
 // It fences. Where it has accessed nothing since the last fence its count need not change.
-__device__ __forceinline__ void count_fence(u32 number, u32 warp, bool device) {
+__device__ __forceinline__ void count_one(u32 number, u32 warp, bool device) {
     if (!STATE.file) return;
     u64 place = fences_of(number, warp), old = relaxed(place), now;
     u64 asks = device ? BUGAROO_FILE_SINCE_DEV : BUGAROO_FILE_SINCE_BLK;
@@ -196,6 +196,15 @@ __device__ __forceinline__ void count_fence(u32 number, u32 warp, bool device) {
         if (seen == old) return;
         old = seen;
     }
+}
+
+// Lanes that are here together fence once, before any of them goes on.
+__device__ __forceinline__ void count_fence(u32 number, u32 warp, bool device) {
+    u32 lane, lanes = __activemask();
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    u32 wide = __ballot_sync(lanes, device);
+    if (lane == __ffs(lanes & (device ? wide : ~wide)) - 1) count_one(number, warp, device);
+    __syncwarp(lanes);
 }
 
 // What has happened since the access that a word tells of.

@@ -1,0 +1,142 @@
+//! Random kernels with scopes: fences and atomics of the block and of the device, locks of either, whole and with something missing, flags,
+//! barriers, plain and strong accesses of several widths.
+
+use std::fmt::Write;
+
+use crate::logging_support::random::Numbers;
+
+/// The text of a kernel `k(out)`; `out` has 64 KiB.
+pub fn kernel(seed: u64) -> String {
+    let mut writer = Writer { numbers: Numbers(seed ^ 0x5c0_4d), text: String::new(), labels: 0 };
+    for _ in 0..6 + writer.numbers.next(6) {
+        writer.part();
+    }
+    format!(
+        ".version 8.4\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 out)\n{{\n.reg .b64 %rd<8>;\n.reg .b32 %r<16>;\n.reg .pred %p<8>;\n\
+         .shared .align 16 .b8 values[8192];\nld.param.u64 %rd0, [out];\nmov.u32 %r1, %tid.x;\n\
+         mov.u32 %r3, %ctaid.x;\nmul.wide.u32 %rd1, %r1, 8;\nadd.u64 %rd1, %rd0, %rd1;\n\
+         mul.wide.u32 %rd2, %r3, 128;\nadd.u64 %rd2, %rd0, %rd2;\nshr.u32 %r9, %r1, 5;\nand.b32 %r8, %r1, 31;\n\
+         mov.u32 %r4, values;\nshl.b32 %r2, %r1, 2;\nadd.u32 %r4, %r4, %r2;\nadd.u32 %r10, %r1, 1000;\n\
+         setp.eq.u32 %p1, %r8, 0;\nsetp.eq.u32 %p2, %r9, 0;\nsetp.lt.u32 %p3, %r8, 3;\n{}ret;\n}}\n",
+        writer.text
+    )
+}
+
+struct Writer {
+    numbers: Numbers,
+    text: String,
+    labels: u32,
+}
+
+impl Writer {
+    fn line(&mut self, text: impl AsRef<str>) {
+        let _ = writeln!(self.text, "{}", text.as_ref());
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("L{}", self.labels)
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.numbers.next(of.len() as u64) as usize]
+    }
+
+    fn part(&mut self) {
+        match self.numbers.next(10) {
+            0 => self.line("bar.sync 0;"),
+            1 => self.line("bar.warp.sync -1;"),
+            2 | 3 => self.fence(),
+            4 | 5 => self.lock(),
+            6 => {
+                let end = self.label();
+                let guard = self.one(&["%p1", "!%p1", "%p2", "%p3"]);
+                self.line(format!("@{guard} bra {end};"));
+                self.access("");
+                self.fence();
+                self.access("");
+                self.line(format!("{end}:"));
+            }
+            _ => {
+                for _ in 0..=self.numbers.next(2) {
+                    let guard = self.one(&["", "", "@%p1 ", "@!%p2 ", "@%p3 "]);
+                    self.access(guard);
+                }
+            }
+        }
+    }
+
+    fn fence(&mut self) {
+        let text = self.one(&[
+            "membar.gl;",
+            "membar.cta;",
+            "fence.acq_rel.gpu;",
+            "fence.acq_rel.cta;",
+            "membar.sys;",
+        ]);
+        let guard = self.one(&["", "", "@%p1 ", "@%p3 "]);
+        self.line(format!("{guard}{text}"));
+    }
+
+    fn access(&mut self, guard: &str) {
+        let base = self.one(&["%rd0", "%rd1", "%rd2"]);
+        let slot = 8 * self.numbers.next(3);
+        let scope = self.one(&["", ".cta", ".gpu"]);
+        let strong = self.one(&["cta", "gpu", "sys"]);
+        let global = format!("[{base}+{slot}]");
+        let text = match self.numbers.next(18) {
+            0 | 1 => format!("ld.global.u32 %r5, {global};"),
+            2 | 3 => format!("st.global.u32 {global}, %r1;"),
+            4 => format!("ld.volatile.global.u32 %r5, {global};"),
+            5 | 6 => format!("st.volatile.global.u32 {global}, 1;"),
+            7 => format!("ld.relaxed.{strong}.global.u32 %r5, {global};"),
+            8 => format!("st.relaxed.{strong}.global.u32 {global}, 1;"),
+            9 => format!("ld.acquire.{strong}.global.u32 %r5, {global};"),
+            10 => format!("st.release.{strong}.global.u32 {global}, 1;"),
+            11 | 12 => format!("atom{scope}.global.add.u32 %r5, {global}, 1;"),
+            13 => format!("red{scope}.global.add.u32 {global}, 1;"),
+            14 => format!("atom{scope}.global.cas.b32 %r5, {global}, 1, %r10;"),
+            15 => format!("ld.global.u64 %rd5, {global};"),
+            16 => format!("st.global.u8 {global}, %r1;"),
+            _ => "st.shared.u32 [%r4], %r1;".to_owned(),
+        };
+        self.line(format!("{guard}{text}"));
+    }
+
+    /// A section under a lock, by one lane of each warp or by a few, of the block or of the device, and perhaps without a fence.
+    fn lock(&mut self) {
+        let (again, end) = (self.label(), self.label());
+        let few = self.numbers.next(3) == 0;
+        let at = 2048 + 4 * self.numbers.next(2);
+        // Few lanes lock side by side, each its own lock.
+        let base = if few { "%rd6" } else { self.one(&["%rd0", "%rd2"]) };
+        self.line("mul.wide.u32 %rd6, %r8, 8;\nadd.u64 %rd6, %rd0, %rd6;");
+        self.line(format!("@!{} bra {end};", if few { "%p3" } else { "%p1" }));
+        // A lock of the block is shared by the warps of one block alone.
+        let scope = if base == "%rd2" { self.one(&[".cta", ".gpu"]) } else { ".gpu" };
+        self.line(format!("{again}:"));
+        let acquire = self.one(&["", "", ".acquire"]);
+        self.line(format!("atom{acquire}{scope}.global.cas.b32 %r6, [{base}+{at}], 0, 1;"));
+        self.line(format!("setp.ne.u32 %p4, %r6, 0;\n@%p4 bra {again};"));
+        let fence = if scope == ".cta" { "membar.cta;" } else { "membar.gl;" };
+        if self.numbers.next(5) != 0 {
+            self.line(fence);
+        }
+        for _ in 0..=self.numbers.next(2) {
+            let how = self.one(&["", ".volatile"]);
+            let data = 4096 + 4 * self.numbers.next(3);
+            let to = if few { "%rd6" } else { base };
+            self.line(format!("ld{how}.global.u32 %r7, [{to}+{data}];\nadd.u32 %r7, %r7, 1;"));
+            self.line(format!("st{how}.global.u32 [{to}+{data}], %r7;"));
+        }
+        if self.numbers.next(5) != 0 {
+            self.line(fence);
+        }
+        match self.numbers.next(3) {
+            0 => self.line(format!("st.volatile.global.u32 [{base}+{at}], 0;")),
+            _ => self.line(format!("atom{scope}.global.exch.b32 %r6, [{base}+{at}], 0;")),
+        }
+        self.line(format!("{end}:"));
+    }
+}
