@@ -16,7 +16,7 @@
 //    where not all threads take part. Where the threads that wait at a numbered barrier are others in each of its phases, one
 //    may be given the clock of the phase before, and a race may be made up by it; the native form sees a barrier complete, this one
 //    only who comes and goes.
-//  - Who of a block waits at a barrier is not known here: that only some did is not warned of.
+//  - Who of a block waits at a barrier is not known here: the host warns of all barriers with a thread count.
 //  - Words of shared memory lie in global memory, in pages of the slot of a resident block.
 //
 // Rules for everything in here:

@@ -2,7 +2,7 @@
 //!
 //! Each is compared with the same run without it: `ptx` under store buffers (p_w 0.75), the others without weak memory, BARRACUDA
 //! with warps in lockstep as its paper has them. Prints milliseconds a run of all launches of a program, the median
-//! of several that take turns, and the ratios. Names as arguments choose programs.
+//! of several that take turns, and the ratios. Names as arguments choose programs and detectors.
 //! Run with `cargo bench -p bugaroo-driver --bench race`.
 
 use std::cell::RefCell;
@@ -190,16 +190,24 @@ fn main() {
         ("scan", scan(keys, other, KEYS)),
         ("histogram", vec![("histogram", one(16), one(BLOCK), params(&[keys, bins], Some(KEYS)))]),
     ];
-    for (name, launches) in programs {
-        if !asked.is_empty() && !asked.iter().any(|asked| name.contains(asked)) {
+    // Names of the other kind choose nothing.
+    let chosen = |name: &str, all: &mut dyn Iterator<Item = &'static str>| {
+        let mut all = all.filter(|name| asked.iter().any(|asked| name.contains(asked))).peekable();
+        all.peek().is_none() || all.any(|chosen| chosen == name)
+    };
+    for (name, launches) in &programs {
+        if !chosen(name, &mut programs.iter().map(|(name, _)| *name)) {
             continue;
         }
         for column in &COLUMNS {
+            if !chosen(column.name, &mut COLUMNS.iter().map(|column| column.name)) {
+                continue;
+            }
             let mut times: [Vec<f64>; 2] = Default::default();
             for seed in 0..RUNS {
                 for (looks, times) in [false, true].into_iter().zip(&mut times) {
                     bench.memory.write(keys, &text).expect("allocated");
-                    times.push(bench.run(seed, column, &launches, looks));
+                    times.push(bench.run(seed, column, launches, looks));
                 }
             }
             let [alone, looked_at] = times.map(|mut times| {

@@ -176,6 +176,7 @@ impl Looking {
             refused: counted[control::REFUSED / 8],
             lost: counted[control::LOST / 8],
             partial: counted[control::PARTIAL / 8],
+            counted: self.launch.places.iter().flatten().any(is_counted),
             too_large: false,
         });
         let of_slot = |slot| words(memory, state.blocks + slot * state.block_bytes + block::ACCESSES as u64);
@@ -207,4 +208,9 @@ impl Looking {
             count: entry[race::COUNT / 8],
         })
     }
+}
+
+/// Whether it is a barrier that need not wait for all threads of a block.
+fn is_counted(place: &Place) -> bool {
+    matches!(place.told, Stands::Arrive { counted: true, .. })
 }

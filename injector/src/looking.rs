@@ -54,7 +54,7 @@ pub(crate) fn declare(log: &Log, plan: &mut Plan, names: &Names, registers: &[St
 /// behind nobody by it.
 pub(crate) fn look_at_block_barriers(log: &Log, plan: &mut Plan, names: &Names) {
     for (index, (told, around)) in log.points.iter().zip(&mut plan.points).enumerate() {
-        let (Some(operand), Some(Told::Arrive { waits: true })) = (told.operand.as_deref(), told.before)
+        let (Some(operand), Some(Told::Arrive { waits: true, .. })) = (told.operand.as_deref(), told.before)
         else {
             continue;
         };

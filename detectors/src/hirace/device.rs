@@ -61,6 +61,8 @@ pub struct Missed {
     pub lost: u64,
     /// Barriers at which not all threads of a warp were.
     pub partial: u64,
+    /// The program has barriers that need not wait for all threads of a block.
+    pub counted: bool,
     /// 64 bits do not hold the word.
     pub too_large: bool,
 }
@@ -115,6 +117,8 @@ impl Told {
 
     /// What was missed.
     pub fn missed(&mut self, missed: &Missed) {
+        // Who of a block waits is not known to the device.
+        let counted = "hirace: on the device a barrier with a thread count counts as one of all threads of a block, so races may be missed";
         let lost = "hirace: races were found for which the device's report had no room";
         for (what, count) in [
             (super::TOO_LARGE, u64::from(missed.too_large)),
@@ -122,6 +126,7 @@ impl Told {
             (NO_ROOM, missed.refused),
             (lost, missed.lost),
             (PART_OF_A_WARP, missed.partial),
+            (counted, u64::from(missed.counted)),
         ] {
             if count > 0 {
                 self.reports.warn(what, count);

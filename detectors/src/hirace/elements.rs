@@ -1,44 +1,14 @@
-//! Where shadow words are: one for each element, in pages that come when an element of theirs is first accessed.
-//!
-//! An element is as large as the smallest access that its page has had: a page begins with that of its first access, and when a
-//! smaller one comes each word is handed on to its parts. All accesses up to then have had these parts in common, so that
-//! nothing is lost by it.
+//! Where the pages of shadow words are. They come when an element of theirs is first accessed.
 
 use rustc_hash::FxHashMap;
 
-/// Bytes of a page, as a power of two.
-pub(super) const PAGE_SHIFT: u32 = 12;
-/// Bytes of a page.
-pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
+use super::page::{PAGE, PAGE_SHIFT, Page};
+
 /// The largest element, as a power of two.
 const LARGEST: u32 = 3;
 /// Pages that are found without looking for them.
 const NEAR: usize = 64;
 const NOWHERE: (u64, u32) = (u64::MAX, 0);
-
-/// The words of a page.
-#[derive(Debug)]
-pub(super) struct Page {
-    /// Bytes of an element, as a power of two.
-    pub shift: u32,
-    /// By element.
-    pub words: Vec<u64>,
-}
-
-impl Page {
-    fn new(mut words: Vec<u64>, shift: u32) -> Page {
-        words.clear();
-        words.resize(1 << (PAGE_SHIFT - shift), 0);
-        Page { shift, words }
-    }
-
-    #[cold]
-    fn split(&mut self, shift: u32) {
-        let parts = 1 << (self.shift - shift);
-        self.words = self.words.iter().flat_map(|word| std::iter::repeat_n(*word, parts)).collect();
-        self.shift = shift;
-    }
-}
 
 /// The words of one memory.
 #[derive(Debug)]
@@ -112,8 +82,7 @@ impl Elements {
         }
         let page = &mut self.pages[near.1 as usize];
         if page.shift > size {
-            let more = (1 << (PAGE_SHIFT - size)) - page.words.len() as u64;
-            if !room.take(more) {
+            if !room.take((1 << (PAGE_SHIFT - size)) - page.len()) {
                 return None;
             }
             page.split(size);
@@ -129,9 +98,7 @@ impl Elements {
             let next = (at | (PAGE - 1)).saturating_add(1).min(end);
             if let Some(place) = self.places.get(&(at >> PAGE_SHIFT)) {
                 let page = &mut self.pages[*place as usize];
-                let from = (at & (PAGE - 1)) >> page.shift;
-                let to = ((next - 1) & (PAGE - 1)) >> page.shift;
-                page.words[from as usize..=to as usize].fill(0);
+                page.forget(page.element(at), page.element(next - 1));
             }
             if next <= at {
                 return;
@@ -148,8 +115,8 @@ impl Elements {
         self.places.clear();
         self.near = [NOWHERE; NEAR];
         for page in self.pages.drain(..) {
-            room.used -= page.words.len() as u64;
-            room.spare.push(page.words);
+            room.used -= page.len();
+            room.spare.push(page.into_words());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One grid: its clocks and shadow words, and what accesses do to them.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use bugaroo_semantics::event::{Access, Addresses, Lanes, Memory, Shape, Site, WorkId, each};
@@ -8,7 +9,8 @@ use bugaroo_semantics::history::word::action;
 use bugaroo_semantics::inferred::Role;
 
 use super::clocks::Clocks;
-use super::elements::{Elements, PAGE, PAGE_SHIFT, Room};
+use super::elements::{Elements, Room};
+use super::page::{GROUP, PAGE, PAGE_SHIFT, Page};
 use super::report::{self, Conflict, Reports};
 use super::word::{Layout, NEXT_THREAD, Now, lane, of_thread, state, step, with_state};
 use crate::watched::Watched;
@@ -227,8 +229,7 @@ impl Step<'_, '_> {
         let start = self.access.address(first);
         let Some(page) = memory.page(start, self.size(), room) else { return false };
         let (shift, bytes) = (page.shift, u64::from(self.access.bytes()));
-        let place = |address: u64| ((address & (PAGE - 1)) >> shift) as usize;
-        let old = page.words[place(start)];
+        let old = page.word(page.element(start));
         let matters = same[usize::from(state(old))];
         if matters == 0
             || step(self.machine, self.layout, old, of_thread(template, by.first + first), self.lockstep)
@@ -238,9 +239,8 @@ impl Step<'_, '_> {
         }
         let all = |from: u64, bytes: u64| {
             let within = (from & (PAGE - 1)) + bytes <= PAGE;
-            let words = page.words.get(place(from)..place(from) + (bytes >> shift) as usize);
-            let differ = |words: &[u64]| words.iter().fold(0, |all, word| all | (word ^ old)) & matters;
-            within && words.is_some_and(|words| differ(words) == 0)
+            let first = page.element(from);
+            within && page.differ(first, first + (bytes >> shift) as usize, old, matters) == 0
         };
         match self.access.at {
             Addresses::Same(address) => all(address, bytes),
@@ -251,7 +251,7 @@ impl Step<'_, '_> {
                 let mut differ = 0;
                 for lane in by.each() {
                     let address = self.access.address(lane);
-                    let word = page.words.get(place(address)).copied().unwrap_or_default();
+                    let word = page.word(page.element(address));
                     differ |= (word ^ old) & matters | (address ^ start) >> PAGE_SHIFT;
                 }
                 differ == 0
@@ -270,7 +270,7 @@ impl Step<'_, '_> {
             let Some(page) = memory.page(at, self.size(), room) else { return };
             let stop = end.min((at | (PAGE - 1)).wrapping_add(1));
             while at < stop {
-                let word = &mut page.words[((at & (PAGE - 1)) >> page.shift) as usize];
+                let word = page.word_mut(page.element(at));
                 *word = self.next(*word, new, at);
                 at += 1 << page.shift;
             }
@@ -299,7 +299,7 @@ impl Step<'_, '_> {
             if (address ^ start) >> PAGE_SHIFT != 0 {
                 break;
             }
-            let word = &mut page.words[((address & (PAGE - 1)) >> page.shift) as usize];
+            let word = page.word_mut(page.element(address));
             *word = self.next(*word, of_thread(template, thread + lane), address);
             done |= 1 << lane;
         }
@@ -314,21 +314,56 @@ impl Step<'_, '_> {
         while at < end {
             let Some(page) = memory.page(at, self.size(), room) else { return };
             let stop = end.min((at | (PAGE - 1)).wrapping_add(1));
-            let from = ((at & (PAGE - 1)) >> page.shift) as usize;
-            let count = ((stop - at) >> page.shift) as usize;
-            let Some(words) = page.words.get_mut(from..from + count) else { return };
-            let first = (at - address) >> lane_shift;
+            let (from, to) = (page.element(at), page.element(stop - 1) + 1);
             if page.shift == lane_shift {
-                self.each_lane(words, new + first * NEXT_THREAD, at, page.shift);
+                let first = (at - address) >> lane_shift;
+                self.lanes_in_a_row(page, from..to, new + first * NEXT_THREAD, at);
             } else {
-                for (index, word) in words.iter_mut().enumerate() {
-                    let byte = at + ((index as u64) << page.shift);
+                for element in from..to {
+                    let byte = at + (((element - from) as u64) << page.shift);
                     let lane = (byte - address) >> lane_shift;
+                    let word = page.word_mut(element);
                     *word = self.next(*word, new + lane * NEXT_THREAD, byte);
                 }
             }
             at = stop;
         }
+    }
+
+    /// An element for each lane, from that at `address` on. Where nobody has accessed a group, or lanes in a row have, all of it goes the
+    /// same way.
+    #[inline]
+    fn lanes_in_a_row(&mut self, page: &mut Page, elements: Range<usize>, mut new: u64, mut address: u64) {
+        let mut from = elements.start;
+        while from < elements.end {
+            let group = from / GROUP;
+            let count = (elements.end - from).min(GROUP - from % GROUP);
+            match page.alike(group).filter(|_| count == GROUP).and_then(|old| self.whole(old, new)) {
+                Some(first) => page.put_row(group, first),
+                None => {
+                    let mut words = page.group(group);
+                    let start = from % GROUP;
+                    self.each_lane(&mut words[start..start + count], new, address, page.shift);
+                    page.put_group(group, &words);
+                }
+            }
+            new += count as u64 * NEXT_THREAD;
+            address += (count as u64) << page.shift;
+            from += count;
+        }
+    }
+
+    /// The first word of a group behind an access of lanes in a row; `old` is what it was, and how much further each of the others is.
+    /// None where each has to be looked at.
+    #[inline]
+    fn whole(&self, (old, apart): (u64, u64), new: u64) -> Option<u64> {
+        // Else these were threads of two warps, or one thread whose neighbours come now.
+        if old != 0 && (apart == 0 || lane(old) as usize + GROUP > 32) {
+            return None;
+        }
+        let next = step(self.machine, self.layout, old, new, self.lockstep);
+        let race = self.machine.race();
+        (next != race || state(old) == race).then(|| with_state(new, next))
     }
 
     /// An element for each lane. Where the last accesses were those of lanes in a row, too, all of them go the same way.
@@ -363,25 +398,25 @@ impl Step<'_, '_> {
     /// Lanes at one address.
     fn same(&mut self, memory: &mut Elements, room: &mut Room, address: u64, lanes: u32, template: u64) {
         let first = self.access.by.first;
-        let word = |lane: u32| of_thread(template, first + lane);
+        let new = |lane: u32| of_thread(template, first + lane);
         let (mut at, end) = (address, address.wrapping_add(u64::from(self.access.bytes())));
         while at < end {
             let Some(page) = memory.page(at, self.size(), room) else { return };
-            let place = ((at & (PAGE - 1)) >> page.shift) as usize;
-            let mut old = page.words[place];
+            let word = page.word_mut(page.element(at));
+            let mut old = *word;
             let mut before: Option<State> = None;
             for lane in each(lanes) {
-                let next = self.next(old, word(lane), at);
+                let next = self.next(old, new(lane), at);
                 let stays = before == Some(state(next)) && state(old) == state(next);
                 before = Some(state(next));
                 old = next;
                 if stays {
                     // The other lanes stand to each other as these two do.
-                    old = with_state(word(31 - lanes.leading_zeros()), state(next));
+                    old = with_state(new(31 - lanes.leading_zeros()), state(next));
                     break;
                 }
             }
-            page.words[place] = old;
+            *word = old;
             at += 1 << page.shift;
         }
     }

@@ -11,7 +11,7 @@
 //!
 //! # Where it departs from the paper
 //! - It looks at what instructions access and not at variables of the source. An element is as large as the smallest access that
-//!   its page has had ([`elements`]).
+//!   its page has had ([`page`]).
 //! - The word has room to spare for the last access's instruction and action, so that reports can name them. Widths
 //!   follow the grid and the program ([`Layout::fit`]).
 //! - The warp clock counts from the last barrier of the block on, which needs fewer bits.
@@ -42,6 +42,7 @@ mod clocks;
 pub mod device;
 mod elements;
 mod grid;
+mod page;
 mod report;
 mod word;
 

@@ -197,7 +197,7 @@ impl Stream {
             Told::Outcome => {}
             Told::Fence(fence) => observer.event(&Event::Fence { by, site, fence }),
             Told::ProxyFence => observer.event(&Event::ProxyFence { by, site }),
-            Told::Arrive { waits } => {
+            Told::Arrive { waits, .. } => {
                 for (barrier, by) in parts(by, record) {
                     observer.event(&Event::Arrive { by, site, barrier, waits });
                     if waits {

@@ -49,6 +49,8 @@ pub enum Told {
     Arrive {
         /// Whether the lanes wait there.
         waits: bool,
+        /// Whether it states how many threads it waits for, so that these need not be all of the block.
+        counted: bool,
     },
     /// Behind a CTA barrier. The word is the barrier's number.
     Leave,

@@ -117,7 +117,9 @@ fn tell(
                 return Err(refused());
             }
             let waits = kind != BarrierKind::Arrive;
-            told.before = Some(Told::Arrive { waits });
+            // Behind the number, and of a reduction before its predicate.
+            let counted = instruction.operands.len() > 1 + 2 * index;
+            told.before = Some(Told::Arrive { waits, counted });
             told.behind = waits.then_some(Told::Leave);
         }
         (PointKind::WarpBarrier, _) => {

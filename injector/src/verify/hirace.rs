@@ -52,7 +52,7 @@ fn owes(pass: &str, place: &Place<'_>, told: &LogPoint) -> Judgement {
             let parameters = [address(access, 0), Term::constant(word(place.index, &stated))];
             calls(&place.before, (call::ACCESS, &parameters), &label(place.index, "looked"))
         }
-        ("look-at-barriers", Some(Told::Arrive { waits: true })) => {
+        ("look-at-barriers", Some(Told::Arrive { waits: true, .. })) => {
             let number = operand()?;
             calls(
                 &place.before,
