@@ -322,8 +322,9 @@ extern "C" __device__ __noinline__ void __bugaroo_scord_looked(u64 address, u64 
     access.address = address;
     access.place = (u32)what;
     access.how = (u32)(what >> BUGAROO_WHAT_HOW_AT) & BUGAROO_HOW_ALL;
-    // What opens a lock is an atomic, though it be written as a store; a compare-and-swap that fails is a read.
-    if (opened) access.how |= BUGAROO_HOW_ATOMIC;
+    // What opens a lock is an atomic, though it be written as a store, for all lanes that are here together; a compare-and-swap that
+    // fails is a read.
+    if (__any_sync(__activemask(), opened != 0)) access.how |= BUGAROO_HOW_ATOMIC;
     if (!wrote) access.how &= ~BUGAROO_HOW_WRITES;
     u64 counts = relaxed(counts_of(number)), fences = read_fences(number, warp);
     u32 site = known & BUGAROO_PLACE_SITE, most = mask_of(STATE.site);

@@ -219,7 +219,7 @@ impl Looking {
         told.missed(&Missed {
             refused: counted[control::REFUSED / 8],
             lost: counted[control::LOST / 8],
-            partial: counted[control::PARTIAL / 8] != 0,
+            counted: self.launch.places.iter().flatten().any(|(told, _)| is_counted(*told)),
             wrapped: counted[control::WRAPPED / 8] != 0,
             full: counted[control::FULL / 8] != 0,
             blocks: self.launch.shape.blocks > self.launch.device.layout.blocks(),
@@ -250,6 +250,11 @@ impl Looking {
             count: entry[race::COUNT / 8],
         })
     }
+}
+
+/// Whether it is a barrier that need not wait for all threads of a block.
+fn is_counted(told: Stands) -> bool {
+    matches!(told, Stands::Arrive { counted: true, .. })
 }
 
 /// A condition by the device's number.

@@ -83,8 +83,8 @@ pub struct Missed {
     pub refused: u64,
     /// Races for which there was no room in the report.
     pub lost: u64,
-    /// Not all threads of a block were at some barrier.
-    pub partial: bool,
+    /// The program has barriers that need not wait for all threads of a block.
+    pub counted: bool,
     /// A count has wrapped.
     pub wrapped: bool,
     /// A table of locks was full.
@@ -164,7 +164,9 @@ impl Told {
                 self.reports.warn(what, 1);
             }
         }
-        for (what, is_so) in [(report::SOME_THREADS, missed.partial), (report::TOO_MANY_LOCKS, missed.full)] {
+        // Who of a block waits is not known to the device.
+        let counted = "scord: on the device a barrier with a thread count counts as one of all threads of a block, so races may be missed";
+        for (what, is_so) in [(counted, missed.counted), (report::TOO_MANY_LOCKS, missed.full)] {
             if is_so {
                 self.reports.warn_once(what);
             }

@@ -1,11 +1,12 @@
 //! Launches that ScoRD's device code looks at, looked at by the native detector as well: it is told what the program's own instructions do,
 //! by the engine that runs the very same launch.
 //!
-//! Device code has memory of the tool here, where no other warp gets its turn. So what it does before an instruction is done together
-//! with that. What it does behind a compare-and-swap is done before whatever its lanes do next: that is when the native detector
-//! is told.
+//! Device code has memory of the tool here, where no other warp gets its turn, and a warp whose turn has ended in the midst of it has the
+//! next one, too. So in lockstep what it does before an instruction is done together with that. What it does behind a
+//! compare-and-swap is done before whatever its warp does next: that is when the native detector is told. Threads that run apart
+//! are another matter: some of those that are looked at together may go on before others have been.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use bugaroo_semantics::event::{
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
-    DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
+    Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Turn, Watch,
 };
 use cuda::logging::sites;
 use cuda::looking::Sizes;
@@ -54,6 +55,60 @@ struct Swap {
     wrote: u32,
 }
 
+/// Gives turns of one operation as another scheduler does, and another one to a warp in whose turn nothing has happened: it was too long.
+struct Steady {
+    inner: Box<dyn Scheduler>,
+    /// What has happened in all, and by the last turn's beginning.
+    happened: Rc<Cell<u64>>,
+    by_then: u64,
+    last: Option<u64>,
+}
+
+impl Scheduler for Steady {
+    fn begin(&mut self, warps: u64) {
+        self.inner.begin(warps);
+    }
+
+    fn next(&mut self, candidates: &[Candidate]) -> Turn {
+        let happened = self.happened.get();
+        let again = candidates.iter().position(|candidate| Some(candidate.warp) == self.last);
+        let turn = match again.filter(|_| happened == self.by_then) {
+            Some(candidate) => Turn { candidate, operations: 1 },
+            None => Turn { operations: 1, ..self.inner.next(candidates) },
+        };
+        self.by_then = happened;
+        self.last = Some(candidates[turn.candidate].warp);
+        turn
+    }
+
+    fn random(&mut self) -> u64 {
+        self.inner.random()
+    }
+}
+
+/// Counts what ends a turn, the device code's own doings as well.
+struct Counting<O> {
+    inner: O,
+    happened: Rc<Cell<u64>>,
+}
+
+impl<O: Observer> Observer for Counting<O> {
+    fn wants(&self) -> Wants {
+        self.inner.wants()
+    }
+
+    fn access(&mut self, access: &Access<'_>) {
+        self.happened.set(self.happened.get() + 1);
+        self.inner.access(access);
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        // Other events end no turn.
+        self.happened.set(self.happened.get() + u64::from(matches!(event, Event::Fence { .. })));
+        self.inner.event(event);
+    }
+}
+
 /// Tells the native detector, of compare-and-swaps later.
 struct Late {
     native: Scord,
@@ -62,9 +117,9 @@ struct Late {
 }
 
 impl Late {
-    /// These lanes do something: what they have swapped is told first.
+    /// Lanes do something: what their warp has swapped is told first.
     fn comes(&mut self, by: &Lanes) {
-        self.tell(|swap| swap.by.warp == by.warp && swap.by.mask & by.mask != 0);
+        self.tell(|swap| swap.by.warp == by.warp);
     }
 
     fn tell(&mut self, which: impl Fn(&Swap) -> bool) {
@@ -191,7 +246,11 @@ impl Device {
         };
         let config = DeviceConfig { lockstep: setup.lockstep, ..DeviceConfig::default() };
         let late = Late { native: Scord::default(), swaps: Vec::new(), told: 0 };
-        let ear = Rc::new(RefCell::new(Own::new(late, self.own.clone(), &self.program)));
+        let happened = Rc::new(Cell::new(0));
+        let scheduler =
+            Box::new(Steady { inner: scheduler, happened: happened.clone(), by_then: 0, last: None });
+        let own = Own::new(late, self.own.clone(), &self.program);
+        let ear = Rc::new(RefCell::new(Counting { inner: own, happened }));
         let watch = Watch { observer: ear.clone(), grid: WORK, first_site: 0 };
         // The shape is known once there is a grid; and it tells of itself when it is made.
         let shape = {
@@ -202,8 +261,9 @@ impl Device {
         let places = (&self.logged.places[..], &self.sites[..]);
         let launch = Launch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places);
         let options = Options { layout: Choice::Given(launch.device.layout), ..Options::default() };
-        ear.borrow_mut().inner.native = Scord::new(options);
-        ear.borrow_mut().inner.native.learn_program(0, &self.original.roles());
+        let mut native = Scord::new(options);
+        native.learn_program(0, &self.original.roles());
+        ear.borrow_mut().inner.inner.native = native;
         let grid = Grid::with_model(self.program.clone(), &config, spec, None, scheduler, None, Some(watch));
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
         let mut from_device = FromDevice::default();
@@ -221,7 +281,7 @@ impl Device {
         drop(grid);
         let counted = looking.end(&mut self.memory);
         let Ok(ear) = Rc::try_unwrap(ear) else { panic!("the grid is gone") };
-        let mut late = ear.into_inner().inner;
+        let mut late = ear.into_inner().inner.inner;
         late.tell(|_| true);
         let native = (late.native.take_findings(), late.native.take_warnings());
         let device = (from_device.take_findings(), from_device.take_warnings());

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use crate::logging_support::random::Numbers;
 
-/// The text of a kernel `k(out)`; `out` has 64 KiB.
+/// The text of a kernel `k(out)`; `out` has 64 KiB. Lanes of a warp that lock side by side have locks that no other warp takes: in lockstep
+/// they would wait for each other.
 pub fn kernel(seed: u64) -> String {
     let mut writer = Writer { numbers: Numbers(seed ^ 0x5c0_4d), text: String::new(), labels: 0 };
     for _ in 0..6 + writer.numbers.next(6) {
@@ -97,9 +98,10 @@ impl Writer {
             11 | 12 => format!("atom{scope}.global.add.u32 %r5, {global}, 1;"),
             13 => format!("red{scope}.global.add.u32 {global}, 1;"),
             14 => format!("atom{scope}.global.cas.b32 %r5, {global}, 1, %r10;"),
+            15 if self.numbers.next(2) == 0 => "st.shared.u32 [%r4], %r1;".to_owned(),
             15 => format!("ld.global.u64 %rd5, {global};"),
             16 => format!("st.global.u8 {global}, %r1;"),
-            _ => "st.shared.u32 [%r4], %r1;".to_owned(),
+            _ => format!("ld.global.u8 %r5, {global};"),
         };
         self.line(format!("{guard}{text}"));
     }
@@ -110,8 +112,10 @@ impl Writer {
         let few = self.numbers.next(3) == 0;
         let at = 2048 + 4 * self.numbers.next(2);
         // Few lanes lock side by side, each its own lock.
-        let base = if few { "%rd6" } else { self.one(&["%rd0", "%rd2"]) };
+        let base = if few { "%rd7" } else { self.one(&["%rd0", "%rd2"]) };
         self.line("mul.wide.u32 %rd6, %r8, 8;\nadd.u64 %rd6, %rd0, %rd6;");
+        self.line("mad.lo.u32 %r11, %r3, 96, %r1;\nmul.wide.u32 %rd7, %r11, 8;\nadd.u64 %rd7, %rd0, %rd7;");
+        self.line("add.u64 %rd7, %rd7, 8192;");
         self.line(format!("@!{} bra {end};", if few { "%p3" } else { "%p1" }));
         // A lock of the block is shared by the warps of one block alone.
         let scope = if base == "%rd2" { self.one(&[".cta", ".gpu"]) } else { ".gpu" };
