@@ -5,8 +5,7 @@
 //
 // Source: Kamath, George, Basu: "ScoRD: A Scoped Race Detector for GPUs" (ISCA'20): a word of metadata for each four bytes, the
 // preliminary checks of its table III and the conditions of its table IV. The word, the rules and the lock tables are those of the native
-// detector, whose head says where they depart from the paper (detectors/src/scord). The function that judges a word is held against the
-// native one over all that it can be asked.
+// detector, whose head says where they depart from the paper (detectors/src/scord).
 //
 // Where this departs from the native form:
 //  - An access and the update of its words are not one. Words are changed by compare-and-swap, and what is judged is the word that is
@@ -19,7 +18,8 @@
 //  - Rows of words are for all accesses as small as the smallest of a page of 4 KiB.
 //  - What the word has room for is decided for the launch: for fences and for locks if the module has fences and compare-and-swaps.
 //  - Of barriers that complete at once several may count as one. Threads that do not wait at one get to know of it when those that do
-//    go on.
+//    go on. Who of a block waits is not known: of every barrier with a thread count it is warned.
+//  - Lanes are looked at each for itself. Of lanes that hold different locks and access one place by one instruction any may be the last.
 //  - Warps are one each: threads are not told apart, and there is no cache.
 //
 // Rules for everything in here:
@@ -155,7 +155,7 @@ __device__ __forceinline__ u64 read_fences(u32 number, u32 warp) {
 
 // How often a barrier has completed.
 __device__ __forceinline__ u32 phase_of(u64 barrier) {
-    return (u32)(barrier >> BUGAROO_BARRIER_PHASE_AT) & BUGAROO_BARRIER_PHASE_MASK;
+    return (u32)(barrier >> BUGAROO_BARRIER_PHASE_AT);
 }
 
 // A number has become too large for its field.
@@ -163,11 +163,16 @@ __device__ __forceinline__ void check_count(u32 number, u32 field) {
     if (cut(number, field) != number) store(STATE.control + BUGAROO_CONTROL_WRAPPED, 1);
 }
 
-// The warp accesses memory.
-__device__ __forceinline__ void touch(u32 number, u32 warp) {
-    if ((read_fences(number, warp) & BUGAROO_FILE_TOUCHED) == BUGAROO_FILE_TOUCHED || !STATE.file) return;
-    asm volatile("red.relaxed.gpu.global.or.b64 [%0], %1;" ::"l"(fences_of(number, warp)), "l"((u64)BUGAROO_FILE_TOUCHED)
+// The warp accesses memory. Answers its place in the fence file as it is by then: a fence that comes behind that counts.
+__device__ __forceinline__ u64 touch(u32 number, u32 warp) {
+    if (!STATE.file) return 0;
+    u64 fences = read_fences(number, warp);
+    if ((fences & BUGAROO_FILE_TOUCHED) == BUGAROO_FILE_TOUCHED) return fences;
+    asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;"
+                 : "=l"(fences)
+                 : "l"(fences_of(number, warp)), "l"((u64)BUGAROO_FILE_TOUCHED)
                  : "memory");
+    return fences;
 }
 
 // It fences. Where it has accessed nothing since the last fence its count need not change.
@@ -308,7 +313,7 @@ extern "C" __device__ __noinline__ void __bugaroo_scord_looked(u64 address, u64 
     bool swaps = what & BUGAROO_WHAT_SWAPS;
     bool device = what & BUGAROO_WHAT_DEVICE;
     if (what & BUGAROO_WHAT_RELEASE && !swaps) count_fence(number, warp, device);
-    touch(number, warp);
+    u64 fences = touch(number, warp);
 
     u64 table = locks_of(state, warp);
     u64 held = STATE.locks ? relaxed(table + BUGAROO_LOCKS_SUMMARY) : 0;
@@ -326,7 +331,7 @@ extern "C" __device__ __noinline__ void __bugaroo_scord_looked(u64 address, u64 
     // fails is a read.
     if (__any_sync(__activemask(), opened != 0)) access.how |= BUGAROO_HOW_ATOMIC;
     if (!wrote) access.how &= ~BUGAROO_HOW_WRITES;
-    u64 counts = relaxed(counts_of(number)), fences = read_fences(number, warp);
+    u64 counts = relaxed(counts_of(number));
     u32 site = known & BUGAROO_PLACE_SITE, most = mask_of(STATE.site);
     access.who = put(number, STATE.block) | put(warp, STATE.warp) | put((u32)(counts >> 32), STATE.barrier) |
                  put(dev_fences(fences), STATE.dev_fence) | put(blk_fences(fences), STATE.blk_fence) |
@@ -381,21 +386,17 @@ __device__ __noinline__ void __bugaroo_scord_fence(u32 device) {
 
 // It comes to a barrier of the block, and waits. Answers the barrier's phase.
 __device__ __noinline__ u32 __bugaroo_scord_arrive(u32 barrier) {
-    return phase_of(add(barrier_of(own_state(), barrier), 1ull << BUGAROO_BARRIER_WAITING_AT));
+    return phase_of(relaxed(barrier_of(own_state(), barrier)));
 }
 
 // It goes on behind it. The first one gives the barrier a count above that of its block; all see to it that the block has it.
 __device__ __noinline__ void __bugaroo_scord_leave(u32 barrier, u32 phase) {
-    u64 state = own_state();
-    u64 at = barrier_of(state, barrier), counts = counts_of(number_of(linear_block()));
+    u64 at = barrier_of(own_state(), barrier), counts = counts_of(number_of(linear_block()));
     u64 word = relaxed(at);
 #pragma unroll 1
     while (phase_of(word) == phase) {
-        u32 waited = (u32)(word >> BUGAROO_BARRIER_WAITING_AT) & BUGAROO_BARRIER_WAITING_MASK;
-        u32 alive = relaxed32(state + BUGAROO_BLOCK_THREADS);
         u64 next = (u64)(phase + 1) << BUGAROO_BARRIER_PHASE_AT | (u32)((relaxed(counts) >> 32) + 1);
         u64 seen = swap_if(at, word, next);
-        if (seen == word && waited < alive) store(STATE.control + BUGAROO_CONTROL_PARTIAL, 1);
         word = seen == word ? next : seen;
     }
     u32 mine = (u32)word;

@@ -1,7 +1,7 @@
 //! ScoRD on the device: what host, injected code and `scord.cu` agree on.
 //!
-//! The word of metadata is that of the native detector: [`ScordState`] says where its fields are in a launch, and [`flag`] and
-//! [`condition`] have its numbers, which a test of the driver holds against the detector's.
+//! The word of metadata is that of the native detector: [`ScordState`] says where its fields are in a launch, and [`flag`]
+//! has its flags, which a test of the driver holds against the detector's.
 
 /// The variable (in constant memory) that the host writes a [`ScordState`] to before each launch.
 pub const SCORD_VARIABLE: &str = "__bugaroo_scord";
@@ -159,14 +159,8 @@ pub mod file {
 
 /// A barrier of a block: in the low half the block's count behind it.
 pub mod barrier {
-    /// Threads that wait: twelve bits.
-    pub const WAITING_AT: u32 = 32;
-    /// Mask of that.
-    pub const WAITING_MASK: u32 = (1 << 12) - 1;
-    /// How often it has completed.
-    pub const PHASE_AT: u32 = 44;
-    /// Mask of that.
-    pub const PHASE_MASK: u32 = (1 << 20) - 1;
+    /// How often it has completed: the rest.
+    pub const PHASE_AT: u32 = 32;
 }
 
 /// The lock tables of a warp.

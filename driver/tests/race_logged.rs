@@ -201,9 +201,9 @@ fn what_a_log_does_not_say_is_refused() {
     for (orders, part) in [
         (
             Orders { race: vec![Detector::Ptx], ..orders(true, 0) },
-            "for barracuda and for hirace, one at a time",
+            "device code is there for barracuda, hirace and scord, one at a time",
         ),
-        (Orders { race: vec![Detector::Scord], ..orders(true, 0) }, "there is none for scord yet"),
+        (Orders { race: vec![Detector::Scord, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
         (Orders { race: vec![Detector::Barracuda, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
         (
             Orders { race: vec![Detector::Barracuda], handlers: true, ..store_buffers(0.5) },

@@ -22,7 +22,8 @@ use bugaroo_semantics::event::{
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
-    Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Turn, Watch,
+    Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler,
+    Scheduler, Turn, Watch,
 };
 use cuda::logging::sites;
 use cuda::looking::Sizes;

@@ -6,9 +6,11 @@ use std::fmt::Write;
 use crate::logging_support::random::Numbers;
 
 /// The text of a kernel `k(out)`; `out` has 64 KiB. Lanes of a warp that lock side by side have locks that no other warp takes: in lockstep
-/// they would wait for each other.
+/// they would wait for each other. They hold these while they access places of their own alone: of lanes at one place, each with locks of its
+/// own, any may be the last one.
 pub fn kernel(seed: u64) -> String {
-    let mut writer = Writer { numbers: Numbers(seed ^ 0x5c0_4d), text: String::new(), labels: 0 };
+    let mut writer =
+        Writer { numbers: Numbers(seed ^ 0x5c0_4d), text: String::new(), labels: 0, few: seed % 2 == 0 };
     for _ in 0..6 + writer.numbers.next(6) {
         writer.part();
     }
@@ -24,10 +26,68 @@ pub fn kernel(seed: u64) -> String {
     )
 }
 
+/// A kernel of parts that race, or do not, in whatever order its threads run; and how many pairs of places race, for one block of several
+/// warps and for several blocks of one warp.
+pub fn settled(seed: u64, races: bool) -> (String, [usize; 2]) {
+    let mut numbers = Numbers(seed ^ 0x5e7);
+    let (mut parts, mut found) = (Vec::new(), [0, 0]);
+    for part in 0..4 + numbers.next(4) {
+        // 4 KiB each, and within that 1 KiB for each block; %rd1: the thread's own place, %rd2: the block's.
+        let at = 4096 * part;
+        let scope = [".gpu", ".sys"][numbers.next(2) as usize];
+        let (body, raced) = match numbers.next(if races { 9 } else { 6 }) {
+            0 => (format!("ld.global.u32 %r5, [%rd1+{at}];\nst.global.u8 [%rd1+{at}], %r5;"), [0, 0]),
+            1 => (
+                format!(
+                    "st.global.u32 [%rd1+{at}], %r1;\nbar.sync 0;\nld.global.u32 %r5, [%rd3+{at}];\nbar.sync 0;"
+                ),
+                [0, 0],
+            ),
+            2 => (format!("atom{scope}.global.add.u32 %r5, [%rd0+{at}], 1;"), [0, 0]),
+            3 => (format!("atom.cta.global.add.u32 %r5, [%rd2+{at}], 1;"), [0, 0]),
+            // One lane of each warp locks.
+            4 => (locked(part, "@!%p1", "%rd0", at), [0, 0]),
+            // Some do, each its own lock.
+            5 => (locked(part, "@!%p3", "%rd6", at), [0, 0]),
+            6 => (format!("@%p1 st.global.u32 [%rd0+{at}], %r1;"), [1, 1]),
+            7 => (format!("@%p1 st.volatile.global.u32 [%rd0+{at}], %r1;"), [1, 1]),
+            _ => (format!("atom.cta.global.add.u32 %r5, [%rd0+{at}], 1;"), [0, 1]),
+        };
+        parts.push((raced, body));
+        for (found, raced) in found.iter_mut().zip(raced) {
+            *found += raced;
+        }
+    }
+    // Races last: no fence or barrier stands behind them, which would order some of their accesses.
+    parts.sort();
+    let text: String = parts.into_iter().map(|(_, body)| body + "\n").collect();
+    let source = format!(
+        ".version 8.4\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 out)\n{{\n.reg .b64 %rd<8>;\n.reg .b32 %r<16>;\n.reg .pred %p<8>;\n\
+         ld.param.u64 %rd0, [out];\nmov.u32 %r1, %tid.x;\nmov.u32 %r3, %ctaid.x;\nand.b32 %r8, %r1, 31;\n\
+         setp.eq.u32 %p1, %r8, 0;\nsetp.lt.u32 %p3, %r8, 3;\nmul.wide.u32 %rd2, %r3, 1024;\nadd.u64 %rd2, %rd0, %rd2;\n\
+         mul.wide.u32 %rd1, %r1, 8;\nadd.u64 %rd1, %rd2, %rd1;\nxor.b32 %r9, %r1, 32;\nmul.wide.u32 %rd3, %r9, 8;\n\
+         add.u64 %rd3, %rd2, %rd3;\nmul.wide.u32 %rd6, %r8, 8;\nadd.u64 %rd6, %rd0, %rd6;\n{text}ret;\n}}\n"
+    );
+    (source, found)
+}
+
+fn locked(part: u64, others: &str, base: &str, at: u64) -> String {
+    format!(
+        "{others} bra END{part};\nAGAIN{part}:\natom.gpu.global.cas.b32 %r6, [{base}+{at}], 0, 1;\n\
+         setp.ne.u32 %p4, %r6, 0;\n@%p4 bra AGAIN{part};\nmembar.gl;\nld.volatile.global.u32 %r7, [{base}+{data}];\n\
+         add.u32 %r7, %r7, 1;\nst.volatile.global.u32 [{base}+{data}], %r7;\nmembar.gl;\n\
+         atom.gpu.global.exch.b32 %r6, [{base}+{at}], 0;\nEND{part}:",
+        data = at + 512
+    )
+}
+
 struct Writer {
     numbers: Numbers,
     text: String,
     labels: u32,
+    /// Lanes lock side by side, and what they hold is known. Else one lane of a warp locks alone.
+    few: bool,
 }
 
 impl Writer {
@@ -97,7 +157,12 @@ impl Writer {
             10 => format!("st.release.{strong}.global.u32 {global}, 1;"),
             11 | 12 => format!("atom{scope}.global.add.u32 %r5, {global}, 1;"),
             13 => format!("red{scope}.global.add.u32 {global}, 1;"),
-            14 => format!("atom{scope}.global.cas.b32 %r5, {global}, 1, %r10;"),
+            // It fails.
+            14 if self.few => format!("atom{scope}.global.cas.b32 %r5, {global}, 5000, %r10;"),
+            14 => {
+                self.line(format!("@%p1 atom{scope}.global.cas.b32 %r5, {global}, 1, %r10;"));
+                return;
+            }
             15 if self.numbers.next(2) == 0 => "st.shared.u32 [%r4], %r1;".to_owned(),
             15 => format!("ld.global.u64 %rd5, {global};"),
             16 => format!("st.global.u8 {global}, %r1;"),
@@ -109,7 +174,7 @@ impl Writer {
     /// A section under a lock, by one lane of each warp or by a few, of the block or of the device, and perhaps without a fence.
     fn lock(&mut self) {
         let (again, end) = (self.label(), self.label());
-        let few = self.numbers.next(3) == 0;
+        let few = self.few && self.numbers.next(3) == 0;
         let at = 2048 + 4 * self.numbers.next(2);
         // Few lanes lock side by side, each its own lock.
         let base = if few { "%rd7" } else { self.one(&["%rd0", "%rd2"]) };
