@@ -106,31 +106,6 @@ fn the_correct_one_is_clean() {
     }
 }
 
-/// Device code finds the races of the same lines.
-#[test]
-fn on_the_device_as_natively() {
-    let lines = |detector: &str, handlers: &[&str]| {
-        let state = state();
-        let looked = ["race", "--detector", detector, "--trials", "4", "--seed", "1", "--format", "json"];
-        let report = json(&bugaroo(&state, &[&looked[..], handlers].concat(), "none"), 1);
-        assert!(report["accesses"].as_u64().expect("accesses") > 0);
-        let races = report["races"].as_array().expect("races").clone();
-        let line = |race: &Value, side: &str| race[side]["source"]["line"].as_u64().expect("a line");
-        races
-            .iter()
-            .map(|race| {
-                let (first, second) = (line(race, "first"), line(race, "second"));
-                (race["detector"].to_string(), first.min(second), first.max(second))
-            })
-            .collect::<std::collections::BTreeSet<_>>()
-    };
-    for detector in ["hirace", "scord"] {
-        let native = lines(detector, &[]);
-        assert!(!native.is_empty());
-        assert_eq!(native, lines(detector, &["--handlers"]));
-    }
-}
-
 /// A process for each trial comes to the same as forks of one.
 #[test]
 fn forks_show_what_processes_show() {
