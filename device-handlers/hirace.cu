@@ -82,39 +82,29 @@ __constant__ Hirace __bugaroo_hirace;
 __device__ u8 __bugaroo_hirace_machine[BUGAROO_PLACES] = {BUGAROO_MACHINE};
 }
 
+#define STATE __bugaroo_hirace
+#define MAKE_PAGE __bugaroo_hirace_make
+#define MOVED BUGAROO_MOVED
+
+// A block begins in a slot.
+__device__ __forceinline__ void make_block(u64 state, u32 threads) {
+    store32(state + BUGAROO_BLOCK_LATEST, 0);
+#pragma unroll 1
+    for (u32 warp = 0; warp * 32 < threads; warp++) {
+        u32 rest = threads - warp * 32;
+        store(state + BUGAROO_BLOCK_WARPS + 8 * warp, 0);
+        store32(state + BUGAROO_BLOCK_ALIVE + 4 * warp, rest >= 32 ? ~0u : (1u << rest) - 1);
+    }
+}
+
+#include "blocks.cuh"
+#include "pages.cuh"
+#include "report.cuh"
+
 // ---- who
-
-__device__ __forceinline__ u64 linear_block() {
-    return ((u64)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-}
-
-__device__ __forceinline__ u32 linear_thread() {
-    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
-
-__device__ __forceinline__ u32 threads_of_block() {
-    return blockDim.x * blockDim.y * blockDim.z;
-}
-
-__device__ __forceinline__ u64 slot_of(u64 block) {
-    return __bugaroo_hirace.slots + 4 * block;
-}
-
-__device__ __forceinline__ u64 state_of(u32 slot) {
-    return __bugaroo_hirace.blocks + slot * __bugaroo_hirace.block_bytes;
-}
-
-// The state of the thread's own block, which has begun.
-__device__ __forceinline__ u64 own_state() {
-    return state_of(relaxed32(slot_of(linear_block())) - BUGAROO_FIRST_SLOT);
-}
 
 __device__ __forceinline__ u64 own_clocks(u64 state, u32 thread) {
     return state + BUGAROO_BLOCK_THREAD + 16 * (u64)thread;
-}
-
-__device__ __forceinline__ void count(u32 what) {
-    add(__bugaroo_hirace.control + what, 1);
 }
 
 __device__ __forceinline__ bool over() {
@@ -124,102 +114,6 @@ __device__ __forceinline__ bool over() {
 // A clock of this many bits has become too late.
 __device__ __forceinline__ void check_clock(u32 clock, u32 bits) {
     if (clock >> bits) store(__bugaroo_hirace.control + BUGAROO_CONTROL_OVER, 1);
-}
-
-__device__ __forceinline__ u64 mixed(u64 value) {
-    value = (value ^ (value >> 30)) * BUGAROO_MIX_1;
-    value = (value ^ (value >> 27)) * BUGAROO_MIX_2;
-    return value ^ (value >> 31);
-}
-
-// ---- pages
-
-struct Words {
-    u64 first;
-    u32 shift;
-};
-
-__device__ __forceinline__ u64 unit_at(u64 unit) {
-    return __bugaroo_hirace.words + unit * (BUGAROO_UNIT * 8);
-}
-
-__device__ __forceinline__ u64 unit_of(u64 page) {
-    return (page >> BUGAROO_UNIT_AT) & ((1ull << BUGAROO_UNIT_BITS) - 1);
-}
-
-// Words for a page of such elements, all 0; false where there are none.
-__device__ __forceinline__ bool take_units(u32 shift, u64 &unit) {
-    u64 wanted = 1ull << (BUGAROO_LARGEST - shift);
-    unit = add(__bugaroo_hirace.control + BUGAROO_CONTROL_UNITS, wanted);
-    return unit + wanted <= __bugaroo_hirace.units;
-}
-
-// Makes a page, or gives its words on to smaller elements. Answers what the page is then; 0 where there is no room.
-extern "C" __device__ __noinline__ u64 __bugaroo_hirace_make(u64 page, u64 owner, u32 size) {
-    bool known = page >> BUGAROO_OWNER_AT == owner;
-    u32 room = (page >> BUGAROO_ROOM_AT) & 3;
-    bool has_room = page != 0 && !known && room <= size;
-    u64 unit = unit_of(page);
-    if (!has_room && !take_units(size, unit)) return 0;
-    u32 words = (u32)BUGAROO_UNIT << (BUGAROO_LARGEST - size);
-    if (has_room) {
-#pragma unroll 1
-        for (u32 at = 0; at < words; at++) store(unit_at(unit) + 8 * at, 0);
-        return owner << BUGAROO_OWNER_AT | unit << BUGAROO_UNIT_AT | (u64)room << BUGAROO_ROOM_AT | size;
-    }
-    if (known) {
-        // Whoever still goes by the larger elements finds that their words have moved.
-        u32 parts = 1u << ((u32)(page & 3) - size);
-        u64 old = unit_at(unit_of(page));
-#pragma unroll 1
-        for (u32 at = 0; at < words; at += parts) {
-            u64 moved;
-            asm volatile("atom.acq_rel.gpu.global.exch.b64 %0, [%1], %2;"
-                         : "=l"(moved)
-                         : "l"(old), "l"((u64)BUGAROO_MOVED)
-                         : "memory");
-#pragma unroll 1
-            for (u32 part = 0; part < parts; part++) store(unit_at(unit) + 8 * (at + part), moved);
-            old += 8;
-        }
-    }
-    return owner << BUGAROO_OWNER_AT | unit << BUGAROO_UNIT_AT | (u64)size << BUGAROO_ROOM_AT | size;
-}
-
-// The words of a page, for accesses of elements of at least this size; false where there is no room for them.
-__device__ __forceinline__ bool find_words(u64 descriptor, u64 owner, u32 size, Words &words) {
-#pragma unroll 1
-    for (;;) {
-        u64 page = acquired(descriptor);
-        if (!(page & BUGAROO_BUSY) && page >> BUGAROO_OWNER_AT == owner && (page & 3) <= size) {
-            words.first = unit_at(unit_of(page));
-            words.shift = page & 3;
-            return true;
-        }
-        bool full = false;
-        if (!(page & BUGAROO_BUSY) && swap_if(descriptor, page, page | BUGAROO_BUSY) == page) {
-            u64 made = __bugaroo_hirace_make(page, owner, size);
-            release(descriptor, made ? made : page);
-            full = !made;
-        }
-        if (full) return false;
-        give_way();
-    }
-}
-
-// The descriptor of a global page; 0 where there is no room for it.
-__device__ __forceinline__ u64 find_page(u64 number) {
-    u64 key = number + 1;
-    u32 at = (u32)mixed(number) & __bugaroo_hirace.page_mask;
-#pragma unroll 1
-    for (u32 probe = 0; probe < BUGAROO_PAGE_PROBES; probe++) {
-        u64 place = __bugaroo_hirace.keys + 8 * (u64)at;
-        u64 found = relaxed(place);
-        if (found == 0) found = swap_if(place, 0, key);
-        if (found == 0 || found == key) return __bugaroo_hirace.pages + 8 * (u64)at;
-        at = (at + 1) & __bugaroo_hirace.page_mask;
-    }
-    return 0;
 }
 
 // ---- races
@@ -247,27 +141,21 @@ extern "C" __device__ __noinline__ void __bugaroo_hirace_race(u64 old, u64 now, 
     u64 kept = (1ull << BUGAROO_THREAD_AT) - 1;
     if (hirace.site) kept |= ~0ull << (BUGAROO_THREAD_AT + fields);
     u64 key = mixed((old & kept) ^ mixed((u64)place << 8 | shared << 4 | apart(old, now) << 2 | since(old, now))) | 1;
-    u32 at = (u32)(key >> 32) & hirace.race_mask;
-#pragma unroll 1
-    for (u32 probe = 0; probe < BUGAROO_RACE_PROBES; probe++) {
-        u64 entry = hirace.races + BUGAROO_RACE_BYTES * (u64)at;
-        u64 found = relaxed(entry + BUGAROO_RACE_KEY);
-        if (found == 0) found = swap_if(entry + BUGAROO_RACE_KEY, 0, key);
-        if (found == 0) {
-            store(entry + BUGAROO_RACE_OLD, old);
-            store(entry + BUGAROO_RACE_NEW, now);
-            store(entry + BUGAROO_RACE_ADDRESS, address);
-            store32(entry + BUGAROO_RACE_PLACE, place);
-            store32(entry + BUGAROO_RACE_SHARED, shared);
-            release(entry + BUGAROO_RACE_NUMBER, add(hirace.control + BUGAROO_CONTROL_RACES, 1) + 1);
-        }
-        if (found == 0 || found == key) {
-            add(entry + BUGAROO_RACE_COUNT, 1);
-            return;
-        }
-        at = (at + 1) & hirace.race_mask;
+    bool is_new;
+    u64 entry = find_entry(key, is_new);
+    if (!entry) {
+        count(BUGAROO_CONTROL_LOST);
+        return;
     }
-    count(BUGAROO_CONTROL_LOST);
+    if (is_new) {
+        store(entry + BUGAROO_RACE_OLD, old);
+        store(entry + BUGAROO_RACE_NEW, now);
+        store(entry + BUGAROO_RACE_ADDRESS, address);
+        store32(entry + BUGAROO_RACE_PLACE, place);
+        store32(entry + BUGAROO_RACE_SHARED, shared);
+        finish_entry(entry);
+    }
+    add(entry + BUGAROO_RACE_COUNT, 1);
 }
 
 // An element gets the word of an access; false where its word has moved.
@@ -298,41 +186,7 @@ extern "C" {
 
 // A thread of a kernel begins.
 __device__ __noinline__ void __bugaroo_hirace_begin() {
-    const Hirace &hirace = __bugaroo_hirace;
-    u64 block = linear_block();
-    u32 thread = linear_thread(), threads = threads_of_block();
-    u64 own = slot_of(block);
-    u32 slot = acquired32(own);
-    if (slot == 0) slot = swap_if32(own, 0, 1);
-    if (slot == 0) {
-        // A block that is resident has room: as many slots as there can be, and who ends gives the slot back before.
-        u32 at = (u32)(block % hirace.ctas);
-#pragma unroll 1
-        while (swap_if32(state_of(at) + BUGAROO_BLOCK_TAKEN, 0, 1) != 0) {
-            at = at + 1 == hirace.ctas ? 0 : at + 1;
-            give_way();
-        }
-        u64 state = state_of(at);
-        store32(state + BUGAROO_BLOCK_THREADS, threads);
-        store32(state + BUGAROO_BLOCK_LATEST, 0);
-#pragma unroll 1
-        for (u32 barrier = 0; barrier < BUGAROO_BARRIER_COUNT; barrier++)
-            store(state + BUGAROO_BLOCK_BARRIERS + 8 * barrier, 0);
-#pragma unroll 1
-        for (u32 warp = 0; warp * 32 < threads; warp++) {
-            u32 rest = threads - warp * 32;
-            store(state + BUGAROO_BLOCK_WARPS + 8 * warp, 0);
-            store32(state + BUGAROO_BLOCK_ALIVE + 4 * warp, rest >= 32 ? ~0u : (1u << rest) - 1);
-        }
-        slot = at + BUGAROO_FIRST_SLOT;
-        release32(own, slot);
-    }
-#pragma unroll 1
-    while (slot < BUGAROO_FIRST_SLOT) {
-        give_way();
-        slot = acquired32(own);
-    }
-    u64 clocks = own_clocks(state_of(slot - BUGAROO_FIRST_SLOT), thread);
+    u64 clocks = own_clocks(begin_thread(), linear_thread());
     store(clocks, 0);
     store(clocks + 8, 0);
 }
@@ -341,34 +195,22 @@ __device__ __noinline__ void __bugaroo_hirace_begin() {
 __device__ __noinline__ void __bugaroo_hirace_exit() {
     u64 state = own_state();
     u32 thread = linear_thread();
-    u32 left;
     asm volatile("red.relaxed.gpu.global.and.b32 [%0], %1;" ::"l"(state + BUGAROO_BLOCK_ALIVE + 4 * (thread / 32)),
                  "r"(~(1u << thread % 32))
                  : "memory");
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
-                 : "=r"(left)
-                 : "l"(state + BUGAROO_BLOCK_THREADS), "r"(~0u)
-                 : "memory");
-    if (left == 1) release32(state + BUGAROO_BLOCK_TAKEN, 0);
+    end_thread(state);
 }
 
 // A lane is about to access memory.
 __device__ __noinline__ void __bugaroo_hirace_access(u64 address, u64 what) {
     const Hirace &hirace = __bugaroo_hirace;
-    u32 is_shared, is_local;
-    u64 offset;
-    asm("{\n\t.reg .pred p;\n\tisspacep.shared p, %3;\n\tselp.u32 %0, 1, 0, p;\n\tisspacep.local p, %3;\n\t"
-        "selp.u32 %1, 1, 0, p;\n\tcvta.to.shared.u64 %2, %3;\n\t}"
-        : "=r"(is_shared), "=r"(is_local), "=l"(offset)
-        : "l"(address));
-    if (is_local || !is_shared && address < hirace.global_from) return;
+    Where to = where(address);
+    if (!to.is_shared && !to.is_global) return;
     u64 block = linear_block();
     u32 thread = linear_thread();
     u32 slot = relaxed32(slot_of(block)) - BUGAROO_FIRST_SLOT;
     u64 state = state_of(slot);
-    u32 lane, lanes = __activemask();
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-    if (lane == __ffs(lanes) - 1) add(state + BUGAROO_BLOCK_ACCESSES, 1);
+    count_access(state);
     if (over()) return;
 
     u64 clocks = relaxed(own_clocks(state, thread));
@@ -385,38 +227,38 @@ __device__ __noinline__ void __bugaroo_hirace_access(u64 address, u64 what) {
     now |= (what >> BUGAROO_WHAT_KEPT_AT & 1) << BUGAROO_KEPT_AT;
 
     u32 size = (u32)(what >> BUGAROO_WHAT_SIZE_AT) & 7;
-    u64 at = is_shared ? offset : address;
+    u64 at = to.at;
     u64 end = at + ((what >> BUGAROO_WHAT_ELEMENTS_AT & 15) << size);
     size = size < BUGAROO_LARGEST ? size : BUGAROO_LARGEST;
 #pragma unroll 1
     while (at < end) {
         u64 number = at >> BUGAROO_PAGE_SHIFT;
         u64 descriptor = 0;
-        if (!is_shared)
+        if (!to.is_shared)
             descriptor = find_page(number);
         else if (number < hirace.shared_pages)
             descriptor = hirace.shared + 8 * (slot * (u64)hirace.shared_pages + number);
         Words words;
-        if (!descriptor || !find_words(descriptor, is_shared ? block + 1 : 1, size, words)) {
+        if (!descriptor || !find_words(descriptor, to.is_shared ? block + 1 : 1, size, words)) {
             count(BUGAROO_CONTROL_REFUSED);
             return;
         }
         // An access is aligned to its bytes, so that it is within one page.
         u64 element = words.first + ((at & ((1ull << BUGAROO_PAGE_SHIFT) - 1)) >> words.shift) * 8;
-        if (step(element, now, at, place, is_shared)) at += 1ull << words.shift;
+        if (step(element, now, at, place, to.is_shared)) at += 1ull << words.shift;
     }
 }
 
 // It comes to a barrier of the block. Answers the barrier's phase.
 __device__ __noinline__ u32 __bugaroo_hirace_arrive(u32 barrier) {
-    u64 at = own_state() + BUGAROO_BLOCK_BARRIERS + 8 * (barrier % BUGAROO_BARRIER_COUNT);
+    u64 at = barrier_of(own_state(), barrier);
     return (u32)(relaxed(at) >> 32);
 }
 
 // It goes on behind it. The first one gives the barrier a clock above all that its block has had; the others take it.
 __device__ __noinline__ void __bugaroo_hirace_leave(u32 barrier, u32 phase) {
     u64 state = own_state();
-    u64 at = state + BUGAROO_BLOCK_BARRIERS + 8 * (barrier % BUGAROO_BARRIER_COUNT);
+    u64 at = barrier_of(state, barrier);
     u64 word = relaxed(at);
     if ((u32)(word >> 32) == phase) {
         u64 next = (u64)(phase + 1) << 32 | (relaxed32(state + BUGAROO_BLOCK_LATEST) + 1);

@@ -116,10 +116,10 @@ fn detectors(asked: Detector) -> Vec<Known> {
 /// Refuses options that would mean nothing.
 fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
     let only = |what: &str| Err(UsageError(what.to_owned()));
-    if args.trial.handlers && !matches!(detectors, [Known::Barracuda] | [Known::Hirace]) {
+    if args.trial.handlers && !matches!(detectors, [Known::Barracuda | Known::Hirace | Known::Scord]) {
         return only(
-            "--handlers: device code is there for --detector barracuda and --detector hirace, one at a time: it does not say which \
-             write a read has read, as ptx has to know, and there is none for scord yet",
+            "--handlers: device code is there for --detector barracuda, hirace and scord, one at a time: it does not say which write a \
+             read has read, as ptx has to know",
         );
     }
     if args.trial.backend == Backend::Cuda {

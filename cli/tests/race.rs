@@ -317,7 +317,7 @@ fn what_means_nothing_is_refused() {
     for (options, part) in [
         (
             &["--handlers"][..],
-            "--handlers: device code is there for --detector barracuda and --detector hirace",
+            "--handlers: device code is there for --detector barracuda, hirace and scord, one at a time",
         ),
         (&["--backend", "cuda"], "--backend cuda: race needs the virtual GPU"),
         (&["--model", "bugaroo"], "--model bugaroo: race takes store-buffer and ptx"),

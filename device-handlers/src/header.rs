@@ -1,5 +1,7 @@
 //! The headers of device code: this crate's numbers for it, so that they stand in one place.
 
+mod looking;
+
 use std::fmt::Write;
 use std::mem::offset_of;
 
@@ -124,111 +126,7 @@ pub fn log() -> String {
     text.0
 }
 
-/// The text of `hirace_layout.h`, for `hirace.cu`.
-pub fn hirace() -> String {
-    use crate::hirace::{FIRST_SLOT, HiraceState, block, control, page, race, what};
-    use bugaroo_semantics::history::table::{INPUT_BITS, Machine, PLACES};
-    use bugaroo_semantics::history::word;
-
-    let mut text = Text::new();
-    for (name, value) in [
-        ("HIRACE_BYTES", HiraceState::BYTES as u64),
-        ("HIRACE_OFFSET_control", offset_of!(HiraceState, control) as u64),
-        ("HIRACE_OFFSET_slots", offset_of!(HiraceState, slots) as u64),
-        ("HIRACE_OFFSET_blocks", offset_of!(HiraceState, blocks) as u64),
-        ("HIRACE_OFFSET_keys", offset_of!(HiraceState, keys) as u64),
-        ("HIRACE_OFFSET_pages", offset_of!(HiraceState, pages) as u64),
-        ("HIRACE_OFFSET_shared", offset_of!(HiraceState, shared) as u64),
-        ("HIRACE_OFFSET_words", offset_of!(HiraceState, words) as u64),
-        ("HIRACE_OFFSET_races", offset_of!(HiraceState, races) as u64),
-        ("HIRACE_OFFSET_units", offset_of!(HiraceState, units) as u64),
-        ("HIRACE_OFFSET_global_from", offset_of!(HiraceState, global_from) as u64),
-        ("HIRACE_OFFSET_block_bytes", offset_of!(HiraceState, block_bytes) as u64),
-        ("HIRACE_OFFSET_page_mask", offset_of!(HiraceState, page_mask) as u64),
-        ("HIRACE_OFFSET_race_mask", offset_of!(HiraceState, race_mask) as u64),
-        ("HIRACE_OFFSET_ctas", offset_of!(HiraceState, ctas) as u64),
-        ("HIRACE_OFFSET_shared_pages", offset_of!(HiraceState, shared_pages) as u64),
-        ("HIRACE_OFFSET_thread", offset_of!(HiraceState, thread) as u64),
-        ("HIRACE_OFFSET_block", offset_of!(HiraceState, block) as u64),
-        ("HIRACE_OFFSET_warp_clock", offset_of!(HiraceState, warp_clock) as u64),
-        ("HIRACE_OFFSET_block_clock", offset_of!(HiraceState, block_clock) as u64),
-        ("HIRACE_OFFSET_site", offset_of!(HiraceState, site) as u64),
-        ("HIRACE_OFFSET_lockstep", offset_of!(HiraceState, lockstep) as u64),
-        ("CONTROL_OVER", control::OVER as u64),
-        ("CONTROL_REFUSED", control::REFUSED as u64),
-        ("CONTROL_LOST", control::LOST as u64),
-        ("CONTROL_PARTIAL", control::PARTIAL as u64),
-        ("CONTROL_UNITS", control::UNITS as u64),
-        ("CONTROL_RACES", control::RACES as u64),
-        ("BLOCK_TAKEN", block::TAKEN as u64),
-        ("BLOCK_THREADS", block::THREADS as u64),
-        ("BLOCK_LATEST", block::LATEST as u64),
-        ("BLOCK_ACCESSES", block::ACCESSES as u64),
-        ("BLOCK_BARRIERS", block::BARRIERS as u64),
-        ("BARRIER_COUNT", block::BARRIER_COUNT.into()),
-        ("BLOCK_WARPS", block::WARPS as u64),
-        ("BLOCK_ALIVE", block::ALIVE as u64),
-        ("BLOCK_THREAD", block::THREAD as u64),
-        ("FIRST_SLOT", FIRST_SLOT.into()),
-        ("PAGE_SHIFT", page::SHIFT.into()),
-        ("LARGEST", page::LARGEST.into()),
-        ("UNIT", page::UNIT),
-        ("ROOM_AT", page::ROOM_AT.into()),
-        ("BUSY", page::BUSY),
-        ("UNIT_AT", page::UNIT_AT.into()),
-        ("UNIT_BITS", page::UNIT_BITS.into()),
-        ("OWNER_AT", page::OWNER_AT.into()),
-        ("PAGE_PROBES", page::PROBES.into()),
-        ("RACE_KEY", race::KEY as u64),
-        ("RACE_COUNT", race::COUNT as u64),
-        ("RACE_OLD", race::OLD as u64),
-        ("RACE_NEW", race::NEW as u64),
-        ("RACE_ADDRESS", race::ADDRESS as u64),
-        ("RACE_PLACE", race::PLACE as u64),
-        ("RACE_SHARED", race::SHARED as u64),
-        ("RACE_NUMBER", race::NUMBER as u64),
-        ("RACE_BYTES", race::BYTES),
-        ("RACE_PROBES", race::PROBES.into()),
-        ("WHAT_SIZE_AT", what::SIZE_AT.into()),
-        ("WHAT_ELEMENTS_AT", what::ELEMENTS_AT.into()),
-        ("WHAT_ACTION_AT", what::ACTION_AT.into()),
-        ("WHAT_KEPT_AT", what::KEPT_AT.into()),
-        ("STATE", word::STATE),
-        ("ACTION_AT", word::ACTION_AT.into()),
-        ("KEPT_AT", word::KEPT_AT.into()),
-        ("THREAD_AT", word::THREAD_AT.into()),
-        ("LANE_BITS", word::LANE_BITS.into()),
-        ("MOVED", word::MOVED.into()),
-        ("MIX_1", hash::MIX_1),
-        ("MIX_2", hash::MIX_2),
-        ("INPUT_BITS", INPUT_BITS.into()),
-        ("PLACES", PLACES as u64),
-        ("RACE", Machine::get().race().into()),
-        ("STAYS", stays()),
-    ] {
-        text.define(name, value);
-    }
-    let _ = write!(text.0, "#define BUGAROO_MACHINE");
-    let rows = Machine::get().next.chunks(1 << INPUT_BITS);
-    for row in rows {
-        let numbers: Vec<String> = row.iter().map(u8::to_string).collect();
-        let _ = write!(text.0, " \\\n    {},", numbers.join(","));
-    }
-    text.0.push('\n');
-    text.0
-}
-
-/// States, a bit each, in which it does not matter which of the threads has accessed last, as long as the state stays: those of
-/// accesses by several threads that nothing orders, and that of a race.
-fn stays() -> u64 {
-    use bugaroo_semantics::history::Apart;
-    use bugaroo_semantics::history::table::{Machine, UNTOUCHED};
-
-    let histories = Machine::get().histories.iter().zip(0..).skip(usize::from(UNTOUCHED) + 1);
-    histories
-        .filter(|(history, _)| history.is_none_or(|history| history.spread != Apart::Thread))
-        .fold(0, |states, (_, state)| states | 1 << state)
-}
+pub use looking::{hirace, scord};
 
 #[cfg(test)]
 mod tests;

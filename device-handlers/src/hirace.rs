@@ -42,62 +42,32 @@ pub mod what {
 
 /// Pages of memory, and the words of their elements.
 pub mod page {
-    /// Bytes of a page, as a power of two.
-    pub const SHIFT: u32 = 12;
+    pub use crate::looking::page::*;
+
     /// The largest element, as a power of two.
     pub const LARGEST: u32 = 3;
-    /// Words of a unit, by which pages get their words: those of a page with the largest elements.
-    pub const UNIT: u64 = 1 << (SHIFT - LARGEST);
-    /// In a page's descriptor: the element's size, as a power of two (two bits); then that for which there are words (two bits).
-    pub const ROOM_AT: u32 = 2;
-    /// Somebody makes the page, or splits its words.
-    pub const BUSY: u64 = 1 << 4;
-    /// The first unit.
-    pub const UNIT_AT: u32 = 5;
-    /// Bits of that.
-    pub const UNIT_BITS: u32 = 25;
-    /// Whose page it is: 0, nobody's; of global memory 1; of shared memory the block and one.
-    pub const OWNER_AT: u32 = UNIT_AT + UNIT_BITS;
-    /// Places that are looked at for a page.
-    pub const PROBES: u32 = 128;
+    /// Words of a unit.
+    pub const UNIT: u64 = unit(LARGEST);
 }
 
 /// What is counted in a launch; 64-bit words.
 pub mod control {
+    pub use crate::looking::control::*;
+
     /// A clock has become too late: nothing is looked at any more.
-    pub const OVER: usize = 0;
-    /// Accesses of elements that got no word.
-    pub const REFUSED: usize = 8;
-    /// Races for which there was no room in the report.
-    pub const LOST: usize = 16;
-    /// `bar.warp.sync` of some lanes only.
-    pub const PARTIAL: usize = 24;
-    /// Units that have been handed out.
-    pub const UNITS: usize = 32;
-    /// Races in the report.
-    pub const RACES: usize = 40;
+    pub const OVER: usize = OWN;
     /// Bytes in all.
-    pub const BYTES: u64 = 48;
+    pub const BYTES: u64 = OWN as u64 + 8;
 }
 
-/// The state of a resident block.
+/// The state of a resident block. A barrier's word: phases that have completed, and the clock since the last one, low half.
 pub mod block {
-    /// Somebody has this slot (32 bits).
-    pub const TAKEN: usize = 0;
-    /// Threads that have not ended (32 bits).
-    pub const THREADS: usize = 4;
+    pub use crate::looking::block::*;
+
     /// The latest block clock (32 bits).
-    pub const LATEST: usize = 8;
-    /// Accesses of warps, of all blocks that have been here (64 bits).
-    pub const ACCESSES: usize = 16;
-    /// By barrier: phases that have completed, and the clock since the last one, low half (64 bits).
-    pub const BARRIERS: usize = 24;
-    /// How many barriers.
-    pub const BARRIER_COUNT: u32 = 16;
+    pub const LATEST: usize = OWN;
     /// By warp: the latest clock of its lanes (64 bits).
-    pub const WARPS: usize = BARRIERS + 8 * BARRIER_COUNT as usize;
-    /// Most warps.
-    pub const WARP_COUNT: u32 = 32;
+    pub const WARPS: usize = LATEST + 8;
     /// By warp: lanes that have not ended (32 bits).
     pub const ALIVE: usize = WARPS + 8 * WARP_COUNT as usize;
     /// By thread: its clocks, then what it meets others with (64 bits each).
@@ -111,30 +81,15 @@ pub mod block {
 
 /// A race in the report.
 pub mod race {
-    /// What is alike in races that are one entry; 0: none (64 bits).
-    pub const KEY: usize = 0;
-    /// How often (64 bits).
-    pub const COUNT: usize = 8;
-    /// The word that the element had (64 bits).
-    pub const OLD: usize = 16;
-    /// That of the access, without a state (64 bits).
-    pub const NEW: usize = 24;
-    /// The element's address; of shared memory its offset (64 bits).
-    pub const ADDRESS: usize = 32;
-    /// The place of the access (32 bits).
-    pub const PLACE: usize = 40;
-    /// 1: of shared memory (32 bits).
-    pub const SHARED: usize = 44;
-    /// The number of the entry, from 1, in the order in which they came to be; 0: it is not whole (64 bits).
-    pub const NUMBER: usize = 48;
-    /// Bytes.
-    pub const BYTES: u64 = 64;
-    /// Places that are looked at for an entry.
-    pub const PROBES: u32 = 64;
-}
+    pub use crate::looking::race::*;
 
-/// A block without a slot, and one whose slot is being made; from here on slots.
-pub const FIRST_SLOT: u32 = 2;
+    /// 1: of shared memory (32 bits).
+    pub const SHARED: usize = OWN;
+    /// The word of the access, without a state (64 bits).
+    pub const NEW: usize = 48;
+    /// Bytes.
+    pub const BYTES: u64 = 56;
+}
 
 /// The device's view of a launch: `struct Hirace` of `hirace.cu`, byte for byte.
 #[repr(C)]

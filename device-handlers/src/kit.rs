@@ -59,5 +59,15 @@ pub const HIRACE: DeviceCode = DeviceCode {
     header: Header { file: "hirace_layout.h", generate: crate::header::hirace },
 };
 
+/// ScoRD.
+pub const SCORD: DeviceCode = DeviceCode {
+    name: "scord",
+    ptx: crate::scord::SCORD_PTX,
+    variable: crate::scord::SCORD_VARIABLE,
+    variable_bytes: crate::scord::ScordState::BYTES,
+    functions: &crate::scord::call::ALL,
+    header: Header { file: "scord_layout.h", generate: crate::header::scord },
+};
+
 /// All of them.
-pub const ALL: [DeviceCode; 3] = [STORE_BUFFERS, LOG, HIRACE];
+pub const ALL: [DeviceCode; 4] = [STORE_BUFFERS, LOG, HIRACE, SCORD];

@@ -17,6 +17,8 @@ pub mod kit;
 mod launch_state;
 mod layout;
 pub mod logging;
+pub mod looking;
+pub mod scord;
 mod site_word;
 
 pub use coin::{coin, launch_key, mix, threshold};

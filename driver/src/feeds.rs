@@ -1,23 +1,36 @@
 //! Launches whose detectors are fed by device code: with a log of what threads do ([`crate::logging`]), or with the races that it has
-//! found itself ([`crate::hirace`]).
+//! found itself ([`crate::hirace`], [`crate::scord`]).
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bugaroo_detectors::hirace::device::{self, Missed, Told};
+use bugaroo_detectors::hirace::device::{self, Missed};
+use bugaroo_detectors::scord::device as scord_device;
 use bugaroo_simulator::{DeviceConfig, End, Grid, Memory, Others, Program, Watch};
 
-use crate::hirace::{self, Looking, Sizes};
 use crate::logging::launched::{Kit, Logs};
 use crate::logging::{self, Broken};
+use crate::looking::Sizes;
+use crate::{hirace, scord};
+
+/// Who takes the races that device code has found.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// As HiRace.
+    Hirace(Rc<RefCell<device::Told>>),
+    /// As ScoRD.
+    Scord(Rc<RefCell<scord_device::Told>>),
+}
 
 /// What feeds the detectors of a launch.
 #[derive(Debug)]
 pub enum Feed {
     /// Its log.
     Log(Box<logging::Recording>),
-    /// Its own detector.
-    Hirace(Box<Looking>),
+    /// Its own detector, HiRace.
+    Hirace(Box<hirace::Looking>),
+    /// ScoRD.
+    Scord(Box<scord::Looking>),
 }
 
 impl Feed {
@@ -30,16 +43,36 @@ impl Feed {
         logs: &Logs,
         (grid, program): (&Grid, &Program),
         config: &DeviceConfig,
-        (watch, told): (Watch, Option<&Rc<RefCell<Told>>>),
+        (watch, told): (Watch, Option<&Told>),
         memory: &mut Memory,
     ) -> Result<Option<Feed>, Broken> {
-        let told = match (logs.kit(), told) {
-            (Kit::Hirace, Some(told)) => Rc::clone(told),
+        let feed = match (logs.kit(), told) {
+            (Kit::Hirace, Some(Told::Hirace(told))) => {
+                Feed::hirace(logs, (grid, program), config, (watch, told), memory)?
+            }
+            (Kit::Scord, Some(Told::Scord(told))) => {
+                let places = (logs.places(), logs.sites());
+                let of = (&**logs.original(), watch.first_site);
+                let launch = scord::Launch::new(watch.grid, (grid.shape(), config.lockstep), of, places);
+                let sizes = Sizes::for_device(memory.available());
+                let looking = scord::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;
+                Some(Feed::Scord(Box::new(looking)))
+            }
             _ => {
                 let recording = logging::Recording::new(logs, (grid, program), config, watch, memory)?;
-                return Ok(Some(Feed::Log(Box::new(recording))));
+                Some(Feed::Log(Box::new(recording)))
             }
         };
+        Ok(feed)
+    }
+
+    fn hirace(
+        logs: &Logs,
+        (grid, program): (&Grid, &Program),
+        config: &DeviceConfig,
+        (watch, told): (Watch, &Rc<RefCell<device::Told>>),
+        memory: &mut Memory,
+    ) -> Result<Option<Feed>, Broken> {
         let shape = grid.shape();
         let Some(layout) = hirace::layout(&shape, logs.original()) else {
             told.borrow_mut().missed(&Missed { too_large: true, ..Missed::default() });
@@ -53,7 +86,7 @@ impl Feed {
             sites: logs.sites().to_vec(),
         };
         let sizes = Sizes::for_device(memory.available());
-        let looking = Looking::new(launch, sizes, program, told, watch, memory)?;
+        let looking = hirace::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;
         Ok(Some(Feed::Hirace(Box::new(looking))))
     }
 
@@ -62,6 +95,7 @@ impl Feed {
         match self {
             Feed::Log(recording) => recording.enter(memory),
             Feed::Hirace(looking) => looking.enter(memory),
+            Feed::Scord(looking) => looking.enter(memory),
         }
     }
 
@@ -70,6 +104,7 @@ impl Feed {
         match self {
             Feed::Log(recording) => recording.leave(memory),
             Feed::Hirace(looking) => looking.leave(memory),
+            Feed::Scord(looking) => looking.leave(memory),
         }
     }
 
@@ -86,7 +121,7 @@ impl Feed {
                 grid.set_others(Others::MayWrite);
                 recording.advance(grid, memory, turns)
             }
-            Feed::Hirace(_) => {
+            Feed::Hirace(_) | Feed::Scord(_) => {
                 grid.set_others(others);
                 grid.advance(memory, turns)
             }
@@ -106,6 +141,7 @@ impl Feed {
         match self {
             Feed::Log(recording) => recording.end(memory).map(|()| 0),
             Feed::Hirace(looking) => Ok(looking.end(memory)),
+            Feed::Scord(looking) => Ok(looking.end(memory)),
         }
     }
 }

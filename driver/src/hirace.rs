@@ -12,40 +12,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use bugaroo_detectors::hirace::device::{self, Missed, Raced, Told};
-use bugaroo_detectors::hirace::{Layout, MOST_BYTES, Widths};
+use bugaroo_detectors::hirace::{Layout, Widths};
 use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, HiraceState, block, control, page, race};
 use bugaroo_injector::hirace::parts;
 use bugaroo_injector::logging::{Place, Told as Stands};
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{Event, Memory as Where, Shape, Site};
 use bugaroo_semantics::scope::Strength;
-use bugaroo_simulator::{AllocationKind, GLOBAL_BASE, Memory, Program, Watch};
+use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::logging::Broken;
-
-/// Entries of the report: pairs of places, each at most some dozens of times, as the kinds of accesses before and how they stand to
-/// each other tell entries apart.
-const RACES: u64 = 1 << 13;
-/// What arrays are aligned to.
-const ALIGN: u64 = 256;
-
-/// How much memory a launch gets.
-#[derive(Clone, Copy, Debug)]
-pub struct Sizes {
-    /// Bytes of shadow words.
-    pub words: u64,
-    /// Entries of the report: a power of two.
-    pub races: u64,
-    /// Whose memory it is: the tool's, of which no observer is told, and where no other thread gets its turn.
-    pub kind: AllocationKind,
-}
-
-impl Sizes {
-    /// For a device with so many bytes free.
-    pub fn for_device(available: u64) -> Sizes {
-        Sizes { words: MOST_BYTES.min(available / 2), races: RACES, kind: AllocationKind::Tool }
-    }
-}
+use crate::looking::{Arrays, Sizes, entries, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -64,8 +41,7 @@ pub struct Launch {
 #[derive(Debug)]
 struct Allocated {
     state: HiraceState,
-    /// First addresses.
-    all: Vec<u64>,
+    arrays: Arrays,
     /// Entries of the report.
     races: u64,
 }
@@ -74,18 +50,13 @@ impl Allocated {
     fn new(launch: &Launch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
         let shape = launch.shape;
         let [thread, block_bits, warp_clock, block_clock, site] = launch.device.layout.widths();
-        let units = (sizes.words / 8 / page::UNIT).clamp(1, (1 << page::UNIT_BITS) - 1);
-        let pages = units.saturating_mul(2).next_power_of_two().clamp(u64::from(page::PROBES), 1 << 31);
+        let (units, pages) = sizes.units(page::UNIT);
         // A device may keep the first kilobyte for itself.
         let shared_pages = u64::from(shape.shared_bytes).div_ceil(1 << page::SHIFT) + 1;
         let ctas = u64::from(shape.ctas.max(1));
         let block_bytes = block::bytes(shape.warps_per_cta);
-        let mut made = Allocated { state: HiraceState::default(), all: Vec::new(), races: sizes.races };
-        let mut take = |count: u64, bytes: u64| {
-            let found = count.checked_mul(bytes).and_then(|all| memory.alloc(all, ALIGN, sizes.kind).ok());
-            made.all.extend(found);
-            found
-        };
+        let mut arrays = Arrays::default();
+        let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
         let found = (|| {
             Some(HiraceState {
                 control: take(1, control::BYTES)?,
@@ -112,21 +83,11 @@ impl Allocated {
             })
         })();
         match found {
-            Some(state) => {
-                made.state = state;
-                Ok(made)
-            }
+            Some(state) => Ok(Allocated { state, arrays, races: sizes.races }),
             None => {
-                made.free(memory);
+                arrays.free(memory);
                 Err(Broken::NoShadow)
             }
-        }
-    }
-
-    fn free(&self, memory: &mut Memory) {
-        for address in &self.all {
-            // It was allocated above, and nobody else frees it.
-            let _ = memory.free(*address);
         }
     }
 }
@@ -195,7 +156,7 @@ impl Looking {
     pub fn end(self, memory: &mut Memory) -> u64 {
         self.leave(memory);
         let accesses = self.tell(memory);
-        self.allocated.free(memory);
+        self.allocated.arrays.free(memory);
         self.observer.borrow_mut().event(&Event::GridEnd { grid: self.launch.device.grid });
         accesses
     }
@@ -203,11 +164,7 @@ impl Looking {
     fn tell(&self, memory: &Memory) -> u64 {
         let state = &self.allocated.state;
         let mut told = self.told.borrow_mut();
-        let mut entries: Vec<[u64; 8]> = (0..self.allocated.races)
-            .filter_map(|at| words(memory, state.races + at * race::BYTES))
-            .filter(|entry: &[u64; 8]| entry[race::NUMBER / 8] != 0)
-            .collect();
-        entries.sort_unstable_by_key(|entry| entry[race::NUMBER / 8]);
+        let entries = entries(memory, state.races, self.allocated.races);
         for entry in &entries {
             if let Some(raced) = self.raced(entry) {
                 told.race(&self.launch.device, &raced);
@@ -227,7 +184,7 @@ impl Looking {
     }
 
     /// An entry of the report. None where it is none that device code writes: the program has written over it.
-    fn raced(&self, entry: &[u64; 8]) -> Option<Raced> {
+    fn raced(&self, entry: &[u64; race::BYTES as usize / 8]) -> Option<Raced> {
         let Launch { device, places, sites, .. } = &self.launch;
         let site_of = |point: u32| {
             let place = 2 * point as usize;
@@ -256,15 +213,4 @@ impl Looking {
 /// Whether it is a barrier that need not wait for all threads of a block.
 fn is_counted(place: &Place) -> bool {
     matches!(place.told, Stands::Arrive { counted: true, .. })
-}
-
-/// Words of the device's memory; None where it is not there any more.
-fn words<const N: usize>(memory: &Memory, address: u64) -> Option<[u64; N]> {
-    let mut bytes = vec![0; 8 * N];
-    memory.read(address, &mut bytes).ok()?;
-    let mut words = [0; N];
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        *word = u64::from_le_bytes(*bytes);
-    }
-    Some(words)
 }

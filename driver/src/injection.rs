@@ -226,7 +226,11 @@ impl Injection {
     ) -> Result<Prepared, Refusal> {
         if self.device_looks() {
             // Detectors of one kit, as orders for several are refused.
-            let kit = if self.race().contains(&Detector::Hirace) { Kit::Hirace } else { Kit::Log };
+            let kit = match self.race() {
+                [Detector::Hirace, ..] => Kit::Hirace,
+                [Detector::Scord, ..] => Kit::Scord,
+                _ => Kit::Log,
+            };
             return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory, kit)?) });
         }
         let wanted =

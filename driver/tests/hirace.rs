@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use bugaroo_detectors::{Class, Finding, Warning};
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
-use cuda::hirace::Sizes;
+use cuda::looking::Sizes;
 use hirace_support::{Device, Ran, Setup};
 use logging_support::random;
 

@@ -131,43 +131,59 @@ fn reports_are_those_of_the_engine() {
     }
 }
 
-/// Device code takes turns of its own, so either access of a race may come first.
-#[test]
-fn hirace_on_the_device_reports_what_it_does_natively() {
-    let kernels = [(c"barrier", 2, 64), (c"pass", 2, 1)];
-    let shown = |trial: &Trial| {
-        let races = trial.messages.iter().filter_map(|message| match message {
-            Message::Races(races) => Some(races),
-            _ => None,
-        });
-        let mut shown = Vec::new();
-        let mut accesses = 0;
-        for races in races {
-            accesses += races.accesses;
-            for race in &races.races {
-                assert_eq!((race.detector, race.proven), (Detector::Hirace, false));
-                let place = |party: &bugaroo_protocol::RaceParty| {
-                    let at = party.at.as_ref().expect("a thread");
-                    format!("{} {:?} {:?} {}", party.kernel, party.site, at.ptx_line, at.instruction)
-                };
-                let mut places = [place(&race.first), place(&race.second)];
-                places.sort();
-                shown.push(format!("{:?} {} {places:?}", race.class, race.shared));
-            }
+/// Pairs of places that race, by this detector.
+fn shown(trial: &Trial, detector: Detector) -> Vec<String> {
+    let races = trial.messages.iter().filter_map(|message| match message {
+        Message::Races(races) => Some(races),
+        _ => None,
+    });
+    let mut shown = Vec::new();
+    let mut accesses = 0;
+    for races in races {
+        accesses += races.accesses;
+        for race in &races.races {
+            assert_eq!((race.detector, race.proven), (detector, false));
+            let place = |party: &bugaroo_protocol::RaceParty| {
+                let at = party.at.as_ref().expect("a thread");
+                format!("{} {:?} {:?} {}", party.kernel, party.site, at.ptx_line, at.instruction)
+            };
+            let mut places = [place(&race.first), place(&race.second)];
+            places.sort();
+            shown.push(format!("{:?} {} {places:?}", race.class, race.shared));
         }
-        shown.sort();
-        shown.dedup();
-        assert!(accesses > 8, "{accesses} accesses of warps");
-        shown
-    };
+    }
+    shown.sort();
+    shown.dedup();
+    assert!(accesses > 8, "{accesses} accesses of warps");
+    shown
+}
+
+/// Device code takes turns of its own, so either access of a race may come first.
+fn on_the_device_as_natively(
+    test: &str,
+    detector: Detector,
+    kernels: &[(&std::ffi::CStr, u32, u32)],
+    least: usize,
+) {
     for seed in 0..3 {
-        let test = "hirace_on_the_device_reports_what_it_does_natively";
-        let orders = |handlers| Orders { race: vec![Detector::Hirace], ..orders(handlers, seed) };
-        let native = shown(&run(test, &orders(false), &kernels));
-        let device = shown(&run(test, &orders(true), &kernels));
-        assert!(native.len() >= 2, "{native:#?}");
+        let orders = |handlers| Orders { race: vec![detector], ..orders(handlers, seed) };
+        let native = shown(&run(test, &orders(false), kernels), detector);
+        let device = shown(&run(test, &orders(true), kernels), detector);
+        assert!(native.len() >= least, "{native:#?}");
         assert_eq!(native, device);
     }
+}
+
+#[test]
+fn hirace_on_the_device_reports_what_it_does_natively() {
+    let test = "hirace_on_the_device_reports_what_it_does_natively";
+    on_the_device_as_natively(test, Detector::Hirace, &[(c"barrier", 2, 64), (c"pass", 2, 1)], 2);
+}
+
+#[test]
+fn scord_on_the_device_reports_what_it_does_natively() {
+    let test = "scord_on_the_device_reports_what_it_does_natively";
+    on_the_device_as_natively(test, Detector::Scord, &[(c"all", 4, 32), (c"pass", 2, 1)], 2);
 }
 
 fn unsupported(trial: &Trial) -> Vec<String> {
@@ -201,9 +217,9 @@ fn what_a_log_does_not_say_is_refused() {
     for (orders, part) in [
         (
             Orders { race: vec![Detector::Ptx], ..orders(true, 0) },
-            "for barracuda and for hirace, one at a time",
+            "device code is there for barracuda, hirace and scord, one at a time",
         ),
-        (Orders { race: vec![Detector::Scord], ..orders(true, 0) }, "there is none for scord yet"),
+        (Orders { race: vec![Detector::Scord, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
         (Orders { race: vec![Detector::Barracuda, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
         (
             Orders { race: vec![Detector::Barracuda], handlers: true, ..store_buffers(0.5) },

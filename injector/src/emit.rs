@@ -75,10 +75,12 @@ pub const CAPACITY: &str = "%bugaroo_capacity";
 pub const RECORD: &str = "%bugaroo_record";
 /// Logging: the ticket's low half.
 pub const TICKET: &str = "%bugaroo_ticket";
+/// What a compare-and-swap compares with, in 64 bits.
+pub const COMPARAND: &str = "%bugaroo_comparand";
 /// Logging: scratch, 32 bits.
 pub const HIGH: &str = "%bugaroo_high";
 
-/// HiRace: the phase of the barrier that the thread waits at, 32 bits.
+/// HiRace and ScoRD: the phase of the barrier that the thread waits at, 32 bits.
 pub const PHASE: &str = "%bugaroo_phase";
 
 /// Which delayed stores a place has to do with.
@@ -239,6 +241,21 @@ impl Code {
             _ => {
                 self.op(format!("cvt.u16.u64 {HALF}, {from};"));
                 self.op(format!("{guard}mov.b16 {name}, {HALF};"));
+            }
+        }
+    }
+
+    /// Puts an operand of so many bits into 64, with zeros. `guard` as with [`Code::give`]; it guards every step.
+    pub fn widen(&mut self, to: &str, operand: &str, bits: u32, guard: &str) {
+        match bits {
+            64 => self.op(format!("{guard}mov.b64 {to}, {operand};")),
+            32 => {
+                self.op(format!("{guard}mov.b32 {WORD}, {operand};"));
+                self.op(format!("{guard}cvt.u64.u32 {to}, {WORD};"));
+            }
+            _ => {
+                self.op(format!("{guard}mov.b16 {HALF}, {operand};"));
+                self.op(format!("{guard}cvt.u64.u16 {to}, {HALF};"));
             }
         }
     }

@@ -6,6 +6,7 @@
 //! | store buffers | [`crate::passes`] | delays stores, omits and inserts fences |
 //! | log | [`crate::logging::passes`] | tells the host what threads do |
 //! | HiRace | [`crate::hirace::passes`] | looks for races itself, and tells the host of those |
+//! | ScoRD | [`crate::scord::passes`] | likewise, by scopes, fences and locks |
 
 use bugaroo_device_handlers::kit::DeviceCode;
 use bugaroo_ptx::ast::{Item, Linkage, Module};

@@ -18,9 +18,11 @@ mod error;
 pub mod hirace;
 pub mod kits;
 pub mod logging;
+mod looking;
 pub mod passes;
 mod plan;
 mod scope;
+pub mod scord;
 mod source;
 pub mod verify;
 

@@ -32,7 +32,7 @@ struct Options {
     /// This detector only; may be repeated
     #[arg(long, value_name = "NAME", value_parser = DETECTORS)]
     detector: Vec<String>,
-    /// Feed the detector by device code, which there is for barracuda (the default) and for hirace. Programs that it does not know differ
+    /// Feed the detector by device code, which there is for barracuda (the default), hirace and scord. Programs that it does not know differ
     #[arg(long)]
     handlers: bool,
     /// What the detector is set to, as for `race`

@@ -4,7 +4,7 @@
 use bugaroo_semantics::event::Lanes;
 
 use super::grid::Grid;
-use super::report::Reports;
+use super::report::{self, Reports};
 
 /// A slot for a block.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Grid {
             return;
         }
         if waiting < cta.live {
-            reports.warn_once("scord: barriers of some threads of a block count as barriers of all of them: races may be missed");
+            reports.warn_once(report::SOME_THREADS);
         }
         self.count_barrier(by.cta, reports);
     }

@@ -12,7 +12,7 @@ use super::cache::Metadata;
 use super::check::Now;
 use super::fences::Blocks;
 use super::layout::{Facts, Layout};
-use super::report::{Reports, Sites};
+use super::report::{self, Reports, Sites};
 use super::sweep::Sweep;
 use super::warp::Warp;
 use super::{Choice, Options};
@@ -69,7 +69,7 @@ impl Grid {
     ) -> Grid {
         let layout = layout_of(&shape, options, program.roles.as_deref(), program.needs);
         if shape.blocks > layout.blocks() {
-            reports.warn("scord: a grid has more blocks than its metadata has numbers for: races may be missed or misnamed", 1);
+            reports.warn(report::TOO_MANY_BLOCKS, 1);
         }
         let tag = options.cache.map(|bits| bits.min(layout.widths().tag));
         Grid {
@@ -192,7 +192,7 @@ impl Grid {
         if let AccessKind::Atomic(AtomOp::Cas) = access.kind {
             let taken = access.by.mask & access.wrote & !warp.opened;
             if taken != 0 && warp.held.take(taken, device, |lane| access.address(lane)) {
-                reports.warn_once("scord: a warp holds more than four locks: the oldest is forgotten");
+                reports.warn_once(report::TOO_MANY_LOCKS);
             }
         } else if !atomic {
             warp.held.drop_inactive(access.by.mask);
@@ -229,8 +229,7 @@ impl Grid {
     pub(super) fn wrap(&mut self, wrapped: bool, reports: &mut Reports) {
         if wrapped && !self.wrapped {
             self.wrapped = true;
-            reports
-                .warn("scord: a count of fences or barriers has wrapped: a race may be missed or made up", 1);
+            reports.warn(report::WRAPPED, 1);
         }
     }
 

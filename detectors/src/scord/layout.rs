@@ -54,6 +54,27 @@ pub struct Facts {
     pub locks: bool,
 }
 
+/// Where fields are in the word: the lowest bit, and how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// Locks that were held.
+    pub bloom: (u32, u32),
+    /// Flags ([`super::metadata`]).
+    pub flags: (u32, u32),
+    /// Barriers of the block.
+    pub barrier: (u32, u32),
+    /// Block fences of the warp.
+    pub blk_fence: (u32, u32),
+    /// Device fences of the warp.
+    pub dev_fence: (u32, u32),
+    /// Warp.
+    pub warp: (u32, u32),
+    /// Block.
+    pub block: (u32, u32),
+    /// Instruction.
+    pub site: (u32, u32),
+}
+
 /// A field's place in the word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Field {
@@ -177,6 +198,21 @@ impl Layout {
     /// Of widths that fit.
     fn of(widths: Widths) -> Layout {
         Layout::new(widths).expect("the sum was kept to a word")
+    }
+
+    /// Where the fields are that a word has without the cache and with warps that are one.
+    pub fn fields(&self) -> Fields {
+        let of = |field: Field| (field.shift, field.mask.count_ones());
+        Fields {
+            bloom: of(self.bloom),
+            flags: of(self.flags),
+            barrier: of(self.barrier),
+            blk_fence: of(self.blk_fence),
+            dev_fence: of(self.dev_fence),
+            warp: of(self.warp),
+            block: of(self.block),
+            site: of(self.site),
+        }
     }
 
     /// How wide the fields are.

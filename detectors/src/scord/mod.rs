@@ -56,6 +56,7 @@
 mod barriers;
 mod cache;
 pub mod check;
+pub mod device;
 pub mod fences;
 mod grid;
 mod held;

@@ -12,6 +12,15 @@ use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
 /// Instructions that are kept, where it is not known how many the program has.
 const MOST_SITES: usize = 1 << 16;
 
+/// What it warns of, natively and on the device.
+pub(super) const TOO_MANY_BLOCKS: &str =
+    "scord: a grid has more blocks than its metadata has numbers for: races may be missed or misnamed";
+pub(super) const TOO_MANY_LOCKS: &str = "scord: a warp holds more than four locks: the oldest is forgotten";
+pub(super) const WRAPPED: &str =
+    "scord: a count of fences or barriers has wrapped: a race may be missed or made up";
+pub(super) const SOME_THREADS: &str =
+    "scord: barriers of some threads of a block count as barriers of all of them: races may be missed";
+
 /// What the instructions of a program have been seen to do.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
@@ -31,21 +40,30 @@ impl Sites {
         site.wrapping_sub(self.first)
     }
 
+    /// Of a program whose accesses are known beforehand: number, kind, strength and bytes of an element.
+    pub fn known(first: Site, accesses: &[(u32, AccessKind, Strength, u32)]) -> Sites {
+        let mut sites = Sites::new(first);
+        for (number, kind, strength, size) in accesses {
+            sites.keep(*number as usize, (*kind, *strength, *size));
+        }
+        sites
+    }
+
     /// One has accessed memory.
     #[inline]
     pub fn see(&mut self, number: u32, access: &Access<'_>) {
         if self.seen.get(number as usize).is_none_or(|seen| seen.is_none()) {
-            self.keep(number as usize, access);
+            self.keep(number as usize, (access.kind, access.strength, access.size));
         }
     }
 
     #[cold]
-    fn keep(&mut self, number: usize, access: &Access<'_>) {
+    fn keep(&mut self, number: usize, seen: (AccessKind, Strength, u32)) {
         if number < MOST_SITES {
             if self.seen.len() <= number {
                 self.seen.resize(number + 1, None);
             }
-            self.seen[number] = Some((access.kind, access.strength, access.size));
+            self.seen[number] = Some(seen);
         }
     }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, Queues};
 use bugaroo_injector::collect_sites::{Point, SiteTable, collect_sites};
-use bugaroo_injector::hirace::detect;
 use bugaroo_injector::logging::{Loads, Logged, Options, Place, log};
+use bugaroo_injector::{hirace, scord};
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory, Program, Watch};
@@ -33,8 +33,10 @@ const TURNS: u64 = 64;
 pub enum Kit {
     /// It tells what threads do.
     Log,
-    /// It looks for races itself.
+    /// It looks for races itself, as HiRace.
     Hirace,
+    /// As ScoRD.
+    Scord,
 }
 
 /// A module whose launches log, or look for races.
@@ -64,7 +66,8 @@ impl Logs {
         let original = Arc::new(original.map_err(|error| Refusal::load(error, Some))?);
         let logged = match kit {
             Kit::Log => log(source, OPTIONS),
-            Kit::Hirace => detect(source),
+            Kit::Hirace => hirace::detect(source),
+            Kit::Scord => scord::detect(source),
         };
         let logged = logged.map_err(|error| error.to_string());
         let sites = logged.as_ref().map_or_else(|_| Vec::new(), |logged| sites(&original, &logged.places, 0));

@@ -111,6 +111,12 @@ pub enum Broken {
     /// The module does not look for races.
     #[error("hirace: the module has no detector")]
     NoDetector,
+    /// There is no room for metadata.
+    #[error("scord: the device has no room for metadata")]
+    NoMetadata,
+    /// The module does not look for scoped races.
+    #[error("scord: the module has no detector")]
+    NoScord,
     /// A record is none that the module's code writes: the program has written over the queues, most likely.
     #[error("logging: record {ticket} is damaged: {what}")]
     Damaged {

@@ -26,10 +26,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::Set;
-use bugaroo_detectors::hirace::device::{FromDevice, Told};
+use bugaroo_detectors::{hirace, scord};
 use bugaroo_protocol::{Backend, Detector, Model, Orders, RaceSettings};
 use bugaroo_simulator::{Program, Watch};
 
+use crate::feeds::Told;
 use crate::host_watch::Keeper;
 use crate::injection::Injection;
 use crate::queue::Ticket;
@@ -46,7 +47,7 @@ use watched::Watching;
 #[derive(Debug)]
 pub struct Race {
     /// Who takes the races that device code has found, where it looks for them.
-    pub told: Option<Rc<RefCell<Told>>>,
+    pub told: Option<Told>,
     looker: Rc<RefCell<Looker>>,
     programs: Programs,
     grids: Grids,
@@ -84,12 +85,12 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
             names()
         ));
     }
-    let by_device = |detector: &Detector| matches!(detector, Detector::Barracuda | Detector::Hirace);
-    let of_one_kind = orders.race.iter().all(|detector| *detector == orders.race[0] && by_device(detector));
+    let of_one_kind =
+        orders.race.iter().all(|detector| *detector == orders.race[0] && *detector != Detector::Ptx);
     if orders.handlers && !of_one_kind {
         return Some(format!(
-            "race detectors ({}) with injected handlers: device code is there for barracuda and for hirace, one at a time: it does \
-             not say which write a read has read, as ptx has to know, and there is none for scord yet",
+            "race detectors ({}) with injected handlers: device code is there for barracuda, hirace and scord, one at a time: it \
+             does not say which write a read has read, as ptx has to know",
             names()
         ));
     }
@@ -120,10 +121,18 @@ impl Race {
     pub fn new(wanted: &[Detector], settings: &RaceSettings, device_looks: bool) -> Option<Race> {
         let mut detectors = detectors::make(wanted, settings)?;
         let mut told = None;
-        if device_looks && wanted.contains(&Detector::Hirace) {
-            let from_device = FromDevice::default();
-            told = Some(from_device.told());
-            detectors = vec![Box::new(from_device)];
+        match wanted {
+            [Detector::Hirace, ..] if device_looks => {
+                let from_device = hirace::device::FromDevice::default();
+                told = Some(Told::Hirace(from_device.told()));
+                detectors = vec![Box::new(from_device)];
+            }
+            [Detector::Scord, ..] if device_looks => {
+                let from_device = scord::device::FromDevice::default();
+                told = Some(Told::Scord(from_device.told()));
+                detectors = vec![Box::new(from_device)];
+            }
+            _ => {}
         }
         Some(Race {
             told,

@@ -19,8 +19,9 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-use cuda::hirace::{Launch, Looking, Sizes, layout};
+use cuda::hirace::{Launch, Looking, layout};
 use cuda::logging::sites;
+use cuda::looking::Sizes;
 
 use crate::logging_support::own::sites_of_lines;
 

@@ -2,11 +2,11 @@
 
 use bugaroo_device_handlers::hirace::call;
 
-use super::where_looked_at;
 use crate::collect_sites::PointKind;
 use crate::emit::{ADDRESS, label};
 use crate::hirace::word;
 use crate::logging::{Log, Told};
+use crate::looking::where_looked_at;
 use crate::plan::Plan;
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {

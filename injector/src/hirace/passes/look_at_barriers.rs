@@ -4,32 +4,20 @@
 
 use bugaroo_device_handlers::hirace::call;
 
-use super::where_looked_at;
-use crate::emit::{PHASE, label};
+use super::NAMES;
+use crate::emit::label;
 use crate::logging::{Log, Told};
+use crate::looking::{look_at_block_barriers, where_looked_at};
 use crate::plan::Plan;
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {
+    look_at_block_barriers(log, plan, &NAMES);
     for (index, (told, around)) in log.points.iter().zip(&mut plan.points).enumerate() {
-        let Some(operand) = told.operand.as_deref() else { continue };
-        match told.before {
-            Some(Told::Arrive { waits: true, .. }) => {
-                let comes = where_looked_at(&label(index, "looked"), |code| {
-                    code.call(call::ARRIVE, &[("b32", operand)], &[PHASE]);
-                });
-                let goes = where_looked_at(&label(index, "left"), |code| {
-                    code.call(call::LEAVE, &[("b32", operand), ("b32", PHASE)], &[]);
-                });
-                around.before.push_str(&comes);
-                around.after.push_str(&goes);
-            }
-            Some(Told::Meet) => {
-                let meets = where_looked_at(&label(index, "looked"), |code| {
-                    code.call(call::MEET, &[("b32", operand)], &[]);
-                });
-                around.before.push_str(&meets);
-            }
-            _ => {}
+        if let (Some(operand), Some(Told::Meet)) = (told.operand.as_deref(), told.before) {
+            let meets = where_looked_at(&label(index, "looked"), |code| {
+                code.call(call::MEET, &[("b32", operand)], &[]);
+            });
+            around.before.push_str(&meets);
         }
     }
 }

@@ -6,15 +6,25 @@ mod look_at_accesses;
 mod look_at_barriers;
 mod look_at_exits;
 
+use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, call};
 use bugaroo_device_handlers::kit;
 
-use crate::emit::{Code, LOGGING};
 use crate::kits::{Kit, Pass};
 use crate::logging::Log;
+use crate::looking::Names;
 use crate::plan::Plan;
 
 /// HiRace.
 pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: kit::HIRACE };
+
+/// What it is called by.
+const NAMES: Names = Names {
+    variable: HIRACE_VARIABLE,
+    begin: call::BEGIN,
+    exit: call::EXIT,
+    arrive: call::ARRIVE,
+    leave: call::LEAVE,
+};
 
 /// Every pass, in order: guards open first and close last.
 pub const PASSES: [Pass<Log>; 7] = [
@@ -33,13 +43,4 @@ fn open_guards(log: &Log, plan: &mut Plan) {
 
 fn close_guards(log: &Log, plan: &mut Plan) {
     crate::passes::close_guards::run(&log.sites, plan);
-}
-
-/// What is done where the launch is looked at, and passed over where it is not. The label is written behind it.
-fn where_looked_at(label: &str, does: impl FnOnce(&mut Code)) -> String {
-    let mut code = Code::default();
-    code.op(format!("@!{LOGGING} bra {label};"));
-    does(&mut code);
-    code.label(label);
-    code.finish()
 }

@@ -4,14 +4,12 @@
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, prepare, record};
 
 use crate::emit::{
-    ADDRESS, ANSWER, AT, CAPACITY, Code, FIRST, HALF, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT, P, QUEUE,
-    RECORD, TICKET, VALUE, WARP, WORD, WRITE, function_label,
+    ADDRESS, ANSWER, AT, CAPACITY, COMPARAND, Code, FIRST, HALF, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT,
+    P, QUEUE, RECORD, TICKET, VALUE, WARP, WORD, WRITE, function_label,
 };
 use crate::logging::{Log, emit};
 use crate::plan::Plan;
 
-/// What a compare-and-swap compares with, while it runs.
-pub(super) const COMPARAND: &str = "%bugaroo_comparand";
 /// The elements of a store beside [`VALUE`], the first: a family.
 pub(super) const MORE: &str = "%bugaroo_more";
 

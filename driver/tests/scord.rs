@@ -1,0 +1,184 @@
+//! What ScoRD on the device finds is what the native detector finds of the same launch: in lockstep all of it, how often and by
+//! which condition.
+//!
+//! Where threads run apart, some of a warp's may access memory before the device has looked at others that it had looked at together. Then
+//! the device's words change in another order than the memory, and another of two racing accesses may come first. So there the
+//! two are compared on kernels that race in any order, or in none.
+
+mod logging_support;
+mod scord_support;
+mod scripts_support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bugaroo_detectors::scord::metadata;
+use bugaroo_detectors::{Finding, Missing, Warning};
+use bugaroo_device_handlers::scord::flag;
+use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
+use cuda::looking::Sizes;
+use logging_support::random;
+use scord_support::{Device, Ran, Setup};
+
+fn sizes(words: u64, races: u64) -> Sizes {
+    Sizes { words, races, kind: AllocationKind::Tool }
+}
+
+fn setup(seed: u64) -> Setup {
+    Setup { seed, pct: seed % 3 == 2, lockstep: true, sizes: sizes(64 << 20, 1 << 12) }
+}
+
+/// Two accesses that race, which condition, and how often.
+fn sorted(findings: &[Finding]) -> Vec<String> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for Finding { kind, class, missing, first, second, count, .. } in findings {
+        let by = format!("{:?} at {} {:?}", second.kind, second.site, second.strength);
+        let behind = format!("{:?} at {} {:?}", first.kind, first.site, first.strength);
+        *counts.entry(format!("{kind:?} {class:?} {missing:?}: {by} behind {behind}")).or_default() += count;
+    }
+    counts.into_iter().map(|(what, count)| format!("{what}, {count} times")).collect()
+}
+
+/// Which places race, whichever comes first, and by which condition.
+fn pairs(findings: &[Finding]) -> BTreeSet<String> {
+    let pair = |Finding { class, missing, first, second, .. }: &Finding| {
+        let (low, high) = (first.site.min(second.site), first.site.max(second.site));
+        format!("{class:?} {missing:?}: {low} and {high}")
+    };
+    findings.iter().map(pair).collect()
+}
+
+/// Whether there is a warning of this, and all others.
+fn without<'a>(all: &'a [Warning], part: &str) -> (bool, Vec<&'a Warning>) {
+    let (these, mut others): (Vec<&Warning>, Vec<&Warning>) =
+        all.iter().partition(|warning| warning.what.contains(part));
+    others.sort();
+    (!these.is_empty(), others)
+}
+
+fn same_warnings(ran: &Ran, what: &str) {
+    // Device code does not know who of a block waits, and warns wherever not all need to.
+    let (partial, native) = without(&ran.native.1, "barriers of some threads of a block");
+    let (counted, device) = without(&ran.device.1, "a barrier with a thread count");
+    assert_eq!(native, device, "{what}: warnings");
+    assert!(counted || !partial, "{what}: a barrier of some threads is not warned of");
+}
+
+fn same(ran: &Ran, what: &str) {
+    assert_eq!(sorted(&ran.native.0), sorted(&ran.device.0), "{what}: native, then the device");
+    same_warnings(ran, what);
+}
+
+fn run(source: &str, setup: &Setup, (grid, block): (u32, u32)) -> Ran {
+    let mut device = Device::new(source).unwrap_or_else(|error| panic!("{error}"));
+    let out = device.memory.alloc(1 << 16, 256, AllocationKind::Program).expect("room");
+    let params = out.to_le_bytes();
+    let spec = LaunchSpec {
+        kernel: "k",
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        dynamic_shared: 0,
+        params: &params,
+        cluster: None,
+        step_budget: Some(50_000_000),
+    };
+    let ran = device.launch(&spec, setup);
+    assert_eq!(ran.end, End::Complete, "{setup:?}");
+    ran
+}
+
+/// The word's flags are the same on either side.
+#[test]
+fn flags_of_a_word_are_the_detectors() {
+    for (device, native) in [
+        (flag::MODIFIED, metadata::MODIFIED),
+        (flag::BLK_SHARED, metadata::BLK_SHARED),
+        (flag::DEV_SHARED, metadata::DEV_SHARED),
+        (flag::FIRST, metadata::FIRST),
+        (flag::IS_ATOM, metadata::IS_ATOM),
+        (flag::DEVICE_SCOPE, metadata::DEVICE_SCOPE),
+        (flag::STRONG, metadata::STRONG),
+        (flag::ORDERED, metadata::ORDERED),
+    ] {
+        assert_eq!(device, u32::from(native));
+    }
+}
+
+#[test]
+fn random_kernels_of_scopes_and_locks() {
+    let (mut told, mut found) = (0, BTreeMap::new());
+    for seed in 0..120 {
+        let source = scord_support::random::kernel(seed);
+        let ran = run(&source, &setup(seed), (3, 96));
+        same(&ran, &format!("seed {seed}\n{source}"));
+        told += ran.told;
+        for finding in &ran.device.0 {
+            *found.entry(finding.missing).or_insert(0) += 1;
+        }
+    }
+    println!("{told} accesses of lanes, {found:?}");
+    for missing in [
+        Missing::BlockFence,
+        Missing::DeviceFence,
+        Missing::StrongAccess,
+        Missing::AtomicScope,
+        Missing::LockOnLoad,
+        Missing::LockOnStore,
+    ] {
+        assert!(found.get(&missing).is_some_and(|count| *count > 5), "{missing:?}: {found:?}");
+    }
+}
+
+#[test]
+fn random_kernels() {
+    let mut found = 0;
+    for seed in 0..60 {
+        let source = random::kernel(seed);
+        let ran = run(&source, &setup(seed), (2, 64));
+        same(&ran, &format!("seed {seed}\n{source}"));
+        found += ran.device.0.len();
+    }
+    assert!(found > 200, "{found} findings");
+}
+
+/// Threads run apart.
+#[test]
+fn kernels_that_race_in_any_order_or_in_none() {
+    let mut found = 0;
+    for seed in 0..120 {
+        let (source, expected) = scord_support::random::settled(seed, seed % 3 != 0);
+        for (expected, shape) in expected.into_iter().zip([(1, 96), (3, 32)]) {
+            let ran = run(&source, &Setup { lockstep: false, ..setup(seed) }, shape);
+            let what = format!("seed {seed}, {shape:?}\n{source}");
+            let device = pairs(&ran.device.0);
+            assert_eq!(pairs(&ran.native.0), device, "{what}: native, then the device");
+            assert_eq!(device.len(), expected, "{what}: {device:?}");
+            same_warnings(&ran, &what);
+            found += expected;
+        }
+    }
+    assert!(found > 100, "{found} pairs of places");
+}
+
+#[test]
+fn scripts() {
+    scripts_support::all(36, |path, script, seed| {
+        let (setup, mut accesses) = (setup(seed), 0);
+        let mut device = Device::new(&script.source)?;
+        script.each(
+            &mut device,
+            |device| &mut device.memory,
+            4_000_000,
+            |device, spec, lockstep| {
+                let ran = device.launch(spec, &Setup { lockstep, ..setup.clone() });
+                let what = format!("{} {}", path.display(), spec.kernel);
+                if ran.end == End::Complete {
+                    same(&ran, &what);
+                    accesses += ran.told;
+                } else {
+                    println!("{what}: it does not end well");
+                }
+            },
+        );
+        Ok(accesses)
+    });
+}

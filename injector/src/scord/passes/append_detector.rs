@@ -1,0 +1,9 @@
+//! append-detector: the detector's code at the module's end, and its declarations at the head.
+
+use crate::kits::append;
+use crate::logging::Log;
+use crate::plan::Plan;
+
+pub(super) fn run(log: &Log, plan: &mut Plan) {
+    append(&super::KIT.code, &log.sites, plan);
+}
