@@ -72,7 +72,7 @@ impl Tools {
 
     /// What asks detectors about the programs of `apps/race_suite`.
     pub fn race_suite(&self, nvcc: PathBuf) -> race_suite::tools::Tools {
-        race_suite::tools::Tools { nvcc, bugaroo: self.folder.join(BUGAROO), handlers: false }
+        race_suite::tools::Tools { nvcc, bugaroo: self.folder.join(BUGAROO), handlers: false, settings: None }
     }
 
     /// The user's wish to stop.
