@@ -188,3 +188,32 @@ fn settings_say_what_is_looked_at() {
     let small = report("hirace", "[hirace]\nblock_clock = 2\n", 0);
     assert!(warnings(&small).contains("more barriers than the shadow word can count"), "{small:#}");
 }
+
+/// Device code finds the races of the same lines. It need not know the earlier access: its words have room for less.
+#[test]
+fn on_the_device_as_natively() {
+    let lines = |detector: &str, handlers: &[&str]| {
+        let state = state();
+        let looked = ["race", "--detector", detector, "--trials", "4", "--seed", "1", "--format", "json"];
+        let report = json(&bugaroo(&state, &[&looked[..], handlers].concat(), "no_fence"), 1);
+        assert!(report["accesses"].as_u64().expect("accesses") > 0);
+        let line = |race: &Value, side: &str| race[side]["source"]["line"].as_u64();
+        let races = report["races"].as_array().expect("races");
+        let mut lines: Vec<_> =
+            races.iter().map(|race| [line(race, "first"), line(race, "second")]).collect();
+        // Which of the two comes first is the schedule's.
+        lines.iter_mut().filter(|lines| lines[0].is_some()).for_each(|lines| lines.sort());
+        lines
+    };
+    for detector in ["hirace", "scord"] {
+        let (native, device) = (lines(detector, &[]), lines(detector, &["--handlers"]));
+        assert!(!native.is_empty() && !device.is_empty());
+        for (of, others) in [(&native, &device), (&device, &native)] {
+            let is = |one: &[Option<u64>; 2], other: &[Option<u64>; 2]| match (one, other) {
+                ([None, line], other) | (other, [None, line]) => other.contains(line),
+                (one, other) => one == other,
+            };
+            assert!(of.iter().all(|one| others.iter().any(|other| is(one, other))), "{native:?} {device:?}");
+        }
+    }
+}

@@ -110,7 +110,7 @@ impl Page {
     pub fn word(&self, element: usize) -> u64 {
         match self.alike(element >> GROUP_SHIFT) {
             Some((first, apart)) => further(first, (element % GROUP) as u64, apart),
-            None if element % GROUP == 0 => self.firsts[element >> GROUP_SHIFT],
+            None if element.is_multiple_of(GROUP) => self.firsts[element >> GROUP_SHIFT],
             None => self.rests[place(element)],
         }
     }
@@ -122,7 +122,7 @@ impl Page {
         if self.alike[group >> 6] >> (group & 63) & 1 != 0 {
             self.spread(group);
         }
-        if element % GROUP == 0 { &mut self.firsts[group] } else { &mut self.rests[place(element)] }
+        if element.is_multiple_of(GROUP) { &mut self.firsts[group] } else { &mut self.rests[place(element)] }
     }
 
     /// Keeps all words of a group.
@@ -184,7 +184,7 @@ impl Page {
         let mut differ = 0;
         let mut at = from;
         while at < to {
-            let (group, end) = (at >> GROUP_SHIFT, ((at >> GROUP_SHIFT) + 1 << GROUP_SHIFT).min(to));
+            let (group, end) = (at >> GROUP_SHIFT, (((at >> GROUP_SHIFT) + 1) << GROUP_SHIFT).min(to));
             match self.alike(group) {
                 Some((first, apart)) if apart == 0 || lane(first) as usize + GROUP <= 32 => {
                     differ |= first ^ old

@@ -9,8 +9,12 @@ use crate::logging_support::random::Numbers;
 /// they would wait for each other. They hold these while they access places of their own alone: of lanes at one place, each with locks of its
 /// own, any may be the last one.
 pub fn kernel(seed: u64) -> String {
-    let mut writer =
-        Writer { numbers: Numbers(seed ^ 0x5c0_4d), text: String::new(), labels: 0, few: seed % 2 == 0 };
+    let mut writer = Writer {
+        numbers: Numbers(seed ^ 0x0005_c04d),
+        text: String::new(),
+        labels: 0,
+        few: seed.is_multiple_of(2),
+    };
     for _ in 0..6 + writer.numbers.next(6) {
         writer.part();
     }
