@@ -123,9 +123,9 @@ fn parameters_come_from_files() {
     let verify = |file: &str| place.bugaroo(&["verify", "f.ptx", "--params", file]);
     verify("all.bin").exits(0).prints("4 dynamic barriers");
     verify("all.txt").exits(0).prints("4 dynamic barriers");
-    // Whether there are barriers at all is the same for all threads, so each way is looked at; who takes part has to be given.
+    // Whether there are barriers at all is the same for all threads, so each way is looked at, but not where who takes part is not known.
     verify("part.bin").exits(0).prints("in each of 3 cases of its parameters");
-    verify("one.bin").exits(4).prints("fields_param_0+4=VALUE");
+    verify("one.bin").exits(4).prints("fields_param_0+8=VALUE");
     verify("long.bin").exits(2).says("25 bytes of parameters for kernel `fields`, which has 24");
     verify("bad.txt").exits(2).says("line 2");
     verify("none.bin").exits(2).says("none.bin");
