@@ -22,7 +22,7 @@ use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::logging::Broken;
-use crate::looking::{Arrays, Sizes, entries, words};
+use crate::looking::{Arrays, Sizes, entries, is_counted, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -176,7 +176,7 @@ impl Looking {
             refused: counted[control::REFUSED / 8],
             lost: counted[control::LOST / 8],
             partial: counted[control::PARTIAL / 8],
-            counted: self.launch.places.iter().flatten().any(is_counted),
+            counted: self.launch.places.iter().flatten().any(|place| is_counted(place.told)),
             too_large: false,
         });
         let of_slot = |slot| words(memory, state.blocks + slot * state.block_bytes + block::ACCESSES as u64);
@@ -208,9 +208,4 @@ impl Looking {
             count: entry[race::COUNT / 8],
         })
     }
-}
-
-/// Whether it is a barrier that need not wait for all threads of a block.
-fn is_counted(place: &Place) -> bool {
-    matches!(place.told, Stands::Arrive { counted: true, .. })
 }

@@ -20,9 +20,7 @@ use bugaroo_device_handlers::constants::CHUNK;
 use bugaroo_device_handlers::{CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel};
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
-use bugaroo_protocol::{
-    self as protocol, Detector, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space,
-};
+use bugaroo_protocol::{self as protocol, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler,
     Scheduler,
@@ -225,12 +223,7 @@ impl Injection {
         (config, memory): (&DeviceConfig, u64),
     ) -> Result<Prepared, Refusal> {
         if self.device_looks() {
-            // Detectors of one kit, as orders for several are refused.
-            let kit = match self.race() {
-                [Detector::Hirace, ..] => Kit::Hirace,
-                [Detector::Scord, ..] => Kit::Scord,
-                _ => Kit::Log,
-            };
+            let kit = Kit::of(self.race());
             return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory, kit)?) });
         }
         let wanted =

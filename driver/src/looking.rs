@@ -1,6 +1,7 @@
 //! What detectors on the device have in common on the host's side: how much memory a launch gets, and how its report is read.
 
 use bugaroo_device_handlers::looking::{page, race};
+use bugaroo_injector::logging::Told as Stands;
 use bugaroo_simulator::{AllocationKind, Memory};
 
 /// Most bytes of a launch's words.
@@ -77,4 +78,9 @@ pub(crate) fn entries<const N: usize>(memory: &Memory, report: u64, count: u64) 
         .collect();
     entries.sort_unstable_by_key(|entry| entry[race::NUMBER / 8]);
     entries
+}
+
+/// Whether it is a barrier that need not wait for all threads of a block.
+pub(crate) fn is_counted(told: Stands) -> bool {
+    matches!(told, Stands::Arrive { counted: true, .. })
 }

@@ -28,7 +28,7 @@ use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::logging::Broken;
-use crate::looking::{Arrays, Sizes, entries, words};
+use crate::looking::{Arrays, Sizes, entries, is_counted, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -250,11 +250,6 @@ impl Looking {
             count: entry[race::COUNT / 8],
         })
     }
-}
-
-/// Whether it is a barrier that need not wait for all threads of a block.
-fn is_counted(told: Stands) -> bool {
-    matches!(told, Stands::Arrive { counted: true, .. })
 }
 
 /// A condition by the device's number.

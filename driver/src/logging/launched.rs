@@ -14,6 +14,7 @@ use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, Queues};
 use bugaroo_injector::collect_sites::{Point, SiteTable, collect_sites};
 use bugaroo_injector::logging::{Loads, Logged, Options, Place, log};
 use bugaroo_injector::{hirace, scord};
+use bugaroo_protocol::Detector;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory, Program, Watch};
@@ -37,6 +38,17 @@ pub enum Kit {
     Hirace,
     /// As ScoRD.
     Scord,
+}
+
+impl Kit {
+    /// That of detectors that are asked for; orders for those of several kits are refused.
+    pub fn of(detectors: &[Detector]) -> Kit {
+        match detectors {
+            [Detector::Hirace, ..] => Kit::Hirace,
+            [Detector::Scord, ..] => Kit::Scord,
+            _ => Kit::Log,
+        }
+    }
 }
 
 /// A module whose launches log, or look for races.
