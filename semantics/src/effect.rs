@@ -23,6 +23,16 @@ pub struct Stated {
     pub elements: u8,
 }
 
+impl Stated {
+    /// Bytes of the smallest part of such an access, and how many parts there are.
+    pub fn parts(&self) -> (u32, u32) {
+        // A packed atomic is one of each of its elements (PTX ISA, "Packed Data-types").
+        let packed =
+            matches!(self.kind, AccessKind::Atomic(_)) && matches!(self.ty, Type::F16x2 | Type::BF16x2);
+        if packed { (2, 2) } else { (self.ty.bytes(), self.elements.into()) }
+    }
+}
+
 /// A fence, as the program has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
