@@ -292,6 +292,18 @@ pub enum Action<'a> {
     ProxyFence,
 }
 
+impl Action<'_> {
+    /// Whether it begins something, or ends it, that may be under way across a barrier of the CTA.
+    pub(crate) fn outlasts_barriers(&self) -> bool {
+        match self {
+            Action::Access(access) => access.completion != Completion::Now,
+            Action::Sync { .. } | Action::Arrive { .. } | Action::WarpSync { .. } => false,
+            Action::Exit | Action::ProxyFence => false,
+            _ => true,
+        }
+    }
+}
+
 /// A command: who does what, and which PTX instruction it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command<'a> {

@@ -41,6 +41,13 @@ fn count_of(count: Option<u32>) -> Count {
     count.map_or(Count::All, Count::Threads)
 }
 
+impl Named {
+    /// Nobody has come to it since its last use.
+    pub fn is_idle(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
 impl Machine<'_> {
     /// `bar`, `barrier`
     pub fn barrier(
@@ -185,6 +192,7 @@ impl Machine<'_> {
         if !complete {
             return Ok(());
         }
+        let all = self.meet_all(id);
         self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
         let image = self.set.image;
         for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
@@ -204,6 +212,9 @@ impl Machine<'_> {
                 fragment.state = State::Ready;
                 fragment.pc += 1;
             }
+        }
+        if all {
+            self.cut();
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
+use super::rounds::{Induction, Rounds};
 use super::shared::Shared;
 use super::symbol::{Symbol, Symbols};
 use super::text::{Fixed, extras};
@@ -80,9 +81,19 @@ pub struct Case {
     asked: Option<Symbol>,
     /// Parameters in these predicates, as they can be given.
     pub params: Vec<String>,
+    induction: Option<Induction>,
+    /// The most rounds of a loop in it that something was assumed for.
+    pub rounds: u32,
+    /// What goes wrong need not happen in any launch: values of the first rounds were taken for those of any.
+    pub widened: bool,
 }
 
 impl Case {
+    /// All that there are, with rounds of loops looked at in this way.
+    pub fn all(induction: Option<Induction>) -> Case {
+        Case { induction, ..Case::default() }
+    }
+
     /// How many predicates are assumed to be true or false.
     pub fn assumptions(&self) -> u32 {
         self.symbols.assumptions()
@@ -339,10 +350,12 @@ impl Text {
             asked: None,
             doubt: Doubt::default(),
             misuse: None,
+            rounds: Rounds::new(case.induction),
         };
         machine.start(launched.function);
         let finished = machine.run(backwards);
         case.symbols = machine.symbols.clone();
+        (case.rounds, case.widened) = (machine.rounds.most, machine.rounds.widened);
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;

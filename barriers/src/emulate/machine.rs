@@ -19,6 +19,7 @@ use super::mbarrier::Phases;
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
+use super::rounds::Rounds;
 use super::shared::Shared;
 use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
@@ -97,6 +98,8 @@ pub(super) struct Machine<'a> {
     pub doubt: Doubt,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
     pub misuse: Option<Misuse>,
+    /// Rounds of loops around barriers.
+    pub rounds: Rounds<'a>,
 }
 
 /// Where an address points.
@@ -115,14 +118,14 @@ pub(super) enum Target {
 }
 
 impl<'a> Machine<'a> {
-    /// Runs everything to its end or a misuse, the last warp first if `backwards`; answers whether all threads came to theirs.
+    /// Runs everything to its end, a misuse, or a round that has been seen, the last warp first if `backwards`; answers whether all threads came to theirs.
     pub fn run(&mut self, backwards: bool) -> Result<bool, Refusal> {
         let last = self.warps.len() - 1;
         loop {
             let mut progress = false;
             for w in 0..=last {
                 progress |= self.turn(if backwards { last - w } else { w })?;
-                if self.misuse.is_some() {
+                if self.misuse.is_some() || self.rounds.covered {
                     return Ok(true);
                 }
             }
@@ -222,6 +225,7 @@ impl<'a> Machine<'a> {
         action: Action<'_>,
         condition: Option<u32>,
     ) -> Result<(), Refusal> {
+        self.rounds.under_way |= action.outlasts_barriers();
         let command = Command { lanes, origin: pc, action };
         let program = self.out.warp_mut(w as u32);
         let pushed = match condition {

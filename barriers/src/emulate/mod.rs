@@ -52,6 +52,7 @@ mod possible;
 mod refusal;
 mod registers;
 mod returns;
+mod rounds;
 mod shape;
 mod shared;
 mod step;
@@ -63,3 +64,4 @@ mod warp;
 
 pub use input::{Case, DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
 pub use refusal::{Cause, Refusal, RefusalKind};
+pub use rounds::Induction;

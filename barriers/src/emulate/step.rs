@@ -25,6 +25,9 @@ impl Machine<'_> {
         let mut progress = false;
         'select: while let Some((index, stop)) = self.warps[w].select(self.set.lockstep) {
             progress = true;
+            if self.rounds.covered {
+                break;
+            }
             let fragment = self.warps[w].fragments[index];
             let (mask, frame) = (fragment.mask, fragment.frame);
             let mut pc = fragment.pc;

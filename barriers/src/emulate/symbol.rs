@@ -70,6 +70,8 @@ pub(super) enum Node {
     Compare { order: Order, bytes: u8, a: Source, b: Source },
     /// A sum with a constant; `of` is none.
     Sum { of: Symbol, plus: u64, bytes: u8 },
+    /// A number that changes from round to round of a loop: the loop's number and the round, and which ([`super::rounds`]).
+    Round { of: (u32, u32), number: u32 },
     /// What a row function gives: its number, whether its second result, the sources.
     Row { function: u32, second: bool, sources: [Option<Source>; 4] },
 }
@@ -98,6 +100,7 @@ pub(super) struct Symbols {
     assumed: FxHashMap<u32, bool>,
     bounds: FxHashMap<u32, Bounds>,
     assumptions: u32,
+    decisions: u64,
 }
 
 fn mask(bytes: u8) -> u64 {
@@ -133,6 +136,11 @@ impl Symbols {
     /// What a constant row will hold.
     pub fn launch(&mut self, slot: i32, width: Width) -> Symbol {
         self.intern(Node::Launch { slot, width })
+    }
+
+    /// A number that changes from round to round.
+    pub fn round(&mut self, of: (u32, u32), number: u32) -> Symbol {
+        self.intern(Node::Round { of, number })
     }
 
     /// A sum of `bytes` bytes with a constant.
@@ -264,7 +272,7 @@ impl Symbols {
             };
             match self.node(symbol) {
                 Node::Param { offset, .. } => found.push(u64::from(offset)),
-                Node::Launch { .. } => {}
+                Node::Launch { .. } | Node::Round { .. } => {}
                 Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
                 Node::Sum { of, .. } => next.push(of),
                 Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
@@ -278,13 +286,20 @@ impl Symbols {
         self.assumptions
     }
 
+    /// How often a predicate was decided by what is assumed.
+    pub fn decisions(&self) -> u64 {
+        self.decisions
+    }
+
     /// Whether a predicate is known by what is assumed.
-    pub fn decided(&self, symbol: Symbol) -> Option<bool> {
+    pub fn decided(&mut self, symbol: Symbol) -> Option<bool> {
         if self.assumptions == 0 {
             return None;
         }
         let known = self.assumed.get(&(symbol.index() as u32)).copied();
-        known.or_else(|| self.follows(symbol)).map(|holds| holds ^ symbol.is_negated())
+        let decided = known.or_else(|| self.follows(symbol))?;
+        self.decisions += 1;
+        Some(decided ^ symbol.is_negated())
     }
 
     fn follows(&self, symbol: Symbol) -> Option<bool> {
