@@ -51,6 +51,7 @@ mod polling;
 mod possible;
 mod refusal;
 mod registers;
+mod residue;
 mod returns;
 mod rounds;
 mod shape;

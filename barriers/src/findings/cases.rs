@@ -15,10 +15,11 @@ const MOST_BY_INDUCTION: usize = 512;
 /// Rounds of a loop after which induction is tried.
 const MANY: u32 = 8;
 /// What is tried: short periods with few rounds first.
-const INDUCTIONS: [Induction; 3] = [
+const INDUCTIONS: [Induction; 4] = [
     Induction { exact: 2, longest: 1 },
     Induction { exact: 4, longest: 2 },
     Induction { exact: 8, longest: 4 },
+    Induction { exact: 16, longest: 8 },
 ];
 /// Values that are tried for parameters, the same for all and each of up to two by itself.
 const VALUES: [u32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 31, 32, 64, 128];
