@@ -57,8 +57,11 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
 
 /// Verifies the kernels of a PTX file.
 fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
-    let given =
-        [("--launches", args.launches.is_some()), ("--timeout", args.timeout.is_some()), ("--", !args.args.is_empty())];
+    let given = [
+        ("--launches", args.launches.is_some()),
+        ("--timeout", args.timeout.is_some()),
+        ("--", !args.args.is_empty()),
+    ];
     if let Some((what, _)) = given.iter().find(|(_, given)| *given) {
         return Err(UsageError(format!("{what} is for programs, and {} is none", args.file.display())).into());
     }

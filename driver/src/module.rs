@@ -174,7 +174,8 @@ impl Driver {
         let program = Arc::new(program);
         let injected = self.injection.install(prepared, table, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
-        let module = self.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
+        let module =
+            self.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.

@@ -86,10 +86,7 @@ impl Source {
             text: text.to_owned(),
             constants: of(&|v| v.space == Space::Const && v.linkage != Linkage::Extern),
             tables: of(&|v| {
-                v.space == Space::Global
-                    && v.linkage == Linkage::Internal
-                    && !v.managed
-                    && !v.init.is_empty()
+                v.space == Space::Global && v.linkage == Linkage::Internal && !v.managed && !v.init.is_empty()
             }),
         }
     }

@@ -15,3 +15,6 @@ pub use collected::{Collected, Seen};
 pub use run::{Recording, record};
 pub use told::{Blocks, LeftOut, Row, Wanted};
 pub use verify::{Verified, verify};
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,9 @@ use super::{Cli, Format, duration};
 
 /// Options of `verify`.
 #[derive(Clone, Debug, Args)]
-#[command(override_usage = "bugaroo verify [OPTIONS] FILE.ptx\n       bugaroo verify [OPTIONS] APP [ARGS]...")]
+#[command(
+    override_usage = "bugaroo verify [OPTIONS] FILE.ptx\n       bugaroo verify [OPTIONS] APP [ARGS]..."
+)]
 pub struct VerifyArgs {
     /// PTX file (- for standard input); or a program, which is run once on the virtual GPU: its kernels are verified as it launches
     /// them, with their grids, parameters and constants, and none of the options that say these for a file
@@ -87,7 +89,8 @@ pub fn program_apart(words: Vec<OsString>, is_program: impl Fn(&OsStr) -> bool) 
         return words;
     }
     let cli = Cli::command();
-    let options: Vec<&clap::Arg> = cli.find_subcommand("verify").map(|c| c.get_arguments().collect()).unwrap_or_default();
+    let options: Vec<&clap::Arg> =
+        cli.find_subcommand("verify").map(|c| c.get_arguments().collect()).unwrap_or_default();
     let takes_value = |word: &str| {
         let option = word.strip_prefix("--").filter(|name| !name.contains('='));
         let option = option.and_then(|name| options.iter().find(|option| option.get_long() == Some(name)));
@@ -97,7 +100,9 @@ pub fn program_apart(words: Vec<OsString>, is_program: impl Fn(&OsStr) -> bool) 
     while let Some(word) = words.get(at) {
         match word.to_str() {
             Some("--") => break,
-            Some(option) if option.len() > 1 && option.starts_with('-') => at += 1 + usize::from(takes_value(option)),
+            Some(option) if option.len() > 1 && option.starts_with('-') => {
+                at += 1 + usize::from(takes_value(option))
+            }
             _ => break,
         }
     }

@@ -116,7 +116,9 @@ impl Shown<'_> {
             warnings.push("the program launches no kernel: there is nothing to verify".to_owned());
         }
         if let Some((outcome, reason)) = &recording.failed {
-            warnings.push(format!("the program failed: {outcome}: {reason}; what it launched until then was looked at"));
+            warnings.push(format!(
+                "the program failed ({outcome}: {reason}); what it launched all the same was looked at"
+            ));
         }
         if recording.lost > 0 {
             warnings.push(format!(
@@ -134,7 +136,7 @@ impl Shown<'_> {
     fn exit(&self, findings: u8) -> Exit {
         let Shown { recording, verified, .. } = self;
         let mut rows = verified.rows.iter().map(|row| &row.findings);
-        if rows.clone().any(|findings| !findings.is_clean() && !findings.is_open()) {
+        if recording.is_finding || rows.clone().any(|findings| !findings.is_clean() && !findings.is_open()) {
             return Exit::Findings(findings);
         }
         if verified.interrupted {

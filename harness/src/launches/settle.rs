@@ -5,8 +5,9 @@
 //! launch do not matter where nothing depends on them. An error that is found so, whatever the unknown values are, is one
 //! of all these launches; it is told of the first of them, with all that is known of that.
 //!
-//! Else some blocks of the grid are looked at ([`super::blocks`]), with what the launches have in common. Where that does not
-//! do either, the launches are parted, and each part is verified by itself: by their grids first, then by the parameter that the
+//! Else some blocks of the grid are looked at ([`super::blocks`]), with what the launches have in common. Where nothing is known
+//! then for a reason that is no parameter's, and the first launch by itself is not verifiable for the same reason, none of them is
+//! said to be. Where that does not do either, the launches are parted, and each part is verified by itself: by their grids first, then by the parameter that the
 //! verdict misses, by what is in memory, and at last by all of their parameters. A part that is one launch gets the verdict
 //! that it gets.
 //!
@@ -49,6 +50,17 @@ fn is_certain(findings: &Findings) -> bool {
     wrong && findings.example.is_empty() && findings.verdict != "possible-race"
 }
 
+/// Nothing is known, and no parameter would help.
+fn is_open_by_itself(findings: &Findings) -> bool {
+    findings.is_open() && findings.refusal.as_ref().is_some_and(|refused| refused.parameter.is_none())
+}
+
+/// Why nothing is known, and where.
+fn place(findings: &Findings) -> Option<(&str, Option<u32>)> {
+    let refused = findings.refusal.as_ref()?;
+    Some((&refused.reason, refused.at.as_ref().map(|at| at.ptx_line)))
+}
+
 impl Kernel<'_> {
     /// Verifies these launches, which agree in all but grid, parameters and memory.
     pub fn settle(&mut self, launches: &[One<'_>]) {
@@ -78,10 +90,12 @@ impl Kernel<'_> {
             if looked.findings.is_clean() || common.is_exact() {
                 return self.told_looked(launches, looked);
             }
-            if is_certain(&looked.findings)
+            let certain = is_certain(&looked.findings);
+            if (certain || is_open_by_itself(&looked.findings))
                 && let Some(first) = Common::of(&launches[..1])
                 && let Some(exact) = self.look(&first, cluster)
                 && exact.findings.verdict == looked.findings.verdict
+                && (certain || place(&exact.findings) == place(&looked.findings))
             {
                 return self.told_looked(launches, exact);
             }
@@ -102,8 +116,9 @@ impl Kernel<'_> {
         if common.grid.is_none() {
             return parted(launches, |launch| launch.grid);
         }
-        let missed =
-            found.and_then(|findings| findings.refusal.as_ref()).and_then(|refused| refused.parameter.as_ref());
+        let missed = found
+            .and_then(|findings| findings.refusal.as_ref())
+            .and_then(|refused| refused.parameter.as_ref());
         let place = missed.and_then(|name| {
             let params = self.text.parameters(&common.first.kernel);
             params.into_iter().find(|(known, _)| known == name).map(|(_, place)| place)

@@ -32,7 +32,11 @@ pub struct Verified {
 ///
 /// # Errors
 /// When the system refuses a thread.
-pub async fn verify(collected: Collected, wanted: Wanted, mut interrupt: Interrupt) -> Result<Verified, Error> {
+pub async fn verify(
+    collected: Collected,
+    wanted: Wanted,
+    mut interrupt: Interrupt,
+) -> Result<Verified, Error> {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     // Texts are read, and graphs are walked, by recursion.
     let thread = std::thread::Builder::new().name("verify".to_owned()).stack_size(STACK);

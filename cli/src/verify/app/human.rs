@@ -11,31 +11,40 @@ use crate::output::{indent, table, thousands};
 use crate::verify::human;
 
 /// Most characters of a kernel's name in the table.
-const NAME: usize = 72;
+const NAME: usize = 80;
 /// Blocks that are named.
 const FEW: usize = 4;
 
+/// Rows that say the same.
+struct Group<'a> {
+    rows: Vec<&'a Row>,
+    /// Cells of the table beside the number of launches.
+    cells: [String; 4],
+    /// What is wrong, or why nothing is known; empty for a kernel that is verified.
+    told: String,
+}
+
 /// All that was found.
 pub fn describe(shown: &Shown<'_>) -> String {
-    let rows = &shown.verified.rows;
+    let groups = groups(shown);
     let mut text = String::new();
-    if !rows.is_empty() {
+    if !groups.is_empty() {
         let header = ["kernel", "grid × block", "launches", "looked at", "verdict"];
-        text += &table(&header, &[2], rows.iter().map(line));
+        text += &table(&header, &[2], groups.iter().map(Group::line));
     }
-    for row in rows.iter().filter(|row| !row.findings.is_clean()) {
+    for group in groups.iter().filter(|group| !group.told.is_empty()) {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{}, {}:", launches(row), looked_at(row));
-        text += &indent(&human::describe(&row.findings, &shown.target.app), "  ");
+        let _ = writeln!(text, "\n{}:", group.launches());
+        text += &indent(&group.told, "  ");
     }
     let mut notes = String::new();
     for left_out in &shown.verified.left_out {
         let _ = writeln!(
             notes,
-            "{}: {} launches of {} more kinds were left out; --launches N verifies more kinds",
-            demangled(&left_out.kernel),
-            thousands(left_out.launches),
-            thousands(left_out.forms)
+            "{}: {} of {} more were left out; --launches N verifies more kinds",
+            short(&left_out.kernel),
+            plural(left_out.launches, "launch", "launches"),
+            plural(left_out.forms, "kind", "kinds"),
         );
     }
     for what in &shown.recording.refused {
@@ -45,14 +54,56 @@ pub fn describe(shown: &Shown<'_>) -> String {
         notes += "the end of the program's standard error:\n";
         notes += &indent(&shown.recording.stderr, "  | ");
     }
-    if !notes.is_empty() {
-        text += "\n";
-        text += &notes;
-    }
     if shown.launches > 0 {
-        let _ = writeln!(text, "\n{}", summary(shown));
+        let _ = writeln!(notes, "{}{}", if notes.is_empty() { "" } else { "\n" }, summary(shown));
     }
-    text
+    if !text.is_empty() && !notes.is_empty() {
+        text.push('\n');
+    }
+    text + &notes
+}
+
+/// Rows that say the same, once.
+fn groups<'a>(shown: &Shown<'a>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for row in &shown.verified.rows {
+        let cells = [short(&row.findings.kernel), shape(row), looked_at(row), verdict(&row.findings)];
+        let told = match row.findings.is_clean() {
+            true => String::new(),
+            false => human::describe(&row.findings, &shown.target.app),
+        };
+        let same = |group: &&mut Group<'_>| {
+            let kernel = group.rows[0].findings.kernel == row.findings.kernel;
+            kernel && group.cells == cells && group.told == told
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.rows.push(row),
+            None => groups.push(Group { rows: vec![row], cells, told }),
+        }
+    }
+    groups
+}
+
+impl Group<'_> {
+    fn count(&self) -> u64 {
+        self.rows.iter().map(|row| row.launches).sum()
+    }
+
+    fn line(&self) -> Vec<String> {
+        let [name, shape, looked_at, verdict] = self.cells.clone();
+        vec![name, shape, thousands(self.count()), looked_at, verdict]
+    }
+
+    /// Which launches something is told of.
+    fn launches(&self) -> String {
+        let forms: u64 = self.rows.iter().map(|row| row.forms).sum();
+        let kinds = if forms == 1 { String::new() } else { format!(" of {} kinds", thousands(forms)) };
+        let first = self.rows.iter().map(|row| row.first_launch + 1).min().unwrap_or_default();
+        let [_, shape, looked_at, _] = &self.cells;
+        let number = plural(self.count(), "launch", "launches");
+        let first = format!("the first of which is launch {} of the program", thousands(first));
+        format!("{number}{kinds} with {shape}, {first}; {looked_at}")
+    }
 }
 
 /// How many launches got which verdict.
@@ -72,13 +123,34 @@ fn summary(shown: &Shown<'_>) -> String {
     format!("{}: {}", plural(shown.launches, "launch", "launches"), parts.join(", "))
 }
 
-fn line(row: &Row) -> Vec<String> {
-    let name = demangled(&row.findings.kernel);
-    let short = match name.char_indices().nth(NAME) {
-        Some(_) => name.chars().take(NAME - 1).chain(['…']).collect(),
-        None => name,
-    };
-    vec![short, shape(row), thousands(row.launches), looked_at(row), verdict(&row.findings)]
+/// A kernel's name in C++, without parameters and what templates are made with where it would be too long.
+fn short(kernel: &str) -> String {
+    let name = demangled(kernel);
+    if name.chars().count() <= NAME {
+        return name;
+    }
+    let name = name.strip_prefix("void ").unwrap_or(&name);
+    let mut text = String::new();
+    let mut depth = 0;
+    for letter in name.chars() {
+        match letter {
+            '<' => {
+                depth += 1;
+                if depth == 1 {
+                    text += "<…>";
+                }
+            }
+            '>' => depth -= 1,
+            // The parameters, or a namespace without a name.
+            '(' if depth == 0 && !text.is_empty() && !text.ends_with(':') => break,
+            letter if depth <= 0 => text.push(letter),
+            _ => {}
+        }
+    }
+    match text.char_indices().nth(NAME) {
+        Some(_) => text.chars().take(NAME - 1).chain(['…']).collect(),
+        None => text,
+    }
 }
 
 fn verdict(findings: &Findings) -> String {
@@ -102,16 +174,6 @@ fn extent([x, y, z]: [u32; 3]) -> String {
         (_, 1) => format!("{x}·{y}"),
         _ => format!("{x}·{y}·{z}"),
     }
-}
-
-/// Which launches a verdict is of.
-fn launches(row: &Row) -> String {
-    let kinds = match row.forms {
-        1 => String::new(),
-        forms => format!(" of {} kinds", thousands(forms)),
-    };
-    let number = plural(row.launches, "launch", "launches");
-    format!("{number}{kinds}, the first of them number {} of the program", thousands(row.first_launch + 1))
 }
 
 /// Which blocks a verdict is of.
