@@ -5,11 +5,13 @@
 //! launch do not matter where nothing depends on them. An error that is found so, whatever the unknown values are, is one
 //! of all these launches; it is told of the first of them, with all that is known of that.
 //!
-//! Else some blocks of the grid are looked at ([`super::blocks`]), with what the launches have in common. Where nothing is known
-//! then for a reason that is no parameter's, and the first launch by itself is not verifiable for the same reason, none of them is
-//! said to be. Where that does not do either, the launches are parted, and each part is verified by itself: by their grids first, then by the parameter that the
-//! verdict misses, by what is in memory, and at last by all of their parameters. A part that is one launch gets the verdict
-//! that it gets.
+//! Else some blocks of the grid are looked at ([`super::blocks`]), with what the launches have in common. Where launches that
+//! differ in parameters alone are not verifiable then, for a reason that is no parameter's, and the first by itself is not for the
+//! same reason, none of them is said to be.
+//!
+//! Where that does not do either, the launches are parted, and each part is verified by itself: by their grids first, then by the
+//! parameter that the verdict misses, by what is in memory, and at last by all of their parameters. A part that is one launch gets
+//! the verdict that it gets.
 //!
 //! What it misses: blocks that are not looked at, where only some are, which is said with the verdict. Values in global memory
 //! are never known, so that a kernel whose barriers depend on them is not verifiable. And constant memory is taken to keep what
@@ -91,7 +93,8 @@ impl Kernel<'_> {
                 return self.told_looked(launches, looked);
             }
             let certain = is_certain(&looked.findings);
-            if (certain || is_open_by_itself(&looked.findings))
+            let hopeless = !common.differs_in_memory && is_open_by_itself(&looked.findings);
+            if (certain || hopeless)
                 && let Some(first) = Common::of(&launches[..1])
                 && let Some(exact) = self.look(&first, cluster)
                 && exact.findings.verdict == looked.findings.verdict

@@ -179,11 +179,13 @@ fn extent([x, y, z]: [u32; 3]) -> String {
 /// Which blocks a verdict is of.
 fn looked_at(row: &Row) -> String {
     let clustered = row.cluster.is_some_and(|cluster| cluster != [1; 3]);
-    let what = if clustered { "cluster" } else { "block" };
     let blocks = match &row.blocks {
-        Blocks::Every => return format!("every {what}"),
+        Blocks::Every if clustered => return "every cluster".to_owned(),
+        Blocks::Every => return "every block".to_owned(),
         Blocks::Some(blocks) => blocks,
     };
+    let (one, several) =
+        if clustered { ("cluster of block", "clusters of blocks") } else { ("block", "blocks") };
     let flat = row.grid.is_some_and(|[_, y, z]| (y, z) == (1, 1));
     let name = |[x, y, z]: &[u32; 3]| if flat { format!("{x}") } else { format!("({x},{y},{z})") };
     let mut names: Vec<String> = blocks.iter().take(FEW).map(name).collect();
@@ -195,9 +197,9 @@ fn looked_at(row: &Row) -> String {
         _ => String::new(),
     };
     match names.split_last() {
-        None => format!("no {what}"),
-        Some((only, [])) => format!("{what} {only}{of}"),
-        Some((last, others)) => format!("{what}s {} and {last}{of}", others.join(", ")),
+        None => format!("no {one}"),
+        Some((only, [])) => format!("{one} {only}{of}"),
+        Some((last, others)) => format!("{several} {} and {last}{of}", others.join(", ")),
     }
 }
 
