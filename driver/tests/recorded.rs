@@ -8,7 +8,7 @@ use cuda::context::cuCtxSynchronize;
 use cuda::copy::cuMemcpyHtoD_v2;
 use cuda::module::cuModuleGetGlobal_v2;
 use cuda::types::CUdeviceptr;
-use support::{Device, baseline, launch, load, parameter, trial};
+use support::{baseline, launch, load, parameter, trial};
 
 const KERNEL: &str = ".version 7.0
 .target sm_70
@@ -127,5 +127,4 @@ fn nobody_is_told_who_did_not_ask() {
     };
     assert_eq!(trial.messages.iter().filter(recorded).count(), 0);
     assert_eq!(trial.launches().len(), 6);
-    let _ = Device::new;
 }

@@ -24,12 +24,15 @@ pub(super) struct Params {
     tensors: Vec<(u64, u32)>,
 }
 
+/// What is given of parameters: the first bytes of the buffer, which of them are not known all the same, and fields by name.
+type Given<'a> = (Option<&'a [u8]>, &'a [Range<usize>], &'a [(String, String)]);
+
 impl Params {
     /// The parameters of a kernel, some of them given as (name or index, value).
     pub fn new(
         function: &Function,
         info: &KernelInfo,
-        (raw, open, given): (Option<&[u8]>, &[Range<usize>], &[(String, String)]),
+        (raw, open, given): Given<'_>,
         tensors: &[(String, u32)],
     ) -> Result<Params, Refusal> {
         let mut params = Params {
