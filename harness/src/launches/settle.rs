@@ -5,7 +5,7 @@
 //! launch do not matter where nothing depends on them. An error that is found so, whatever the unknown values are, is one
 //! of all these launches; it is told of the first of them, with all that is known of that.
 //!
-//! Else some blocks of the grid are looked at ([`super::blocks`]), with what the launches have in common. Where launches that
+//! Else blocks of the grid are looked at, all or some ([`super::blocks`]), with what the launches have in common. Where launches that
 //! differ in parameters alone are not verifiable then, for a reason that is no parameter's, and the first by itself is not for the
 //! same reason, none of them is said to be.
 //!
@@ -22,7 +22,7 @@ use std::ops::Range;
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
 
-use super::blocks::{chosen, is_all};
+use super::blocks::Units;
 use super::collected::Collected;
 use super::common::{Common, One, memory, parted};
 use super::told::{Blocks, LeftOut, Row, Told, Wanted};
@@ -75,7 +75,7 @@ impl Kernel<'_> {
         let one_block = common.grid == Some([1; 3]);
         let mut found = None;
         if cluster == [1; 3] && !one_block {
-            let findings = self.verify(&common, None);
+            let (findings, _) = self.verify(&common, None);
             if findings.is_clean() {
                 return self.told(launches, Blocks::Every, findings);
             }
@@ -136,8 +136,8 @@ impl Kernel<'_> {
         parted(launches, |launch| &launch.params)
     }
 
-    /// Verifies with what launches have in common: for one block, or for any of them.
-    fn verify(&mut self, common: &Common<'_>, cta: Option<[u32; 3]>) -> Findings {
+    /// Verifies with what launches have in common: for one block, or for any of them. Also tells warp instructions that this took.
+    fn verify(&mut self, common: &Common<'_>, cta: Option<[u32; 3]>) -> (Findings, u64) {
         let first = common.first;
         self.text.reset();
         for (name, digest) in &common.constants {
@@ -169,33 +169,48 @@ impl Kernel<'_> {
             max_steps: self.wanted.max_steps,
         };
         match verify(self.text, &first.kernel, &options) {
-            Ok(verified) => verified.findings,
-            Err(refusal) => Findings::not_verifiable(&first.kernel, &refusal),
+            Ok(verified) => {
+                let steps = verified.emulation.map_or(0, |emulation| emulation.steps[0]);
+                let cases = u64::from(verified.findings.cases.max(1));
+                (verified.findings, steps.saturating_mul(cases))
+            }
+            Err(refusal) => (Findings::not_verifiable(&first.kernel, &refusal), 0),
         }
     }
 
-    /// Looks at some blocks of the grid, until one is wrong; None where the launches have no grid in common.
+    /// Looks at blocks of the grid, until one is wrong; None where the launches have no grid in common.
     fn look(&mut self, common: &Common<'_>, cluster: [u32; 3]) -> Option<Looked> {
-        let grid = common.grid?;
-        let blocks = chosen(grid, cluster);
-        let all = is_all(&blocks, grid, cluster);
+        let units = Units::new(common.grid?, cluster);
+        let mut waiting = units.chosen();
+        let mut blocks: Vec<[u32; 3]> = Vec::new();
         let mut open: Option<([u32; 3], Findings)> = None;
         let mut first: Option<Findings> = None;
-        for block in &blocks {
-            let findings = self.verify(common, Some(*block));
-            match (findings.is_clean(), findings.is_open()) {
-                (true, _) => {
-                    first.get_or_insert(findings);
+        let mut most_steps = 0;
+        while !waiting.is_empty() {
+            for block in std::mem::take(&mut waiting) {
+                let (findings, steps) = self.verify(common, Some(block));
+                most_steps = most_steps.max(steps);
+                match (findings.is_clean(), findings.is_open()) {
+                    (true, _) => {
+                        first.get_or_insert(findings);
+                    }
+                    (false, true) => {
+                        open.get_or_insert((block, findings));
+                    }
+                    (false, false) => return Some(Looked { blocks: vec![block], all: false, findings }),
                 }
-                (false, true) => {
-                    open.get_or_insert((*block, findings));
-                }
-                (false, false) => return Some(Looked { blocks: vec![*block], all: false, findings }),
+                blocks.push(block);
+            }
+            if open.is_none() && (blocks.len() as u64) < units.all() {
+                waiting = units.others(most_steps);
             }
         }
         match open {
             Some((block, findings)) => Some(Looked { blocks: vec![block], all: false, findings }),
-            None => first.map(|findings| Looked { blocks, all, findings }),
+            None => {
+                let all = blocks.len() as u64 == units.all();
+                first.map(|findings| Looked { blocks, all, findings })
+            }
         }
     }
 

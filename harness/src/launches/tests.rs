@@ -228,12 +228,14 @@ fn no_more_blocks_are_claimed_than_were_looked_at() {
         (row.findings.verdict, row.blocks.clone())
     };
     let some = |blocks: &[u32]| Blocks::Some(blocks.iter().map(|x| [*x, 0, 0]).collect());
-    assert_eq!(of(0, 16), ("deadlock", some(&[0])));
-    assert_eq!(of(15, 16), ("deadlock", some(&[15])));
-    // In the middle nobody looks, and nobody says so.
-    assert_eq!(of(7, 16), ("verified", some(&[0, 15])));
+    assert_eq!(of(0, 9000), ("deadlock", some(&[0])));
+    assert_eq!(of(8999, 9000), ("deadlock", some(&[8999])));
+    // In the middle of a large grid nobody looks, and nobody says so.
+    assert_eq!(of(7, 9000), ("verified", some(&[0, 8999])));
+    assert_eq!(of(700, 2000), ("deadlock", some(&[700])));
     assert_eq!(of(7, 8), ("deadlock", some(&[7])));
     assert_eq!(of(9, 8), ("verified", Blocks::Every));
+    assert_eq!(of(2000, 2000), ("verified", Blocks::Every));
 }
 
 #[test]
