@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use address::Address;
 pub use bisect::BisectArgs;
 pub use race::{Detector, RaceArgs, RaceFormat};
+pub use verify::{VerifyArgs, program_apart};
 
 /// Finds memory-model and synchronisation bugs in CUDA programs, without a GPU.
 #[derive(Debug, Parser)]
@@ -46,7 +47,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Looks for data races, under many schedules and memory models
     Race(RaceArgs),
-    /// Proves kernels free of barrier deadlock, unsafe barrier recycling and shared-memory races, or says why not
+    /// Proves kernels, of a PTX file or of a program as it launches them, free of barrier deadlock, unsafe barrier recycling and
+    /// shared-memory races, or says why not
     Verify(VerifyArgs),
     /// Runs PTX litmus tests, and compares what they show with what the PTX memory model allows
     Litmus(LitmusArgs),
@@ -215,65 +217,6 @@ pub struct ReplayArgs {
     /// Trial, as CELL:INDEX, both from 0; in a run of one cell the index will do
     #[arg(value_name = "TRIAL")]
     pub trial: Address,
-}
-
-/// Options of `verify`.
-#[derive(Clone, Debug, Args)]
-pub struct VerifyArgs {
-    /// PTX file; - for standard input
-    #[arg(value_name = "FILE.ptx")]
-    pub file: PathBuf,
-    /// Kernels to verify: a name, mangled or in C++, or how names begin, or a regular expression [default: all of the file]
-    #[arg(long, value_name = "K")]
-    pub kernel: Option<String>,
-    /// Dimensions of a block [default: what the kernel requires, or at most has]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
-    pub block: Vec<u32>,
-    /// Which block of the grid [default: the first]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
-    pub cta: Vec<u32>,
-    /// Dimensions of the grid [default: not known]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
-    pub grid: Vec<u32>,
-    /// Blocks of a cluster, for a kernel that works with its cluster and does not say [default: what the kernel requires]
-    #[arg(long, value_name = "X[,Y,Z]", value_delimiter = ',', num_args = 1)]
-    pub cluster: Vec<u32>,
-    /// Take warps to run in lockstep
-    #[arg(long)]
-    pub warp_synchronous: bool,
-    /// Value of a kernel parameter, by name or number (from 0); may be repeated. Of a structure, a field by its offset in bytes: 0+4=512,
-    /// with a type where the kernel does not load it as one: 0+8:u64=512. What is not given is unknown
-    #[arg(long, value_name = "NAME[+OFFSET][:TYPE]=VALUE")]
-    pub param: Vec<String>,
-    /// The parameters from a file: the bytes of the kernel's parameter buffer, as cuLaunchKernel takes them (fewer leave the rest unknown);
-    /// or, where the name ends in .txt, lines as for --param, with comments behind a #. What --param gives comes after that
-    #[arg(long, value_name = "FILE")]
-    pub params: Option<PathBuf>,
-    /// What a variable in global or constant memory holds, from a file of its bytes; may be repeated. Known without are constants, and tables
-    /// in global memory that no kernel writes and that have no name outside of the module, by their initialisers
-    #[arg(long, value_name = "NAME=FILE")]
-    pub global: Vec<String>,
-    /// Bytes that a tensor copy moves by the tensor map in this parameter; may be repeated
-    #[arg(long, value_name = "NAME=BYTES")]
-    pub tensor: Vec<String>,
-    /// Bytes of dynamic shared memory [default: not known, as much as there can be]
-    #[arg(long, value_name = "BYTES")]
-    pub shared: Option<u32>,
-    /// Write the barrier dependence graph: as SVG, or for Graphviz where the name ends in .dot
-    #[arg(long, value_name = "FILE")]
-    pub graph: Option<PathBuf>,
-    /// Warp instructions after which a kernel counts as one without an end [default: 200 million]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_steps: Option<u64>,
-    /// How to print what was found
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-    /// In JSON, list races of all pairs of lines and all barriers used again too early [default: 20 of a kernel, and how many were left out]
-    #[arg(long)]
-    pub all: bool,
-    /// What findings exit with
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub error_exitcode: u8,
 }
 
 /// Options of `litmus`.
@@ -461,3 +404,4 @@ mod bisect;
 mod race;
 #[cfg(test)]
 mod tests;
+mod verify;

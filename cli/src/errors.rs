@@ -106,13 +106,13 @@ fn object(error: String, exit: Exit, failure: Option<&BaselineFailure>) {
 }
 
 /// Says that a command line cannot be understood, or what it asked to know of the command itself.
-pub fn usage(error: &clap::Error) -> Exit {
+pub fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     // Nobody listens: no reason to stop.
     let _ = error.print();
     if !error.use_stderr() {
         return Exit::Clean;
     }
-    if json_was_asked_for(std::env::args_os()) {
+    if json_was_asked_for(words.iter().cloned()) {
         let text = error.render().to_string();
         object(text.trim_start_matches("error: ").trim_end().to_owned(), Exit::Usage, None);
     }
@@ -134,7 +134,7 @@ fn json_was_asked_for(words: impl IntoIterator<Item = OsString>) -> bool {
     let mut json = false;
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix("--").filter(|name| !name.is_empty()) else {
-            if has_program && (word == "--" || !word.starts_with('-')) {
+            if word == "--" || has_program && !word.starts_with('-') {
                 break;
             }
             continue;

@@ -25,14 +25,15 @@ use std::process::ExitCode;
 use bugaroo_harness::limits;
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Command, program_apart};
 use exit::Exit;
 
 fn main() -> ExitCode {
     limits::survive_file_size_limit();
-    let command = match Cli::try_parse() {
+    let words = program_apart(std::env::args_os().collect(), verify::is_program);
+    let command = match Cli::try_parse_from(&words) {
         Ok(cli) => cli.command,
-        Err(error) => return errors::usage(&error).into(),
+        Err(error) => return errors::usage(&error, &words).into(),
     };
     let result = match &command {
         Command::Run(args) => run::run(args),

@@ -42,6 +42,7 @@ pub fn settings_with(args: &TrialArgs, oracle: Oracle) -> anyhow::Result<Setting
         // Read by [`input`], once all else is known to be well.
         input: None,
         suppressions: Suppressions::default(),
+        record_launches: false,
     })
 }
 

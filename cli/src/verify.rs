@@ -1,8 +1,10 @@
 //! `bugaroo verify`.
 
+mod app;
 mod globals;
 mod human;
 mod kernels;
+mod kind;
 
 use std::fs;
 use std::io;
@@ -14,6 +16,9 @@ use bugaroo_barriers::findings::{Findings, verify as verify_kernel};
 use bugaroo_barriers::graph::Graph;
 use bugaroo_harness::names::demangled;
 use serde::Serialize;
+
+use kind::Kind;
+pub use kind::is_program;
 
 use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UnsupportedError, UsageError};
@@ -42,8 +47,24 @@ struct Kernel {
     demangled: String,
 }
 
-/// Verifies the kernels of a PTX file.
+/// Verifies the kernels of a PTX file, or of a program.
 pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
+    match kind::kind(&args.file)? {
+        Kind::Ptx => verify_file(args),
+        Kind::Program => app::verify(args),
+    }
+}
+
+/// Verifies the kernels of a PTX file.
+fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
+    let given = [
+        ("--launches", args.launches.is_some()),
+        ("--timeout", args.timeout.is_some()),
+        ("--", !args.args.is_empty()),
+    ];
+    if let Some((what, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(UsageError(format!("{what} is for programs, and {} is none", args.file.display())).into());
+    }
     let name = args.file.display().to_string();
     let ptx = read(&args.file).map_err(|error| UsageError(format!("{name}: {error}")))?;
     let refused = |refusal: Refusal| -> anyhow::Error {
@@ -177,10 +198,12 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
     Ok(Options {
         block: extent(&args.block, 1),
         cta: extent(&args.cta, 0).unwrap_or_default(),
+        any_cta: false,
         grid: extent(&args.grid, 1),
         cluster: extent(&args.cluster, 1),
         params,
         param_bytes,
+        open_bytes: Vec::new(),
         tensors,
         dynamic_shared: args.shared,
         warp_synchronous: args.warp_synchronous,

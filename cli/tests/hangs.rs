@@ -1,39 +1,15 @@
 //! Kernels that wait for ever, and kernels that wait for somebody outside, as `bugaroo run` tells of them.
 
-use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// The program, built once for each test; None, loudly, without nvcc, unless `BUGAROO_REQUIRE_PTXAS=1` demands one.
+/// The program, built once for each test, if it can be.
 fn program() -> Option<(TempDir, PathBuf)> {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let lib = tests.join("../target/cuda-toolchain/V/lib");
-    let versions = fs::read_dir(lib).into_iter().flatten().flatten();
-    let mut toolkits = versions.map(|version| version.path().join("site-packages/nvidia/cu13"));
-    let Some(toolkit) = toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file()) else {
-        let demanded = std::env::var_os("BUGAROO_REQUIRE_PTXAS").is_some_and(|value| value == "1");
-        assert!(!demanded, "BUGAROO_REQUIRE_PTXAS=1, but no nvcc: run apps/rebuild-ptx --install");
-        eprintln!("\n*** SKIPPED: no nvcc (apps/rebuild-ptx --install) ***\n");
-        return None;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    symlink(toolkit.join("lib/libcudart.so.13"), folder.path().join("libcudart.so")).unwrap();
-    let program = folder.path().join("program");
-    let nvcc = Command::new(toolkit.join("bin/nvcc"))
-        .args(["-arch=compute_75", "-lineinfo", "-cudart", "shared", "-L"])
-        .arg(folder.path())
-        .arg("-L")
-        .arg(toolkit.join("lib"))
-        .arg(tests.join("tests/hangs/program.cu"))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .unwrap();
-    assert!(nvcc.status.success(), "{}", String::from_utf8_lossy(&nvcc.stderr));
-    Some((folder, program))
+    common::nvcc::program("hangs/program.cu")
 }
 
 fn run((folder, program): &(TempDir, PathBuf), options: &[&str], which: &str) -> (Option<i32>, String) {

@@ -144,6 +144,7 @@ impl Driver {
     /// What keeps it from starting.
     pub fn start(&mut self, ticket: Ticket, request: &Request, ordinal: u64) -> Outcome<Flight> {
         fork_server::before_first_launch(self);
+        self.record(request)?;
         let function = self.functions.get(request.function)?;
         let module = self.modules.get(function.module)?;
         let name = function.name().to_owned();

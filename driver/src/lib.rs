@@ -87,6 +87,7 @@ mod progress;
 mod pump;
 mod queue;
 mod race;
+mod recorded;
 mod report;
 pub mod scord;
 mod seeds;

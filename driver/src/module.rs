@@ -20,6 +20,7 @@ use crate::function::Function;
 use crate::image::Image;
 use crate::injection::Injected;
 use crate::jit::Options;
+use crate::recorded::Source;
 use crate::state::Driver;
 use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 
@@ -32,6 +33,8 @@ pub struct Module {
     pub program: Arc<Program>,
     /// What the injector did, if it did anything.
     pub injected: Option<Injected>,
+    /// What its launches are recorded with, where they are.
+    pub recorded: Option<Source>,
     /// Handles of its kernels, in the order of the text.
     pub functions: Vec<CUfunction>,
 }
@@ -166,10 +169,13 @@ impl Driver {
         let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
         // What is instrumented is another text.
         let placed = self.injection.placed(&program, table.as_ref().filter(|_| text == source));
+        let recorder = self.recorder.as_ref();
+        let recorded = recorder.map(|_| Source::new(source, digest, &ast, &program, &self.memory));
         let program = Arc::new(program);
         let injected = self.injection.install(prepared, table, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
-        let module = self.modules.insert(Module { context, program, injected, functions: Vec::new() });
+        let module =
+            self.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.

@@ -25,6 +25,7 @@ use crate::primary::Primary;
 use crate::progress::Pulse;
 use crate::queue::{Progress, Queue, Ticket};
 use crate::race::Race;
+use crate::recorded::Recorder;
 use crate::report::Report;
 use crate::seeds::mix;
 use crate::stream::Stream;
@@ -89,6 +90,8 @@ pub struct Driver {
     pub report: Report,
     /// What looks for races, where the orders want that.
     pub race: Option<Race>,
+    /// What records launches, where the orders want that.
+    pub recorder: Option<Recorder>,
     /// Device time.
     pub clock: Clock,
     /// Work that was submitted and is not done.
@@ -184,10 +187,13 @@ impl Driver {
         let mut queue = Queue::new(picks_seed(&injection));
         let race = Race::new(injection.race(), &injection.race_settings(), injection.device_looks());
         queue.order = race.as_ref().map(Race::order);
+        let recorded = injection.orders.as_ref().is_some_and(|orders| orders.launches);
+        let recorder = recorded.then(Recorder::default);
         Ok(Box::new(Driver {
             config: DeviceConfig::default(),
             memory,
             race,
+            recorder,
             queue,
             awaited: BTreeMap::new(),
             default_threads: BTreeSet::new(),

@@ -26,6 +26,7 @@ pub mod incident;
 pub mod input;
 pub mod interrupt;
 pub mod interval;
+pub mod launches;
 pub mod library;
 pub mod limits;
 mod lockstep;

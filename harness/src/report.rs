@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::conflicts::Conflicts;
 use crate::incident::Incidents;
+use crate::launches::Collected;
 use crate::race::Gathered;
 
 /// Longest line taken; a longer one is passed over.
@@ -105,6 +106,8 @@ pub struct Report {
     pub conflicts: Conflicts,
     /// What its detectors told.
     pub races: Gathered,
+    /// Launches as they were, where they were recorded.
+    pub recorded: Collected,
     /// The first launch that did not complete: of those that left threads waiting, or else of all.
     pub failed_launch: Option<FailedLaunch>,
     /// Errors of launches, each once.
@@ -150,7 +153,11 @@ impl Report {
                 self.first_launch.get_or_insert((cannot_fork, wrote));
             }
             Message::Launch(launch) => self.take_launch(launch),
+            Message::ModuleText { digest, text } => self.recorded.text(digest, text),
+            Message::VariableBytes { digest, bytes } => self.recorded.content(digest, bytes.0),
+            Message::Recorded(launch) => self.recorded.launch(launch),
             Message::Unsupported { what } => {
+                self.recorded.refuse(&what);
                 self.unsupported.get_or_insert(what);
             }
         }

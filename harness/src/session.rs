@@ -73,6 +73,8 @@ pub struct Settings {
     pub input: Option<Input>,
     /// Races that count for nothing.
     pub suppressions: Suppressions,
+    /// Whether launches are recorded as they are ([`crate::launches`]); what the driver cannot do is told beside them then.
+    pub record_launches: bool,
 }
 
 impl Default for Settings {
@@ -92,6 +94,7 @@ impl Default for Settings {
             fork_server: true,
             input: None,
             suppressions: Suppressions::default(),
+            record_launches: false,
         }
     }
 }

@@ -170,7 +170,7 @@ impl Ground {
         if let Some(what) = report.panicked {
             return Err(Error::Panicked { what, seed: plan.seed });
         }
-        if let Some(what) = report.unsupported {
+        if let Some(what) = report.unsupported.take_if(|_| !self.settings.record_launches) {
             return Err(Error::Unsupported { what });
         }
         if has_closed_report(&report, &ended.stderr) {
@@ -343,6 +343,7 @@ impl Ground {
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
+            launches: self.settings.record_launches,
             race: variation.map(|v| v.race.clone()).unwrap_or_default(),
             race_settings: variation.map(|v| v.race_settings.clone()).unwrap_or_default(),
             digest: self.settings.digest,

@@ -15,6 +15,7 @@ pub mod notice;
 mod orders;
 mod race;
 mod race_settings;
+mod recorded;
 mod report;
 mod site;
 
@@ -27,6 +28,7 @@ pub use race_settings::{
     HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,
     WatchSettings,
 };
+pub use recorded::{Hex, NotHex, RecordedLaunch};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
     LaunchCounts, LaunchEnd, Message, MissingEdge, ModuleReport, NearAllocation, Spin, StaleRead,

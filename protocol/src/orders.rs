@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Detector, ForkServer, Insertion, RaceSettings, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -123,6 +123,9 @@ pub struct Orders {
     /// Report the conflicts of every launch ([`crate::Conflict`]). Only where the virtual GPU simulates the model itself.
     #[serde(default)]
     pub conflicts: bool,
+    /// Report every launch as it is when it starts ([`crate::RecordedLaunch`]), with what it takes to look at its kernel elsewhere.
+    #[serde(default)]
+    pub launches: bool,
     /// Detectors that look for races ([`crate::Races`]). Only where the virtual GPU simulates the model itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Detector>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Conflict, Placed, Races, Site, SourceLine};
+use crate::{Conflict, Hex, Placed, Races, RecordedLaunch, Site, SourceLine};
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,22 @@ pub enum Message {
         /// Bytes that it has written so far to anywhere, but for the driver's own.
         wrote: u64,
     },
+    /// The text of a module of which a kernel is launched; said once, where the orders have launches recorded.
+    ModuleText {
+        /// Digest of the text, hexadecimal.
+        digest: String,
+        /// The PTX, as the program loaded it.
+        text: String,
+    },
+    /// What a variable holds at a launch; said once for each content, where the orders have launches recorded.
+    VariableBytes {
+        /// Digest of the bytes, hexadecimal.
+        digest: String,
+        /// The bytes.
+        bytes: Hex,
+    },
+    /// A launch starts; said where the orders have launches recorded.
+    Recorded(RecordedLaunch),
     /// A launch ended, well or not.
     Launch(Launch),
     /// What detectors have found since the last such message: said at the end of a launch and of the program, where there is

@@ -99,6 +99,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 report_sites,
                 digest,
                 conflicts: seed % 2 == 1,
+                launches: seed % 2 == 0,
                 race: Detector::ALL.into_iter().take((seed % 5) as usize).collect(),
                 race_settings: race_settings(seed),
                 cache: None,

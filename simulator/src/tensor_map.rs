@@ -86,6 +86,12 @@ impl TensorMap {
         whole.then_some(map)
     }
 
+    /// Bytes that a copy of a box moves; None for a type that has no bytes.
+    pub fn copied_bytes(&self) -> Option<u64> {
+        let elements: u64 = self.counts()[..usize::from(self.rank)].iter().product();
+        Some(elements * TensorMap::element_bytes(self.data_type)?)
+    }
+
     /// Elements that are copied, by dimension.
     pub(crate) fn counts(&self) -> [u64; TENSOR_RANKS] {
         std::array::from_fn(|at| match at < usize::from(self.rank) {

@@ -140,6 +140,7 @@ impl Tools {
             scheduler: Default::default(),
             report_sites: false,
             conflicts: false,
+            launches: false,
             race: Vec::new(),
             race_settings: Default::default(),
             digest: false,

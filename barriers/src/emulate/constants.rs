@@ -17,6 +17,8 @@ use super::tables::{Writers, variables};
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConstantMemory {
     ranges: Vec<(u64, Vec<u8>)>,
+    /// The same, as the text says it.
+    initial: Vec<(u64, Vec<u8>)>,
     writers: Writers,
     /// Variables whose bytes were given.
     given: Vec<String>,
@@ -38,6 +40,7 @@ impl ConstantMemory {
             }
         }
         found.ranges.sort_unstable_by_key(|(address, _)| *address);
+        found.initial = found.ranges.clone();
         found
     }
 
@@ -97,6 +100,20 @@ impl ConstantMemory {
         self.ranges.insert(at, (address, bytes));
         self.given.push(name.to_owned());
         Ok(())
+    }
+
+    /// Nothing is known of a variable any more.
+    pub fn forget(&mut self, program: &Program, name: &str) {
+        if let Some((address, _)) = program.variable(name) {
+            self.ranges.retain(|(start, _)| *start != address);
+        }
+        self.given.retain(|given| given != name);
+    }
+
+    /// What is known is what the text says.
+    pub fn reset(&mut self) {
+        self.ranges.clone_from(&self.initial);
+        self.given.clear();
     }
 
     /// Checks that a kernel leaves what was given as it is.

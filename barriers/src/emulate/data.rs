@@ -2,7 +2,7 @@
 //! of local variables, parameters in word rows, rare arithmetic.
 
 use bugaroo_simulator::alu::Width;
-use bugaroo_simulator::decoded::{Access, Inst, Kind, WORD_ROW};
+use bugaroo_simulator::decoded::{Access, Inst, Kind, SpecialValue, WORD_ROW};
 use bugaroo_simulator::{LOCAL_WINDOW, SHARED_WINDOW};
 
 use super::machine::Machine;
@@ -33,6 +33,14 @@ impl Machine<'_> {
                     }
                 }
                 self.frames[frame as usize].registers.mark(special.dst, touched, known, Why::at(pc));
+                if let SpecialValue::Ctaid(dimension) = special.value
+                    && self.set.any_cta[usize::from(dimension)]
+                {
+                    // It is the same for all threads.
+                    let symbol = self.symbols.cta(dimension, special.width);
+                    let registers = &mut self.frames[frame as usize].registers;
+                    lanes(active).for_each(|lane| registers.set_symbol(special.dst, lane, symbol));
+                }
             }
             Kind::LocalAddress => {
                 let head = &mut self.frames[frame as usize];

@@ -1,7 +1,11 @@
 //! What is emulated: the text, the kernel, the launch; and what comes out.
 
+use std::ops::Range;
+
 use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
-use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place};
+use bugaroo_simulator::{
+    AllocationKind, DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadError, Memory, Place,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constants::{self, ConstantMemory};
@@ -24,6 +28,10 @@ pub const DEFAULT_MAX_STEPS: u64 = 200_000_000;
 /// Shared memory that a CTA of the largest devices can have.
 const SHARED_LIMIT: u32 = 227 << 10;
 
+/// Bytes of the device's memory in which nothing is placed here: addresses that were recorded elsewhere, of other things, lie there, and
+/// must be none of a variable of the module.
+const FOREIGN: u64 = 32 << 30;
+
 /// How a kernel is launched, as far as that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -31,6 +39,8 @@ pub struct Options {
     pub block: Option<[u32; 3]>,
     /// Which CTA; the first of a cluster is taken with its whole cluster.
     pub cta: [u32; 3],
+    /// Any CTA of the grid: which one is not known, and the verdict is one of them all. For kernels without clusters.
+    pub any_cta: bool,
     /// CTAs of the grid, if they are known.
     pub grid: Option<[u32; 3]>,
     /// CTAs of a cluster, where the kernel does not say (`.reqnctapercluster`).
@@ -39,7 +49,9 @@ pub struct Options {
     pub params: Vec<(String, String)>,
     /// The first bytes of the parameter buffer; `params` come after that.
     pub param_bytes: Option<Vec<u8>>,
-    /// Tensor maps by the name or index of their parameter, and the bytes that a copy by them moves.
+    /// Ranges of `param_bytes` that are not known all the same.
+    pub open_bytes: Vec<Range<usize>>,
+    /// Tensor maps by the name or index of their parameter (`NAME+OFFSET` in a structure), and the bytes that a copy by them moves.
     pub tensors: Vec<(String, u32)>,
     /// Bytes of dynamic shared memory, if they are known.
     pub dynamic_shared: Option<u32>,
@@ -54,10 +66,12 @@ impl Default for Options {
         Options {
             block: None,
             cta: [0; 3],
+            any_cta: false,
             grid: None,
             cluster: None,
             params: Vec::new(),
             param_bytes: None,
+            open_bytes: Vec::new(),
             tensors: Vec::new(),
             dynamic_shared: None,
             warp_synchronous: false,
@@ -161,7 +175,8 @@ impl Text {
             share_rows: false,
             ..DeviceConfig::default()
         };
-        let mut memory = Memory::new(1 << 34).map_err(|error| usage(error.to_string()))?;
+        let mut memory = Memory::new(2 * FOREIGN).map_err(|error| usage(error.to_string()))?;
+        memory.alloc(FOREIGN, 256, AllocationKind::Tool).map_err(|error| usage(error.to_string()))?;
         let program = bugaroo_simulator::Program::load(&module, &mut memory, &config)
             .map_err(|error| refused(&error))?;
         if program.kernels().is_empty() {
@@ -188,6 +203,26 @@ impl Text {
     /// [`Refusal`] of the kind [`RefusalKind::Usage`] when there is no such variable, or it is of another size.
     pub fn give(&mut self, variable: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
         self.constants.give(&self.module, &self.program, variable, bytes)
+    }
+
+    /// Says that nothing is known of a variable in global or constant memory; there need not be such a one.
+    pub fn forget(&mut self, variable: &str) {
+        self.constants.forget(&self.program, variable);
+    }
+
+    /// Takes back what was given and forgotten.
+    pub fn reset(&mut self) {
+        self.constants.reset();
+    }
+
+    /// A kernel's parameters: name, and place in the parameter buffer, in bytes.
+    pub fn parameters(&self, kernel: &str) -> Vec<(String, Range<usize>)> {
+        let (Some(function), Some(info)) = (self.function(kernel), self.program.kernel(kernel)) else {
+            return Vec::new();
+        };
+        let place = |start: u32, size: u32| start as usize..(start + size) as usize;
+        let params = function.params.iter().zip(&info.params);
+        params.map(|(param, at)| (param.variable.name.clone(), place(at.offset, at.size))).collect()
     }
 
     /// Where a command comes from.
@@ -272,7 +307,7 @@ impl Text {
         if (0..3).any(|d| options.cta[d] >= grid[d]) {
             return Err(usage(format!("no CTA {:?} in a grid of {:?}", options.cta, grid)));
         }
-        let given = (options.param_bytes.as_deref(), &options.params[..]);
+        let given = (options.param_bytes.as_deref(), &options.open_bytes[..], &options.params[..]);
         let params = Params::new(function, info, given, &options.tensors)?;
         let buffer = vec![0; info.param_bytes as usize];
         let dynamic_shared = options.dynamic_shared.unwrap_or_else(|| {
@@ -301,6 +336,9 @@ impl Text {
         let flows = flows(&image);
         let threads = block.iter().product::<u32>();
         let ranks = cluster.iter().product::<u32>();
+        if options.any_cta && ranks > 1 {
+            return Err(usage("blocks of a cluster are looked at together, and not any of them".to_string()));
+        }
         let shape = Shape { ctas: ranks, threads };
         let mut out = Program::new(shape).map_err(|error| usage(error.to_string()))?;
         out.set_warp_synchronous(options.warp_synchronous);
@@ -330,6 +368,9 @@ impl Text {
                 function,
                 flows: &flows,
                 clustered,
+                any_cta: std::array::from_fn(|d| {
+                    options.any_cta && options.grid.is_none_or(|grid| grid[d] > 1)
+                }),
                 open,
                 constant_memory: &self.constants,
                 block,

@@ -72,6 +72,8 @@ pub(super) struct Setting<'a> {
     pub cluster: [u32; 3],
     /// Somebody says how large a cluster is.
     pub clustered: bool,
+    /// In which dimensions the CTA's index is not known; there is one CTA then.
+    pub any_cta: [bool; 3],
     pub lockstep: bool,
     pub max_steps: u64,
 }
@@ -408,6 +410,11 @@ impl<'a> Machine<'a> {
                 value,
                 SpecialValue::Clusterid(_) | SpecialValue::ClusterCtaid(_) | SpecialValue::ClusterCtarank
             )
+        {
+            return None;
+        }
+        if let SpecialValue::Ctaid(d) | SpecialValue::Clusterid(d) = value
+            && self.set.any_cta[bit(d)]
         {
             return None;
         }

@@ -4,6 +4,8 @@
 //! (`NAME+OFFSET:u64`), or else of the size with which the kernel loads from there (4 bytes where it does not). All other bytes stay
 //! unknown.
 
+use std::ops::Range;
+
 use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand, Statement, StatementKind};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Space, Type};
@@ -22,12 +24,15 @@ pub(super) struct Params {
     tensors: Vec<(u64, u32)>,
 }
 
+/// What is given of parameters: the first bytes of the buffer, which of them are not known all the same, and fields by name.
+type Given<'a> = (Option<&'a [u8]>, &'a [Range<usize>], &'a [(String, String)]);
+
 impl Params {
     /// The parameters of a kernel, some of them given as (name or index, value).
     pub fn new(
         function: &Function,
         info: &KernelInfo,
-        (raw, given): (Option<&[u8]>, &[(String, String)]),
+        (raw, open, given): Given<'_>,
         tensors: &[(String, u32)],
     ) -> Result<Params, Refusal> {
         let mut params = Params {
@@ -53,12 +58,16 @@ impl Params {
             params.bytes[..raw.len()].copy_from_slice(raw);
             params.known[..raw.len()].fill(true);
         }
+        for range in open {
+            let end = range.end.min(params.known.len());
+            params.known[range.start.min(end)..end].fill(false);
+        }
         for (name, value) in given {
             params.give(function, name, value)?;
         }
         for (name, bytes) in tensors {
-            let Some(index) = position(function, name) else { continue };
-            params.tensors.push((params.names[index].1, *bytes));
+            let Some(field) = field(function, name) else { continue };
+            params.tensors.push((params.names[field.index].1 + field.offset.unwrap_or(0), *bytes));
         }
         Ok(params)
     }

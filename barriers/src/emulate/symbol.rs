@@ -163,6 +163,12 @@ impl Symbols {
         }
     }
 
+    /// The CTA's index in a dimension, where there is one CTA, and which is not known.
+    pub fn cta(&mut self, dimension: u8, width: Width) -> Symbol {
+        // No row has such a slot.
+        self.intern(Node::Launch { slot: i32::MIN + i32::from(dimension), width })
+    }
+
     /// A sum of `bytes` bytes with a constant.
     pub fn sum(&mut self, of: Symbol, plus: u64, bytes: u8) -> Symbol {
         let (of, plus) = match self.node(of) {

@@ -128,6 +128,7 @@ pub fn baseline() -> Orders {
         scheduler: Default::default(),
         report_sites: false,
         conflicts: false,
+        launches: false,
         race: Vec::new(),
         race_settings: Default::default(),
         digest: false,

@@ -215,6 +215,7 @@ impl Configuration {
             input: None,
             // What is told of races does not depend on them.
             suppressions: Suppressions::default(),
+            record_launches: false,
         })
     }
 
