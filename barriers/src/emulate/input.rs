@@ -5,6 +5,7 @@ use bugaroo_simulator::{DeviceConfig, KernelInfo, LaunchError, LaunchSpec, LoadE
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constants::{self, ConstantMemory};
+use super::counter::Counters;
 use super::doubt::Doubt;
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
@@ -148,6 +149,7 @@ impl Text {
             local_per_thread: 512 << 10,
             // A register's place stands for it alone: what is known where ways meet is compared place by place.
             share_rows: false,
+            only_read: true,
             ..DeviceConfig::default()
         };
         let mut memory = Memory::new(1 << 34).map_err(|error| usage(error.to_string()))?;
@@ -338,6 +340,7 @@ impl Text {
             symbols: std::mem::take(&mut case.symbols),
             asked: None,
             doubt: Doubt::default(),
+            counters: Counters::default(),
             misuse: None,
         };
         machine.start(launched.function);

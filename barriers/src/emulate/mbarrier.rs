@@ -105,7 +105,7 @@ impl Machine<'_> {
             let number = number.unwrap_or(0);
             let action = match op {
                 MbarrierOp::Init => Action::MbarrierInit { address: at, count: number },
-                MbarrierOp::Inval => Action::MbarrierInval { address: at },
+                MbarrierOp::Inval => Action::MbarrierInval { address: at, last: false },
                 MbarrierOp::Arrive { drop, expect_tx: true, .. } => {
                     Action::MbarrierArrive { address: at, count: 1, expect_tx: number, drop }
                 }
@@ -121,6 +121,11 @@ impl Machine<'_> {
                     unreachable!("waits are done above, and the loader has a form of its own for counts")
                 }
             };
+            if op == MbarrierOp::Inval && self.invalidated(w, pc, (rank, offset, at))? {
+                self.ctas[rank as usize].mbarriers.remove(&offset);
+                continue;
+            }
+            self.used(w, (rank, offset));
             self.emit(w, group, pc, action)?;
             for lane in lanes(group) {
                 let before = self.apply((rank, offset), pc, action);
@@ -246,6 +251,7 @@ impl Machine<'_> {
             let group =
                 lanes(rest).filter(|l| wanted[*l] == (at, parity, rank, offset)).fold(0, |g, l| g | 1 << l);
             rest &= !group;
+            self.used(w, (rank, offset));
             self.emit(w, group, pc, Action::MbarrierWait { address: at, parity })?;
             if self.ctas[rank as usize].mbarriers[&offset].phase & 1 != parity {
                 done |= group;

@@ -35,7 +35,9 @@ mod beyond;
 mod call;
 mod collective;
 mod constants;
+mod counter;
 mod data;
+mod descriptor;
 mod doubt;
 mod flow;
 mod input;
@@ -60,6 +62,7 @@ mod tables;
 mod tensor;
 mod text;
 mod warp;
+mod warpgroup;
 
 pub use input::{Case, DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
 pub use refusal::{Cause, Refusal, RefusalKind};

@@ -47,25 +47,31 @@ fn copy(instruction: &mut Instruction) {
         (instruction.op, instruction.operands) = (Op::Prefetch, Vec::new());
         return;
     }
-    if has("multicast::cluster") || !matches!(instruction.op, Op::Other | Op::CpAsyncTensor { .. }) {
+    if !matches!(instruction.op, Op::Other | Op::CpAsyncTensor { .. }) {
         return;
     }
     let to_shared = has("mbarrier::complete_tx::bytes");
-    let (map, shared, mbarrier) = match &instruction.operands[..] {
+    let (map, shared, mbarrier, rest) = match &instruction.operands[..] {
         [
             shared @ Operand::Address { .. },
             Operand::Address { base, .. },
             Operand::Vector(_),
             mbarrier @ Operand::Address { .. },
-            ..,
-        ] if to_shared => (base, shared, Some(mbarrier)),
+            rest @ ..,
+        ] if to_shared => (base, shared, Some(mbarrier), rest),
         [Operand::Address { base, .. }, Operand::Vector(_), shared @ Operand::Address { .. }, ..]
             if !to_shared =>
         {
-            (base, shared, None)
+            (base, shared, None, &[][..])
         }
         _ => return,
     };
+    // Offsets of an `im2col` are a vector; the mask of the destinations comes behind them.
+    let multicast = has("multicast::cluster");
+    let mask = rest.iter().find(|operand| !matches!(operand, Operand::Vector(_))).cloned();
+    if multicast && mask.is_none() {
+        return;
+    }
     let base = match map {
         AddressBase::Register(name) => AddressBase::Register(name.clone()),
         AddressBase::Symbol(_) | AddressBase::Absolute => AddressBase::Absolute,
@@ -74,13 +80,16 @@ fn copy(instruction: &mut Instruction) {
     let shared = shared.clone();
     let size = Operand::Integer(16);
     instruction.operands = match mbarrier.cloned() {
-        Some(mbarrier) => vec![shared, map, size, mbarrier],
+        Some(mbarrier) => {
+            let mask = mask.filter(|_| multicast);
+            [shared, map, size, mbarrier].into_iter().chain(mask).collect()
+        }
         None => vec![map, shared, size],
     };
     let (dst, src) =
         if to_shared { (Space::SharedCluster, Space::Global) } else { (Space::Global, Space::Shared) };
     instruction.op =
-        Op::CpAsyncBulk { dst, src, mbarrier: to_shared, reduce: None, multicast: false, policy: false };
+        Op::CpAsyncBulk { dst, src, mbarrier: to_shared, reduce: None, multicast, policy: false };
 }
 
 impl Machine<'_> {

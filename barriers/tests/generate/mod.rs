@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Strength, Values,
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, Fenced, GroupKind, Strength, Values,
 };
 use bugaroo_barriers::{Program, Shape, ThreadAccess};
 
@@ -400,6 +400,7 @@ impl Maker<'_> {
             let action = Action::MbarrierInit { address, count };
             push_action(program, 0, 1, action);
         }
+        push_action(program, 0, 1, Action::ProxyFence(Fenced::Inits));
         for (warp, &lanes) in self.warps.iter().enumerate() {
             let count = Count::Threads(threads);
             push_action(program, warp, lanes, Action::Sync { id: 15, count });
