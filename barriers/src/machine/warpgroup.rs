@@ -6,7 +6,7 @@
 //! that in time, which is enough for which phase of a barrier an arrival or a wait belongs to; memory does not follow.
 
 use super::{Machine, State, join};
-use crate::chains::{group_index, warpgroup};
+use crate::chains::{WARPGROUP, group_index, warpgroup};
 use crate::program::{GroupKind, Packed};
 use crate::verdict::Resource;
 
@@ -48,7 +48,9 @@ impl Machine<'_> {
             (self.layout.time_of(0), std::mem::take(&mut self.runners[chain as usize].fenced));
         if let Some(into) = fenced.get_mut(time..) {
             for other in self.warpgroup_of(chain) {
-                join(into, &self.runners[other as usize].committed[last as usize]);
+                if let Some(time) = self.runners[other as usize].committed.get(last as usize) {
+                    join(into, time);
+                }
             }
         }
         let runner = &mut self.runners[chain as usize];
@@ -61,11 +63,18 @@ impl Machine<'_> {
         }
     }
 
-    /// Groups that all of a chain's warpgroup have committed.
+    /// Groups that all warps of a chain's warpgroup have committed. Lanes that have exited do so no more.
     fn warpgroup_committed(&self, chain: u32) -> u32 {
         let kind = group_index(GroupKind::Wgmma);
-        let committed = |other: u32| self.runners[other as usize].commits[kind].len() as u32;
-        self.warpgroup_of(chain).into_iter().map(committed).min().unwrap_or(0)
+        let shape = self.program.shape();
+        let mut committed = [None; WARPGROUP as usize];
+        for other in self.warpgroup_of(chain) {
+            let warp = self.layout.chains[other as usize].warp % shape.warps_per_cta();
+            let own = self.runners[other as usize].commits[kind].len() as u32;
+            let slot = &mut committed[(warp % WARPGROUP) as usize];
+            *slot = (*slot).max(Some(own));
+        }
+        committed.into_iter().flatten().min().unwrap_or(0)
     }
 
     fn warpgroup_of(&self, chain: u32) -> Vec<u32> {
