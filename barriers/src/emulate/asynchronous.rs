@@ -184,10 +184,9 @@ impl Machine<'_> {
             let (map, expected) = match mbarrier {
                 Some(mbarrier) => {
                     let (own, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
-                    let rank = bulk.several.map_or(own, u32::trailing_zeros);
-                    (src, self.ctas[rank as usize].mbarriers.get(&offset).map_or(0, |state| state.bytes))
+                    (src, Some((bulk.several.map_or(own, u32::trailing_zeros), offset)))
                 }
-                None => (dst, 0),
+                None => (dst, None),
             };
             self.tensor_bytes(w, frame, pc, lane, map, expected)?
         } else {
@@ -255,6 +254,10 @@ impl Machine<'_> {
         let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
             return Err(self.illegal(w, pc, lane, format!("no mbarrier was initialised at {offset:#x}")));
         };
+        if let (Some(map), true) = (state.guessed, state.bytes <= 0) {
+            // One that was taken to be the only one of its phase is not.
+            return Err(self.size_unknown(w, pc, lane, Some(map)));
+        }
         state.bytes -= i64::from(bytes);
         self.complete_phase(rank, offset);
         Ok(())

@@ -24,6 +24,8 @@ pub(super) struct Phases {
     pub bytes: i64,
     /// The number of the phase.
     pub phase: u32,
+    /// The parameter's offset of a tensor map whose copies were taken to bring all that a phase expected.
+    pub guessed: Option<u64>,
 }
 
 impl Machine<'_> {
@@ -144,7 +146,10 @@ impl Machine<'_> {
     fn apply(&mut self, (rank, offset): (u32, u32), pc: u32, action: Action<'_>) -> u32 {
         let cta = &mut self.ctas[rank as usize];
         if let Action::MbarrierInit { count, .. } = action {
-            cta.mbarriers.insert(offset, Phases { expected: count, pending: count, bytes: 0, phase: 0 });
+            cta.mbarriers.insert(
+                offset,
+                Phases { expected: count, pending: count, bytes: 0, phase: 0, guessed: None },
+            );
             cta.shared.forget(offset as usize, 8, Why::at(pc));
             return 0;
         }

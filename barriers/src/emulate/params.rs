@@ -57,8 +57,9 @@ impl Params {
             params.give(function, name, value)?;
         }
         for (name, bytes) in tensors {
-            let Some(index) = position(function, name) else { continue };
-            params.tensors.push((params.names[index].1, *bytes));
+            // One of several maps in a structure by its offset.
+            let Some(Field { index, offset, .. }) = field(function, name) else { continue };
+            params.tensors.push((params.names[index].1 + offset.unwrap_or(0), *bytes));
         }
         Ok(params)
     }
