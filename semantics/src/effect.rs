@@ -143,7 +143,8 @@ impl Effect {
             Op::Exit => Effect::Exit,
             Op::Ret { .. } => Effect::Return,
             Op::Call { .. } => Effect::Call,
-            Op::Other => Effect::Unknown,
+            // Nobody executes them.
+            Op::Other | Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => Effect::Unknown,
             _ => Effect::Nothing,
         }
     }

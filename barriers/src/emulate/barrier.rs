@@ -225,13 +225,17 @@ impl Machine<'_> {
         w: usize,
         fragment: usize,
         pc: u32,
-        wait: bool,
+        [wait, relaxed]: [bool; 2],
         active: u32,
     ) -> Result<Flow, Refusal> {
         if !self.set.clustered {
             return Err(self.no_cluster(w, pc, active.trailing_zeros() as usize));
         }
-        self.emit(w, active, pc, if wait { Action::ClusterWait } else { Action::ClusterArrive })?;
+        // A fence just before releases what a relaxed arrival does not.
+        let (released, commands) = self.warps[w].released;
+        let fenced = active & !released == 0 && commands == self.out.warps()[w].len();
+        let arrival = Action::ClusterArrive { relaxed: relaxed && !fenced };
+        self.emit(w, active, pc, if wait { Action::ClusterWait } else { arrival })?;
         if !wait {
             self.cluster_arrived[w] |= active;
             self.warps[w].fragments[fragment].pc += 1;

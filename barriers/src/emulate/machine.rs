@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::barrier::Named;
 use super::constants::ConstantMemory;
+use super::counter::Counters;
 use super::doubt::Doubt;
 use super::flow::Flow;
 use super::leave::Leavers;
@@ -24,6 +25,7 @@ use super::shared::Shared;
 use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
+use super::warpgroup::Multiplying;
 use crate::program::{Action, Command, Program};
 use crate::verdict::Misuse;
 
@@ -98,6 +100,7 @@ pub(super) struct Machine<'a> {
     pub asked: Option<(Symbol, Vec<String>)>,
     /// Arms of branches that are being run without knowing whether they are taken.
     pub doubt: Doubt,
+    pub counters: Counters,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
     pub misuse: Option<Misuse>,
     /// Rounds of loops around barriers.
@@ -202,6 +205,7 @@ impl<'a> Machine<'a> {
         }
         self.ctas[cta].alive -= lanes.count_ones();
         self.barriers_after_exit(w)?;
+        self.converge(w);
         self.complete_cluster();
         self.complete_masks(w)
     }
@@ -450,6 +454,9 @@ impl<'a> Machine<'a> {
             cta,
             local: Local::default(),
             leavers: Leavers::default(),
+            released: (0, 0),
+            met: 0,
+            multiplying: Multiplying::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use bugaroo_ptx::ast::{self, Instruction, Operand, Statement, StatementKind};
 use bugaroo_ptx::op::{FenceKind, Op, Part};
-use bugaroo_ptx::types::{BoolOp, Compare, Space, Type};
+use bugaroo_ptx::types::{BoolOp, Compare, Scope, Space, Type};
 use bugaroo_simulator::Image;
 use bugaroo_simulator::alu::source_type;
 use bugaroo_simulator::decoded::Kind;
@@ -65,8 +65,19 @@ pub(super) struct Extra {
     pub arithmetic: Arithmetic,
     /// `fence.proxy.async`
     pub proxy_fence: bool,
+    /// `fence.mbarrier_init`
+    pub init_fence: bool,
+    /// A fence with which what its thread did before is released to other CTAs by what it does next, even relaxed.
+    pub releases: bool,
     /// A copy whose size a tensor map says.
     pub tensor: bool,
+}
+
+impl Extra {
+    /// It is a fence that asynchronous copies see.
+    pub fn is_proxy_fence(&self) -> bool {
+        self.proxy_fence || self.init_fence
+    }
 }
 
 /// Values of a launch that may not be known.
@@ -95,16 +106,30 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
     }
     let extra = |(inst, origin): (&bugaroo_simulator::decoded::Inst, &bugaroo_simulator::decoded::Origin)| {
         let Some(instruction) = instructions.get(&origin.text.0) else {
-            return Extra { arithmetic: NOTHING, proxy_fence: false, tensor: false };
+            return Extra {
+                arithmetic: NOTHING,
+                proxy_fence: false,
+                init_fence: false,
+                releases: false,
+                tensor: false,
+            };
         };
         let arithmetic = if inst.kind == Kind::Alu { arithmetic(instruction, fixed) } else { NOTHING };
         let proxy = matches!(instruction.op, Op::Fence { kind: FenceKind::Proxy, .. });
+        let has = |test: &dyn Fn(&str) -> bool| instruction.modifiers.iter().any(|m| test(m));
+        // One of global memory alone does nothing for shared memory.
         let proxy_fence = proxy
-            && instruction
-                .modifiers
-                .iter()
-                .any(|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"));
-        Extra { arithmetic, proxy_fence, tensor: is_tensor_copy(instruction) }
+            && has(&|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"))
+            && !has(&|m| m == "global" || m == "async::global");
+        let init_fence = proxy && has(&|m| m == "mbarrier_init");
+        let releases = matches!(
+            instruction.op,
+            Op::Fence {
+                kind: FenceKind::Sc | FenceKind::AcqRel,
+                scope: Scope::Cluster | Scope::Gpu | Scope::Sys
+            }
+        );
+        Extra { arithmetic, proxy_fence, init_fence, releases, tensor: is_tensor_copy(instruction) }
     };
     image.code.iter().zip(image.origins).map(extra).collect()
 }

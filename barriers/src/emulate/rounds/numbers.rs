@@ -105,10 +105,10 @@ impl<'a> Machine<'a> {
 
     /// Makes lanes of a row unknown, but for these expressions.
     fn make_unknown(&mut self, row: &Row, lost: u32, why: Why, made: &[(usize, Symbol)]) {
-        self.registers_of(row).mark(row.row, lost, 0, why);
+        self.registers_with(row).mark(row.row, lost, 0, why);
         for (lane, symbol) in made {
             let decided = if row.width == Width::Pred { self.symbols.decided(*symbol) } else { None };
-            let registers = self.registers_of(row);
+            let registers = self.registers_with(row);
             match decided {
                 Some(holds) => {
                     registers.write(row.row, Width::Pred, *lane, u64::from(holds));

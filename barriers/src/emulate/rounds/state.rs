@@ -104,7 +104,7 @@ pub(super) fn moved(row: &Row, lanes_of: u32, states: &[&Cut<'_>]) -> u32 {
 
 impl<'a> Machine<'a> {
     /// The registers of a row, as they are now.
-    pub(super) fn registers_of(&mut self, row: &Row) -> &mut Registers<'a> {
+    pub(super) fn registers_with(&mut self, row: &Row) -> &mut Registers<'a> {
         let mut frame = self.warps[row.warp].fragments[0].frame;
         for _ in 0..row.call {
             frame = self.frames[frame as usize].parent;
