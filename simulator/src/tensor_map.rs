@@ -86,6 +86,11 @@ impl TensorMap {
         whole.then_some(map)
     }
 
+    /// Bytes that a copy of the box moves to or from shared memory, whether or not all of it lies in the tensor.
+    pub fn bytes(&self) -> u64 {
+        self.counts().iter().product::<u64>() * TensorMap::element_bytes(self.data_type).unwrap_or(0)
+    }
+
     /// Elements that are copied, by dimension.
     pub(crate) fn counts(&self) -> [u64; TENSOR_RANKS] {
         std::array::from_fn(|at| match at < usize::from(self.rank) {
