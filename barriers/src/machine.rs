@@ -223,6 +223,9 @@ impl<'a> Machine<'a> {
                 let rest = lanes & !self.runners[chain as usize].exited;
                 self.exit(chain, rest, commands.len() as u32, observer)?;
                 self.runners[chain as usize].state = State::Finished;
+                if layout.chains[chain as usize].groups[group_index(GroupKind::Wgmma)].is_some() {
+                    self.wake_warpgroup(chain);
+                }
                 return Ok(());
             };
             runner.next += 1;

@@ -254,3 +254,27 @@ fn a_store_by_bulk_copy_must_be_over_before_its_source_changes() {
     w.word(0, 1, Write, 0);
     assert_eq!(w.check().races[0].kind, RaceKind::ReadWrite);
 }
+
+#[test]
+fn an_init_must_be_fenced_before_another_thread_copies() {
+    let build = |fence: Option<Action<'_>>, copier: u32| {
+        let mut w = Writer::warps(2);
+        w.init(0, FULL, 1);
+        if let Some(fence) = fence {
+            w.act(0, 1, fence);
+        }
+        w.sync_all(0);
+        w.sync_all(1);
+        w.mbarrier_arrive(copier, 1, FULL, 512);
+        w.bulk_load(copier, 0, 512, FULL);
+        w.wait(1, FULL, 0);
+        w.row(1, Read, 0);
+        w.check()
+    };
+    for fenced in [Fenced::All, Fenced::Inits] {
+        assert_eq!(build(Some(Action::ProxyFence(fenced)), 1).verdict, Verdict::Verified);
+    }
+    let report = build(None, 1);
+    assert!(matches!(report.misuse, Some(Misuse::InitNotFenced { address: FULL, .. })), "{report:#?}");
+    assert_eq!(build(None, 0).verdict, Verdict::Verified);
+}

@@ -86,7 +86,8 @@ impl TensorMap {
         whole.then_some(map)
     }
 
-    /// Bytes that a copy of a box moves; None for a type that has no bytes.
+    /// Bytes that a copy of the box moves to or from shared memory, whether or not all of it lies in the tensor. None for a type that has no
+    /// bytes.
     pub fn copied_bytes(&self) -> Option<u64> {
         let elements: u64 = self.counts()[..usize::from(self.rank)].iter().product();
         Some(elements * TensorMap::element_bytes(self.data_type)?)

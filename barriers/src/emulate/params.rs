@@ -9,7 +9,7 @@ use std::ops::Range;
 use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand, Statement, StatementKind};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Space, Type};
-use bugaroo_simulator::KernelInfo;
+use bugaroo_simulator::{KernelInfo, TENSOR_MAP_WORDS, TensorMap};
 
 use super::refusal::{Refusal, RefusalKind};
 
@@ -124,9 +124,16 @@ impl Params {
         known.iter().all(|known| *known).then(|| u64::from_le_bytes(value))
     }
 
-    /// Bytes that a copy by the tensor map at this offset moves, if they are given.
+    /// Bytes that a copy by the tensor map at this offset moves, if they are given, or the map itself is and it is one of our driver's.
     pub fn tensor_at(&self, offset: u64) -> Option<u32> {
-        self.tensors.iter().find(|(at, _)| *at == offset).map(|(_, bytes)| *bytes)
+        let given = self.tensors.iter().find(|(at, _)| *at == offset).map(|(_, bytes)| *bytes);
+        given.or_else(|| {
+            let mut words = [0; TENSOR_MAP_WORDS];
+            for (word, at) in words.iter_mut().zip((offset as usize..).step_by(8)) {
+                *word = self.read(at, 8)?;
+            }
+            u32::try_from(TensorMap::decode(&words)?.copied_bytes()?).ok()
+        })
     }
 
     /// The parameter that holds this byte, as it can be given: with the offset, where it is a structure.

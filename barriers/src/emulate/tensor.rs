@@ -1,8 +1,8 @@
 //! Tensor copies (`cp.async.bulk.tensor`): bulk copies whose size stands in a tensor map that the host made.
 //!
 //! Here they become bulk copies of an open size, with the tensor map as the address in global memory. What
-//! they bring is given (`--tensor NAME[+OFFSET]=BYTES`, by the parameter that holds the map), or, for a copy that is the only one of its
-//! phase, what the phase of its mbarrier expects: another number would leave the phase open for ever, which this misses. Where it turns out
+//! they bring is given (`--tensor NAME[+OFFSET]=BYTES`, by the parameter that holds the map), or stands in the map, where its bytes are given
+//! with the parameters and it is one that our driver made, or is, for a copy that is the only one of its phase, what the phase of its mbarrier expects: another number would leave the phase open for ever, which this misses. Where it turns out
 //! that it is not the only one, it is asked for.
 
 use bugaroo_ptx::ast::{AddressBase, Instruction, Item, Module, Operand, Statement, StatementKind};

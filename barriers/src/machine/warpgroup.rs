@@ -23,13 +23,18 @@ impl Machine<'_> {
         }
     }
 
-    /// A chain has committed a group: who waited for that goes on.
+    /// A chain commits a group.
     pub(super) fn commit_warpgroup(&mut self, chain: u32, index: u32) {
         let stamp = self.stamp(chain, index);
         let mut time = vec![0; self.layout.fenced_len()];
         self.join_time(chain, stamp, &mut time);
         time.drain(..self.layout.time_of(0).min(time.len()));
         self.runners[chain as usize].committed.push(time);
+        self.wake_warpgroup(chain);
+    }
+
+    /// A chain has committed a group or come to its end: who waited for that goes on.
+    pub(super) fn wake_warpgroup(&mut self, chain: u32) {
         for other in self.warpgroup_of(chain) {
             let State::AtWarpgroup(groups) = self.runners[other as usize].state else { continue };
             if self.warpgroup_committed(other) >= groups {
@@ -63,18 +68,26 @@ impl Machine<'_> {
         }
     }
 
-    /// Groups that all warps of a chain's warpgroup have committed. Lanes that have exited do so no more.
+    /// Groups that all warps of a chain's warpgroup have committed. The lanes of a warp do so together; those that have exited do no more.
     fn warpgroup_committed(&self, chain: u32) -> u32 {
         let kind = group_index(GroupKind::Wgmma);
         let shape = self.program.shape();
-        let mut committed = [None; WARPGROUP as usize];
+        // Of each warp: what all of the lanes that it has left have committed, and what any have.
+        let mut committed = [(None, 0); WARPGROUP as usize];
+        let mut warps = 0;
         for other in self.warpgroup_of(chain) {
-            let warp = self.layout.chains[other as usize].warp % shape.warps_per_cta();
-            let own = self.runners[other as usize].commits[kind].len() as u32;
-            let slot = &mut committed[(warp % WARPGROUP) as usize];
-            *slot = (*slot).max(Some(own));
+            let warp = self.layout.chains[other as usize].warp % shape.warps_per_cta() % WARPGROUP;
+            let runner = &self.runners[other as usize];
+            let own = runner.commits[kind].len() as u32;
+            let (left, any) = &mut committed[warp as usize];
+            if runner.state != State::Finished {
+                *left = Some(left.map_or(own, |least: u32| least.min(own)));
+            }
+            *any = own.max(*any);
+            warps = warps.max(warp + 1);
         }
-        committed.into_iter().flatten().min().unwrap_or(0)
+        let of_warp = |(left, any): &(Option<u32>, u32)| left.unwrap_or(*any);
+        committed[..warps as usize].iter().map(of_warp).min().unwrap_or(0)
     }
 
     fn warpgroup_of(&self, chain: u32) -> Vec<u32> {

@@ -49,8 +49,10 @@ fn every_kind_has_its_place(pass: &'static str, view: &View<'_>) -> Result<(), V
                 ("drain-before-atomics", Op::Atom { space, .. } | Op::Red { space, .. }) => routed(*space),
                 ("drain-before-fences", Op::Fence { .. }) => true,
                 ("drain-before-barriers", Op::Barrier { .. } | Op::WarpSync) => true,
-                ("drain-before-unknown", Op::Other) => true,
-                ("drain-before-unknown", op) => Effect::of(op).works_on_memory(),
+                ("drain-before-unknown", op) => {
+                    let effect = Effect::of(op);
+                    matches!(effect, Effect::Unknown) || effect.works_on_memory()
+                }
                 ("drain-before-collectives", op) => Effect::of(op).only_waits(),
                 ("drain-at-exit", Op::Exit) => true,
                 ("drain-at-exit", Op::Ret { .. }) => kernels.contains(&function.name),

@@ -401,10 +401,35 @@ fn matrices() {
         ("wmma.load.a.sync.aligned.row.m16n16k8.f16", 3),
         ("wmma.store.a.sync.aligned.row.m16n16k16.f16", 3),
         ("ldmatrix.sync.aligned.m8n8.x3.shared.b16", 2),
-        ("wgmma.fence.sync.aligned", 0),
+        ("wgmma.fence.aligned", 0),
+        ("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.bf16", 8),
+        ("wgmma.mma_async.sync.aligned.m64n64k32.f32.f16.f16", 8),
+        ("wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16", 8),
+        ("wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", 9),
     ] {
         assert_eq!(decode(bad, operands), Op::Other, "{bad}");
     }
+}
+
+#[test]
+fn warpgroups() {
+    let group = [
+        ("wgmma.fence.sync.aligned", 0, Op::WgmmaFence),
+        ("wgmma.commit_group.sync.aligned", 0, Op::WgmmaCommit),
+        ("wgmma.wait_group.sync.aligned", 1, Op::WgmmaWait),
+    ];
+    for (text, operands, op) in group {
+        assert_eq!(decode(text, operands), op, "{text}");
+    }
+    let of = |text: &str, operands| match decode(text, operands) {
+        Op::Wgmma(wgmma) => (wgmma.n, wgmma.depth(), wgmma.registers(), wgmma.transposes()),
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(of("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", 8), (256, 16, 128, true));
+    assert_eq!(of("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", 7), (8, 16, 2, true));
+    assert_eq!(of("wgmma.mma_async.sync.aligned.m64n96k8.f32.tf32.tf32", 6), (96, 8, 48, false));
+    assert_eq!(of("wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e5m2", 6), (16, 32, 8, false));
+    assert_eq!(of("wgmma.mma_async.sync.aligned.m64n24k256.s32.b1.b1.and.popc", 4), (24, 256, 12, false));
 }
 
 #[test]
