@@ -24,6 +24,7 @@ pub fn check(program: &Program) -> Report {
         races: Vec::new(),
         unordered: Vec::new(),
         unfinished: Vec::new(),
+        unwaited: Vec::new(),
         stats: Stats {
             threads: u64::from(shape.ctas) * u64::from(shape.threads),
             commands: program.thread_commands(),
@@ -40,6 +41,7 @@ pub fn check(program: &Program) -> Report {
         report.misuse = machine.bytes_in_the_end();
     }
     report.recycling = std::mem::take(&mut machine.recycling);
+    report.unwaited = std::mem::take(&mut machine.unwaited);
     if report.misuse.is_none() {
         // After a misuse nothing goes on, so that nothing completes.
         report.unfinished = machine.unfinished();

@@ -40,7 +40,11 @@ pub struct Findings {
     /// Volatile, relaxed and stronger accesses that come in no order with others and do not race: what they read or leave is open.
     pub unordered: Vec<At>,
     /// Barriers that threads arrived at and that never complete.
-    pub unfinished: Vec<Unfinished>,
+    pub unfinished: Vec<Use>,
+    /// Named barriers that complete, and that nobody waits at: the first such use of each.
+    pub unwaited: Vec<Use>,
+    /// What is wrong is right where the lanes of a warp run in lockstep: a barrier of warps may be what is missing.
+    pub right_in_lockstep: bool,
     /// Cases of parameters that were verified apart, as barriers depend on them; 1 where nothing had to be assumed.
     pub cases: u32,
     /// Parameters with which that happens, as they can be given, and their values; empty where it happens with any.
@@ -207,9 +211,9 @@ pub struct Race {
     pub possible: bool,
 }
 
-/// A barrier that never completes.
+/// A barrier, as some threads come to it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Unfinished {
+pub struct Use {
     /// The barrier.
     pub barrier: String,
     /// Its use, from 1.
@@ -232,6 +236,17 @@ pub struct Verified {
 /// # Errors
 /// [`Refusal`] of the kind [`RefusalKind::Usage`]; what else is refused is a verdict.
 pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
+    let mut verified = verify_as_asked(text, kernel, options)?;
+    let findings = &mut verified.findings;
+    if !options.warp_synchronous && !findings.is_clean() && !findings.is_open() {
+        let lockstep = Options { warp_synchronous: true, ..options.clone() };
+        let right = |other: Verified| other.findings.is_clean();
+        findings.right_in_lockstep = verify_as_asked(text, kernel, &lockstep).is_ok_and(right);
+    }
+    Ok(verified)
+}
+
+fn verify_as_asked(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
     let mut open = FxHashSet::default();
     loop {
         let before = open.len();
@@ -361,6 +376,8 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         races_left_out: 0,
         unordered: Vec::new(),
         unfinished: Vec::new(),
+        unwaited: Vec::new(),
+        right_in_lockstep: false,
         cases: 1,
         example: Vec::new(),
         stats: Stats::default(),

@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::chains::{GROUPS, Layout, group_index};
 use crate::program::{Count, GroupKind, Opcode, Packed, Program};
-use crate::verdict::{Misuse, Participant, Place, Recycling, Resource, Threads};
+use crate::verdict::{Generation, Misuse, Participant, Place, Recycling, Resource, Threads};
 
 mod blocked;
 mod gather;
@@ -151,6 +151,8 @@ pub(crate) struct Machine<'a> {
     comers: Vec<Vec<Comer>>,
     pub completed: u64,
     pub recycling: Vec<Recycling>,
+    /// The first use of each named barrier that nobody waited at.
+    pub unwaited: Vec<Generation>,
     recycling_index: FxHashMap<(Resource, u32, u32), usize>,
 }
 
@@ -190,6 +192,7 @@ impl<'a> Machine<'a> {
             comers: vec![Vec::new(); program.warps().len()],
             completed: 0,
             recycling: Vec::new(),
+            unwaited: Vec::new(),
             recycling_index: FxHashMap::default(),
         }
     }

@@ -22,6 +22,8 @@ pub struct Report {
     pub unordered: Vec<u32>,
     /// Barriers that some threads arrived at and that never completed: allowed, but seldom meant.
     pub unfinished: Vec<Generation>,
+    /// Named barriers that nobody waits at, though they complete: the first such use of each.
+    pub unwaited: Vec<Generation>,
     /// Figures.
     pub stats: Stats,
 }

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    At, Deadlocked, Findings, Misused, Point, Race, RaceAccess, Recycled, Refused, Unfinished, Waits,
-    at_place, barrier_name, nothing,
+    At, Deadlocked, Findings, Misused, Point, Race, RaceAccess, Recycled, Refused, Use, Waits, at_place,
+    barrier_name, nothing,
 };
 use crate::emulate::{Emulation, Text};
 use crate::verdict::{BarrierPoint, Generation, Misuse, Place, RaceGroup, RacingAccess, Report, Verdict};
@@ -47,7 +47,8 @@ impl Teller<'_> {
                 .iter()
                 .map(|origin| at_place(&self.text.place(*origin), None, 0, 0))
                 .collect(),
-            unfinished: report.unfinished.iter().map(|generation| self.unfinished(generation)).collect(),
+            unfinished: report.unfinished.iter().map(|generation| self.use_of(generation)).collect(),
+            unwaited: report.unwaited.iter().map(|generation| self.use_of(generation)).collect(),
             stats: report.stats,
             ..nothing(kernel, verdict)
         };
@@ -155,8 +156,8 @@ impl Teller<'_> {
         }
     }
 
-    fn unfinished(&self, generation: &Generation) -> Unfinished {
-        Unfinished {
+    fn use_of(&self, generation: &Generation) -> Use {
+        Use {
             barrier: barrier_name(&generation.resource),
             generation: generation.number,
             at: generation.participants.iter().map(|part| self.at(&part.place)).collect(),

@@ -199,6 +199,15 @@ impl Machine<'_> {
         if !matches!(state.resource, Resource::Warp { .. }) {
             self.completed += 1;
         }
+        let waited = state.parts.iter().any(|part| part.waits);
+        let is_named = matches!(state.resource, Resource::Named { .. });
+        if is_named && !waited && self.unwaited.iter().all(|known| known.resource != state.resource) {
+            self.unwaited.push(Generation {
+                resource: state.resource,
+                number: state.generation,
+                participants: self.participants(&state.parts),
+            });
+        }
         for part in &state.parts {
             if part.waits {
                 let runner = &mut self.runners[part.chain as usize];

@@ -87,6 +87,21 @@ pub fn describe(findings: &Findings, file: &Path) -> String {
             page.place(2, "arrived at by", at);
         }
     }
+    for unwaited in findings.unwaited.iter().take(FEW) {
+        let what =
+            format!("note: nobody waits at {}, for example at use {}", unwaited.barrier, unwaited.generation);
+        page.line(1, &what);
+        for at in unwaited.at.iter().take(FEW) {
+            page.place(2, "arrived at by", at);
+        }
+    }
+    if findings.right_in_lockstep {
+        page.line(
+            1,
+            "note: it is right where the lanes of a warp run in lockstep (--warp-synchronous), which they need not since Volta: \
+             a __syncwarp() may be missing",
+        );
+    }
     let stats = &findings.stats;
     if stats.threads > 0 {
         page.line(
