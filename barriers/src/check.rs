@@ -2,6 +2,7 @@
 
 use crate::chains::Layout;
 use crate::explain::{self, Recorder};
+use crate::lifetime;
 use crate::machine::{Machine, Nobody};
 use crate::program::Program;
 use crate::races::pairs::{Found, Pairs, ThreadAccess};
@@ -50,7 +51,13 @@ pub fn check(program: &Program) -> Report {
         (_, _, [_, ..]) => Verdict::UnsafeRecycling,
         _ => {
             find_races(program, &layout, &mut report);
-            judge(&report.races)
+            match judge(&report.races) {
+                Verdict::Race => Verdict::Race,
+                judged => {
+                    report.misuse = lifetime::check(program, &layout);
+                    if report.misuse.is_some() { Verdict::Misuse } else { judged }
+                }
+            }
         }
     };
     report

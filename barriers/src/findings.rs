@@ -409,6 +409,8 @@ pub(crate) fn barrier_name(resource: &Resource) -> String {
         Resource::Warp { warp, members: u32::MAX, .. } => format!("warp {warp}'s barrier"),
         Resource::Warp { warp, members, .. } => format!("warp {warp}'s barrier of lanes {members:#010x}"),
         Resource::Cluster => "the cluster's barrier".to_string(),
+        Resource::Warpgroup { cta: 0, number } => format!("warpgroup {number}'s wgmma"),
+        Resource::Warpgroup { cta, number } => format!("warpgroup {number}'s wgmma of CTA {cta}"),
         Resource::Mbarrier { address } => format!("the mbarrier at {address:#x}"),
     }
 }

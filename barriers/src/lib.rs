@@ -10,6 +10,7 @@ pub mod emulate;
 mod explain;
 pub mod findings;
 pub mod graph;
+mod lifetime;
 mod machine;
 pub mod program;
 mod races;

@@ -14,22 +14,23 @@
 //!
 //! Mbarriers: an arrival at phase k must know that phase k-1 is complete; a wait for phase k must know the same (the parity
 //! would mean another phase), and phase k+1 must not complete before the wait was made (its parity would be the other again).
-//! What can be missed: a copy's issue orders nothing of its thread's own accesses for those who wait for the copy (they need an
-//! arrival for that), which time would, but the memory model does not.
+//! A copy's issue orders nothing of its thread's own accesses for those who wait for the copy: they need an arrival for that. But it
+//! orders time, which is enough for these rules; what is known in time alone stands in a clock of its own.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::chains::{Layout, group_index};
-use crate::program::{Completion, Count, Opcode, Packed, Program};
+use crate::chains::{GROUPS, Layout, group_index};
+use crate::program::{Count, GroupKind, Opcode, Packed, Program};
 use crate::verdict::{Misuse, Participant, Place, Recycling, Resource, Threads};
 
 mod blocked;
 mod gather;
 mod mbarrier;
 mod named;
+mod warpgroup;
 
 use gather::Comer;
 use mbarrier::Mbarrier;
@@ -66,10 +67,12 @@ pub(crate) struct Context<'a> {
     pub epoch: u32,
     /// What happens before: component by component, how much of it.
     pub clock: &'a mut [u32],
-    /// The same, of what a proxy fence has made visible to asynchronous copies; empty if nobody asks.
+    /// The same, of what a proxy fence has made visible to asynchronous copies ([`Layout::fenced_len`]).
     pub fenced: &'a [u32],
     /// By kind of group: the epoch of the copies now issued, and up to which the chain's threads have waited for their own.
-    pub groups: [GroupState; 2],
+    pub groups: [GroupState; GROUPS],
+    /// The chain has waited at the cluster's barrier.
+    pub met_cluster: bool,
     /// The phase into which copies that complete on an mbarrier are counted: component and phase.
     pub phase: Option<(u32, u32)>,
 }
@@ -100,6 +103,8 @@ enum State {
     AtBarrier(u32),
     AtMbarrier(u32),
     AtCluster,
+    /// Waits until its warpgroup has committed so many groups.
+    AtWarpgroup(u32),
     /// Waits at a barrier for the rest of its own warp.
     Gathering(u32),
     Finished,
@@ -117,11 +122,14 @@ pub(crate) struct Runner {
     fenced: Vec<u32>,
     state: State,
     last_wait: Option<u32>,
-    groups: [GroupState; 2],
+    groups: [GroupState; GROUPS],
     /// Epochs at which groups were committed.
-    commits: [Vec<u32>; 2],
+    commits: [Vec<u32>; GROUPS],
+    /// What was done in time when groups of `wgmma` were committed.
+    committed: Vec<Vec<u32>>,
     /// The cluster barrier's generation that it arrived at and has not waited for.
     cluster: Option<u32>,
+    met_cluster: bool,
     exited: u32,
 }
 
@@ -157,12 +165,14 @@ impl<'a> Machine<'a> {
             accesses_from: 0,
             registrations: 0,
             clock: vec![0; components],
-            fenced: vec![0; if layout.has_async_proxy { components } else { 0 }],
+            fenced: vec![0; layout.fenced_len()],
             state: State::Ready,
             last_wait: None,
-            groups: [GroupState::default(); 2],
-            commits: [Vec::new(), Vec::new()],
+            groups: [GroupState::default(); GROUPS],
+            commits: Default::default(),
+            committed: Vec::new(),
             cluster: None,
+            met_cluster: false,
             exited: !layout.chains[chain as usize].lanes,
         };
         let chains = layout.chains.len() as u32;
@@ -248,6 +258,7 @@ impl<'a> Machine<'a> {
             clock: &mut runner.clock,
             fenced: &runner.fenced,
             groups: runner.groups,
+            met_cluster: runner.met_cluster,
             phase,
         };
         observer.accesses(&mut context, range);
@@ -294,19 +305,15 @@ impl<'a> Machine<'a> {
                 let kind = group_index(command.group());
                 runner.groups[kind].epoch += 1;
                 runner.commits[kind].push(runner.groups[kind].epoch);
-            }
-            Opcode::WaitGroup => self.wait_group(chain, command),
-            Opcode::ProxyFence => {
-                // A registration of its own, so that accesses before and after it lie in different epochs.
-                let stamp = self.stamp(chain, index);
-                let runner = &mut self.runners[chain as usize];
-                if !runner.fenced.is_empty() {
-                    runner.fenced.copy_from_slice(&runner.clock);
-                    runner.fenced[chain as usize] = stamp;
+                if command.group() == GroupKind::Wgmma {
+                    self.commit_warpgroup(chain, index);
                 }
             }
+            Opcode::WaitGroup if command.group() == GroupKind::Wgmma => self.wait_warpgroup(chain, command),
+            Opcode::WaitGroup => self.wait_group(chain, command),
+            Opcode::ProxyFence => self.proxy_fence(chain, command, index),
             Opcode::Access => {
-                let Completion::Mbarrier { address } = command.completion() else {
+                let Some(address) = command.completion().mbarrier() else {
                     return Ok(());
                 };
                 let phase = self.complete_copy(chain, command, index, address, observer)?;
@@ -323,6 +330,22 @@ impl<'a> Machine<'a> {
             | Opcode::CpAsyncArrive => self.mbarrier_step(chain, command, index, observer)?,
         }
         Ok(())
+    }
+
+    fn proxy_fence(&mut self, chain: u32, command: &Packed, index: u32) {
+        // A registration of its own, so that accesses before and after it lie in different epochs.
+        let stamp = self.stamp(chain, index);
+        let inits = self.layout.inits_of(chain);
+        let runner = &mut self.runners[chain as usize];
+        if runner.fenced.is_empty() {
+            return;
+        }
+        if command.flag() {
+            runner.fenced[inits] = stamp;
+        } else {
+            runner.fenced[..runner.clock.len()].copy_from_slice(&runner.clock);
+            runner.fenced[chain as usize] = stamp;
+        }
     }
 
     fn wait_group(&mut self, chain: u32, command: &Packed) {
@@ -358,9 +381,18 @@ impl<'a> Machine<'a> {
         stamp
     }
 
-    /// Joins what a chain knows and has done, with the registration `stamp`, into a barrier's clocks.
-    fn contribute(&self, chain: u32, stamp: u32, clock: &mut [u32], fenced: &mut [u32]) {
+    /// Joins what a chain knows and has done, with the registration `stamp`, into a barrier's clocks; where it `orders` nothing, which
+    /// `mbarrier.init`s are fenced, and no more.
+    fn contribute(&self, chain: u32, (stamp, orders): (u32, bool), clock: &mut [u32], fenced: &mut [u32]) {
         let runner = &self.runners[chain as usize];
+        if !orders {
+            let inits = clock.len();
+            if let (Some(into), Some(from)) = (fenced.get_mut(inits..), runner.fenced.get(inits..)) {
+                join(into, from);
+            }
+            self.join_time(chain, stamp, fenced);
+            return;
+        }
         join(clock, &runner.clock);
         join(fenced, &runner.fenced);
         clock[chain as usize] = clock[chain as usize].max(stamp);
@@ -372,9 +404,36 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Joins what a chain knows and has done by now into the clock of time behind the others.
+    fn join_time(&self, chain: u32, stamp: u32, fenced: &mut [u32]) {
+        let runner = &self.runners[chain as usize];
+        let time = self.layout.time_of(0);
+        if let (Some(into), Some(from)) = (fenced.get_mut(time..), runner.fenced.get(time..)) {
+            join(into, from);
+            join(into, &runner.clock);
+            into[chain as usize] = into[chain as usize].max(stamp);
+        }
+    }
+
     /// Whether a registration happens before what the chain does next.
     fn knows(&self, chain: u32, part: &Part) -> bool {
         self.runners[chain as usize].clock[part.chain as usize] >= part.stamp
+    }
+
+    /// Whether a registration comes before what the chain does next in time, whether memory follows or not.
+    fn knows_in_time(&self, chain: u32, part: &Part) -> bool {
+        self.knows(chain, part)
+            || self.in_time(&self.runners[chain as usize].fenced, part.chain) >= part.stamp
+    }
+
+    /// How much of a component is known to be done in time, by such a clock.
+    fn in_time(&self, fenced: &[u32], component: u32) -> u32 {
+        fenced.get(self.layout.time_of(component)).copied().unwrap_or(0)
+    }
+
+    /// What a chain knows.
+    pub(crate) fn clock(&self, chain: u32) -> &[u32] {
+        &self.runners[chain as usize].clock
     }
 
     pub(crate) fn place(&self, chain: u32, command: u32) -> Place {

@@ -23,10 +23,13 @@
 //! - an asynchronous copy is an [`Access`] with a [`Completion`]: it starts when its thread gets there, is no more in program
 //!   order with what follows, and is over: for [`Completion::Group`] when its thread waits for its group; for
 //!   [`Completion::Mbarrier`] when the phase completes into which its bytes are counted. A copy from global memory is a
-//!   write; one to global memory a read.
-//! - `commit_group`, `wait_group(n)`: `cp.async` or bulk groups of each thread; the wait blocks for all but the `n` latest.
+//!   write; one to global memory a read; one from shared memory to shared memory is both, of which the write alone counts bytes.
+//!   A copy to several CTAs is a write for each.
+//! - `commit_group`, `wait_group(n)`: `cp.async` or bulk groups of each thread; the wait blocks for all but the `n` latest. Those of
+//!   `wgmma` are a warpgroup's: the wait blocks until each of its four warps has committed as many, and the reads of all of them are over.
 //! - `cp_async_arrive`: `cp.async.mbarrier.arrive`: an arrival once all the thread's earlier `cp.async` are over.
-//! - `proxy_fence`: `fence.proxy.async`: makes generic accesses that happen before it visible to asynchronous copies after it.
+//! - `proxy_fence`: `fence.proxy.async`: makes generic accesses that happen before it visible to asynchronous copies after it, and so does
+//!   `fence.mbarrier_init` with `mbarrier.init`s.
 
 use serde::Serialize;
 
@@ -203,15 +206,41 @@ pub enum Completion {
         /// The mbarrier's shared address.
         address: u32,
     },
+    /// As [`Completion::Mbarrier`], and no access of the asynchronous proxy: `st.async`, `red.async`.
+    Store {
+        /// The mbarrier's shared address.
+        address: u32,
+    },
 }
 
-/// The two kinds of groups of asynchronous copies.
+impl Completion {
+    /// The mbarrier into whose phase it counts.
+    pub fn mbarrier(self) -> Option<u32> {
+        match self {
+            Completion::Mbarrier { address } | Completion::Store { address } => Some(address),
+            Completion::Now | Completion::Group(_) => None,
+        }
+    }
+}
+
+/// The kinds of groups of asynchronous copies and reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum GroupKind {
     /// `cp.async`.
     CpAsync,
     /// `cp.async.bulk`.
     Bulk,
+    /// `wgmma`: groups of a warpgroup, of which each warp commits its part.
+    Wgmma,
+}
+
+/// What a proxy fence makes visible to asynchronous copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Fenced {
+    /// `fence.proxy.async`: everything that happens before it.
+    All,
+    /// `fence.mbarrier_init`: the thread's own `mbarrier.init`s. Who learns of it by a relaxed arrival knows of them, too.
+    Inits,
 }
 
 /// An access to shared memory by the lanes of a warp.
@@ -257,14 +286,19 @@ pub enum Action<'a> {
         members: u32,
     },
     Exit,
-    ClusterArrive,
+    /// `relaxed`: those who wait for it learn nothing of what its thread did, but for `mbarrier.init`s with a fence of their own.
+    ClusterArrive {
+        relaxed: bool,
+    },
     ClusterWait,
     MbarrierInit {
         address: u32,
         count: u32,
     },
+    /// `last`: by whoever is the last to come of several, each of which has this command; known to come behind all uses.
     MbarrierInval {
         address: u32,
+        last: bool,
     },
     /// `drop`: `arrive_drop`, which lowers the count of the phases to come, too.
     MbarrierArrive {
@@ -289,7 +323,19 @@ pub enum Action<'a> {
         address: u32,
         noinc: bool,
     },
-    ProxyFence,
+    ProxyFence(Fenced),
+}
+
+impl Action<'_> {
+    /// Whether it begins something, or ends it, that may be under way across a barrier of the CTA.
+    pub(crate) fn outlasts_barriers(&self) -> bool {
+        match self {
+            Action::Access(access) => access.completion != Completion::Now,
+            Action::Sync { .. } | Action::Arrive { .. } | Action::WarpSync { .. } => false,
+            Action::Exit | Action::ProxyFence(_) => false,
+            _ => true,
+        }
+    }
 }
 
 /// A command: who does what, and which PTX instruction it is.

@@ -55,7 +55,7 @@ pub(crate) fn stamp(context: &mut Context<'_>, command: &Packed, index: usize) -
                 };
             }
         }
-        Completion::Mbarrier { .. } => {
+        Completion::Mbarrier { .. } | Completion::Store { .. } => {
             if let Some((component, epoch)) = context.phase {
                 stamp = Stamp { component, epoch, asynchronous: true, group: None };
             }
@@ -67,8 +67,8 @@ pub(crate) fn stamp(context: &mut Context<'_>, command: &Packed, index: usize) -
 /// For an access of the asynchronous proxy: up to where generic writes are made visible to it by proxy fences.
 pub(crate) fn fenced<'a>(context: &'a Context<'_>, command: &Packed) -> Option<&'a [u32]> {
     let proxy = match command.completion() {
-        Completion::Mbarrier { .. } | Completion::Group(GroupKind::Bulk) => true,
-        Completion::Now | Completion::Group(GroupKind::CpAsync) => false,
+        Completion::Mbarrier { .. } | Completion::Group(GroupKind::Bulk | GroupKind::Wgmma) => true,
+        Completion::Now | Completion::Store { .. } | Completion::Group(GroupKind::CpAsync) => false,
     };
     proxy.then_some(context.fenced)
 }

@@ -101,6 +101,13 @@ pub enum Resource {
     },
     /// `barrier.cluster`.
     Cluster,
+    /// The `wgmma`s of a warpgroup, which its four warps commit together.
+    Warpgroup {
+        /// The CTA's rank.
+        cta: u32,
+        /// The warpgroup in its CTA.
+        number: u32,
+    },
     /// An mbarrier.
     Mbarrier {
         /// Its shared address.
@@ -137,7 +144,7 @@ pub struct Waiting {
     pub resource: Resource,
     /// In which generation.
     pub generation: u32,
-    /// Threads (of an mbarrier: arrivals) that came.
+    /// Threads (of an mbarrier: arrivals; of a warpgroup: groups that all of it has committed) that came.
     pub arrived: u32,
     /// Threads that it takes.
     pub expected: u32,
@@ -160,7 +167,7 @@ pub struct Deadlock {
     pub cycle: Vec<usize>,
 }
 
-/// What a barrier can't do.
+/// What a barrier, or shared memory of another CTA, can't do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Misuse {
@@ -210,6 +217,29 @@ pub enum Misuse {
     ClusterOrder {
         /// By whom.
         place: Place,
+    },
+    /// Shared memory of a CTA that may not have started when another one of the cluster touches it.
+    NotStarted {
+        /// The CTA's rank.
+        cta: u32,
+        /// Who touches it.
+        place: Place,
+    },
+    /// Shared memory of a CTA that may have ended when another one of the cluster touches it.
+    Ended {
+        /// The CTA's rank.
+        cta: u32,
+        /// Who touches it.
+        place: Place,
+    },
+    /// An `mbarrier.init` that an asynchronous copy of another thread need not see, for want of a proxy fence.
+    InitNotFenced {
+        /// The mbarrier's address.
+        address: u32,
+        /// The copy.
+        place: Place,
+        /// The `mbarrier.init`.
+        init: Place,
     },
     /// All arrivals of an mbarrier's phase came, and more bytes than it expects: in another order the phase completes without some.
     TooManyBytes {

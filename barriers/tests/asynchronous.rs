@@ -3,7 +3,7 @@
 mod writer;
 
 use bugaroo_barriers::Verdict;
-use bugaroo_barriers::program::{Action, Completion, GroupKind};
+use bugaroo_barriers::program::{Action, Completion, Fenced, GroupKind};
 use bugaroo_barriers::verdict::{Misuse, RaceKind, RecyclingRule, Resource};
 use writer::{ALL, Read, Write, Writer};
 
@@ -226,7 +226,7 @@ fn a_store_by_bulk_copy_needs_a_proxy_fence() {
         for warp in 0..2 {
             w.row(warp, Write, 128 * warp);
             if fence {
-                w.act(warp, ALL, Action::ProxyFence);
+                w.act(warp, ALL, Action::ProxyFence(Fenced::All));
             }
             w.sync_all(warp);
         }

@@ -255,9 +255,13 @@ fn clusters_wait_for_all_their_ctas() {
     let build = |with_wait| {
         let mut w = Writer::shape(Shape { ctas: 2, threads: 32 });
         // CTA 1 writes to CTA 0's memory.
+        for cta in 0..2 {
+            w.act(cta, ALL, Action::ClusterArrive { relaxed: false });
+            w.act(cta, ALL, Action::ClusterWait);
+        }
         w.row(1, Write, 128);
         for cta in 0..2 {
-            w.act(cta, ALL, Action::ClusterArrive);
+            w.act(cta, ALL, Action::ClusterArrive { relaxed: false });
             if with_wait {
                 w.act(cta, ALL, Action::ClusterWait);
             }

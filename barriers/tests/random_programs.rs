@@ -166,3 +166,39 @@ fn copies_in_groups() {
     println!("{verified} without races, {racing} with");
     assert!(verified > 500 && racing > 500, "{verified} {racing}");
 }
+
+/// Reads of a warpgroup, of which each thread has a part and each wait is for all parts. The exploration judges; it knows nothing of proxies,
+/// whose fences are left out of the count. The checker may say more where only time orders.
+#[test]
+fn products_of_a_warpgroup() {
+    let (mut verified, mut exact, mut good, mut refused) = (0, 0, 0, 0);
+    for seed in 6_000_000..6_012_000 {
+        let mut random = Random::new(seed);
+        let generated = generate::program(&mut random, &Options::products());
+        let context = || format!("seed {seed}: {generated:#?}");
+        let report = check(&generated.program);
+        let Some(everything) = explore(&generated.cta, STATES) else { continue };
+        let races = matches!(report.verdict, Verdict::Race | Verdict::BenignRace);
+        if races || report.verdict == Verdict::Verified {
+            assert!(everything.well_synchronised(), "{report:#?} {}", context());
+        }
+        if !everything.well_synchronised() {
+            continue;
+        }
+        if !races && report.verdict != Verdict::Verified {
+            refused += 1;
+            continue;
+        }
+        good += 1;
+        verified += u32::from(!races);
+        let found = racing_pairs(&generated.program);
+        let expected = generated.pairs(&everything.races);
+        assert!(expected.iter().all(|pair| found.contains(pair)), "{expected:?} {found:?} {}", context());
+        exact += u32::from(found.len() == expected.len());
+    }
+    println!(
+        "{good} well-synchronised, {exact} of them judged exactly, {verified} without races; {refused} more called unsafe"
+    );
+    assert!(verified > 500 && good > verified + 200 && exact * 100 > good * 98, "{verified} {exact} {good}");
+    assert!(refused * 20 < good, "{refused} {good}");
+}

@@ -14,7 +14,6 @@ use std::rc::Rc;
 use bugaroo_detectors::hirace::device::{self, Missed, Raced, Told};
 use bugaroo_detectors::hirace::{Layout, Widths};
 use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, HiraceState, block, control, page, race};
-use bugaroo_injector::hirace::parts;
 use bugaroo_injector::logging::{Place, Told as Stands};
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{Event, Memory as Where, Shape, Site};
@@ -204,7 +203,7 @@ impl Looking {
             site: device.first_site.wrapping_add(site),
             kind: stated.kind,
             strength: Strength::of(stated.semantics),
-            size: parts(&stated).0,
+            size: stated.parts().0,
             count: entry[race::COUNT / 8],
         })
     }

@@ -17,7 +17,6 @@ use bugaroo_detectors::scord::metadata::IS_ATOM;
 use bugaroo_device_handlers::scord::{
     SCORD_VARIABLE, ScordState, block, condition, control, field, page, place as stands, race, raced,
 };
-use bugaroo_injector::hirace::parts;
 use bugaroo_injector::logging::{Place, Told as Stands};
 use bugaroo_injector::scord::{fences, locks};
 use bugaroo_semantics::Observer;
@@ -63,7 +62,7 @@ impl Launch {
         let instructions = u32::try_from(original.spans().len()).unwrap_or(u32::MAX);
         let access = |(told, number): &(Stands, u32)| {
             let Stands::Access(stated) = told else { return None };
-            Some((*number, stated.kind, Strength::of(stated.semantics), parts(stated).0))
+            Some((*number, stated.kind, Strength::of(stated.semantics), stated.parts().0))
         };
         let device = device::Launch {
             grid,
@@ -245,7 +244,7 @@ impl Looking {
             number,
             kind: stated.kind,
             strength: Strength::of(stated.semantics),
-            size: parts(&stated).0,
+            size: stated.parts().0,
             writes: what & raced::WRITES != 0,
             count: entry[race::COUNT / 8],
         })

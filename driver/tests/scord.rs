@@ -1,6 +1,9 @@
 //! What ScoRD on the device finds is what the native detector finds of the same launch: in lockstep all of it, how often and by
 //! which condition.
 //!
+//! A place is looked at before it is executed. Where another warp has its turn between the two, which a schedule of priorities brings about
+//! once in some two thousand kernels, and the two access one place, the device has them in the other order. The seeds here are without it.
+//!
 //! Where threads run apart, some of a warp's may access memory before the device has looked at others that it had looked at together. Then
 //! the device's words change in another order than the memory, and another of two racing accesses may come first. So there the
 //! two are compared on kernels that race in any order, or in none.
@@ -14,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_detectors::scord::metadata;
 use bugaroo_detectors::{Finding, Missing, Warning};
 use bugaroo_device_handlers::scord::flag;
+use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 use cuda::looking::Sizes;
 use logging_support::random;
@@ -40,11 +44,13 @@ fn sorted(findings: &[Finding]) -> Vec<String> {
 
 /// Which places race, whichever comes first, and by which condition.
 fn pairs(findings: &[Finding]) -> BTreeSet<String> {
-    let pair = |Finding { class, missing, first, second, .. }: &Finding| {
-        let (low, high) = (first.site.min(second.site), first.site.max(second.site));
-        format!("{class:?} {missing:?}: {low} and {high}")
-    };
+    let pair =
+        |finding: &Finding| format!("{:?} {:?}: {:?}", finding.class, finding.missing, places(finding));
     findings.iter().map(pair).collect()
+}
+
+fn places(Finding { first, second, .. }: &Finding) -> (Site, Site) {
+    (first.site.min(second.site), first.site.max(second.site))
 }
 
 /// Whether there is a warning of this, and all others.
@@ -151,7 +157,9 @@ fn kernels_that_race_in_any_order_or_in_none() {
             let what = format!("seed {seed}, {shape:?}\n{source}");
             let device = pairs(&ran.device.0);
             assert_eq!(pairs(&ran.native.0), device, "{what}: native, then the device");
-            assert_eq!(device.len(), expected, "{what}: {device:?}");
+            // A fence of one thread between the two makes it another condition.
+            let racing: BTreeSet<(Site, Site)> = ran.device.0.iter().map(places).collect();
+            assert_eq!(racing.len(), expected, "{what}: {device:?}");
             same_warnings(&ran, &what);
             found += expected;
         }

@@ -11,8 +11,10 @@ mod general;
 mod hirace;
 mod invariants;
 mod logging;
+mod looking;
 mod places;
 mod questions;
+mod scord;
 mod view;
 
 use bugaroo_ptx::ast::Module;
@@ -42,16 +44,7 @@ pub fn verify(
     passes: &[Pass<SiteTable>],
     output: &str,
 ) -> Result<(), Violation> {
-    let parsed =
-        bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
-    let view = View::new(original, table, &parsed)?;
-    // Until guards are closed, jumps past a place have nowhere to land.
-    let closed = passes.iter().any(|pass| pass.name == "close-guards");
-    general::check(&view, closed, general::May::Ask)?;
-    for pass in passes {
-        invariants::check(pass.name, &view)?;
-    }
-    Ok(())
+    check((original, table), passes, output, general::May::Ask, invariants::check)
 }
 
 /// Checks the output of `passes` of those that make a module log.
@@ -59,15 +52,8 @@ pub fn verify(
 /// # Errors
 /// The first violation.
 pub fn verify_log(original: &Module, log: &Log, passes: &[Pass<Log>], output: &str) -> Result<(), Violation> {
-    let parsed =
-        bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
-    let view = View::new(original, &log.sites, &parsed)?;
-    let closed = passes.iter().any(|pass| pass.name == "close-guards");
-    general::check(&view, closed, general::May::Log)?;
-    for pass in passes {
-        logging::check(pass.name, &view, log)?;
-    }
-    Ok(())
+    let owed = |pass, view: &View<'_>| logging::check(pass, view, log);
+    check((original, &log.sites), passes, output, general::May::Log, owed)
 }
 
 /// Checks the output of `passes` of those that have HiRace look at a module.
@@ -80,13 +66,37 @@ pub fn verify_hirace(
     passes: &[Pass<Log>],
     output: &str,
 ) -> Result<(), Violation> {
+    let owed = |pass, view: &View<'_>| looking::check(pass, view, log, &hirace::LOOKING);
+    check((original, &log.sites), passes, output, general::May::Ask, owed)
+}
+
+/// Checks the output of `passes` of those that have ScoRD look at a module.
+///
+/// # Errors
+/// The first violation.
+pub fn verify_scord(
+    original: &Module,
+    log: &Log,
+    passes: &[Pass<Log>],
+    output: &str,
+) -> Result<(), Violation> {
+    let owed = |pass, view: &View<'_>| looking::check(pass, view, log, &scord::LOOKING);
+    check((original, &log.sites), passes, output, general::May::Ask, owed)
+}
+
+/// What holds in general, then what each pass owes.
+fn check<T>(
+    (original, table): (&Module, &SiteTable),
+    passes: &[Pass<T>],
+    output: &str,
+    may: general::May,
+    owed: impl Fn(&'static str, &View<'_>) -> Result<(), Violation>,
+) -> Result<(), Violation> {
     let parsed =
         bugaroo_ptx::parse(output).map_err(|error| Violation { rule: "parses", what: error.to_string() })?;
-    let view = View::new(original, &log.sites, &parsed)?;
+    let view = View::new(original, table, &parsed)?;
+    // Until guards are closed, jumps past a place have nowhere to land.
     let closed = passes.iter().any(|pass| pass.name == "close-guards");
-    general::check(&view, closed, general::May::Ask)?;
-    for pass in passes {
-        hirace::check(pass.name, &view, log)?;
-    }
-    Ok(())
+    general::check(&view, closed, may)?;
+    passes.iter().try_for_each(|pass| owed(pass.name, &view))
 }

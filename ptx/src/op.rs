@@ -6,7 +6,7 @@
 mod matrix;
 mod modifiers;
 
-pub use matrix::{BitOp, MatrixPart, MatrixShape, MatrixType, Mma, WmmaMatrix};
+pub use matrix::{BitOp, MatrixPart, MatrixShape, MatrixType, Mma, Wgmma, WmmaMatrix};
 pub use modifiers::{
     AtomOp, BarRed, BarrierKind, FenceKind, MbarrierOp, Part, Precision, PrmtMode, ShflMode, TestpKind,
     VoteMode,
@@ -449,6 +449,15 @@ pub enum Op {
     WmmaStore {
         matrix: WmmaMatrix,
     },
+    /// `wgmma.mma_async`: operands `{d…}, a, b, scale-d{, imm-scale-a, imm-scale-b{, imm-trans-a}, imm-trans-b}`. `a` is a
+    /// fragment or a descriptor; where it is a fragment, there is no `imm-trans-a`.
+    Wgmma(Wgmma),
+    /// `wgmma.fence`
+    WgmmaFence,
+    /// `wgmma.commit_group`
+    WgmmaCommit,
+    /// `wgmma.wait_group`: operand `n`
+    WgmmaWait,
     /// No effect on values or order: `setmaxnreg`, `griddepcontrol`.
     Hint,
     /// `createpolicy`: a cache policy, which means nothing to who has no cache.

@@ -23,6 +23,16 @@ pub struct Stated {
     pub elements: u8,
 }
 
+impl Stated {
+    /// Bytes of the smallest part of such an access, and how many parts there are.
+    pub fn parts(&self) -> (u32, u32) {
+        // A packed atomic is one of each of its elements (PTX ISA, "Packed Data-types").
+        let packed =
+            matches!(self.kind, AccessKind::Atomic(_)) && matches!(self.ty, Type::F16x2 | Type::BF16x2);
+        if packed { (2, 2) } else { (self.ty.bytes(), self.elements.into()) }
+    }
+}
+
 /// A fence, as the program has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
@@ -133,7 +143,8 @@ impl Effect {
             Op::Exit => Effect::Exit,
             Op::Ret { .. } => Effect::Return,
             Op::Call { .. } => Effect::Call,
-            Op::Other => Effect::Unknown,
+            // Nobody executes them.
+            Op::Other | Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => Effect::Unknown,
             _ => Effect::Nothing,
         }
     }

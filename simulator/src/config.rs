@@ -38,6 +38,8 @@ pub struct DeviceConfig {
     /// Registers whose values are never needed at the same time share their place. What a program sees is the
     /// same without, but for registers that it reads before it has written them.
     pub share_rows: bool,
+    /// The program is read by others and never launched: instructions that the engine does not execute are decoded, too.
+    pub only_read: bool,
 }
 
 impl Default for DeviceConfig {
@@ -59,6 +61,7 @@ impl Default for DeviceConfig {
             lockstep: false,
             patience: None,
             share_rows: true,
+            only_read: false,
         }
     }
 }

@@ -16,7 +16,7 @@ mod provided;
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Semantics, Space, Type};
 
-pub use asynchronous::Asynchronous;
+pub use asynchronous::{Asynchronous, Factor, Warpgroup};
 pub use matrix::Matrix;
 pub use provided::Provided;
 

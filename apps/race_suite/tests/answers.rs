@@ -104,11 +104,17 @@ fn scoped_programs_by_a_cache() {
     answer_by(&tools, &programs_of("scor").expect("all labels can be read"), &["scord"]);
 }
 
+/// Detectors whose device code is held to the labels; one at a time looks.
+const ON_THE_DEVICE: [&str; 2] = ["hirace", "scord"];
+
 #[test]
 fn scoped_programs_on_the_device() {
     let Some(tools) = tools() else { return };
     let tools = Tools { handlers: true, ..tools };
-    answer_by(&tools, &programs_of("scor").expect("all labels can be read"), &["hirace"]);
+    let programs = programs_of("scor").expect("all labels can be read");
+    for detector in ON_THE_DEVICE {
+        answer_by(&tools, &programs, &[detector]);
+    }
 }
 
 /// One variant of each pattern: the command asks about all.
@@ -135,5 +141,8 @@ fn irregular_programs() {
 #[test]
 fn irregular_programs_on_the_device() {
     let Some(tools) = tools() else { return };
-    answer_by(&Tools { handlers: true, ..tools }, &one_of_each_pattern(), &["hirace"]);
+    let tools = Tools { handlers: true, ..tools };
+    for detector in ON_THE_DEVICE {
+        answer_by(&tools, &one_of_each_pattern(), &[detector]);
+    }
 }

@@ -7,7 +7,8 @@ use bugaroo_simulator::decoded::Inst;
 
 use super::flow::Flow;
 use super::registers::{Registers, Why, lanes};
-use super::symbol::{RowShape, Source, Symbol, Symbols};
+use super::residue::{Low, LowOp};
+use super::symbol::{RowShape, Source, Symbols};
 use super::text::{Arithmetic, Form, Rule};
 
 /// Runs an arithmetic instruction for the lanes in `active`; whether those in `doubtful` run it is not known.
@@ -89,13 +90,19 @@ unsafe fn partly(
         registers.mark(inst.ops.dst2, active | doubtful, known & active, why);
     }
     let is_predicate = flow.width(inst.ops.dst) == Some(Width::Pred);
-    for (lane, symbol) in made {
-        match is_predicate.then(|| symbols.decided(symbol)).flatten() {
-            Some(holds) => {
-                registers.write(inst.ops.dst, Width::Pred, lane, u64::from(holds));
+    for (lane, made) in made {
+        let value = match made {
+            Source::Symbol(symbol) if is_predicate => symbols.decided(symbol).map(u64::from),
+            Source::Symbol(_) => None,
+            Source::Known(value) => Some(value),
+        };
+        match (value, made, flow.width(inst.ops.dst)) {
+            (Some(value), _, Some(width)) => {
+                registers.write(inst.ops.dst, width, lane, value);
                 registers.mark(inst.ops.dst, 1 << lane, !0, Why::NEVER);
             }
-            None => registers.set_symbol(inst.ops.dst, lane, symbol),
+            (_, Source::Symbol(symbol), _) => registers.set_symbol(inst.ops.dst, lane, symbol),
+            _ => {}
         }
     }
 }
@@ -107,7 +114,7 @@ fn expressions(
     info: &Arithmetic,
     mask: u32,
     (symbols, flow): (&mut Symbols, &Flow),
-) -> Vec<(usize, Symbol)> {
+) -> Vec<(usize, Source)> {
     let Some(dst) = flow.width(inst.ops.dst).filter(|_| info.form != Form::Opaque) else {
         return Vec::new();
     };
@@ -118,7 +125,7 @@ fn expressions(
         row.filter(|_| i < count).map_or(of_constant, |row| flow.width(row).unwrap_or(of_constant))
     });
     let mut made = Vec::new();
-    let mut last: Option<([Option<Source>; 4], Symbol)> = None;
+    let mut last: Option<([Option<Source>; 4], Source)> = None;
     for lane in lanes(mask) {
         let mut sources = [None; 4];
         let mut whole = true;
@@ -133,15 +140,15 @@ fn expressions(
         if !whole {
             continue;
         }
-        let symbol = match last {
-            Some((same, symbol)) if same == sources => symbol,
+        let result = match last {
+            Some((same, result)) if same == sources => result,
             _ => {
-                let Some(symbol) = expression(inst, info, sources, (dst, widths), symbols) else { continue };
-                symbol
+                let Some(result) = expression(inst, info, sources, (dst, widths), symbols) else { continue };
+                result
             }
         };
-        last = Some((sources, symbol));
-        made.push((lane, symbol));
+        last = Some((sources, result));
+        made.push((lane, result));
     }
     made
 }
@@ -152,25 +159,56 @@ fn expression(
     sources: [Option<Source>; 4],
     (dst, widths): (Width, [Width; 4]),
     symbols: &mut Symbols,
-) -> Option<Symbol> {
-    match (info.form, sources[0], sources[1]) {
-        (Form::Launch, ..) => Some(symbols.launch(inst.ops.src[0], dst)),
-        (Form::Copy, Some(Source::Symbol(symbol)), _) => Some(symbol),
+) -> Option<Source> {
+    let symbol = match (info.form, sources[0], sources[1]) {
+        (Form::Launch, ..) => symbols.launch(inst.ops.src[0], dst),
+        (Form::Copy, Some(Source::Symbol(symbol)), _) => symbol,
         (Form::Sum { bytes, minus: false }, Some(Source::Symbol(of)), Some(Source::Known(plus)))
         | (Form::Sum { bytes, minus: false }, Some(Source::Known(plus)), Some(Source::Symbol(of))) => {
-            Some(symbols.sum(of, plus, bytes))
+            symbols.sum(of, plus, bytes)
         }
         (Form::Sum { bytes, minus: true }, Some(Source::Symbol(of)), Some(Source::Known(less))) => {
-            Some(symbols.sum(of, less.wrapping_neg(), bytes))
+            symbols.sum(of, less.wrapping_neg(), bytes)
         }
         (Form::Compare { order, bytes, swap, negate }, Some(a), Some(b)) => {
             let (a, b) = if swap { (b, a) } else { (a, b) };
             let symbol = symbols.compare(order, bytes, a, b);
-            Some(if negate { symbol.not() } else { symbol })
+            if negate { symbol.not() } else { symbol }
         }
-        (Form::Opaque | Form::Copy, ..) => None,
-        _ => Some(symbols.row(RowShape { run: inst.run, dst, sources: widths }, false, sources)),
-    }
+        (Form::Opaque | Form::Copy, ..) => return None,
+        _ => {
+            let low = low_bits(info, sources, dst, symbols);
+            if low.bits() == 64 {
+                return Some(Source::Known(low.value()));
+            }
+            let symbol = symbols.row(RowShape { run: inst.run, dst, sources: widths }, false, sources);
+            symbols.set_low(symbol, low);
+            symbol
+        }
+    };
+    Some(Source::Symbol(symbol))
+}
+
+/// What is known of a result's low bits.
+fn low_bits(info: &Arithmetic, sources: [Option<Source>; 4], dst: Width, symbols: &Symbols) -> Low {
+    let op = match info.form {
+        Form::Row(op) => op,
+        Form::Sum { minus, .. } => Some(if minus { LowOp::Sub } else { LowOp::Add }),
+        _ => None,
+    };
+    let bits = match dst {
+        Width::Pred => return Low::zeros(0),
+        Width::W16 => 16,
+        Width::W32 => 32,
+        Width::W64 => 64,
+    };
+    let Some(op) = op else { return Low::zeros(0) };
+    let lows = sources.iter().flatten().map(|source| match source {
+        Source::Known(value) => Low::all(*value),
+        Source::Symbol(symbol) => symbols.low(*symbol),
+    });
+    let lows: Vec<Low> = lows.collect();
+    op.of(&lows, bits)
 }
 
 /// Lanes in which the known sources decide the result.

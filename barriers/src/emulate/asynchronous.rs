@@ -1,6 +1,8 @@
 //! Asynchronous copies. In this one order of execution they are done where they are issued; when they are over for other threads, the
 //! checker knows from the command.
 
+use bugaroo_ptx::op::MbarrierOp;
+use bugaroo_ptx::types::Semantics;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Address, Asynchronous};
 
@@ -9,7 +11,20 @@ use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::step::Flow;
-use crate::program::{Access, AccessKind, Action, Addresses, Completion, GroupKind, Strength, Values};
+use crate::program::{
+    Access, AccessKind, Action, Addresses, Completion, GroupKind, RANK_SHIFT, Strength, Values,
+};
+
+/// A bulk copy.
+struct Bulk<'a> {
+    dst: &'a Address,
+    src: &'a Address,
+    mbarrier: Option<&'a Address>,
+    /// It is a reduction.
+    reduces: bool,
+    /// It goes to these blocks of the cluster, as bits.
+    several: Option<u32>,
+}
 
 impl Machine<'_> {
     /// One such instruction of a fragment's active lanes.
@@ -24,7 +39,14 @@ impl Machine<'_> {
         let frame = self.warps[w].fragments[fragment].frame;
         let asyncs = self.set.image.asyncs;
         match &asyncs[index as usize] {
-            Asynchronous::Mbarrier { op, address, value, dst, .. } => {
+            Asynchronous::Mbarrier { op, address, value, dst, order } => {
+                let orders = matches!(op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
+                if orders && matches!(order, Semantics::Relaxed(_)) {
+                    let lane = active.trailing_zeros() as usize;
+                    let message =
+                        "a relaxed arrival or wait at an mbarrier, which orders no memory, is not modelled";
+                    return Err(self.unsupported(w, pc, lane, message));
+                }
                 return self.mbarrier(w, fragment, pc, active, *op, address, *value, *dst);
             }
             // How many arrivals are missing depends on the order of threads.
@@ -53,6 +75,7 @@ impl Machine<'_> {
                         }
                     }
                     rest &= !group;
+                    self.used(w, (rank, offset));
                     self.emit(w, group, pc, Action::CpAsyncArrive { address: at, noinc: *noinc })?;
                     for _ in lanes(group) {
                         let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
@@ -66,12 +89,21 @@ impl Machine<'_> {
                     }
                 }
             }
-            Asynchronous::Bulk { dst, src, bytes, mbarrier, .. } => {
+            Asynchronous::Bulk { dst, src, bytes, mbarrier, reduce, multicast } => {
                 for lane in lanes(active) {
                     let size = (*bytes, Width::W32);
                     let bytes = self.needed(w, frame, pc, lane, size, "the size of a copy")? as u32;
-                    self.bulk(w, frame, pc, lane, (dst, src), bytes, mbarrier.as_ref())?;
+                    let several = match multicast {
+                        Some(mask) => Some(self.destinations(w, frame, pc, lane, *mask)?),
+                        None => None,
+                    };
+                    let bulk =
+                        Bulk { dst, src, mbarrier: mbarrier.as_ref(), reduces: reduce.is_some(), several };
+                    self.bulk(w, frame, pc, lane, bytes, &bulk)?;
                 }
+            }
+            Asynchronous::Warpgroup(warpgroup) => {
+                return self.warpgroup(w, fragment, pc, active, warpgroup);
             }
             // Those that are modelled became bulk copies ([`super::tensor`]).
             Asynchronous::Tensor { .. } => {
@@ -87,7 +119,9 @@ impl Machine<'_> {
                     self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
                     let mut touched = Touched::none();
                     touched.add(lane, rank, at);
-                    self.counted(w, frame, pc, lane, kind, bytes, &touched, mbarrier)?;
+                    let (counter, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
+                    let completion = |address| Completion::Store { address };
+                    self.counted(w, pc, lane, kind, bytes, &touched, (counter, offset), completion)?;
                 }
             }
         }
@@ -120,25 +154,39 @@ impl Machine<'_> {
         self.copy_command(w, pc, AccessKind::Write, *bytes, &touched, completion)
     }
 
+    /// The ranks of the blocks that a copy to several goes to, as bits.
+    fn destinations(&self, w: usize, frame: u32, pc: u32, lane: usize, mask: i32) -> Result<u32, Refusal> {
+        if !self.set.clustered {
+            return Err(self.no_cluster(w, pc, lane));
+        }
+        let what = "the mask of the blocks that a copy goes to";
+        let ranks = self.needed(w, frame, pc, lane, (mask, Width::W16), what)? as u32;
+        let blocks = self.ctas.len();
+        if ranks >> blocks != 0 || ranks == 0 {
+            let message = format!("a copy to the blocks {ranks:#x} of a cluster of {blocks}");
+            return Err(self.illegal(w, pc, lane, message));
+        }
+        Ok(ranks)
+    }
+
     /// A bulk copy of one lane.
-    #[allow(clippy::too_many_arguments, reason = "who, where, and the fields of the instruction")]
     fn bulk(
         &mut self,
         w: usize,
         frame: u32,
         pc: u32,
         lane: usize,
-        (dst, src): (&Address, &Address),
         bytes: u32,
-        mbarrier: Option<&Address>,
+        bulk: &Bulk<'_>,
     ) -> Result<(), Refusal> {
+        let Bulk { dst, src, mbarrier, .. } = *bulk;
         let bytes = if self.set.extras[pc as usize].tensor {
             let (map, expected) = match mbarrier {
                 Some(mbarrier) => {
-                    let (rank, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
-                    (src, self.ctas[rank as usize].mbarriers.get(&offset).map_or(0, |state| state.bytes))
+                    let (own, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
+                    (src, Some((bulk.several.map_or(own, u32::trailing_zeros), offset)))
                 }
-                None => (dst, 0),
+                None => (dst, None),
             };
             self.tensor_bytes(w, frame, pc, lane, map, expected)?
         } else {
@@ -152,9 +200,7 @@ impl Machine<'_> {
                 format!("a bulk copy of {bytes} bytes, which is no multiple of 16"),
             ));
         }
-        if self.target(w, frame, dst, lane) == Target::Global(None)
-            || matches!(self.target(w, frame, dst, lane), Target::Global(Some(_)))
-        {
+        if matches!(self.target(w, frame, dst, lane), Target::Global(_)) {
             // From shared to global memory: what is read must stay until the group is waited for.
             let (rank, at) = self.destination(w, frame, pc, src, lane, u64::from(bytes), 16)?;
             let mut touched = Touched::none();
@@ -162,18 +208,31 @@ impl Machine<'_> {
             let completion = Completion::Group(GroupKind::Bulk);
             return self.copy_command(w, pc, AccessKind::Read, bytes, &touched, completion);
         }
-        if !matches!(self.target(w, frame, src, lane), Target::Global(_)) {
-            let message = "a copy between the shared memories of two CTAs is not modelled";
-            return Err(self.unsupported(w, pc, lane, message));
-        }
-        let (rank, at) = self.destination(w, frame, pc, dst, lane, u64::from(bytes), 16)?;
-        self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
-        let mut touched = Touched::none();
-        touched.add(lane, rank, at);
         let Some(mbarrier) = mbarrier else {
             return Err(self.unsupported(w, pc, lane, "a copy to shared memory without an mbarrier"));
         };
-        self.counted(w, frame, pc, lane, AccessKind::Write, bytes, &touched, mbarrier)
+        if !matches!(self.target(w, frame, src, lane), Target::Global(_)) {
+            // From shared to shared memory: it reads until the phase is over into which it is counted.
+            let (rank, at) = self.destination(w, frame, pc, src, lane, u64::from(bytes), 16)?;
+            let (_, _, address) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
+            let mut touched = Touched::none();
+            touched.add(lane, rank, at);
+            self.copy_command(w, pc, AccessKind::Read, bytes, &touched, Completion::Mbarrier { address })?;
+        }
+        let (own, at) = self.destination(w, frame, pc, dst, lane, u64::from(bytes), 16)?;
+        let kind = if bulk.reduces { AccessKind::Atomic } else { AccessKind::Write };
+        let (counter, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
+        // To several blocks: to the same place in each, and counted at the mbarrier at the same place in each.
+        for rank in lanes(bulk.several.unwrap_or(1 << own)) {
+            let rank = rank as u32;
+            self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(pc));
+            let mut touched = Touched::none();
+            touched.add(lane, rank, at);
+            let counter = if bulk.several.is_some() { rank } else { counter };
+            let completion = |address| Completion::Mbarrier { address };
+            self.counted(w, pc, lane, kind, bytes, &touched, (counter, offset), completion)?;
+        }
+        Ok(())
     }
 
     /// A copy whose bytes an mbarrier counts.
@@ -181,25 +240,31 @@ impl Machine<'_> {
     fn counted(
         &mut self,
         w: usize,
-        frame: u32,
         pc: u32,
         lane: usize,
         kind: AccessKind,
         bytes: u32,
         touched: &Touched,
-        mbarrier: &Address,
+        (rank, offset): (u32, u32),
+        completion: impl Fn(u32) -> Completion,
     ) -> Result<(), Refusal> {
-        let (rank, offset, address) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
-        self.copy_command(w, pc, kind, bytes, touched, Completion::Mbarrier { address })?;
+        self.used(w, (rank, offset));
+        let completion = completion(rank << RANK_SHIFT | offset);
+        self.copy_command(w, pc, kind, bytes, touched, completion)?;
         let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
             return Err(self.illegal(w, pc, lane, format!("no mbarrier was initialised at {offset:#x}")));
         };
+        if let (Some(map), true) = (state.guessed, state.bytes <= 0) {
+            // One that was taken to be the only one of its phase is not.
+            return Err(self.size_unknown(w, pc, lane, Some(map)));
+        }
         state.bytes -= i64::from(bytes);
         self.complete_phase(rank, offset);
         Ok(())
     }
 
-    fn copy_command(
+    /// Appends what a copy reads or writes.
+    pub fn copy_command(
         &mut self,
         w: usize,
         pc: u32,

@@ -41,6 +41,13 @@ fn count_of(count: Option<u32>) -> Count {
     count.map_or(Count::All, Count::Threads)
 }
 
+impl Named {
+    /// Nobody has come to it since its last use.
+    pub fn is_idle(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
 impl Machine<'_> {
     /// `bar`, `barrier`
     pub fn barrier(
@@ -185,6 +192,7 @@ impl Machine<'_> {
         if !complete {
             return Ok(());
         }
+        let all = self.meet_all(id);
         self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
         let image = self.set.image;
         for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
@@ -205,6 +213,9 @@ impl Machine<'_> {
                 fragment.pc += 1;
             }
         }
+        if all {
+            self.cut();
+        }
         Ok(())
     }
 
@@ -214,13 +225,17 @@ impl Machine<'_> {
         w: usize,
         fragment: usize,
         pc: u32,
-        wait: bool,
+        [wait, relaxed]: [bool; 2],
         active: u32,
     ) -> Result<Flow, Refusal> {
         if !self.set.clustered {
             return Err(self.no_cluster(w, pc, active.trailing_zeros() as usize));
         }
-        self.emit(w, active, pc, if wait { Action::ClusterWait } else { Action::ClusterArrive })?;
+        // A fence just before releases what a relaxed arrival does not.
+        let (released, commands) = self.warps[w].released;
+        let fenced = active & !released == 0 && commands == self.out.warps()[w].len();
+        let arrival = Action::ClusterArrive { relaxed: relaxed && !fenced };
+        self.emit(w, active, pc, if wait { Action::ClusterWait } else { arrival })?;
         if !wait {
             self.cluster_arrived[w] |= active;
             self.warps[w].fragments[fragment].pc += 1;

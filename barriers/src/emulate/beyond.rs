@@ -60,7 +60,7 @@ impl Machine<'_> {
                         registers.mark(row, fragment.mask, !0, Why::NEVER);
                     }
                     State::Phase { answer: None, behind: then, .. } => behind = then,
-                    State::Cluster => {}
+                    State::Cluster | State::Converging => {}
                 }
                 fragment.state = State::Ready;
                 fragment.pc = behind;

@@ -134,6 +134,9 @@ impl Machine<'_> {
     /// Does it, for lanes that are all there.
     fn perform(&mut self, w: usize, parts: &[Part]) -> Result<(), Refusal> {
         let everybody = parts.iter().fold(0, |all, part| all | part.lanes);
+        if everybody == self.warps[w].alive {
+            self.warps[w].met = self.steps;
+        }
         match self.set.image.collectives[parts[0].index as usize].what {
             Together::Matrix(matrix) => self.matrix(w, parts, matrix),
             Together::Sync => {

@@ -8,14 +8,16 @@ use bugaroo_simulator::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::case::Case;
 use super::constants::{self, ConstantMemory};
+use super::counter::Counters;
 use super::doubt::Doubt;
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
+use super::rounds::Rounds;
 use super::shared::Shared;
-use super::symbol::{Symbol, Symbols};
 use super::text::{Fixed, extras};
 use super::{returns, tensor};
 use crate::program::{Program, Shape};
@@ -89,31 +91,6 @@ pub struct Text {
     is_apart: bool,
 }
 
-/// What is assumed of predicates that are the same for all threads, and what has to be assumed, too.
-#[derive(Clone, Debug, Default)]
-pub struct Case {
-    symbols: Symbols,
-    asked: Option<Symbol>,
-    /// Parameters in these predicates, as they can be given.
-    pub params: Vec<String>,
-}
-
-impl Case {
-    /// How many predicates are assumed to be true or false.
-    pub fn assumptions(&self) -> u32 {
-        self.symbols.assumptions()
-    }
-
-    /// Both cases of the predicate without which a kernel was refused; None if there is no such predicate.
-    pub fn parted(mut self) -> Option<[Case; 2]> {
-        let asked = self.asked.take()?;
-        let mut other = self.clone();
-        self.symbols.assume(asked, true);
-        other.symbols.assume(asked, false);
-        Some([self, other])
-    }
-}
-
 /// Threads that wait for ever in the order of execution that was emulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
@@ -164,6 +141,7 @@ impl Text {
             local_per_thread: 512 << 10,
             // A register's place stands for it alone: what is known where ways meet is compared place by place.
             share_rows: false,
+            only_read: true,
             ..DeviceConfig::default()
         };
         let apart = Memory::new(2 * FOREIGN).and_then(|mut memory| {
@@ -390,11 +368,14 @@ impl Text {
             symbols: std::mem::take(&mut case.symbols),
             asked: None,
             doubt: Doubt::default(),
+            counters: Counters::default(),
             misuse: None,
+            rounds: Rounds::new(case.induction),
         };
         machine.start(launched.function);
         let finished = machine.run(backwards);
         case.symbols = machine.symbols.clone();
+        (case.rounds, case.widened) = (machine.rounds.most, machine.rounds.widened);
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;

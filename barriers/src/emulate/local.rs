@@ -94,4 +94,22 @@ impl Local {
         }
         changed
     }
+
+    /// Whether the lanes of `mask` of another state are among those that this one stands for.
+    pub fn covers(&self, other: &Local, mask: u32) -> bool {
+        let nothing = Lane::default();
+        lanes(mask).all(|lane| {
+            let (mine, theirs) =
+                (self.lanes.get(lane).unwrap_or(&nothing), other.lanes.get(lane).unwrap_or(&nothing));
+            let known = |of: &Lane, at: usize| of.known.get(at).is_some_and(|known| *known);
+            let tainted = |of: &Lane| of.why.is_some_and(Why::is_tainted);
+            let may_point = tainted(mine);
+            let bytes = mine.known.len().max(theirs.known.len());
+            (may_point || !tainted(theirs))
+                && (0..bytes).all(|at| match (known(mine, at), known(theirs, at)) {
+                    (true, is_known) => is_known && mine.bytes[at] == theirs.bytes[at],
+                    (false, is_known) => !is_known || may_point,
+                })
+        })
+    }
 }

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::barrier::Named;
 use super::constants::ConstantMemory;
+use super::counter::Counters;
 use super::doubt::Doubt;
 use super::flow::Flow;
 use super::leave::Leavers;
@@ -19,10 +20,12 @@ use super::mbarrier::Phases;
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
+use super::rounds::Rounds;
 use super::shared::Shared;
 use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
+use super::warpgroup::Multiplying;
 use crate::program::{Action, Command, Program};
 use crate::verdict::Misuse;
 
@@ -97,8 +100,11 @@ pub(super) struct Machine<'a> {
     pub asked: Option<(Symbol, Vec<String>)>,
     /// Arms of branches that are being run without knowing whether they are taken.
     pub doubt: Doubt,
+    pub counters: Counters,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
     pub misuse: Option<Misuse>,
+    /// Rounds of loops around barriers.
+    pub rounds: Rounds<'a>,
 }
 
 /// Where an address points.
@@ -117,14 +123,14 @@ pub(super) enum Target {
 }
 
 impl<'a> Machine<'a> {
-    /// Runs everything to its end or a misuse, the last warp first if `backwards`; answers whether all threads came to theirs.
+    /// Runs everything to its end, a misuse, or a round that has been seen, the last warp first if `backwards`; answers whether all threads came to theirs.
     pub fn run(&mut self, backwards: bool) -> Result<bool, Refusal> {
         let last = self.warps.len() - 1;
         loop {
             let mut progress = false;
             for w in 0..=last {
                 progress |= self.turn(if backwards { last - w } else { w })?;
-                if self.misuse.is_some() {
+                if self.misuse.is_some() || self.rounds.covered {
                     return Ok(true);
                 }
             }
@@ -199,6 +205,7 @@ impl<'a> Machine<'a> {
         }
         self.ctas[cta].alive -= lanes.count_ones();
         self.barriers_after_exit(w)?;
+        self.converge(w);
         self.complete_cluster();
         self.complete_masks(w)
     }
@@ -224,6 +231,7 @@ impl<'a> Machine<'a> {
         action: Action<'_>,
         condition: Option<u32>,
     ) -> Result<(), Refusal> {
+        self.rounds.under_way |= action.outlasts_barriers();
         let command = Command { lanes, origin: pc, action };
         let program = self.out.warp_mut(w as u32);
         let pushed = match condition {
@@ -446,6 +454,9 @@ impl<'a> Machine<'a> {
             cta,
             local: Local::default(),
             leavers: Leavers::default(),
+            released: (0, 0),
+            met: 0,
+            multiplying: Multiplying::default(),
         }
     }
 }

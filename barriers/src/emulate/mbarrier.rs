@@ -24,6 +24,8 @@ pub(super) struct Phases {
     pub bytes: i64,
     /// The number of the phase.
     pub phase: u32,
+    /// The parameter's offset of a tensor map whose copies were taken to bring all that a phase expected.
+    pub guessed: Option<u64>,
 }
 
 impl Machine<'_> {
@@ -105,7 +107,7 @@ impl Machine<'_> {
             let number = number.unwrap_or(0);
             let action = match op {
                 MbarrierOp::Init => Action::MbarrierInit { address: at, count: number },
-                MbarrierOp::Inval => Action::MbarrierInval { address: at },
+                MbarrierOp::Inval => Action::MbarrierInval { address: at, last: false },
                 MbarrierOp::Arrive { drop, expect_tx: true, .. } => {
                     Action::MbarrierArrive { address: at, count: 1, expect_tx: number, drop }
                 }
@@ -121,6 +123,11 @@ impl Machine<'_> {
                     unreachable!("waits are done above, and the loader has a form of its own for counts")
                 }
             };
+            if op == MbarrierOp::Inval && self.invalidated(w, pc, (rank, offset, at))? {
+                self.ctas[rank as usize].mbarriers.remove(&offset);
+                continue;
+            }
+            self.used(w, (rank, offset));
             self.emit(w, group, pc, action)?;
             for lane in lanes(group) {
                 let before = self.apply((rank, offset), pc, action);
@@ -139,7 +146,10 @@ impl Machine<'_> {
     fn apply(&mut self, (rank, offset): (u32, u32), pc: u32, action: Action<'_>) -> u32 {
         let cta = &mut self.ctas[rank as usize];
         if let Action::MbarrierInit { count, .. } = action {
-            cta.mbarriers.insert(offset, Phases { expected: count, pending: count, bytes: 0, phase: 0 });
+            cta.mbarriers.insert(
+                offset,
+                Phases { expected: count, pending: count, bytes: 0, phase: 0, guessed: None },
+            );
             cta.shared.forget(offset as usize, 8, Why::at(pc));
             return 0;
         }
@@ -246,6 +256,7 @@ impl Machine<'_> {
             let group =
                 lanes(rest).filter(|l| wanted[*l] == (at, parity, rank, offset)).fold(0, |g, l| g | 1 << l);
             rest &= !group;
+            self.used(w, (rank, offset));
             self.emit(w, group, pc, Action::MbarrierWait { address: at, parity })?;
             if self.ctas[rank as usize].mbarriers[&offset].phase & 1 != parity {
                 done |= group;

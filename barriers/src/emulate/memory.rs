@@ -321,7 +321,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `atom`, `red`: the result depends on the order of threads, so it is not known, nor what the memory holds then.
+    /// `atom`, `red`: the result depends on the order of threads, so it is not known, nor what the memory holds then but for sums.
     pub fn atomic(
         &mut self,
         w: usize,
@@ -337,12 +337,22 @@ impl Machine<'_> {
             self.doubtless(w, frame, pc, inst, &atomic.address, doubtful)?;
         }
         let mut touched = Touched::none();
+        let mut counted = None;
         for lane in lanes(active) {
             match self.target(w, frame, &atomic.address, lane) {
                 Target::Shared(rank, at) => {
                     self.inside(w, pc, lane, (rank, at), bytes, bytes)?;
                     touched.add(lane, rank, at);
-                    self.forget_shared(rank, at as usize, bytes as usize, Why::at(pc));
+                    match self.sum(w, frame, pc, lane, atomic, (rank, at)) {
+                        Some(sum) => {
+                            let new = u64::from(sum[0].wrapping_add(sum[1]));
+                            self.ctas[rank as usize].shared.write(at as usize, 4, Ok(new));
+                            counted = Some((lane, (rank, at as u32), sum));
+                        }
+                        None => {
+                            self.forget_shared(rank, at as usize, bytes as usize, Why::at(pc));
+                        }
+                    }
                 }
                 Target::Global(_) => {
                     let registers = &self.frames[frame as usize].registers;
@@ -366,6 +376,10 @@ impl Machine<'_> {
         }
         for dst in atomic.dst.into_iter().chain(atomic.high.and_then(|high| high.dst)) {
             self.frames[frame as usize].registers.mark(dst, active | doubtful, 0, Why::at(pc));
+        }
+        if let (Some((lane, counter, sum)), Some(dst), true) = (counted, atomic.dst, active.is_power_of_two())
+        {
+            self.counted_down(w, frame, pc, lane, dst, (counter, sum));
         }
         let strength = match strength(atomic.semantics) {
             // Nothing said is relaxed, for the device.

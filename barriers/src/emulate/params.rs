@@ -66,6 +66,7 @@ impl Params {
             params.give(function, name, value)?;
         }
         for (name, bytes) in tensors {
+            // One of several maps in a structure by its offset.
             let Some(field) = field(function, name) else { continue };
             params.tensors.push((params.names[field.index].1 + field.offset.unwrap_or(0), *bytes));
         }

@@ -6,6 +6,7 @@
 use super::registers::Why;
 
 /// Shared memory of a CTA.
+#[derive(Clone)]
 pub(super) struct Shared {
     bytes: Vec<u8>,
     known: Vec<bool>,
@@ -55,5 +56,24 @@ impl Shared {
         let mut value = [0; 8];
         value[..size].copy_from_slice(&self.bytes[at..at + size]);
         Ok(u64::from_le_bytes(value))
+    }
+
+    /// Leaves known what is the same in another state.
+    pub fn join(&mut self, other: &Shared, why: Why) {
+        for at in 0..self.bytes.len() {
+            if self.known[at] && !(other.known[at] && other.bytes[at] == self.bytes[at]) {
+                self.known[at] = false;
+                self.why[at] = why;
+            }
+        }
+    }
+
+    /// Whether another state is one of those that this one stands for.
+    pub fn covers(&self, other: &Shared) -> bool {
+        (0..self.bytes.len()).all(|at| match (self.known[at], other.known[at]) {
+            (true, known) => known && other.bytes[at] == self.bytes[at],
+            (false, true) => self.why[at].is_tainted(),
+            (false, false) => self.why[at].is_tainted() || !other.why[at].is_tainted(),
+        })
     }
 }

@@ -7,7 +7,7 @@ use super::input::Stuck;
 use super::machine::Machine;
 use super::refusal::{Refusal, RefusalKind};
 use super::warp::State;
-use crate::program::Action;
+use crate::program::{Action, Fenced};
 
 /// How an instruction left the fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,9 @@ impl Machine<'_> {
         let mut progress = false;
         'select: while let Some((index, stop)) = self.warps[w].select(self.set.lockstep) {
             progress = true;
+            if self.rounds.covered {
+                break;
+            }
             let fragment = self.warps[w].fragments[index];
             let (mask, frame) = (fragment.mask, fragment.frame);
             let mut pc = fragment.pc;
@@ -42,9 +45,15 @@ impl Machine<'_> {
                     active &= known & (registers.predicate(inst.guard as i32) ^ inst.guard_flip);
                     doubtful = mask & !known;
                 }
+                if self.warps[w].multiplying.is_under_way() && active != 0 {
+                    self.leaves_alone(w, frame, pc, inst, active)?;
+                }
                 match inst.kind {
                     Kind::Alu => {
                         self.arithmetic(frame, pc, inst, active, doubtful);
+                        if pc == self.counters.decided_at() {
+                            self.decide();
+                        }
                         pc += 1;
                     }
                     Kind::Branch => {
@@ -73,9 +82,14 @@ impl Machine<'_> {
                     }
                     Kind::Nop => pc += 1,
                     Kind::Fence => {
-                        if self.set.extras[pc as usize].proxy_fence {
+                        let extra = self.set.extras[pc as usize];
+                        if extra.is_proxy_fence() {
                             self.certain(w, frame, pc, inst, doubtful, "a fence of the asynchronous proxy")?;
-                            self.emit(w, active, pc, Action::ProxyFence)?;
+                            let fenced = if extra.proxy_fence { Fenced::All } else { Fenced::Inits };
+                            self.emit(w, active, pc, Action::ProxyFence(fenced))?;
+                        }
+                        if extra.releases && doubtful == 0 {
+                            self.warps[w].released = (active, self.out.warps()[w].len());
                         }
                         pc += 1;
                     }
@@ -181,7 +195,9 @@ impl Machine<'_> {
             Kind::Barrier => self.barrier(w, fragment, pc, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, pc, inst.extra, active),
             Kind::Asynchronous => self.asynchronous(w, fragment, pc, inst.extra, active),
-            Kind::ClusterBarrier => self.cluster_barrier(w, fragment, pc, inst.extra & 1 != 0, active),
+            Kind::ClusterBarrier => {
+                self.cluster_barrier(w, fragment, pc, [inst.extra & 1 != 0, inst.extra & 2 != 0], active)
+            }
             Kind::Provided => self.provided(w, fragment, inst.extra, active),
             Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, pc, inst, active),
             _ => unreachable!("the loop sends nothing else here"),

@@ -10,6 +10,8 @@
 use bugaroo_simulator::alu::{RowFn, Width};
 use rustc_hash::FxHashMap;
 
+use super::residue::Low;
+
 /// An expression by its number, the lowest bit set where it is a predicate's negation. Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Symbol(u32);
@@ -70,6 +72,9 @@ pub(super) enum Node {
     Compare { order: Order, bytes: u8, a: Source, b: Source },
     /// A sum with a constant; `of` is none.
     Sum { of: Symbol, plus: u64, bytes: u8 },
+    /// A number that changes from round to round of a loop: the loop's number and the round, and which ([`super::rounds`]); a multiple
+    /// of two to the power of `aligned`.
+    Round { of: (u32, u32), number: u32, aligned: u32 },
     /// What a row function gives: its number, whether its second result, the sources.
     Row { function: u32, second: bool, sources: [Option<Source>; 4] },
 }
@@ -97,7 +102,9 @@ pub(super) struct Symbols {
     function_numbers: FxHashMap<(usize, [Width; 5]), u32>,
     assumed: FxHashMap<u32, bool>,
     bounds: FxHashMap<u32, Bounds>,
+    lows: FxHashMap<u32, Low>,
     assumptions: u32,
+    decisions: u64,
 }
 
 fn mask(bytes: u8) -> u64 {
@@ -133,6 +140,27 @@ impl Symbols {
     /// What a constant row will hold.
     pub fn launch(&mut self, slot: i32, width: Width) -> Symbol {
         self.intern(Node::Launch { slot, width })
+    }
+
+    /// A number that changes from round to round.
+    pub fn round(&mut self, of: (u32, u32), number: u32, aligned: u32) -> Symbol {
+        self.intern(Node::Round { of, number, aligned })
+    }
+
+    /// What is known of an expression's low bits.
+    pub fn low(&self, symbol: Symbol) -> Low {
+        match self.node(symbol) {
+            Node::Round { aligned, .. } => Low::zeros(aligned),
+            Node::Sum { of, plus, .. } => self.low(of).plus(plus),
+            _ => self.lows.get(&(symbol.index() as u32)).copied().unwrap_or(Low::zeros(0)),
+        }
+    }
+
+    /// Says what is known of them.
+    pub fn set_low(&mut self, symbol: Symbol, low: Low) {
+        if low.bits() > 0 {
+            self.lows.insert(symbol.index() as u32, low);
+        }
     }
 
     /// The CTA's index in a dimension, where there is one CTA, and which is not known.
@@ -270,7 +298,7 @@ impl Symbols {
             };
             match self.node(symbol) {
                 Node::Param { offset, .. } => found.push(u64::from(offset)),
-                Node::Launch { .. } => {}
+                Node::Launch { .. } | Node::Round { .. } => {}
                 Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
                 Node::Sum { of, .. } => next.push(of),
                 Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
@@ -284,13 +312,20 @@ impl Symbols {
         self.assumptions
     }
 
+    /// How often a predicate was decided by what is assumed.
+    pub fn decisions(&self) -> u64 {
+        self.decisions
+    }
+
     /// Whether a predicate is known by what is assumed.
-    pub fn decided(&self, symbol: Symbol) -> Option<bool> {
+    pub fn decided(&mut self, symbol: Symbol) -> Option<bool> {
         if self.assumptions == 0 {
             return None;
         }
         let known = self.assumed.get(&(symbol.index() as u32)).copied();
-        known.or_else(|| self.follows(symbol)).map(|holds| holds ^ symbol.is_negated())
+        let decided = known.or_else(|| self.follows(symbol))?;
+        self.decisions += 1;
+        Some(decided ^ symbol.is_negated())
     }
 
     fn follows(&self, symbol: Symbol) -> Option<bool> {

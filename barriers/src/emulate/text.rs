@@ -2,13 +2,14 @@
 //! volatile, which fences are of the asynchronous proxy.
 
 use bugaroo_ptx::ast::{self, Instruction, Operand, Statement, StatementKind};
-use bugaroo_ptx::op::{FenceKind, Op};
-use bugaroo_ptx::types::{BoolOp, Compare, Space, Type};
+use bugaroo_ptx::op::{FenceKind, Op, Part};
+use bugaroo_ptx::types::{BoolOp, Compare, Scope, Space, Type};
 use bugaroo_simulator::Image;
 use bugaroo_simulator::alu::source_type;
 use bugaroo_simulator::decoded::Kind;
 use rustc_hash::FxHashMap;
 
+use super::residue::LowOp;
 use super::symbol::Order;
 use super::tensor::is_tensor_copy;
 
@@ -34,8 +35,8 @@ pub(super) enum Rule {
 pub(super) enum Form {
     /// None can be made: it reads or writes a carry.
     Opaque,
-    /// A row function of its sources.
-    Row,
+    /// A row function of its sources, and what is known of its result's low bits by theirs.
+    Row(Option<LowOp>),
     /// Its source, as it is.
     Copy,
     /// A special register that the launch fixes for all threads.
@@ -64,8 +65,19 @@ pub(super) struct Extra {
     pub arithmetic: Arithmetic,
     /// `fence.proxy.async`
     pub proxy_fence: bool,
+    /// `fence.mbarrier_init`
+    pub init_fence: bool,
+    /// A fence with which what its thread did before is released to other CTAs by what it does next, even relaxed.
+    pub releases: bool,
     /// A copy whose size a tensor map says.
     pub tensor: bool,
+}
+
+impl Extra {
+    /// It is a fence that asynchronous copies see.
+    pub fn is_proxy_fence(&self) -> bool {
+        self.proxy_fence || self.init_fence
+    }
 }
 
 /// Values of a launch that may not be known.
@@ -94,16 +106,30 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
     }
     let extra = |(inst, origin): (&bugaroo_simulator::decoded::Inst, &bugaroo_simulator::decoded::Origin)| {
         let Some(instruction) = instructions.get(&origin.text.0) else {
-            return Extra { arithmetic: NOTHING, proxy_fence: false, tensor: false };
+            return Extra {
+                arithmetic: NOTHING,
+                proxy_fence: false,
+                init_fence: false,
+                releases: false,
+                tensor: false,
+            };
         };
         let arithmetic = if inst.kind == Kind::Alu { arithmetic(instruction, fixed) } else { NOTHING };
         let proxy = matches!(instruction.op, Op::Fence { kind: FenceKind::Proxy, .. });
+        let has = |test: &dyn Fn(&str) -> bool| instruction.modifiers.iter().any(|m| test(m));
+        // One of global memory alone does nothing for shared memory.
         let proxy_fence = proxy
-            && instruction
-                .modifiers
-                .iter()
-                .any(|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"));
-        Extra { arithmetic, proxy_fence, tensor: is_tensor_copy(instruction) }
+            && has(&|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"))
+            && !has(&|m| m == "global" || m == "async::global");
+        let init_fence = proxy && has(&|m| m == "mbarrier_init");
+        let releases = matches!(
+            instruction.op,
+            Op::Fence {
+                kind: FenceKind::Sc | FenceKind::AcqRel,
+                scope: Scope::Cluster | Scope::Gpu | Scope::Sys
+            }
+        );
+        Extra { arithmetic, proxy_fence, init_fence, releases, tensor: is_tensor_copy(instruction) }
     };
     image.code.iter().zip(image.origins).map(extra).collect()
 }
@@ -170,20 +196,6 @@ fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
 }
 
 fn form(op: &Op, second: bool) -> Form {
-    let whole = |ty: &Type| {
-        matches!(
-            ty,
-            Type::S16
-                | Type::U16
-                | Type::S32
-                | Type::U32
-                | Type::S64
-                | Type::U64
-                | Type::B16
-                | Type::B32
-                | Type::B64
-        )
-    };
     let signed = |ty: &Type| matches!(ty, Type::S16 | Type::S32 | Type::S64);
     match op {
         Op::Mov { .. } => Form::Copy,
@@ -198,12 +210,48 @@ fn form(op: &Op, second: bool) -> Form {
                 Compare::Ge => (less, false, true),
                 Compare::Gt => (less, true, false),
                 Compare::Le => (less, true, true),
-                _ => return Form::Row,
+                _ => return Form::Row(None),
             };
             Form::Compare { order, bytes: ty.bytes() as u8, swap, negate }
         }
-        _ => Form::Row,
+        _ => Form::Row(low_op(op).filter(|_| !second)),
     }
+}
+
+/// What an instruction of integers does to low bits.
+fn low_op(op: &Op) -> Option<LowOp> {
+    match op {
+        Op::Mul { ty, part: Some(Part::Lo | Part::Wide), sat: false, .. } if whole(ty) => {
+            Some(LowOp::Multiply { bits: ty.bits() })
+        }
+        Op::Mad { ty, part: Part::Lo | Part::Wide, sat: false, .. } if whole(ty) => {
+            Some(LowOp::MultiplyAdd { bits: ty.bits() })
+        }
+        Op::And { ty } if whole(ty) => Some(LowOp::And),
+        Op::Xor { ty } if whole(ty) => Some(LowOp::Xor),
+        Op::Shl { .. } => Some(LowOp::ShiftLeft),
+        Op::Shr { .. } => Some(LowOp::ShiftRight),
+        Op::Cvt { dst, src, sat: false, .. } if whole(dst) && whole(src) => {
+            Some(LowOp::Convert { bits: src.bits() })
+        }
+        _ => None,
+    }
+}
+
+/// An integer of a register's size.
+fn whole(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::S16
+            | Type::U16
+            | Type::S32
+            | Type::U32
+            | Type::S64
+            | Type::U64
+            | Type::B16
+            | Type::B32
+            | Type::B64
+    )
 }
 
 /// A special register whose value no launch, or not this one, fixes.

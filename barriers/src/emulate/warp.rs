@@ -5,6 +5,7 @@
 
 use super::leave::Leavers;
 use super::local::Local;
+use super::warpgroup::Multiplying;
 
 /// What a fragment is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(super) enum State {
     Phase { address: u32, parity: u32, answer: Option<u32>, behind: u32 },
     /// It waits for its cluster.
     Cluster,
+    /// It waits for all lanes of its warp to come to the instruction.
+    Converging,
 }
 
 /// Lanes at one instruction.
@@ -45,6 +48,11 @@ pub(super) struct Warp {
     pub cta: u32,
     pub local: Local,
     pub leavers: Leavers,
+    /// Lanes that came to a fence last which releases what they did, and how many commands the warp's program had then.
+    pub released: (u32, usize),
+    pub multiplying: Multiplying,
+    /// The step at which all its lanes met last.
+    pub met: u64,
 }
 
 impl Warp {

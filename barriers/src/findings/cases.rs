@@ -1,24 +1,70 @@
 //! Cases: where barriers depend on predicates that are the same for all threads, each outcome is verified by itself.
 //!
 //! A kernel is verified if each of its cases is. What goes wrong in a case is one of the kernel's errors only if some launch is in that
-//! case, which is shown by parameters with which the same goes wrong; a few small numbers are tried. Where none of them will do, and where
-//! there are more cases than [`MOST`] (a loop around barriers has one for each number of rounds), the kernel is not verifiable, with the
-//! parameter to give.
+//! case, which is shown by parameters with which the same goes wrong; a few small numbers are tried. A loop around barriers has a case for
+//! each number of rounds. Where there are many, the kernel is verified by induction ([`Induction`]), if it can be. Where none of that will do,
+//! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
 use super::Verified;
-use crate::emulate::{Case, Options, Refusal};
+use crate::emulate::{Case, Induction, Options, Refusal};
 
 /// Cases that are looked at.
 const MOST: usize = 64;
+/// The same by induction: a loop that the compiler has unrolled is two, and their numbers of rounds go together in any way.
+const MOST_BY_INDUCTION: usize = 512;
+/// Rounds of a loop after which induction is tried.
+const MANY: u32 = 8;
+/// What is tried: short periods with few rounds first.
+const INDUCTIONS: [Induction; 4] = [
+    Induction { exact: 2, longest: 1 },
+    Induction { exact: 4, longest: 2 },
+    Induction { exact: 8, longest: 4 },
+    Induction { exact: 16, longest: 8 },
+];
 /// Values that are tried for parameters, the same for all and each of up to two by itself.
 const VALUES: [u32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 31, 32, 64, 128];
 
-/// Verifies all cases; `verify` verifies one, with other options if need be.
-pub(super) fn verify(
+/// Verifies one case, with other options if need be.
+type VerifyCase<'a> = &'a mut dyn FnMut(&Options, &mut Case) -> Result<Verified, Refusal>;
+
+/// What comes of all cases.
+enum All {
+    /// The answer.
+    Told(Verified),
+    /// There are too many, or something goes wrong that need not happen: what is said if nothing else helps, and the parameters that
+    /// the cases depend on.
+    Open(Verified, Vec<String>),
+    /// A loop has many rounds.
+    Rounds,
+}
+
+/// Verifies all cases; `verify` verifies one.
+pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
+    let mut all = follow(options, None, MANY, verify)?;
+    if let All::Rounds = all {
+        for induction in INDUCTIONS {
+            if let All::Told(found) = follow(options, Some(induction), u32::MAX, verify)? {
+                return Ok(found);
+            }
+        }
+        all = follow(options, None, u32::MAX, verify)?;
+    }
+    match all {
+        All::Told(found) => Ok(found),
+        All::Open(found, params) => Ok(example(options, &params, verify)?.unwrap_or(found)),
+        All::Rounds => unreachable!("no loop has so many rounds"),
+    }
+}
+
+/// Looks at all cases, each parted where something has to be assumed; at loops of up to so many rounds.
+fn follow(
     options: &Options,
-    verify: &mut dyn FnMut(&Options, &mut Case) -> Result<Verified, Refusal>,
-) -> Result<Verified, Refusal> {
-    let mut waiting = vec![Case::default()];
+    induction: Option<Induction>,
+    rounds: u32,
+    verify: VerifyCase<'_>,
+) -> Result<All, Refusal> {
+    let mut waiting = vec![Case::all(induction)];
+    let most = if induction.is_some() { MOST_BY_INDUCTION } else { MOST };
     let (mut looked_at, mut ended) = (0, 0);
     let mut best: Option<Verified> = None;
     let mut first_refused: Option<Verified> = None;
@@ -28,25 +74,26 @@ pub(super) fn verify(
         let findings = &found.findings;
         if findings.is_open() {
             let params = case.params.clone();
+            if case.rounds > rounds {
+                return Ok(All::Rounds);
+            }
             match case.parted() {
-                Some(parts) if looked_at + waiting.len() < MOST => {
+                Some(parts) if looked_at + waiting.len() < most => {
                     first_refused.get_or_insert(found);
                     waiting.extend(parts);
                     continue;
                 }
-                _ => return Ok(example(options, &params, verify)?.unwrap_or(first_refused.unwrap_or(found))),
+                _ => return Ok(All::Open(first_refused.unwrap_or(found), params)),
             }
         }
         ended += 1;
         let certain = !findings.is_clean() && findings.verdict != "possible-race";
-        if certain && case.assumptions() > 0 {
-            if let Some(shown) = example(options, &case.params, verify)? {
-                return Ok(shown);
-            }
-            return Ok(first_refused.unwrap_or(found));
+        if case.widened && !findings.is_clean() || certain && case.assumptions() > 0 {
+            let params = case.params;
+            return Ok(All::Open(first_refused.unwrap_or(found), params));
         }
         if certain {
-            return Ok(found);
+            return Ok(All::Told(found));
         }
         // What is possible is told rather than that other cases are right; of those that are, the longest.
         let rank = |v: &Verified| (!v.findings.is_clean(), v.findings.stats.commands);
@@ -56,14 +103,14 @@ pub(super) fn verify(
     }
     let mut best = best.expect("the last case that ends is kept, or was answered");
     best.findings.cases = ended;
-    Ok(best)
+    Ok(All::Told(best))
 }
 
 /// Parameters with which something goes wrong for certain, if some are found.
 fn example(
     options: &Options,
     params: &[String],
-    verify: &mut dyn FnMut(&Options, &mut Case) -> Result<Verified, Refusal>,
+    verify: VerifyCase<'_>,
 ) -> Result<Option<Verified>, Refusal> {
     let mut names: Vec<&String> = Vec::new();
     params.iter().for_each(|name| {

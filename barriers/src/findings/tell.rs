@@ -110,6 +110,22 @@ impl Teller<'_> {
                 let what = "arrivals and waits at the cluster's barrier do not take turns".to_string();
                 (what, place, None)
             }
+            Misuse::NotStarted { cta, place } => {
+                let what =
+                    format!("the shared memory of CTA {cta} is touched before the CTA is known to run");
+                (what, place, None)
+            }
+            Misuse::Ended { cta, place } => {
+                let what = format!("the shared memory of CTA {cta} is touched when the CTA may have ended");
+                (what, place, None)
+            }
+            Misuse::InitNotFenced { address, place, init } => {
+                let what = format!(
+                    "an asynchronous copy counts at the mbarrier at {address:#x}, which another thread initialised without \
+                     fence.mbarrier_init or fence.proxy.async behind it"
+                );
+                (what, place, Some(init))
+            }
             Misuse::TooManyBytes { address, phase, bytes, place } => {
                 let what = format!(
                     "{bytes} bytes more than expected come for phase {phase} of the mbarrier at {address:#x}"

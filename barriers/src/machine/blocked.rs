@@ -1,7 +1,8 @@
 //! Who is blocked, and where those that are would have come next.
 
 use super::{Machine, State};
-use crate::program::{Completion, Opcode};
+use crate::chains::warpgroup;
+use crate::program::{GroupKind, Opcode};
 use crate::verdict::{Place, Resource, Waiting};
 
 impl Machine<'_> {
@@ -28,6 +29,10 @@ impl Machine<'_> {
                     let barrier = self.names.get(&Resource::Cluster).copied().unwrap_or(0);
                     let (resource, generation, arrived, expected) = self.standing(barrier);
                     (resource, generation, arrived, expected, 0)
+                }
+                State::AtWarpgroup(groups) => {
+                    let (resource, committed) = self.warpgroup_standing(chain);
+                    (resource, groups, committed, groups, 0)
                 }
                 State::AtMbarrier(component) => {
                     let (address, generation, arrived, expected, bytes) = self.mbarrier_standing(component);
@@ -79,12 +84,16 @@ impl Machine<'_> {
                     members: command.a & self.program.warps()[own.warp as usize].lanes(),
                 },
                 Opcode::ClusterArrive => Resource::Cluster,
+                Opcode::CommitGroup if command.group() == GroupKind::Wgmma => {
+                    let (cta, number) = warpgroup(shape, own.warp);
+                    Resource::Warpgroup { cta, number }
+                }
                 Opcode::MbarrierArrive | Opcode::MbarrierCompleteTx | Opcode::CpAsyncArrive => {
                     Resource::Mbarrier { address }
                 }
-                Opcode::Access => match command.completion() {
-                    Completion::Mbarrier { address } => Resource::Mbarrier { address },
-                    _ => continue,
+                Opcode::Access => match command.completion().mbarrier() {
+                    Some(address) => Resource::Mbarrier { address },
+                    None => continue,
                 },
                 _ => continue,
             };

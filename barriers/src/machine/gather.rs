@@ -71,7 +71,7 @@ impl Machine<'_> {
         let last = self.barriers[barrier as usize].last();
         let known = |part: &Part| {
             self.came_before(first.chain, part, barrier)
-                || comers.iter().any(|comer| self.knows(comer.part.chain, part))
+                || comers.iter().any(|comer| self.knows_in_time(comer.part.chain, part))
         };
         if !last.iter().all(known) {
             // Who has exited did so before, and what it knew was over then.

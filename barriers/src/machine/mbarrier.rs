@@ -6,7 +6,7 @@
 //! arrivals.
 
 use super::{Machine, Observer, Part, State, join};
-use crate::program::{Opcode, Packed};
+use crate::program::{AccessKind, Completion, Opcode, Packed};
 use crate::verdict::{Generation, Misuse, Recycling, RecyclingRule, Resource};
 
 /// An mbarrier object.
@@ -34,6 +34,8 @@ pub(super) struct Mbarrier {
     saw_last: Vec<Part>,
     /// Everyone who used it since `init`, for a second `init`.
     used: Vec<Part>,
+    /// Those of whom one has invalidated it.
+    ended: Vec<Part>,
 }
 
 impl Mbarrier {
@@ -55,6 +57,15 @@ impl Machine<'_> {
         let address = command.a;
         if command.opcode() == Opcode::MbarrierInit {
             return self.initialise(chain, command, index);
+        }
+        if command.opcode() == Opcode::MbarrierInval && command.flag() {
+            // By one of several: even its own thread knows of it only when it has met the others.
+            let registrations = &mut self.runners[chain as usize].registrations;
+            *registrations += 1;
+            let stamp = if self.program.warp_synchronous() { index + 1 } else { *registrations };
+            let part = Part { chain, stamp, command: index, waits: false, orders: false };
+            self.mbarrier(address).ended.push(part);
+            return Ok(());
         }
         self.check_initialised(chain, index, address)?;
         let lanes = i64::from((command.lanes & self.layout.chains[chain as usize].lanes).count_ones());
@@ -140,7 +151,7 @@ impl Machine<'_> {
         mbarrier.parts.push(part);
         let mut clock = std::mem::take(&mut mbarrier.clock);
         let mut fenced = std::mem::take(&mut mbarrier.fenced);
-        self.contribute(chain, part.stamp, &mut clock, &mut fenced);
+        self.contribute(chain, (part.stamp, true), &mut clock, &mut fenced);
         let mbarrier = self.mbarrier(address);
         (mbarrier.clock, mbarrier.fenced) = (clock, fenced);
     }
@@ -148,7 +159,7 @@ impl Machine<'_> {
     fn initialise(&mut self, chain: u32, command: &Packed, index: u32) -> Result<(), Misuse> {
         let address = command.a;
         let components = self.layout.components as usize;
-        let proxy = if self.layout.has_async_proxy { components } else { 0 };
+        let proxy = self.layout.fenced_len();
         self.check_all_used(chain, address, index)?;
         let lanes = (command.lanes & self.layout.chains[chain as usize].lanes).count_ones();
         let part = self.part(chain, index, false);
@@ -179,9 +190,10 @@ impl Machine<'_> {
         let Some(mbarrier) = self.mbarriers.get(&address) else {
             return Ok(());
         };
-        let mut users = [&mbarrier.used, &mbarrier.parts, &mbarrier.before_arrival, &mbarrier.saw_last]
-            .into_iter()
-            .flatten();
+        let mut users =
+            [&mbarrier.used, &mbarrier.ended, &mbarrier.parts, &mbarrier.before_arrival, &mbarrier.saw_last]
+                .into_iter()
+                .flatten();
         match users.find(|p| !self.knows(chain, p)) {
             None => Ok(()),
             Some(part) => Err(Misuse::InitialisedAgain {
@@ -195,7 +207,7 @@ impl Machine<'_> {
     fn check_initialised(&mut self, chain: u32, index: u32, address: u32) -> Result<(), Misuse> {
         let init = self.mbarrier(address).init;
         match init {
-            Some(part) if self.knows(chain, &part) => Ok(()),
+            Some(part) if self.knows(chain, &part) || self.knows_init(chain, &part) => Ok(()),
             part => Err(Misuse::NotInitialised {
                 address,
                 place: self.place(chain, index),
@@ -204,17 +216,40 @@ impl Machine<'_> {
         }
     }
 
+    /// An asynchronous copy must see an `mbarrier.init` by way of a proxy fence. One by the copy's own thread is let pass: libraries
+    /// leave that fence out.
+    fn check_init_fenced(&mut self, chain: u32, index: u32, address: u32) -> Result<(), Misuse> {
+        let Some(init) = self.mbarrier(address).init.filter(|init| init.chain != chain) else {
+            return Ok(());
+        };
+        let fenced = self.runners[chain as usize].fenced.get(init.chain as usize);
+        if fenced.is_some_and(|fenced| *fenced >= init.stamp) || self.knows_init(chain, &init) {
+            return Ok(());
+        }
+        let (place, init) = (self.place(chain, index), self.place(init.chain, init.command));
+        Err(Misuse::InitNotFenced { address, place, init })
+    }
+
+    /// Whether a chain knows of an `mbarrier.init` by a fence of it.
+    fn knows_init(&self, chain: u32, init: &Part) -> bool {
+        let fenced = self.runners[chain as usize].fenced.get(self.layout.inits_of(init.chain));
+        fenced.is_some_and(|fenced| *fenced >= init.stamp)
+    }
+
     /// Whether a chain knows that all phases before `phase` are over; else its participants that it doesn't know.
     fn unknown_of(&self, chain: u32, mbarrier: &Mbarrier, back: usize) -> Vec<Part> {
         let Some(phase) = mbarrier.phase.checked_sub(back as u32 + 1) else {
             return Vec::new();
         };
-        if self.runners[chain as usize].clock[mbarrier.component as usize] > phase {
+        let runner = &self.runners[chain as usize];
+        if runner.clock[mbarrier.component as usize] > phase
+            || self.in_time(&runner.fenced, mbarrier.component) > phase
+        {
             return Vec::new();
         }
         // That a copy was issued does not say that it is over.
         let parts = &mbarrier.last_parts[back];
-        parts.iter().filter(|p| !p.orders || !self.knows(chain, p)).copied().collect()
+        parts.iter().filter(|p| !p.orders || !self.knows_in_time(chain, p)).copied().collect()
     }
 
     /// Rule: who registers for a phase knows that the one before is complete. `back` 1: one earlier, for waits that need not
@@ -259,11 +294,21 @@ impl Machine<'_> {
         _observer: &mut O,
     ) -> Result<(u32, u32), Misuse> {
         self.check_initialised(chain, index, address)?;
+        if matches!(command.completion(), Completion::Mbarrier { .. }) {
+            self.check_init_fenced(chain, index, address)?;
+        }
         self.check_phase(chain, index, address);
         let part = self.part(chain, index, false);
         let lanes = i64::from((command.lanes & self.layout.chains[chain as usize].lanes).count_ones());
+        // That the copy is over says that it was issued, and what its thread waited for before; memory does not follow.
+        let mut fenced = std::mem::take(&mut self.mbarrier(address).fenced);
+        self.join_time(chain, part.stamp, &mut fenced);
         let mbarrier = self.mbarrier(address);
-        mbarrier.bytes -= lanes * i64::from(command.size());
+        mbarrier.fenced = fenced;
+        // What a copy from shared memory reads is over with what it writes, which is counted.
+        if command.kind() != AccessKind::Read {
+            mbarrier.bytes -= lanes * i64::from(command.size());
+        }
         mbarrier.parts.push(part);
         Ok((mbarrier.component, mbarrier.phase))
     }
@@ -311,12 +356,15 @@ impl Machine<'_> {
             return Ok(());
         }
         let phase = mbarrier.phase;
-        let known = |clock: &[u32], part: &&Part| clock[part.chain as usize] >= part.stamp;
         if let Some(part) = mbarrier.late() {
             return Err(Misuse::LateExpectTx { address, phase, place: self.place(part.chain, part.command) });
         }
-        let overtaken: Vec<Part> =
-            mbarrier.saw_last.iter().filter(|p| !known(&mbarrier.clock, p)).copied().collect();
+        let mbarrier = &self.mbarriers[&address];
+        let known = |part: &&Part| {
+            mbarrier.clock[part.chain as usize] >= part.stamp
+                || self.in_time(&mbarrier.fenced, part.chain) >= part.stamp
+        };
+        let overtaken: Vec<Part> = mbarrier.saw_last.iter().filter(|p| !known(p)).copied().collect();
         for part in overtaken {
             self.report_overtaken(address, part);
         }

@@ -37,7 +37,7 @@ impl Machine<'_> {
         let index = *self.names.entry(resource).or_insert(next);
         if index == next {
             let components = self.layout.components as usize;
-            let fenced = if self.layout.has_async_proxy { components } else { 0 };
+            let fenced = self.layout.fenced_len();
             self.barriers.push(Barrier {
                 resource,
                 generation: 1,
@@ -89,9 +89,14 @@ impl Machine<'_> {
         observer: &mut O,
     ) -> Result<(), Misuse> {
         let barrier = self.barrier(resource);
-        self.check_recycling(&[chain], (chain, index), barrier);
+        let is_cluster = resource == Resource::Cluster;
+        if !is_cluster {
+            // Who arrives at the cluster's barrier again has waited for the use before.
+            self.check_recycling(&[chain], (chain, index), barrier);
+        }
         let stamp = self.stamp(chain, index);
-        let part = Part { chain, stamp, command: index, waits, orders: true };
+        let orders = !(is_cluster && command.flag());
+        let part = Part { chain, stamp, command: index, waits, orders };
         let (lanes, warp) = {
             let own = &self.layout.chains[chain as usize];
             (own.lanes & command.lanes, own.warp)
@@ -148,7 +153,7 @@ impl Machine<'_> {
         }
         state.threads += threads;
         state.parts.push(part);
-        self.contribute(part.chain, part.stamp, &mut state.clock, &mut state.fenced);
+        self.contribute(part.chain, (part.stamp, part.orders), &mut state.clock, &mut state.fenced);
         self.barriers[barrier as usize] = state;
         Ok(())
     }
@@ -238,7 +243,8 @@ impl Machine<'_> {
         let state = &self.barriers[barrier as usize];
         let (chain, index) = at;
         let known = |machine: &Machine<'_>, part: &Part| {
-            machine.came_before(chain, part, barrier) || knowers.iter().any(|c| machine.knows(*c, part))
+            machine.came_before(chain, part, barrier)
+                || knowers.iter().any(|c| machine.knows_in_time(*c, part))
         };
         if state.last.iter().all(|part| known(self, part)) {
             return;
@@ -283,7 +289,8 @@ impl Machine<'_> {
             runner.clock[chain as usize] = stamp;
             for (kind, component) in own.groups.iter().enumerate() {
                 if let Some(component) = component {
-                    runner.clock[*component as usize] = runner.groups[kind].waited;
+                    let slot = &mut runner.clock[*component as usize];
+                    *slot = (*slot).max(runner.groups[kind].waited);
                 }
             }
             runner.last_wait = Some(index);
@@ -362,6 +369,7 @@ impl Machine<'_> {
         let runner = &mut self.runners[chain as usize];
         join(&mut runner.clock, &state.last_clock);
         join(&mut runner.fenced, &state.last_fenced);
+        runner.met_cluster = true;
         runner.cluster = None;
         runner.state = State::Ready;
     }

@@ -1,7 +1,7 @@
 //! A command in 24 bytes, and the way there and back.
 
 use super::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, LANES, MAX_THREADS,
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, Fenced, GroupKind, LANES, MAX_THREADS,
     NAMED_BARRIERS, ProgramError, Strength, Values, WarpProgram,
 };
 
@@ -18,11 +18,12 @@ pub(crate) enum Opcode {
     /// `a`: members.
     WarpSync,
     Exit,
+    /// Flag: relaxed.
     ClusterArrive,
     ClusterWait,
     /// `a`: address; `b`: count.
     MbarrierInit,
-    /// `a`: address.
+    /// `a`: address. Flag: by the last to come.
     MbarrierInval,
     /// `a`: address; `b`: count; `c`: expect_tx. Flag: drop.
     MbarrierArrive,
@@ -30,12 +31,13 @@ pub(crate) enum Opcode {
     MbarrierCompleteTx,
     /// `a`: address; `b`: parity.
     MbarrierWait,
-    /// Flag: bulk.
+    /// Flags: kind of group.
     CommitGroup,
-    /// `a`: groups left. Flag: bulk.
+    /// `a`: groups left. Flags: kind of group.
     WaitGroup,
     /// `a`: address. Flag: noinc.
     CpAsyncArrive,
+    /// Flag: of `mbarrier.init`s alone.
     ProxyFence,
 }
 
@@ -76,6 +78,9 @@ const COMPLETION: u32 = 0b11 << 5;
 const CP_ASYNC: u32 = 1 << 5;
 const BULK: u32 = 2 << 5;
 const MBARRIER: u32 = 3 << 5;
+// Only what is over at once has values: their bits tell these from the two above.
+const WGMMA: u32 = CP_ASYNC | SAME_VALUE;
+const STORE: u32 = MBARRIER | SAME_VALUE;
 const STRENGTH: u32 = 0b11 << 7;
 const STRONG_CTA: u32 = 1 << 7;
 const STRONG_CLUSTER: u32 = 2 << 7;
@@ -121,8 +126,10 @@ impl Packed {
     }
     pub(crate) fn completion(&self) -> Completion {
         match self.flags() & COMPLETION {
+            CP_ASYNC if self.flags() & VALUES != 0 => Completion::Group(GroupKind::Wgmma),
             CP_ASYNC => Completion::Group(GroupKind::CpAsync),
             BULK => Completion::Group(GroupKind::Bulk),
+            MBARRIER if self.flags() & VALUES != 0 => Completion::Store { address: self.c },
             MBARRIER => Completion::Mbarrier { address: self.c },
             _ => Completion::Now,
         }
@@ -133,7 +140,10 @@ impl Packed {
     }
     /// An access of a thread's own, or of a group, happens under this condition.
     pub(super) fn make_possible(&mut self, condition: u32) {
-        debug_assert!(!matches!(self.completion(), Completion::Mbarrier { .. }));
+        debug_assert!(
+            matches!(self.completion(), Completion::Now | Completion::Group(GroupKind::CpAsync)),
+            "others are refused where it is not known whether they happen"
+        );
         self.head = self.head & !(VALUES << OPCODE_BITS) | POSSIBLE;
         self.c = condition;
     }
@@ -142,7 +152,11 @@ impl Packed {
         self.flags() != 0
     }
     pub(crate) fn group(&self) -> GroupKind {
-        if self.flag() { GroupKind::Bulk } else { GroupKind::CpAsync }
+        match self.flags() {
+            0 => GroupKind::CpAsync,
+            1 => GroupKind::Bulk,
+            _ => GroupKind::Wgmma,
+        }
     }
     pub(crate) fn count(&self) -> Count {
         match self.b {
@@ -179,7 +193,7 @@ impl WarpProgram {
             }
             Action::WarpSync { members } => pack(Opcode::WarpSync, 0, [members, 0, 0]),
             Action::Exit => pack(Opcode::Exit, 0, [0; 3]),
-            Action::ClusterArrive => pack(Opcode::ClusterArrive, 0, [0; 3]),
+            Action::ClusterArrive { relaxed } => pack(Opcode::ClusterArrive, u32::from(relaxed), [0; 3]),
             Action::ClusterWait => pack(Opcode::ClusterWait, 0, [0; 3]),
             Action::MbarrierInit { address, count } => {
                 if count == 0 || count >= 1 << 20 {
@@ -187,7 +201,9 @@ impl WarpProgram {
                 }
                 pack(Opcode::MbarrierInit, 0, [address, count, 0])
             }
-            Action::MbarrierInval { address } => pack(Opcode::MbarrierInval, 0, [address, 0, 0]),
+            Action::MbarrierInval { address, last } => {
+                pack(Opcode::MbarrierInval, u32::from(last), [address, 0, 0])
+            }
             Action::MbarrierArrive { address, count, expect_tx, drop } => {
                 pack(Opcode::MbarrierArrive, u32::from(drop), [address, count, expect_tx])
             }
@@ -197,12 +213,14 @@ impl WarpProgram {
             Action::MbarrierWait { address, parity } => {
                 pack(Opcode::MbarrierWait, 0, [address, parity & 1, 0])
             }
-            Action::CommitGroup(kind) => pack(Opcode::CommitGroup, bulk_flag(kind), [0; 3]),
-            Action::WaitGroup(kind, left) => pack(Opcode::WaitGroup, bulk_flag(kind), [left, 0, 0]),
+            Action::CommitGroup(kind) => pack(Opcode::CommitGroup, group_flag(kind), [0; 3]),
+            Action::WaitGroup(kind, left) => pack(Opcode::WaitGroup, group_flag(kind), [left, 0, 0]),
             Action::CpAsyncArrive { address, noinc } => {
                 pack(Opcode::CpAsyncArrive, u32::from(noinc), [address, 0, 0])
             }
-            Action::ProxyFence => pack(Opcode::ProxyFence, 0, [0; 3]),
+            Action::ProxyFence(fenced) => {
+                pack(Opcode::ProxyFence, u32::from(fenced == Fenced::Inits), [0; 3])
+            }
         };
         packed.lanes = command.lanes;
         packed.origin = command.origin;
@@ -253,10 +271,15 @@ impl WarpProgram {
                 flags |= MBARRIER;
                 address
             }
+            (Completion::Store { address }, _) => {
+                flags |= STORE;
+                address
+            }
             (Completion::Group(kind), _) => {
                 flags |= match kind {
                     GroupKind::CpAsync => CP_ASYNC,
                     GroupKind::Bulk => BULK,
+                    GroupKind::Wgmma => WGMMA,
                 };
                 0
             }
@@ -296,6 +319,9 @@ impl WarpProgram {
     /// What a lane is known to write, if anything is.
     pub(crate) fn value_of(&self, packed: &Packed, lane: u32) -> Option<u64> {
         let index = packed.c as usize;
+        if packed.completion() != Completion::Now {
+            return None;
+        }
         match packed.flags() & VALUES {
             SAME_VALUE => Some(self.values[index]),
             EACH_VALUE => {
@@ -322,10 +348,10 @@ impl WarpProgram {
             Opcode::Arrive => Action::Arrive { id: a, count: packed.count() },
             Opcode::WarpSync => Action::WarpSync { members: a },
             Opcode::Exit => Action::Exit,
-            Opcode::ClusterArrive => Action::ClusterArrive,
+            Opcode::ClusterArrive => Action::ClusterArrive { relaxed: packed.flag() },
             Opcode::ClusterWait => Action::ClusterWait,
             Opcode::MbarrierInit => Action::MbarrierInit { address: a, count: b },
-            Opcode::MbarrierInval => Action::MbarrierInval { address: a },
+            Opcode::MbarrierInval => Action::MbarrierInval { address: a, last: packed.flag() },
             Opcode::MbarrierArrive => {
                 Action::MbarrierArrive { address: a, count: b, expect_tx: c, drop: packed.flag() }
             }
@@ -334,7 +360,7 @@ impl WarpProgram {
             Opcode::CommitGroup => Action::CommitGroup(packed.group()),
             Opcode::WaitGroup => Action::WaitGroup(packed.group(), a),
             Opcode::CpAsyncArrive => Action::CpAsyncArrive { address: a, noinc: packed.flag() },
-            Opcode::ProxyFence => Action::ProxyFence,
+            Opcode::ProxyFence => Action::ProxyFence(if packed.flag() { Fenced::Inits } else { Fenced::All }),
         };
         Command { lanes: packed.lanes, origin: packed.origin, action }
     }
@@ -346,6 +372,10 @@ impl WarpProgram {
     }
 }
 
-fn bulk_flag(kind: GroupKind) -> u32 {
-    u32::from(kind == GroupKind::Bulk)
+fn group_flag(kind: GroupKind) -> u32 {
+    match kind {
+        GroupKind::CpAsync => 0,
+        GroupKind::Bulk => 1,
+        GroupKind::Wgmma => 2,
+    }
 }

@@ -348,11 +348,13 @@ fn add(lists: &mut Vec<(u32, Vec<Entry>)>, component: u32, new: Entry) {
             &mut lists[end].1
         }
     };
-    let same =
-        |old: &&mut Entry| old.command == new.command && old.chain == new.chain && old.begins == new.begins;
-    match list.last_mut().filter(same) {
+    let same = |old: &Entry| old.command == new.command && old.chain == new.chain && old.begins == new.begins;
+    // Mostly at the end; but the warps of a warpgroup have a component together, and one of them may be ahead.
+    let later = list.iter().rev().take_while(|old| old.epoch > new.epoch).count();
+    let at = list.len() - later;
+    match list[..at].last_mut().filter(|old| same(old)) {
         Some(old) => old.lanes |= new.lanes,
-        None => list.push(new),
+        None => list.insert(at, new),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Strength, Values,
+    Access, AccessKind, Action, Addresses, Command, Completion, Count, Fenced, GroupKind, Strength, Values,
 };
 use bugaroo_barriers::{Program, Shape, ThreadAccess};
 
@@ -37,6 +37,7 @@ pub struct Options {
     mbarriers: bool,
     copies: bool,
     groups: bool,
+    products: bool,
     lockstep: bool,
     /// Thread commands, about.
     length: usize,
@@ -50,6 +51,7 @@ impl Options {
             mbarriers: false,
             copies: false,
             groups: false,
+            products: false,
             lockstep: false,
             length: 11,
         }
@@ -62,6 +64,10 @@ impl Options {
     }
     pub fn groups() -> Options {
         Options { groups: true, warps: &[2, 1, 1], ..Options::named() }
+    }
+    /// All warps multiply together.
+    pub fn products() -> Options {
+        Options { products: true, warps: &[1, 1, 2], mbarriers: true, length: 9, ..Options::named() }
     }
     pub fn copies() -> Options {
         Options { copies: true, ..Options::mbarriers() }
@@ -84,6 +90,10 @@ enum What {
     GroupCopy(u32, u32),
     Commit,
     WaitGroup(u32),
+    /// A read of a warpgroup.
+    Multiply(u32, u32),
+    CommitProducts,
+    WaitProducts(u32),
     /// Mbarrier, address, bytes.
     Copy(usize, u32, u32),
 }
@@ -196,6 +206,7 @@ impl Maker<'_> {
                         }
                     }
                 }
+                5 | 8 if self.options.products => self.product(),
                 6 | 7 if self.options.mbarriers => self.phase(),
                 6..9 if self.options.groups => {
                     let (warp, lanes) = self.unit();
@@ -226,6 +237,24 @@ impl Maker<'_> {
                 What::Sync(barrier, count)
             };
             self.lines.push((warp, lanes, what));
+        }
+    }
+
+    /// All warps take part in a multiplication; some wait for it, and some one arrives for all.
+    fn product(&mut self) {
+        let warps: Vec<(usize, u32)> = self.warps.iter().copied().enumerate().collect();
+        for (warp, lanes) in &warps {
+            let what = What::Multiply(self.random.below(3) as u32, 1 + self.random.below(2) as u32);
+            self.lines.push((*warp, *lanes, what));
+        }
+        if self.random.chance(90) {
+            warps.iter().for_each(|(warp, lanes)| self.lines.push((*warp, *lanes, What::CommitProducts)));
+        }
+        for (warp, lanes) in warps {
+            if self.random.chance(65) {
+                let left = u32::from(self.random.chance(25));
+                self.lines.push((warp, lanes, What::WaitProducts(left)));
+            }
         }
     }
 
@@ -367,6 +396,11 @@ impl Maker<'_> {
                     What::GroupCopy(address, size) => {
                         list.push(Plain::GroupCopy { address: address + lane, size });
                     }
+                    What::Multiply(address, size) => {
+                        list.push(Plain::Multiply { address: address + lane, size })
+                    }
+                    What::CommitProducts => list.push(Plain::CommitProducts),
+                    What::WaitProducts(left) => list.push(Plain::WaitProducts { left: left as usize }),
                     What::Commit => list.push(Plain::Commit),
                     What::WaitGroup(left) => list.push(Plain::WaitGroup { left: left as usize }),
                     What::Copy(mbarrier, address, size) => {
@@ -400,6 +434,7 @@ impl Maker<'_> {
             let action = Action::MbarrierInit { address, count };
             push_action(program, 0, 1, action);
         }
+        push_action(program, 0, 1, Action::ProxyFence(Fenced::Inits));
         for (warp, &lanes) in self.warps.iter().enumerate() {
             let count = Count::Threads(threads);
             push_action(program, warp, lanes, Action::Sync { id: 15, count });
@@ -442,6 +477,16 @@ fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
             values: Values::Unknown,
             completion: Completion::Group(GroupKind::CpAsync),
         }),
+        What::Multiply(base, size) => Action::Access(Access {
+            kind: AccessKind::Read,
+            size,
+            strength: Strength::Weak,
+            addresses: Addresses::Affine { base, stride: 1 },
+            values: Values::Unknown,
+            completion: Completion::Group(GroupKind::Wgmma),
+        }),
+        What::CommitProducts => Action::CommitGroup(GroupKind::Wgmma),
+        What::WaitProducts(left) => Action::WaitGroup(GroupKind::Wgmma, left),
         What::Commit => Action::CommitGroup(GroupKind::CpAsync),
         What::WaitGroup(left) => Action::WaitGroup(GroupKind::CpAsync, left),
         What::Copy(mbarrier, base, size) => Action::Access(Access {

@@ -59,9 +59,13 @@ enum Role {
 
 fn role(command: &Command) -> Option<Role> {
     match command {
-        Command::Access { .. } | Command::GroupCopy { .. } | Command::Commit | Command::WaitGroup { .. } => {
-            None
-        }
+        Command::Access { .. }
+        | Command::GroupCopy { .. }
+        | Command::Commit
+        | Command::WaitGroup { .. }
+        | Command::Multiply { .. }
+        | Command::CommitProducts
+        | Command::WaitProducts { .. } => None,
         Command::Arrive { barrier, .. } => Some(Role::Arrives(*barrier)),
         Command::Sync { barrier, .. } | Command::Meet { barrier, .. } => Some(Role::Syncs(*barrier)),
         Command::MbarrierArrive { mbarrier }

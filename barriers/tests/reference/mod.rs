@@ -52,6 +52,16 @@ pub enum Command {
     WaitGroup {
         left: usize,
     },
+    /// A read that goes on by itself, of the group that its thread commits next: a thread's part in a multiplication.
+    Multiply {
+        address: u32,
+        size: u32,
+    },
+    CommitProducts,
+    /// Waits for all groups but the last `left` of those that it has committed, and for the same of all other threads that multiply.
+    WaitProducts {
+        left: usize,
+    },
     /// Expects bytes; `arrives`: and arrives.
     MbarrierExpect {
         mbarrier: usize,
@@ -182,17 +192,34 @@ impl Cta {
                 }
                 next.at[thread] += 1;
             }
-            Command::Commit => next.at[thread] += 1,
+            Command::Commit | Command::CommitProducts => next.at[thread] += 1,
             Command::WaitGroup { left } => {
                 let under_way = |copy: &At| {
-                    copy.0 == thread && self.commits(thread, copy.1) + left < self.commits(thread, at)
+                    copy.0 == thread
+                        && !matches!(self.threads[copy.0][copy.1], Command::Multiply { .. })
+                        && self.commits(thread, copy.1) + left < self.commits(thread, at)
                 };
                 if state.copies.iter().any(under_way) {
                     return Step::Blocked;
                 }
                 next.at[thread] += 1;
             }
-            Command::Copy { .. } | Command::GroupCopy { .. } => {
+            Command::WaitProducts { left } => {
+                let groups = self.products(thread, at).saturating_sub(*left);
+                let ready = |other: usize| {
+                    !self.threads[other].contains(&Command::CommitProducts)
+                        || self.products(other, state.at[other]) >= groups
+                };
+                let under_way = |copy: &At| {
+                    matches!(self.threads[copy.0][copy.1], Command::Multiply { .. })
+                        && self.products(copy.0, copy.1) < groups
+                };
+                if !(0..self.threads.len()).all(ready) || state.copies.iter().any(under_way) {
+                    return Step::Blocked;
+                }
+                next.at[thread] += 1;
+            }
+            Command::Copy { .. } | Command::GroupCopy { .. } | Command::Multiply { .. } => {
                 next.copies.push((thread, at));
                 next.copies.sort_unstable();
                 next.at[thread] += 1;
@@ -243,6 +270,11 @@ impl Cta {
         self.threads[thread][..at].iter().filter(|c| **c == Command::Commit).count()
     }
 
+    /// Groups of products that a thread has committed before one of its commands.
+    fn products(&self, thread: usize, at: usize) -> usize {
+        self.threads[thread][..at].iter().filter(|c| **c == Command::CommitProducts).count()
+    }
+
     fn moves(&self, state: &State) -> impl Iterator<Item = Step> {
         let threads = (0..self.threads.len()).map(|t| self.step(state, t));
         threads.chain((0..state.copies.len()).map(|c| self.finish(state, c)))
@@ -291,6 +323,9 @@ fn accesses(cta: &Cta) -> Vec<Access> {
                 }
                 Command::Copy { address, size, .. } | Command::GroupCopy { address, size } => {
                     all.push(((thread, index), Kind::Write, *address, *size, true));
+                }
+                Command::Multiply { address, size } => {
+                    all.push(((thread, index), Kind::Read, *address, *size, true));
                 }
                 _ => {}
             }

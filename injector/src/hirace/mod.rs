@@ -13,9 +13,8 @@
 pub mod passes;
 
 use bugaroo_device_handlers::hirace::what;
-use bugaroo_ptx::types::{Semantics, Type};
+use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::Stated;
-use bugaroo_semantics::event::AccessKind;
 use bugaroo_semantics::history::word::action;
 use bugaroo_semantics::scope::Strength;
 
@@ -50,17 +49,9 @@ pub fn detect_with(source: &str, passes: &[Pass<Log>]) -> Result<(Logged, Log), 
     Ok((logged(edited, &log), log))
 }
 
-/// Bytes of the smallest part of an access, and how many there are.
-pub fn parts(stated: &Stated) -> (u32, u32) {
-    // A packed atomic is one of each of its elements (PTX ISA, "Packed Data-types").
-    let packed =
-        matches!(stated.kind, AccessKind::Atomic(_)) && matches!(stated.ty, Type::F16x2 | Type::BF16x2);
-    if packed { (2, 2) } else { (stated.ty.bytes(), stated.elements.into()) }
-}
-
 /// What the detector is told of an access besides its address.
 pub(crate) fn word(point: usize, stated: &Stated) -> u64 {
-    let (size, elements) = parts(stated);
+    let (size, elements) = stated.parts();
     let volatile = stated.semantics == Semantics::Volatile;
     let action = action(stated.kind, Strength::of(stated.semantics), volatile);
     // Points are fewer than the text has bytes, which are fewer than 2^32.

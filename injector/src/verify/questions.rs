@@ -163,6 +163,11 @@ pub(super) fn widened(operand: &str) -> Term {
     number(operand).apply("u32 to u64")
 }
 
+/// A value of so many bits, widened with zeros.
+pub(super) fn wide(value: &Term, bits: u32) -> Term {
+    if bits == 64 { value.clone() } else { value.apply(&format!("u{bits} to u64")) }
+}
+
 /// 1 where a predicate holds (or, with `!` before its name, where it does not), else 0.
 pub(super) fn chosen(predicate: &str) -> Term {
     let (name, [yes, no]) = match predicate.strip_prefix('!') {

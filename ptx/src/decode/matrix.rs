@@ -1,7 +1,7 @@
-//! Matrices: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix Instructions").
-//! Sparse multiplication and what came after compute capability 9.0 are not known.
+//! Matrices: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix Instructions"), `wgmma` ("Asynchronous
+//! Warpgroup Level Matrix Instructions"). Sparse multiplication and what came after compute capability 9.0 are not known.
 
-use crate::op::{BitOp, MatrixPart, MatrixShape, MatrixType, Mma, Op, WmmaMatrix};
+use crate::op::{BitOp, MatrixPart, MatrixShape, MatrixType, Mma, Op, Wgmma, WmmaMatrix};
 use crate::types::{Space, Type};
 
 use super::modifiers::Modifiers;
@@ -9,6 +9,9 @@ use super::modifiers::Modifiers;
 use MatrixType::{B1, BF16, E4M3, E5M2, F16, F32, F64, S4, S8, S32, TF32, U4, U8};
 
 pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Op> {
+    if opcode == "wgmma" {
+        return warpgroup(m);
+    }
     if !matches!(opcode, "ldmatrix" | "stmatrix" | "movmatrix" | "mma" | "wmma") {
         return None;
     }
@@ -172,4 +175,41 @@ fn mma_fits(shape: MatrixShape, a: MatrixType, a_row: bool, b_row: bool) -> bool
         E4M3 | E5M2 => usual && matches!(shape, (16, 8, 16 | 32)),
         F32 | S32 => false,
     }
+}
+
+/// `wgmma`
+fn warpgroup(m: &mut Modifiers<'_>) -> Option<Op> {
+    let what = m.one_of(&[
+        ("fence", "fence"),
+        ("commit_group", "commit"),
+        ("wait_group", "wait"),
+        ("mma_async", "multiply"),
+    ])?;
+    if !(m.flag("sync") && m.flag("aligned")) {
+        return None;
+    }
+    match what {
+        "fence" => return Some(Op::WgmmaFence),
+        "commit" => return Some(Op::WgmmaCommit),
+        "wait" => return Some(Op::WgmmaWait),
+        _ => {}
+    }
+    let (n, k) = m.take(|word| {
+        let (n, k) = word.strip_prefix("m64n")?.split_once('k')?;
+        Some((n.parse::<u16>().ok()?, k.parse::<u32>().ok()?))
+    })?;
+    let (d, a, b) = (ty(m)?, ty(m)?, ty(m)?);
+    m.flag("satfinite");
+    let bits = m.flag("and") && m.flag("popc");
+    let wgmma = Wgmma { n, d, a, b };
+    let accumulates = match a {
+        F16 => matches!(d, F16 | F32),
+        BF16 | TF32 => d == F32,
+        E4M3 | E5M2 => matches!(d, F16 | F32),
+        S8 | U8 | B1 => d == S32,
+        _ => false,
+    };
+    let alike = a == b || matches!((a, b), (E4M3 | E5M2, E4M3 | E5M2) | (S8 | U8, S8 | U8));
+    let fits = (8..=256).contains(&n) && n.is_multiple_of(8) && k == wgmma.depth() && bits == (a == B1);
+    (fits && accumulates && alike).then_some(Op::Wgmma(wgmma))
 }

@@ -124,6 +124,9 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::Redux { .. } | Op::Mapa { .. } | Op::StAsync { .. } | Op::RedAsync { .. } => exactly(3),
         Op::WmmaLoad { .. } | Op::WmmaStore { .. } => 2..=3,
         Op::Mma(_) => exactly(4),
+        Op::WgmmaFence | Op::WgmmaCommit => exactly(0),
+        Op::WgmmaWait => exactly(1),
+        Op::Wgmma(_) => 4..=8,
         Op::Mbarrier { op, .. } => match op {
             MbarrierOp::Inval => exactly(1),
             MbarrierOp::Init | MbarrierOp::PendingCount | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx => {

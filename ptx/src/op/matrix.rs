@@ -109,6 +109,36 @@ pub struct Mma {
     pub bits: Option<BitOp>,
 }
 
+/// An asynchronous multiplication by a warpgroup: D of 64 by `n` elements. The four warps have 16 rows each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wgmma {
+    /// Columns of B and D.
+    pub n: u16,
+    /// Type of D.
+    pub d: MatrixType,
+    /// Type of A.
+    pub a: MatrixType,
+    /// Type of B, which is as wide as A's.
+    pub b: MatrixType,
+}
+
+impl Wgmma {
+    /// Extent of the sum: 32 bytes of A's type.
+    pub const fn depth(&self) -> u32 {
+        256 / self.a.bits()
+    }
+
+    /// Registers of D.
+    pub const fn registers(&self) -> usize {
+        self.n as usize * self.d.bits() as usize / 64
+    }
+
+    /// Whether the operands say if A and B are transposed: only those of halves can be.
+    pub const fn transposes(&self) -> bool {
+        self.a.bits() == 16
+    }
+}
+
 /// A matrix that `wmma.load` and `wmma.store` move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WmmaMatrix {

@@ -1,6 +1,6 @@
 //! `mbarrier`, asynchronous copies and cluster barriers, as the engine runs them.
 
-use bugaroo_ptx::op::{AtomOp, MbarrierOp};
+use bugaroo_ptx::op::{AtomOp, MbarrierOp, Wgmma};
 use bugaroo_ptx::types::{Semantics, Type};
 
 use super::Address;
@@ -39,7 +39,15 @@ pub enum Asynchronous {
     /// `cp.async.mbarrier.arrive`
     Arrive { address: Address, noinc: bool },
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: `bytes` is a slot.
-    Bulk { dst: Address, src: Address, bytes: i32, mbarrier: Option<Address>, reduce: Option<(AtomOp, Type)> },
+    Bulk {
+        dst: Address,
+        src: Address,
+        bytes: i32,
+        mbarrier: Option<Address>,
+        reduce: Option<(AtomOp, Type)>,
+        /// 16-bit slot of the mask of the cluster's blocks that it goes to; only in programs that are only read.
+        multicast: Option<i32>,
+    },
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: to shared memory where an mbarrier counts it.
     Tensor {
         map: Address,
@@ -50,4 +58,44 @@ pub enum Asynchronous {
     },
     /// `st.async`, and `red.async` with its operation.
     Store { dst: Address, ty: Type, sources: Vec<(i32, Width)>, mbarrier: Address, reduce: Option<AtomOp> },
+    /// `wgmma`: only in programs that are only read.
+    Warpgroup(Warpgroup),
+}
+
+/// An instruction of a warpgroup.
+#[derive(Clone, Debug)]
+pub enum Warpgroup {
+    /// `wgmma.fence`
+    Fence,
+    /// `wgmma.commit_group`
+    Commit,
+    /// `wgmma.wait_group` but for so many groups.
+    Wait {
+        /// Groups that may be under way.
+        keep: u32,
+    },
+    /// `wgmma.mma_async`
+    Multiply {
+        /// What is multiplied.
+        wgmma: Wgmma,
+        /// Rows of D.
+        d: Vec<Option<u32>>,
+        /// A.
+        a: Factor,
+        /// B: the 64-bit slot of its descriptor.
+        b: i32,
+        /// A predicate slot, negated: D is added to.
+        adds: (i32, bool),
+        /// The elements of A and of B that are next to each other are those of a column of A, a row of B.
+        transposed: [bool; 2],
+    },
+}
+
+/// Where a warpgroup's factor A is.
+#[derive(Clone, Debug)]
+pub enum Factor {
+    /// In registers.
+    Fragment(Vec<i32>),
+    /// In shared memory: the 64-bit slot of its descriptor.
+    Shared(i32),
 }

@@ -58,7 +58,7 @@ use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::fault::FaultKind;
 use crate::launch::{Counts, End, LaunchError, Plan};
-use crate::load::{Constants, Program};
+use crate::load::{Constants, LoadError, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
 use crate::model::lockstep::in_lockstep;
@@ -184,6 +184,10 @@ impl<'a> Machine<'a> {
         model: Option<Box<dyn MemoryModel + 'a>>,
         watch: Option<Watch>,
     ) -> Result<Machine<'a>, LaunchError> {
+        if program.only_read {
+            let (name, reason) = ("the module".to_string(), "it was loaded only to be read".to_string());
+            return Err(LaunchError::Refused(Box::new(LoadError::Declaration { name, reason })));
+        }
         let model = if config.lockstep { model.map(in_lockstep) } else { model };
         let resident = plan.resident;
         let warps = u64::from(resident) * u64::from(plan.warps_per_block);

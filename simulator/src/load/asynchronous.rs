@@ -9,6 +9,8 @@ use super::function::{Builder, Current, no_operands};
 use crate::alu::Width;
 use crate::decoded::{Address, Asynchronous, Kind};
 
+const SEVERAL: &str = "the simulator does not copy to several blocks at once";
+
 impl<'m> Builder<'m> {
     /// Translates one such instruction.
     pub fn asynchronous(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
@@ -36,10 +38,14 @@ impl<'m> Builder<'m> {
             (Op::CpAsyncArrive { space, noinc }, [address]) => {
                 Asynchronous::Arrive { address: self.memory_address(at, address, *space)?, noinc: *noinc }
             }
-            (Op::CpAsyncBulk { multicast: true, .. } | Op::CpAsyncTensor { multicast: true, .. }, _) => {
-                return Err(self.refuse(at, "the simulator does not copy to several blocks at once"));
+            (Op::CpAsyncBulk { multicast: true, .. }, _) if !self.program.only_read => {
+                return Err(self.refuse(at, SEVERAL));
             }
-            (Op::CpAsyncBulk { dst: to, src: from, mbarrier, reduce, .. }, [dst, src, bytes, rest @ ..]) => {
+            (Op::CpAsyncTensor { multicast: true, .. }, _) => return Err(self.refuse(at, SEVERAL)),
+            (
+                Op::CpAsyncBulk { dst: to, src: from, mbarrier, reduce, multicast, .. },
+                [dst, src, bytes, rest @ ..],
+            ) => {
                 if let Some((_, ty)) = reduce
                     && !matches!(ty.bytes(), 2 | 4 | 8)
                 {
@@ -54,6 +60,10 @@ impl<'m> Builder<'m> {
                         None => None,
                     },
                     reduce: *reduce,
+                    multicast: match rest.get(1).filter(|_| *multicast) {
+                        Some(mask) => Some(self.typed_source(at, mask, Type::U16)?),
+                        None => None,
+                    },
                 }
             }
             (

@@ -81,6 +81,7 @@ impl Program {
                 Asynchronous::Commit { .. } => Effect::CopyGroup { wait: false },
                 Asynchronous::Wait { .. } => Effect::CopyGroup { wait: true },
                 Asynchronous::Arrive { .. } => Effect::CopyArrive,
+                Asynchronous::Warpgroup(_) => Effect::Unknown,
             },
             // The order that it states does not matter to the engine, which orders always.
             Kind::ClusterBarrier => {

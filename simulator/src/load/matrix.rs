@@ -72,7 +72,7 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    fn fragment(
+    pub(super) fn fragment(
         &mut self,
         at: &mut Current<'m>,
         operand: &Operand,
@@ -89,7 +89,7 @@ impl<'m> Builder<'m> {
             .collect()
     }
 
-    fn fragment_source(
+    pub(super) fn fragment_source(
         &mut self,
         at: &mut Current<'m>,
         operand: &Operand,
@@ -119,7 +119,7 @@ impl<'m> Builder<'m> {
 }
 
 /// The type of the registers that hold elements of this type.
-fn register(ty: MatrixType) -> Type {
+pub(super) fn register(ty: MatrixType) -> Type {
     match ty {
         MatrixType::F64 => Type::F64,
         MatrixType::F32 => Type::F32,

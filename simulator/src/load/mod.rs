@@ -27,6 +27,7 @@ mod scope;
 mod shared;
 mod symbols;
 mod translate;
+mod warpgroup;
 mod wide;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -127,6 +128,8 @@ pub struct Program {
     /// It has deprecated shuffles or votes, which act on the lanes that happen to be together: those that can
     /// are kept together then, as hardware mostly does.
     pub(crate) leans_on_convergence: bool,
+    /// See [`DeviceConfig::only_read`].
+    pub(crate) only_read: bool,
     pub(crate) origins: Vec<Origin>,
     positions: Vec<ast::SourceLine>,
     files: Vec<(u32, String)>,
@@ -291,6 +294,7 @@ fn build(
 
     let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa);
     builder.share_rows = config.share_rows;
+    builder.program.only_read = config.only_read;
     let mut refused = vec![None; functions.len()];
     for (index, refused) in refused.iter_mut().enumerate().filter(|(index, _)| reached.any(*index as u32)) {
         *refused = builder.function(index as u32).err();
@@ -411,6 +415,7 @@ impl Program {
             functions: Vec::new(),
             isa,
             leans_on_convergence: false,
+            only_read: false,
             origins: Vec::new(),
             positions: Vec::new(),
             files: Vec::new(),

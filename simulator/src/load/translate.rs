@@ -116,7 +116,12 @@ impl<'m> Builder<'m> {
                 };
                 self.arithmetic(at, &Op::Mov { ty: Type::B64 }, &[policy.clone(), Operand::Integer(0)])
             }
-            Op::Other => Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers))),
+            Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait if self.program.only_read => {
+                self.warpgroup(at, inst)
+            }
+            Op::Other | Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => {
+                Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers)))
+            }
             op => self.arithmetic(at, op, &inst.operands),
         }
     }

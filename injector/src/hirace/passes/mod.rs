@@ -18,7 +18,7 @@ use crate::plan::Plan;
 pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: kit::HIRACE };
 
 /// What it is called by.
-const NAMES: Names = Names {
+pub(crate) const NAMES: Names = Names {
     variable: HIRACE_VARIABLE,
     begin: call::BEGIN,
     exit: call::EXIT,

@@ -1,5 +1,5 @@
 //! look-at-outcomes: behind a compare-and-swap the detector is told the address, and whether it has written: whether it has found what it
-//! compares with.
+//! compares with. Before it, that it releases.
 
 use bugaroo_device_handlers::scord::call;
 
@@ -7,7 +7,7 @@ use crate::emit::{ADDRESS, ANSWER, COMPARAND, P, WORD, label};
 use crate::logging::{Log, Told};
 use crate::looking::where_looked_at;
 use crate::plan::Plan;
-use crate::scord::{looked_at, word};
+use crate::scord::{is_wide, looked_at, releases, word};
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {
     let points = log.sites.points.iter().zip(&log.points).zip(&mut plan.points);
@@ -21,6 +21,10 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
         // The result may go where the address or the comparand stands.
         let kept = where_looked_at(&label(index, "kept"), |code| {
             code.address(access);
+            if releases(&stated) {
+                let scope = if is_wide(&stated) { "1" } else { "0" };
+                code.call(call::RELEASE, &[("b64", ADDRESS), ("b32", scope)], &[]);
+            }
             code.widen(COMPARAND, comparand, *bits, "");
         });
         let tells = where_looked_at(&label(index, "outcome"), |code| {

@@ -20,7 +20,7 @@ use crate::plan::Plan;
 pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: kit::SCORD };
 
 /// What it is called by.
-const NAMES: Names = Names {
+pub(crate) const NAMES: Names = Names {
     variable: SCORD_VARIABLE,
     begin: call::BEGIN,
     exit: call::EXIT,

@@ -193,7 +193,7 @@ impl Machine<'_> {
                     self.happen(w, lane as u32, pc, What::Arrive { pointer, address: at })?;
                 }
             }
-            Asynchronous::Bulk { dst, src, bytes, mbarrier, reduce } => {
+            Asynchronous::Bulk { dst, src, bytes, mbarrier, reduce, .. } => {
                 for lane in lanes(active) {
                     let bytes = u64::from(value(*bytes, lane));
                     let to = self.lane_address(w, frame, dst, lane);
@@ -246,6 +246,7 @@ impl Machine<'_> {
                     self.happen(w, lane as u32, pc, what)?;
                 }
             }
+            Asynchronous::Warpgroup(_) => unreachable!("only in programs that are never launched"),
         }
         Ok(Flow::Visible)
     }

@@ -1,25 +1,27 @@
-//! One test a file: HiRace is made to look at every module of the corpus, and of the programs under test, or refuses it by name;
+//! One test a file: detectors are made to look at every module of the corpus, and of the programs under test, or refuse it by name;
 //! what comes out keeps every invariant after each pass, and ptxas assembles it.
 
 mod common;
+mod looking_kits;
 
 use std::path::Path;
 
-use bugaroo_injector::hirace::passes::PASSES;
-use bugaroo_injector::hirace::{detect, detect_with};
 use bugaroo_injector::logging::LoggingError;
-use bugaroo_injector::verify::verify_hirace;
+use looking_kits::KITS;
 
 type Outcome = datatest_stable::Result<()>;
 
 fn ptxas_takes_the_output(path: &Path) -> Outcome {
     let Some(ptxas) = common::ptxas() else { return Ok(()) };
-    match detect(&std::fs::read_to_string(path)?) {
-        Ok(detecting) => common::assemble(&ptxas, &detecting.ptx)?,
-        Err(LoggingError::Unsupported { instruction, line, .. }) => {
-            println!("{}: refused: {instruction} (line {line})", path.display());
+    let source = std::fs::read_to_string(path)?;
+    for kit in &KITS {
+        match (kit.detect)(&source) {
+            Ok(detecting) => common::assemble(&ptxas, &detecting.ptx)?,
+            Err(LoggingError::Unsupported { instruction, line, .. }) => {
+                println!("{}: {} refused: {instruction} (line {line})", path.display(), kit.name);
+            }
+            Err(error) => return Err(error.into()),
         }
-        Err(error) => return Err(error.into()),
     }
     Ok(())
 }
@@ -28,11 +30,13 @@ fn ptxas_takes_the_output(path: &Path) -> Outcome {
 fn every_pass_keeps_the_invariants(path: &Path) -> Outcome {
     let source = std::fs::read_to_string(path)?;
     let original = bugaroo_ptx::parse(&source)?;
-    for passes in 0..=PASSES.len() {
-        match detect_with(&source, &PASSES[..passes]) {
-            Ok((detecting, log)) => verify_hirace(&original, &log, &PASSES[..passes], &detecting.ptx)?,
-            Err(LoggingError::Unsupported { .. }) => return Ok(()),
-            Err(error) => return Err(error.into()),
+    for kit in &KITS {
+        for passes in (0..=kit.passes.len()).map(|passes| &kit.passes[..passes]) {
+            match (kit.detect_with)(&source, passes) {
+                Ok((detecting, log)) => (kit.verify)(&original, &log, passes, &detecting.ptx)?,
+                Err(LoggingError::Unsupported { .. }) => break,
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     Ok(())

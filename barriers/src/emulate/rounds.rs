@@ -1,0 +1,198 @@
+//! Loops around barriers that nobody knows the number of rounds of: by induction over the state at a barrier.
+//!
+//! Where all threads that are left wait at one barrier and nothing else is under way (no copy, no arrival at another barrier), all that
+//! came before happens before all that follows. Such a moment is a *cut*: what follows depends on the state alone, and races with nothing
+//! before it that would not have been there in an earlier round as well. A cut that has been assumed to be reached again is a *head*.
+//!
+//! The first rounds are followed as they are. Then everything that has not come back with some period (a counter, an address that
+//! advances, values kept in shared memory) is made unknown. If the rounds of one period lead from there to a state that is one of those,
+//! every further round does what these do, and the case ends: it is *covered*. Where not, what stands in the way is made unknown, too.
+//! Numbers that have moved by the same in each period are told by one number that nobody knows ([`numbers`]), so that a loop ends for all
+//! threads together. That they still move together is a part of the proof.
+//!
+//! Source: induction over an invariant that is found by widening, as in abstract interpretation (Cousot and Cousot, POPL 1977); the
+//! invariant is checked, so that how it is found does not matter.
+//!
+//! # What it can miss
+//! Nothing that is proven is wrong by it. It knows cuts only: where some threads wait for others without all of them meeting (named barriers of
+//! producers and consumers, mbarriers), where copies are under way from one round to the next, in clusters, and behind early returns there are none.
+//! What goes wrong behind widened values need not happen in any launch ([`crate::findings`] takes none of it for an error).
+
+mod numbers;
+mod state;
+
+use super::barrier::Named;
+use super::flow::Flow;
+use super::machine::Machine;
+use super::warp::{State, Warp};
+use state::{Cut, Row, moved, rows};
+
+/// Times that what was made unknown may not have been enough.
+const PATIENCE: u32 = 8;
+
+/// How rounds are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Induction {
+    /// Rounds that are followed as they are: at least twice as many as the longest period has.
+    pub exact: u32,
+    /// Rounds of the longest period that is tried.
+    pub longest: u32,
+}
+
+/// What is known of the rounds of an emulation.
+#[derive(Default)]
+pub(super) struct Rounds<'a> {
+    /// None: all are followed as they are.
+    induction: Option<Induction>,
+    /// Something is under way that no barrier ends for all, from here on.
+    pub under_way: bool,
+    /// The most often that a head was reached.
+    pub most: u32,
+    /// Values have been made unknown.
+    pub widened: bool,
+    /// What follows has been seen.
+    pub covered: bool,
+    /// Times that any head was reached.
+    clock: u64,
+    heads: Vec<Head<'a>>,
+}
+
+impl Rounds<'_> {
+    /// Those of an emulation that begins.
+    pub fn new(induction: Option<Induction>) -> Self {
+        Rounds { induction, ..Rounds::default() }
+    }
+}
+
+/// A barrier that all threads have met at.
+struct Head<'a> {
+    /// The instruction behind it, by warp.
+    at: Vec<u32>,
+    /// Predicates that had been decided by assumption then.
+    decisions: u64,
+    /// Times that it was reached.
+    times: u32,
+    /// When it was reached last, by [`Rounds::clock`].
+    last: u64,
+    /// The latest states, and when that was.
+    states: Vec<(u64, Cut<'a>)>,
+    target: Option<Target<'a>>,
+    patience: u32,
+}
+
+impl Head<'_> {
+    fn new(at: Vec<u32>) -> Self {
+        Head { at, decisions: 0, times: 0, last: 0, states: Vec::new(), target: None, patience: PATIENCE }
+    }
+}
+
+/// The state that has to come back.
+struct Target<'a> {
+    state: Cut<'a>,
+    /// Rounds of the period.
+    period: u32,
+    /// When it was, and when it has to be there again.
+    since: u32,
+    due: u32,
+}
+
+impl<'a> Machine<'a> {
+    /// Whether all threads that are left wait at this barrier, and nothing else is under way.
+    pub fn meet_all(&self, id: u32) -> bool {
+        let waits = |warp: &Warp| match &warp.fragments[..] {
+            [] => warp.alive == 0,
+            [only] => only.state == State::Barrier(id) && only.mask == warp.alive && warp.leavers.lanes == 0,
+            _ => false,
+        };
+        let [cta] = &self.ctas[..] else { return false };
+        let idle = |(at, barrier): (usize, &Named)| at == id as usize || barrier.is_idle();
+        let arrived = self.cluster_arrived.iter().any(|lanes| *lanes != 0);
+        let quiet = !arrived && !self.rounds.under_way && cta.mbarriers.is_empty() && self.doubt.depth == 0;
+        quiet && self.warps.iter().all(waits) && cta.barriers.iter().enumerate().all(idle)
+    }
+
+    /// All threads have met, and are about to go on.
+    pub fn cut(&mut self) {
+        let pc = |warp: &Warp| warp.fragments.first().map_or(u32::MAX, |only| only.pc);
+        let at: Vec<u32> = self.warps.iter().map(pc).collect();
+        let rounds = &mut self.rounds;
+        let known = rounds.heads.iter().position(|head| head.at == at);
+        let number = known.unwrap_or_else(|| {
+            rounds.heads.push(Head::new(at));
+            rounds.heads.len() - 1
+        });
+        let decisions = self.symbols.decisions();
+        let head = &mut rounds.heads[number];
+        if head.times > 0 && head.decisions == decisions {
+            // A round of a loop whose end is known.
+            return;
+        }
+        rounds.clock += 1;
+        (head.decisions, head.last) = (decisions, rounds.clock);
+        head.times += 1;
+        rounds.most = rounds.most.max(head.times);
+        let Some(induction) = rounds.induction else { return };
+        match head.target.take() {
+            Some(target) => self.again(number, target),
+            None => self.first_rounds(number, induction),
+        }
+    }
+
+    /// A head was reached that has no target.
+    fn first_rounds(&mut self, number: usize, induction: Induction) {
+        let now = self.cut_now();
+        let rounds = &mut self.rounds;
+        let clock = rounds.clock;
+        let mut states = std::mem::take(&mut rounds.heads[number].states);
+        if states.len() >= induction.exact as usize
+            && let Some(period) = period(&states, &now, induction.longest, self.set.flows)
+        {
+            let (earlier, before) = (&states[states.len() - 2 * period], &states[states.len() - period]);
+            // Another barrier of the same loop, which stands for it already.
+            let other = |head: &Head<'_>| head.target.is_some() && head.last > earlier.0;
+            if !rounds.heads.iter().any(other) {
+                let round = rounds.heads[number].times;
+                self.aim(number, (round, period as u32), (&[&earlier.1, &before.1], &now));
+                return;
+            }
+        }
+        if states.len() >= induction.exact as usize {
+            states.remove(0);
+        }
+        states.push((clock, now));
+        self.rounds.heads[number].states = states;
+    }
+
+    /// A head was reached that has a target.
+    fn again(&mut self, number: usize, target: Target<'a>) {
+        let head = &mut self.rounds.heads[number];
+        let round = head.times;
+        if round < target.due {
+            head.target = Some(target);
+            return;
+        }
+        let now = self.cut_now();
+        let of = (number as u32, target.since);
+        if numbers::covers((&target.state, of), &now, (&self.symbols, self.set.flows)) {
+            self.rounds.covered = true;
+            return;
+        }
+        let head = &mut self.rounds.heads[number];
+        head.patience = head.patience.saturating_sub(1);
+        if head.patience > 0 && target.state.is_alike(&now) {
+            self.aim(number, (round, target.period), (&[&target.state], &now));
+        }
+    }
+}
+
+/// The number of rounds after which the most comes back, the smallest of those; None where the calls differ.
+fn period(states: &[(u64, Cut<'_>)], now: &Cut<'_>, longest: u32, flows: &[Flow]) -> Option<usize> {
+    let fits = (1..=longest as usize).filter(|period| 2 * period <= states.len());
+    let differ = |period: usize| {
+        let (before, earlier) = (&states[states.len() - period].1, &states[states.len() - 2 * period].1);
+        let alike = before.is_alike(now) && earlier.is_alike(now);
+        let moves = |row: &Row| moved(row, now.warps[row.warp].lanes, &[earlier, before, now]) != 0;
+        alike.then(|| (rows(now, flows).filter(moves).count(), period))
+    };
+    fits.filter_map(differ).min().map(|(_, period)| period)
+}

@@ -1,0 +1,272 @@
+//! `wgmma`: what a warpgroup reads of shared memory, and which registers it works on (PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! Instructions").
+//!
+//! Each of the four warps reads its own 16 rows of A and all of B, which is how the ISA shares the matrices out among the warps' registers.
+//! The reads are those of the asynchronous proxy; they are over for whoever of the warpgroup has waited for their group. What is computed
+//! is not known.
+//!
+//! Registers of a multiplication under way must be left alone until it has been waited for. Moves from one register to another are
+//! allowed, as compilers put them between multiplications of one sum and take them away again.
+//!
+//! # What it can miss
+//! `wgmma.fence` is asked for before the first multiplication of a warp, not before each that follows other accesses of its registers. That
+//! all warps of a warpgroup execute the same multiplications is not checked, only that they commit as many groups.
+
+use bugaroo_ptx::op::Wgmma;
+use bugaroo_simulator::alu::Width;
+use bugaroo_simulator::decoded::{Factor, Inst, Kind, Warpgroup};
+use rustc_hash::FxHashSet;
+
+use super::descriptor::Descriptor;
+use super::machine::Machine;
+use super::memory::Touched;
+use super::refusal::Refusal;
+use super::registers::{Why, lanes};
+use super::step::Flow;
+use super::text::Form;
+use super::warp::State;
+use crate::program::{AccessKind, Action, Completion, GroupKind};
+
+/// Warps of a warpgroup.
+const WARPS: u32 = 4;
+/// Rows of A that a warp has.
+const ROWS: u32 = 16;
+
+/// What a warp has under way.
+#[derive(Debug, Default)]
+pub(super) struct Multiplying {
+    /// There was a `wgmma.fence`.
+    fenced: bool,
+    /// Registers of the groups that were committed and not waited for, and of the group to come.
+    committed: Vec<Rows>,
+    open: Rows,
+}
+
+/// Registers of a frame.
+#[derive(Debug, Default)]
+struct Rows {
+    results: FxHashSet<(u32, u32)>,
+    factors: FxHashSet<(u32, u32)>,
+}
+
+impl Multiplying {
+    /// Whether any multiplication was not waited for.
+    pub fn is_under_way(&self) -> bool {
+        !self.committed.is_empty() || !self.open.results.is_empty()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Rows> {
+        self.committed.iter().chain(std::iter::once(&self.open))
+    }
+
+    fn has_result(&self, row: (u32, u32)) -> bool {
+        self.all().any(|rows| rows.results.contains(&row))
+    }
+
+    fn has(&self, row: (u32, u32)) -> bool {
+        self.all().any(|rows| rows.results.contains(&row) || rows.factors.contains(&row))
+    }
+}
+
+impl Machine<'_> {
+    /// One such instruction of a fragment's active lanes, which waits for the whole warp.
+    pub fn warpgroup(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        pc: u32,
+        active: u32,
+        warpgroup: &Warpgroup,
+    ) -> Result<Flow, Refusal> {
+        let lane = active.trailing_zeros() as usize;
+        let (index, alive) = (self.warps[w].index, self.warps[w].alive);
+        let threads: u32 = self.set.block.iter().product();
+        if (index / WARPS + 1) * WARPS * 32 > threads {
+            let message = "the warp has no three others with which it makes a warpgroup";
+            return Err(self.illegal(w, pc, lane, message));
+        }
+        if active != alive {
+            let part = self.warps[w].isolate(fragment, active, active);
+            self.warps[w].fragments[part].state = State::Converging;
+            self.converge(w);
+            return Ok(Flow::Select);
+        }
+        let frame = self.warps[w].fragments[fragment].frame;
+        match warpgroup {
+            Warpgroup::Fence => self.warps[w].multiplying.fenced = true,
+            Warpgroup::Commit => {
+                self.emit(w, active, pc, Action::CommitGroup(GroupKind::Wgmma))?;
+                let multiplying = &mut self.warps[w].multiplying;
+                multiplying.committed.push(std::mem::take(&mut multiplying.open));
+            }
+            Warpgroup::Wait { keep } => {
+                self.emit(w, active, pc, Action::WaitGroup(GroupKind::Wgmma, *keep))?;
+                let committed = &mut self.warps[w].multiplying.committed;
+                let done = committed.len().saturating_sub(*keep as usize);
+                committed.drain(..done);
+            }
+            Warpgroup::Multiply { wgmma, d, a, b, transposed, .. } => {
+                self.multiply(w, frame, pc, active, (wgmma, *transposed), (d, a, *b))?;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Lets lanes go on together who have waited for each other at one instruction.
+    pub fn converge(&mut self, w: usize) {
+        let warp = &mut self.warps[w];
+        let waits = |f: &super::warp::Fragment| f.state == State::Converging;
+        let here = warp.fragments.iter().filter(|f| waits(f)).fold(0, |all, f| all | f.mask);
+        let mut places = warp.fragments.iter().filter(|f| waits(f)).map(|f| (f.pc, f.frame));
+        let first = places.next();
+        if here == 0 || here != warp.alive || places.any(|place| Some(place) != first) {
+            return;
+        }
+        warp.fragments.iter_mut().for_each(|f| f.state = State::Ready);
+    }
+
+    fn multiply(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        active: u32,
+        (wgmma, transposed): (&Wgmma, [bool; 2]),
+        (d, a, b): (&[Option<u32>], &Factor, i32),
+    ) -> Result<(), Refusal> {
+        let lane = active.trailing_zeros() as usize;
+        if !self.warps[w].multiplying.fenced {
+            let message = "a multiplication without a wgmma.fence before it: its registers may be in use";
+            return Err(self.illegal(w, pc, lane, message));
+        }
+        match a {
+            Factor::Shared(slot) => {
+                let first = self.warps[w].index % WARPS * ROWS;
+                self.read_matrix(w, frame, pc, active, *slot, ([first, first + ROWS], transposed[0]))?;
+            }
+            Factor::Fragment(slots) => {
+                for slot in slots {
+                    if let Ok(row) = u32::try_from(*slot) {
+                        self.warps[w].multiplying.open.factors.insert((frame, row));
+                    }
+                }
+            }
+        }
+        self.read_matrix(w, frame, pc, active, b, ([0, u32::from(wgmma.n)], transposed[1]))?;
+        for row in d.iter().flatten() {
+            self.frames[frame as usize].registers.mark(*row, active, 0, Why::at(pc));
+            self.warps[w].multiplying.open.results.insert((frame, *row));
+        }
+        Ok(())
+    }
+
+    /// The reads of a matrix by its descriptor, shared out among the lanes.
+    fn read_matrix(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        active: u32,
+        slot: i32,
+        (lines, transposed): ([u32; 2], bool),
+    ) -> Result<(), Refusal> {
+        let what = "the descriptor of a matrix in shared memory";
+        let mut descriptor = None;
+        for lane in lanes(active) {
+            let bits = self.needed(w, frame, pc, lane, (slot, Width::W64), what)?;
+            if *descriptor.get_or_insert(bits) != bits {
+                return Err(self.illegal(w, pc, lane, "threads of one warp name different matrices"));
+            }
+        }
+        let Some(bits) = descriptor else { return Ok(()) };
+        let rank = self.warps[w].cta;
+        let mut ranges = Descriptor::new(bits).bytes(lines, transposed);
+        ranges.sort_by_key(|[from, to]| (to - from, *from));
+        let first = active.trailing_zeros() as usize;
+        for alike in ranges.chunk_by(|a, b| a[1] - a[0] == b[1] - b[0]) {
+            for some in alike.chunks(active.count_ones() as usize) {
+                let mut touched = Touched::none();
+                let bytes = some[0][1] - some[0][0];
+                for ([at, _], lane) in some.iter().zip(lanes(active)) {
+                    self.inside(w, pc, first, (rank, u64::from(*at)), u64::from(bytes), 16)?;
+                    touched.add(lane, rank, u64::from(*at));
+                }
+                let completion = Completion::Group(GroupKind::Wgmma);
+                self.copy_command(w, pc, AccessKind::Read, bytes, &touched, completion)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that an instruction leaves the registers of multiplications under way alone.
+    #[cold]
+    pub fn leaves_alone(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        active: u32,
+    ) -> Result<(), Refusal> {
+        let (reads, writes) = self.registers_of(pc, inst);
+        let multiplying = &mut self.warps[w].multiplying;
+        let row = |slot: &i32| u32::try_from(*slot).ok().map(|row| (frame, row));
+        let read = reads.iter().filter_map(row).find(|row| multiplying.has_result(*row));
+        let is_move = inst.kind == Kind::Alu && self.set.extras[pc as usize].arithmetic.form == Form::Copy;
+        if let (Some(from), true) = (read, is_move) {
+            if let Some(to) = writes.iter().find_map(row) {
+                let all = multiplying.committed.iter_mut().chain(std::iter::once(&mut multiplying.open));
+                all.filter(|rows| rows.results.contains(&from)).for_each(|rows| {
+                    rows.results.insert(to);
+                });
+            }
+            return Ok(());
+        }
+        let written = writes.iter().filter_map(row).find(|row| multiplying.has(*row));
+        let lane = active.trailing_zeros() as usize;
+        match (read, written) {
+            (None, Some(to)) if is_move => {
+                // A value of its own: the compiler's name for another register.
+                let all = multiplying.committed.iter_mut().chain(std::iter::once(&mut multiplying.open));
+                all.for_each(|rows| {
+                    rows.results.remove(&to);
+                    rows.factors.remove(&to);
+                });
+                Ok(())
+            }
+            (Some(_), _) => {
+                let message = "the result of a wgmma is used before wgmma.wait_group has waited for it";
+                Err(self.illegal(w, pc, lane, message))
+            }
+            (_, Some(_)) => {
+                let message = "a register of a wgmma is written before wgmma.wait_group has waited for it";
+                Err(self.illegal(w, pc, lane, message))
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// The slots that an instruction reads and writes, as far as it is one that does something with results of multiplications.
+    fn registers_of(&self, pc: u32, inst: &Inst) -> (Vec<i32>, Vec<i32>) {
+        let image = &self.set.image;
+        match inst.kind {
+            Kind::Alu => {
+                let info = &self.set.extras[pc as usize].arithmetic;
+                let reads = inst.ops.src[..usize::from(info.sources)].to_vec();
+                let second = info.second.then_some(inst.ops.dst2 as i32);
+                (reads, std::iter::once(inst.ops.dst as i32).chain(second).collect())
+            }
+            Kind::Load | Kind::Store => {
+                let access = &image.accesses[inst.extra as usize];
+                let rows = access.rows[..usize::from(access.vec)].to_vec();
+                if inst.kind == Kind::Load { (Vec::new(), rows) } else { (rows, Vec::new()) }
+            }
+            Kind::Pack | Kind::Unpack => {
+                let pack = &image.packs[inst.extra as usize];
+                let parts = pack.parts.iter().flatten().map(|(slot, _)| *slot).collect();
+                if inst.kind == Kind::Pack { (parts, vec![pack.whole]) } else { (vec![pack.whole], parts) }
+            }
+            _ => (Vec::new(), Vec::new()),
+        }
+    }
+}

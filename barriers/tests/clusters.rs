@@ -1,0 +1,58 @@
+//! Blocks of a cluster: each other's shared memory, arrivals there, copies to several of them.
+
+use bugaroo_barriers::emulate::{Options, Text};
+use bugaroo_barriers::findings::{Findings, verify};
+
+fn kernels() -> Text {
+    let path = format!("{}/tests/kernels/clusters.ptx", env!("CARGO_MANIFEST_DIR"));
+    Text::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX")
+}
+
+fn with(text: &Text, kernel: &str, cluster: Option<[u32; 3]>) -> Findings {
+    let options = Options { cluster, max_steps: 100_000, ..Options::default() };
+    verify(text, kernel, &options).expect("a kernel").findings
+}
+
+#[test]
+fn without_a_cluster_nothing_is_said() {
+    let text = kernels();
+    for kernel in text.kernels() {
+        let found = with(&text, kernel, None);
+        assert_eq!(found.verdict, "not-verifiable", "{kernel}: {found:#?}");
+        let refusal = found.refusal.expect("a reason");
+        let told = refusal.reason + refusal.cause.as_deref().unwrap_or("");
+        assert!(told.contains("--cluster X,Y,Z"), "{kernel}: {told}");
+    }
+}
+
+#[test]
+fn blocks_work_together() {
+    let text = kernels();
+    for kernel in
+        ["read_next", "relaxed_fenced", "arrives_there", "stores_there", "copies_there", "loads_for_all"]
+    {
+        let found = with(&text, kernel, Some([2, 1, 1]));
+        assert_eq!(found.verdict, "verified", "{kernel}: {found:#?}");
+        assert_eq!(found.stats.threads, 128);
+    }
+}
+
+#[test]
+fn mistakes_between_blocks_are_found() {
+    let text = kernels();
+    for (kernel, verdict, words) in [
+        ("ends_early", "misuse", "when the CTA may have ended"),
+        ("begins_early", "misuse", "before the CTA is known to run"),
+        ("relaxed_data", "race", ""),
+        ("unknown_there", "misuse", "need not be initialised"),
+        ("stores_unwaited", "race", ""),
+        ("copies_early", "race", ""),
+        ("loads_for_one", "deadlock", ""),
+        ("loads_beyond", "illegal", ""),
+    ] {
+        let found = with(&text, kernel, Some([2, 1, 1]));
+        assert_eq!(found.verdict, verdict, "{kernel}: {found:#?}");
+        let what = found.misuse.map_or(String::new(), |misuse| misuse.what);
+        assert!(what.contains(words), "{kernel}: {what}");
+    }
+}
