@@ -22,6 +22,8 @@ pub(super) struct ConstantMemory {
     writers: Writers,
     /// Variables whose bytes were given.
     given: Vec<String>,
+    /// Nothing can be given.
+    is_closed: bool,
 }
 
 impl ConstantMemory {
@@ -95,6 +97,9 @@ impl ConstantMemory {
         if bytes.len() as u64 != size {
             return Err(usage(format!("`{name}` has {size} bytes, not {}", bytes.len())));
         }
+        if self.is_closed {
+            return Ok(());
+        }
         self.ranges.retain(|(start, _)| *start != address);
         let at = self.ranges.partition_point(|(start, _)| *start < address);
         self.ranges.insert(at, (address, bytes));
@@ -110,9 +115,13 @@ impl ConstantMemory {
         self.given.retain(|given| given != name);
     }
 
-    /// What is known is what the text says.
-    pub fn reset(&mut self) {
-        self.ranges.clone_from(&self.initial);
+    /// What is known is what the text says, or nothing.
+    pub fn reset(&mut self, is_known: bool) {
+        self.ranges.clear();
+        if is_known {
+            self.ranges.extend_from_slice(&self.initial);
+        }
+        self.is_closed = !is_known;
         self.given.clear();
     }
 

@@ -87,6 +87,8 @@ pub struct Text {
     program: bugaroo_simulator::Program,
     constants: ConstantMemory,
     config: DeviceConfig,
+    /// Its variables lie where no address of another program's memory does.
+    is_apart: bool,
 }
 
 /// Threads that wait for ever in the order of execution that was emulated.
@@ -142,15 +144,23 @@ impl Text {
             only_read: true,
             ..DeviceConfig::default()
         };
-        let mut memory = Memory::new(2 * FOREIGN).map_err(|error| usage(error.to_string()))?;
-        memory.alloc(FOREIGN, 256, AllocationKind::Tool).map_err(|error| usage(error.to_string()))?;
+        let apart = Memory::new(2 * FOREIGN).and_then(|mut memory| {
+            memory.alloc(FOREIGN, 256, AllocationKind::Tool)?;
+            Ok(memory)
+        });
+        // Where the host refuses that much address space, less has to do.
+        let (memory, is_apart) = match apart {
+            Ok(memory) => (Ok(memory), true),
+            Err(_) => (Memory::new(1 << 34), false),
+        };
+        let mut memory = memory.map_err(|error| usage(error.to_string()))?;
         let program = bugaroo_simulator::Program::load(&module, &mut memory, &config)
             .map_err(|error| refused(&error))?;
         if program.kernels().is_empty() {
             return Err(usage("the module has no kernel".to_string()));
         }
         let constants = ConstantMemory::new(&module, &program, &memory);
-        Ok(Text { module, program, constants, config })
+        Ok(Text { module, program, constants, config, is_apart })
     }
 
     /// The kernels' names, in the order of the text.
@@ -177,9 +187,10 @@ impl Text {
         self.constants.forget(&self.program, variable);
     }
 
-    /// Takes back what was given and forgotten.
+    /// Takes back what was given and forgotten, for parameters that were recorded elsewhere: addresses among them are none of the module's
+    /// variables. Where these could not be kept apart from such addresses, nothing is known of them.
     pub fn reset(&mut self) {
-        self.constants.reset();
+        self.constants.reset(self.is_apart);
     }
 
     /// A kernel's parameters: name, and place in the parameter buffer, in bytes.

@@ -23,7 +23,8 @@
 //! [`polling`].
 //!
 //! # What it can miss
-//! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), and of the parameters given. A pointer that comes from
+//! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), or of any of it ([`Options::any_cta`]), and of the
+//! parameters given. A pointer that comes from
 //! the kernel's parameters or global memory is taken not to point into the CTA's own shared memory, unless the kernel has stored such a
 //! pointer where it is not followed. See [`constants`], [`tables`], [`matrix`] and [`tensor`] for smaller liberties.
 

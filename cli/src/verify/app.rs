@@ -42,9 +42,13 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     };
     let (recording, verified, launches) = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
+        note(format_args!("running {} on the virtual GPU", target.name()));
         let mut recording = record(target.clone(), settings, library, interrupt.clone()).await?;
         let wanted = wanted(args, &recording)?;
         let launches = recording.launches.of(wanted.kernels.as_deref());
+        if launches > 0 {
+            note(format_args!("{} has ended: verifying its launches", target.name()));
+        }
         let collected = recording.launches.take();
         let verified = verify_launches(collected, wanted, interrupt).await?;
         anyhow::Ok((recording, verified, launches))
