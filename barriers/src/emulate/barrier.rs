@@ -194,6 +194,7 @@ impl Machine<'_> {
         }
         let all = self.meet_all(id);
         self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
+        self.show_sums();
         let image = self.set.image;
         for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Barrier(id)) {
@@ -265,6 +266,7 @@ impl Machine<'_> {
         if self.warps.iter().enumerate().any(missing) {
             return;
         }
+        self.show_sums();
         for (w, warp) in self.warps.iter_mut().enumerate() {
             self.cluster_arrived[w] = 0;
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Cluster) {

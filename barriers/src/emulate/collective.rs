@@ -140,6 +140,7 @@ impl Machine<'_> {
         match self.set.image.collectives[parts[0].index as usize].what {
             Together::Matrix(matrix) => self.matrix(w, parts, matrix),
             Together::Sync => {
+                self.show_sums();
                 for part in parts {
                     self.emit(w, part.lanes, part.pc, Action::WarpSync { members: everybody })?;
                 }

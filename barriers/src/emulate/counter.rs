@@ -1,7 +1,8 @@
 //! Counters in shared memory: what atomic additions leave there, and who is the last to take part.
 //!
 //! Additions can be exchanged for each other, so that their sum is the same in all orders. Whoever reads it without being ordered behind
-//! all of them races with them, or reads what is open: both are the checker's to find ([`super`]).
+//! all of them races with them, or reads what is open: both are the checker's to find ([`super`]). The sum shows in memory when the next
+//! barrier completes: who reads it before that waits for others as a rule, in a loop that has no end in this one order of execution.
 //!
 //! What an addition returns depends on the order of threads, but for one question: where all take away their shares of a known number,
 //! none of which is nought, exactly the last one finds its own share left. Which one that is, is open. If all that the last one does is to
@@ -30,6 +31,8 @@ const LONGEST: u32 = 64;
 /// Counters, and what is to be known of mbarriers for them.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
+    /// Sums that do not show yet, by CTA and offset, and the last addition.
+    sums: FxHashMap<(u32, u32), (u32, u32)>,
     /// By CTA and offset: by warp, who has taken its share away, and the step up to which all its lanes had met.
     shares: FxHashMap<(u32, u32), FxHashMap<usize, (u32, u64)>>,
     /// By mbarrier, the last step at which each warp has used it.
@@ -87,8 +90,33 @@ impl Machine<'_> {
         if registers.known(slot) >> lane & 1 == 0 {
             return None;
         }
-        let old = self.ctas[rank as usize].shared.read(at as usize, 4).ok()? as u32;
+        let old = match self.ctas[rank as usize].shared.read(at as usize, 4) {
+            Ok(old) => old as u32,
+            Err(why) => {
+                let (sum, by) = self.counters.sums.get(&(rank, at as u32))?;
+                (why == Why::at(*by)).then_some(*sum)?
+            }
+        };
         Some([old, registers.read(slot, Width::W32, lane) as u32])
+    }
+
+    /// A lane has added to shared memory: keeps the sum until the next barrier.
+    pub fn summed(&mut self, pc: u32, (rank, at): (u32, u32), [old, added]: [u32; 2]) {
+        self.forget_shared(rank, at as usize, 4, Why::at(pc));
+        self.counters.sums.insert((rank, at), (old.wrapping_add(added), pc));
+    }
+
+    /// A barrier completes: sums show that nobody has written over.
+    pub fn show_sums(&mut self) {
+        if self.counters.sums.is_empty() || self.doubt.depth > 0 {
+            return;
+        }
+        for ((rank, at), (sum, by)) in std::mem::take(&mut self.counters.sums) {
+            let shared = &mut self.ctas[rank as usize].shared;
+            if shared.read(at as usize, 4) == Err(Why::at(by)) {
+                shared.write(at as usize, 4, Ok(u64::from(sum)));
+            }
+        }
     }
 
     /// A lane has added to a counter: decides whether it is the last to take its share away, if that is what is asked.

@@ -182,6 +182,7 @@ impl Machine<'_> {
         state.pending = state.expected;
         state.phase += 1;
         let (now, at) = (state.phase & 1, rank << RANK_SHIFT | offset);
+        self.show_sums();
         for warp in &mut self.warps {
             for fragment in &mut warp.fragments {
                 let State::Phase { address, parity, answer, behind } = fragment.state else { continue };

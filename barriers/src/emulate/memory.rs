@@ -345,8 +345,7 @@ impl Machine<'_> {
                     touched.add(lane, rank, at);
                     match self.sum(w, frame, pc, lane, atomic, (rank, at)) {
                         Some(sum) => {
-                            let new = u64::from(sum[0].wrapping_add(sum[1]));
-                            self.ctas[rank as usize].shared.write(at as usize, 4, Ok(new));
+                            self.summed(pc, (rank, at as u32), sum);
                             counted = Some((lane, (rank, at as u32), sum));
                         }
                         None => {

@@ -14,7 +14,7 @@
 //! the same programs, so happens-before is the same; without races the latest write that happens before the read is the only one that
 //! it can see, and it is the same as here. So no read differs, all executions have these thread programs, and the verdict holds for all. If the
 //! checker finds a race, the race is one of this execution: a real one, but there may be others. Atomics are ordered by
-//! chance without being races, so their results, and what they leave in memory, are never known. So are morally strong accesses (volatile or
+//! chance without being races, so their results, and what they leave in memory, are never known, but for sums ([`counter`]). So are morally strong accesses (volatile or
 //! relaxed ones that meet in full and in scope): which of them the checker finds unordered is open in the next emulation, until nothing
 //! new is found ([`crate::findings::verify`]).
 //!

@@ -9,7 +9,7 @@
 //! allowed, as compilers put them between multiplications of one sum and take them away again.
 //!
 //! # What it can miss
-//! `wgmma.fence` is asked for before the first multiplication of a warp, not before each that follows other accesses of its registers. That
+//! Registers are not watched in the arms of branches on unknown values. `wgmma.fence` is asked for before the first multiplication of a warp, not before each that follows other accesses of its registers. That
 //! all warps of a warpgroup execute the same multiplications is not checked, only that they commit as many groups.
 
 use bugaroo_ptx::op::Wgmma;

@@ -2,14 +2,15 @@
 //! Most are made by appending whole rendezvous one after the other, so that that order at least is an execution, and a part of
 //! them is damaged afterwards; the others are dice.
 
+mod commands;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, Fenced, GroupKind, Strength, Values,
-};
+use bugaroo_barriers::program::{AccessKind, Action, Count, Fenced};
 use bugaroo_barriers::{Program, Shape, ThreadAccess};
 
 use crate::reference::{At, Command as Plain, Cta, Kind};
+use commands::{push, push_action};
 
 /// SplitMix64.
 pub struct Random(u64);
@@ -440,66 +441,4 @@ impl Maker<'_> {
             push_action(program, warp, lanes, Action::Sync { id: 15, count });
         }
     }
-}
-
-fn push_action(program: &mut Program, warp: usize, lanes: u32, action: Action<'_>) {
-    let command = Command { lanes, origin: 0, action };
-    program.warp_mut(warp as u32).push(&command).expect("a command");
-}
-
-fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
-    let action = match what {
-        What::Access(kind, base, size, stride) => Action::Access(Access {
-            kind,
-            size,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride },
-            values: Values::Unknown,
-            completion: Completion::Now,
-        }),
-        What::Sync(id, count) => Action::Sync { id, count: Count::Threads(count) },
-        What::Arrive(id, count) => Action::Arrive { id, count: Count::Threads(count) },
-        What::WarpSync(members) => Action::WarpSync { members },
-        What::MbarrierArrive(mbarrier) => {
-            Action::MbarrierArrive { address: 64 + 8 * mbarrier as u32, count: 1, expect_tx: 0, drop: false }
-        }
-        What::MbarrierExpect(mbarrier, bytes, arrives) => Action::MbarrierArrive {
-            address: 64 + 8 * mbarrier as u32,
-            count: u32::from(arrives),
-            expect_tx: bytes,
-            drop: false,
-        },
-        What::GroupCopy(base, size) => Action::Access(Access {
-            kind: AccessKind::Write,
-            size,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride: 1 },
-            values: Values::Unknown,
-            completion: Completion::Group(GroupKind::CpAsync),
-        }),
-        What::Multiply(base, size) => Action::Access(Access {
-            kind: AccessKind::Read,
-            size,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride: 1 },
-            values: Values::Unknown,
-            completion: Completion::Group(GroupKind::Wgmma),
-        }),
-        What::CommitProducts => Action::CommitGroup(GroupKind::Wgmma),
-        What::WaitProducts(left) => Action::WaitGroup(GroupKind::Wgmma, left),
-        What::Commit => Action::CommitGroup(GroupKind::CpAsync),
-        What::WaitGroup(left) => Action::WaitGroup(GroupKind::CpAsync, left),
-        What::Copy(mbarrier, base, size) => Action::Access(Access {
-            kind: AccessKind::Write,
-            size,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride: 1 },
-            values: Values::Unknown,
-            completion: Completion::Mbarrier { address: 64 + 8 * mbarrier as u32 },
-        }),
-        What::MbarrierWait(mbarrier, parity) => {
-            Action::MbarrierWait { address: 64 + 8 * mbarrier as u32, parity }
-        }
-    };
-    push_action(program, warp, lanes, action);
 }
