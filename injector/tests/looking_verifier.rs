@@ -40,6 +40,11 @@ const SOURCES: [&str; 4] = [
     LOCKS,
 ];
 
+/// What its functions' and variables' names begin with.
+fn prefix(kit: &Looking) -> String {
+    format!("__bugaroo_{}", kit.name.to_lowercase())
+}
+
 fn judge(kit: &Looking, source: &str, output: &str) -> Result<(), Violation> {
     let original = bugaroo_ptx::parse(source).expect("the corpus parses");
     let (_, log) = (kit.detect_with)(source, kit.passes).expect("it is known");
@@ -49,14 +54,14 @@ fn judge(kit: &Looking, source: &str, output: &str) -> Result<(), Violation> {
 #[test]
 fn every_injected_line_has_to_be_there() {
     for kit in &KITS {
-        let variable = format!("[{}];", kit.prefix);
+        let variable = format!("[{}];", prefix(kit));
         let mut missed = 0;
         for source in SOURCES {
             let output = (kit.detect)(source).expect("it is known").ptx;
             assert_eq!(judge(kit, source, &output), Ok(()), "{}", kit.name);
             let lines: Vec<&str> = output.lines().collect();
             // What is merged in stands at the end.
-            let make = format!("{}_make(", kit.prefix);
+            let make = format!("{}_make(", prefix(kit));
             let detector = lines.iter().position(|line| line.contains(&make) && !line.ends_with(';'));
             for line in 0..detector.expect("the detector is there") {
                 let text = lines[line].trim();
@@ -92,7 +97,7 @@ fn every_injected_line_has_to_be_there() {
 /// What stands in `from` instead of what has to.
 fn is_refused(kit: &Looking, source: &str, (from, to): (&str, &str)) {
     let output = (kit.detect)(source).expect("it is known").ptx;
-    let (from, to) = (from.replace("KIT", kit.prefix), to.replace("KIT", kit.prefix));
+    let (from, to) = (from.replace("KIT", &prefix(kit)), to.replace("KIT", &prefix(kit)));
     // Behind the prologue, which is judged as a whole.
     let body = output.find("_entered:").expect("a prologue");
     let changed = format!("{}{}", &output[..body], output[body..].replacen(&from, &to, 1));

@@ -14,8 +14,6 @@ type Verify = fn(&Module, &Log, &[Pass<Log>], &str) -> Result<(), Violation>;
 pub struct Looking {
     /// As messages name it.
     pub name: &'static str,
-    /// What its functions' and variables' names begin with.
-    pub prefix: &'static str,
     pub passes: &'static [Pass<Log>],
     pub detect: Detect,
     pub detect_with: DetectWith,
@@ -26,7 +24,6 @@ pub struct Looking {
 pub const KITS: [Looking; 2] = [
     Looking {
         name: "HiRace",
-        prefix: "__bugaroo_hirace",
         passes: &hirace::passes::PASSES,
         detect: hirace::detect,
         detect_with: hirace::detect_with,
@@ -34,7 +31,6 @@ pub const KITS: [Looking; 2] = [
     },
     Looking {
         name: "ScoRD",
-        prefix: "__bugaroo_scord",
         passes: &scord::passes::PASSES,
         detect: scord::detect,
         detect_with: scord::detect_with,

@@ -26,7 +26,7 @@ pub fn said<'a>(results: &'a mut Evaluation, program: &str, run: usize, detector
 fn as_demanded(question: &Question) -> Asked {
     let label = &question.program.label;
     let of = |detector: &&str| {
-        let races = match label.verdict(detector) {
+        let races = match label.verdict(questions::detector(detector)) {
             Verdict::Races { expected, .. } => expected.iter().map(reported).collect(),
             Verdict::None | Verdict::Any => Vec::new(),
         };

@@ -46,6 +46,14 @@ pub const SCOR: &str = "scor";
 /// Small programs of all kinds.
 pub const PROGRAMS: &str = "programs";
 
+/// ScoRD with its cache of metadata, as its section IV-B has it.
+pub const SCORD_CACHE: &str = "scord-cache";
+
+/// The detector that answers for one of the names in [`Question::detectors`], by which labels know it.
+pub fn detector(name: &str) -> &str {
+    if name == SCORD_CACHE { "scord" } else { name }
+}
+
 /// What is to be asked about one program.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -70,7 +78,7 @@ pub struct Question {
 pub fn of(suite: &'static str, short: bool) -> anyhow::Result<Vec<Question>> {
     let (detectors, trials): (&'static [&'static str], u32) = match suite {
         INDIGO => (&["hirace", "ptx", "barracuda", "scord"], 1),
-        SCOR => (&["scord", "ptx", "barracuda", "hirace"], 8),
+        SCOR => (&["scord", SCORD_CACHE, "ptx", "barracuda", "hirace"], 8),
         _ => (&["barracuda"], 8),
     };
     let mut programs = programs_of(suite)?;
