@@ -114,6 +114,20 @@ fn late_rounds_go_wrong() {
     }
 }
 
+/// Sums of atomic additions are known behind barriers, and go on from round to round.
+#[test]
+fn sums_go_on() {
+    let count =
+        "atom.shared.add.u32 y, [data+4096], 1;\nbar.sync 0;\nld.shared.u32 x, [data+4096];\nbar.sync 0;";
+    let before = "@leader st.shared.u32 [data+4096], 0;\nbar.sync 0;";
+    assert_eq!(looping(before, count).verdict, "verified");
+    // By the twentieth round the sum is 1,280.
+    let late = format!(
+        "{count}\nsetp.lt.u32 p, x, 1280;\n@p bra SKIP;\nst.shared.u32 [other], v;\nld.shared.u32 y, [mine];\nSKIP:"
+    );
+    assert_ne!(looping(before, &late).verdict, "verified");
+}
+
 /// What goes wrong in some launch is shown with its parameters, as without a loop.
 #[test]
 fn errors_are_shown() {

@@ -192,9 +192,9 @@ impl Machine<'_> {
         if !complete {
             return Ok(());
         }
+        self.show_sums();
         let all = self.meet_all(id);
         self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
-        self.show_sums();
         let image = self.set.image;
         for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Barrier(id)) {

@@ -62,6 +62,11 @@ struct Question {
 }
 
 impl Counters {
+    /// Nothing is kept of any counter.
+    pub fn is_idle(&self) -> bool {
+        self.sums.is_empty() && self.shares.is_empty() && self.decided.is_none() && self.last.is_none()
+    }
+
     /// The instruction whose predicate is decided; none is `u32::MAX`.
     #[inline(always)]
     pub fn decided_at(&self) -> u32 {

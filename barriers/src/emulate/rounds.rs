@@ -107,7 +107,11 @@ impl<'a> Machine<'a> {
         let [cta] = &self.ctas[..] else { return false };
         let idle = |(at, barrier): (usize, &Named)| at == id as usize || barrier.is_idle();
         let arrived = self.cluster_arrived.iter().any(|lanes| *lanes != 0);
-        let quiet = !arrived && !self.rounds.under_way && cta.mbarriers.is_empty() && self.doubt.depth == 0;
+        let quiet = !arrived
+            && !self.rounds.under_way
+            && self.counters.is_idle()
+            && cta.mbarriers.is_empty()
+            && self.doubt.depth == 0;
         quiet && self.warps.iter().all(waits) && cta.barriers.iter().enumerate().all(idle)
     }
 
