@@ -60,6 +60,8 @@ const CLUSTER: &str = "
     .shared .b32 box;
     .reg .b32 rank, a;
     .reg .pred p;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
     mov.u32 rank, %cluster_ctarank;
     setp.ne.u32 p, rank, 0;
     @p bra meet;
@@ -187,6 +189,13 @@ fn clusters_have_to_be_given() {
         .exits(0)
         .prints("verified: no")
         .prints("64 threads");
+    let early =
+        CLUSTER.replacen("    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n", "", 1);
+    file(&place, "e.ptx", &[&early]);
+    place
+        .bugaroo(&["verify", "e.ptx", "--cluster", "2,1,1"])
+        .exits(1)
+        .prints("the shared memory of CTA 1 is touched before the CTA is known to run");
     place.bugaroo(&["verify", "f.ptx", "--cluster", "17"]).exits(4).prints("it has 1 to 16 blocks");
     let barrier = CLUSTER.replace("mov.u32 rank, %cluster_ctarank;", "mov.u32 rank, 1;");
     file(&place, "g.ptx", &[&barrier]);

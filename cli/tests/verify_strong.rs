@@ -90,6 +90,8 @@ fn scopes_have_to_reach_the_other_block_of_a_cluster() {
     .reg .b32 tid, rank, a, x;
     .reg .pred p;
     mov.u32 tid, %tid.x;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
     mov.u32 rank, %cluster_ctarank;
     mov.u32 a, box;
     mapa.shared::cluster.u32 a, a, 0;
