@@ -21,9 +21,12 @@
 mod numbers;
 mod state;
 
+use rustc_hash::FxHashSet;
+
 use super::barrier::Named;
 use super::flow::Flow;
 use super::machine::Machine;
+use super::symbol::Symbol;
 use super::warp::{State, Warp};
 use state::{Cut, Row, moved, rows};
 
@@ -91,9 +94,10 @@ struct Target<'a> {
     state: Cut<'a>,
     /// Rounds of the period.
     period: u32,
-    /// When it was, and when it has to be there again.
-    since: u32,
+    /// When it has to be there again.
     due: u32,
+    /// The numbers that stand for what changes.
+    numbers: FxHashSet<Symbol>,
 }
 
 impl<'a> Machine<'a> {
@@ -176,8 +180,7 @@ impl<'a> Machine<'a> {
             return;
         }
         let now = self.cut_now();
-        let of = (number as u32, target.since);
-        if numbers::covers((&target.state, of), &now, (&self.symbols, self.set.flows)) {
+        if numbers::covers(&target, &now, (&self.symbols, self.set.flows)) {
             self.rounds.covered = true;
             return;
         }

@@ -72,11 +72,30 @@ pub(super) enum Node {
     Compare { order: Order, bytes: u8, a: Source, b: Source },
     /// A sum with a constant; `of` is none.
     Sum { of: Symbol, plus: u64, bytes: u8 },
-    /// A number that changes from round to round of a loop: the loop's number and the round, and which ([`super::rounds`]); a multiple
-    /// of two to the power of `aligned`.
-    Round { of: (u32, u32), number: u32, aligned: u32 },
+    /// A number that changes from round to round of a loop ([`Symbols::round`]); a multiple of two to the power of `aligned`.
+    Round { number: u32, aligned: u32 },
     /// What a row function gives: its number, whether its second result, the sources.
     Row { function: u32, second: bool, sources: [Option<Source>; 4] },
+}
+
+/// How values have changed that one number stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Change {
+    /// By so much each time, from a constant or an expression on.
+    Steps { from: Option<Symbol>, step: u64 },
+    /// From one to the next.
+    Other(Vec<Source>),
+}
+
+/// A number that changes from round to round.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Changing {
+    /// The barrier at which its rounds begin: the instruction behind it, by warp.
+    pub at: Vec<u32>,
+    /// Times that the barrier had been reached.
+    pub round: u32,
+    pub width: Width,
+    pub change: Change,
 }
 
 /// A row function and how wide its operands are.
@@ -103,6 +122,7 @@ pub(super) struct Symbols {
     assumed: FxHashMap<u32, bool>,
     bounds: FxHashMap<u32, Bounds>,
     lows: FxHashMap<u32, Low>,
+    changing: FxHashMap<Changing, u32>,
     assumptions: u32,
     decisions: u64,
 }
@@ -142,9 +162,12 @@ impl Symbols {
         self.intern(Node::Launch { slot, width })
     }
 
-    /// A number that changes from round to round.
-    pub fn round(&mut self, of: (u32, u32), number: u32, aligned: u32) -> Symbol {
-        self.intern(Node::Round { of, number, aligned })
+    /// A number that changes from round to round. It is known by all that it is, as what is assumed of it in one case has to mean
+    /// the same in another, whose numbers may be found in another order.
+    pub fn round(&mut self, changing: Changing, aligned: u32) -> Symbol {
+        let next = self.changing.len() as u32;
+        let number = *self.changing.entry(changing).or_insert(next);
+        self.intern(Node::Round { number, aligned })
     }
 
     /// What is known of an expression's low bits.

@@ -31,17 +31,15 @@ type VerifyCase<'a> = &'a mut dyn FnMut(&Options, &mut Case) -> Result<Verified,
 enum All {
     /// The answer.
     Told(Verified),
-    /// There are too many, or something goes wrong that need not happen: what is said if nothing else helps, and the parameters that
-    /// the cases depend on.
-    Open(Verified, Vec<String>),
-    /// A loop has many rounds.
-    Rounds,
+    /// There are too many, a loop has too many rounds (then it is said so), or something goes wrong that need not happen: what is said if
+    /// nothing else helps, and the parameters that the cases depend on.
+    Open { found: Verified, params: Vec<String>, many_rounds: bool },
 }
 
 /// Verifies all cases; `verify` verifies one.
 pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
     let mut all = follow(options, None, MANY, verify)?;
-    if let All::Rounds = all {
+    if let All::Open { many_rounds: true, .. } = all {
         for induction in INDUCTIONS {
             if let All::Told(found) = follow(options, Some(induction), u32::MAX, verify)? {
                 return Ok(found);
@@ -51,8 +49,7 @@ pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verifi
     }
     match all {
         All::Told(found) => Ok(found),
-        All::Open(found, params) => Ok(example(options, &params, verify)?.unwrap_or(found)),
-        All::Rounds => unreachable!("no loop has so many rounds"),
+        All::Open { found, params, .. } => Ok(example(options, &params, verify)?.unwrap_or(found)),
     }
 }
 
@@ -73,24 +70,24 @@ fn follow(
         let found = verify(options, &mut case)?;
         let findings = &found.findings;
         if findings.is_open() {
-            let params = case.params.clone();
-            if case.rounds > rounds {
-                return Ok(All::Rounds);
-            }
+            let (params, many_rounds) = (case.params.clone(), case.rounds > rounds);
             match case.parted() {
-                Some(parts) if looked_at + waiting.len() < most => {
+                Some(parts) if !many_rounds && looked_at + waiting.len() < most => {
                     first_refused.get_or_insert(found);
                     waiting.extend(parts);
                     continue;
                 }
-                _ => return Ok(All::Open(first_refused.unwrap_or(found), params)),
+                _ => {
+                    let found = first_refused.unwrap_or(found);
+                    return Ok(All::Open { found, params, many_rounds });
+                }
             }
         }
         ended += 1;
         let certain = !findings.is_clean() && findings.verdict != "possible-race";
         if case.widened && !findings.is_clean() || certain && case.assumptions() > 0 {
-            let params = case.params;
-            return Ok(All::Open(first_refused.unwrap_or(found), params));
+            let (found, params) = (first_refused.unwrap_or(found), case.params);
+            return Ok(All::Open { found, params, many_rounds: false });
         }
         if certain {
             return Ok(All::Told(found));

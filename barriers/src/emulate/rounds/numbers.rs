@@ -6,23 +6,15 @@
 //! of their own, and the same one wherever the same values have been. The others are plainly unknown.
 
 use bugaroo_simulator::alu::Width;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Target;
 use super::state::{Cut, Row, held, may_point, moved, rows};
 use crate::emulate::flow::Flow;
 use crate::emulate::machine::Machine;
 use crate::emulate::registers::{Why, lanes};
-use crate::emulate::symbol::{Node, Source, Symbol, Symbols};
-
-/// How values have changed that one number stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Change {
-    /// By so much each time, from a constant or an expression on.
-    Steps { from: Option<Symbol>, step: u64 },
-    /// From one to the next.
-    Other(Vec<Source>),
-}
+use crate::emulate::residue::Low;
+use crate::emulate::symbol::{Change, Changing, Node, Source, Symbol, Symbols};
 
 /// A row's bytes.
 fn bytes(width: Width) -> u8 {
@@ -71,7 +63,8 @@ impl<'a> Machine<'a> {
         let before = history.last().expect("there is a state before this one");
         let behind = self.rounds.heads[number].at.iter().find(|pc| **pc != u32::MAX);
         let why = Why::at(behind.map_or(0, |pc| pc - 1));
-        let mut numbers = Numbers { of: (number as u32, round), found: FxHashMap::default() };
+        let at = self.rounds.heads[number].at.clone();
+        let mut numbers = Numbers { at, round, found: FxHashSet::default() };
         for row in rows(now, self.set.flows) {
             let all = now.warps[row.warp].lanes;
             let lost = moved(&row, all, &states);
@@ -100,7 +93,8 @@ impl<'a> Machine<'a> {
         }
         self.rounds.widened = true;
         let state = self.cut_now();
-        self.rounds.heads[number].target = Some(Target { state, period, since: round, due: round + period });
+        let target = Target { state, period, due: round + period, numbers: numbers.found };
+        self.rounds.heads[number].target = Some(target);
     }
 
     /// Makes lanes of a row unknown, but for these expressions.
@@ -122,8 +116,9 @@ impl<'a> Machine<'a> {
 
 /// The numbers of a target.
 struct Numbers {
-    of: (u32, u32),
-    found: FxHashMap<(Width, Change), Symbol>,
+    at: Vec<u32>,
+    round: u32,
+    found: FxHashSet<Symbol>,
 }
 
 impl Numbers {
@@ -149,17 +144,16 @@ impl Numbers {
             },
             Change::Other(_) => 0,
         };
-        let next = self.found.len() as u32;
-        let of = self.of;
-        let number =
-            *self.found.entry((width, change)).or_insert_with(|| symbols.round(of, next, aligned.min(63)));
+        let changing = Changing { at: self.at.clone(), round: self.round, width, change };
+        let number = symbols.round(changing, aligned.min(63));
+        self.found.insert(number);
         Some(symbols.sum(number, plus, bytes(width)))
     }
 }
 
-/// Whether a state is one of those that the target stands for, whose numbers are those of a loop and a round.
+/// Whether a state is one of those that the target stands for.
 pub(super) fn covers(
-    (target, numbers_of): (&Cut<'_>, (u32, u32)),
+    Target { state: target, numbers, .. }: &Target<'_>,
     now: &Cut<'_>,
     (symbols, flows): (&Symbols, &[Flow]),
 ) -> bool {
@@ -182,14 +176,11 @@ pub(super) fn covers(
             let Some(was) = held(before, &row, lane) else { return true };
             let Some(is) = held(after, &row, lane) else { return false };
             let (from, plus) = sum(symbols, was, row.width);
-            let number = from.and_then(|number| match symbols.node(number) {
-                Node::Round { of, aligned, .. } if of == numbers_of => Some((number, aligned)),
-                _ => None,
-            });
-            let Some((number, aligned)) = number else { return was == is };
+            let Some(number) = from.filter(|number| numbers.contains(number)) else { return was == is };
             let (of, is_plus) = sum(symbols, is, row.width);
             let instance = (of, cut_off(is_plus.wrapping_sub(plus), row.width));
-            let low = of.map_or(crate::emulate::residue::Low::all(0), |of| symbols.low(of)).plus(instance.1);
+            let low = of.map_or(Low::all(0), |of| symbols.low(of)).plus(instance.1);
+            let aligned = symbols.low(number).bits();
             *instances.entry(number).or_insert(instance) == instance && low.is_multiple_of(aligned)
         })
     })
