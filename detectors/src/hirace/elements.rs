@@ -71,27 +71,35 @@ impl Room {
 
 impl Elements {
     /// The page with an address, for accesses of elements of at least so many bytes (as a power of two). None where there is no room.
-    #[inline]
+    #[inline(always)]
     pub fn page(&mut self, address: u64, size: u32, room: &mut Room) -> Option<&mut Page> {
         let number = address >> PAGE_SHIFT;
-        let near = &mut self.near[number as usize % NEAR];
-        if near.0 != number {
-            let place = match self.places.get(&number) {
-                Some(place) => *place,
-                None => {
-                    let shift = size.min(LARGEST);
-                    if !room.take(1 << (PAGE_SHIFT - shift)) {
-                        return None;
-                    }
-                    self.pages.push(room.page(shift));
-                    let place = (self.pages.len() - 1) as u32;
-                    self.places.insert(number, place);
-                    place
-                }
-            };
-            *near = (number, place);
+        let (near, place) = self.near[number as usize % NEAR];
+        if near != number || self.pages.get(place as usize).is_none_or(|page| page.shift > size) {
+            return self.make(number, size, room);
         }
-        let page = &mut self.pages[near.1 as usize];
+        self.pages.get_mut(place as usize)
+    }
+
+    /// The page of this number, which is not near, or not there, or of larger elements.
+    #[cold]
+    #[inline(never)]
+    fn make(&mut self, number: u64, size: u32, room: &mut Room) -> Option<&mut Page> {
+        let place = match self.places.get(&number) {
+            Some(place) => *place,
+            None => {
+                let shift = size.min(LARGEST);
+                if !room.take(1 << (PAGE_SHIFT - shift)) {
+                    return None;
+                }
+                self.pages.push(room.page(shift));
+                let place = (self.pages.len() - 1) as u32;
+                self.places.insert(number, place);
+                place
+            }
+        };
+        self.near[number as usize % NEAR] = (number, place);
+        let page = &mut self.pages[place as usize];
         if page.shift > size {
             if !room.take((1 << (PAGE_SHIFT - size)) - page.len()) {
                 return None;

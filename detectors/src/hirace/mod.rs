@@ -43,7 +43,9 @@ pub mod device;
 mod elements;
 mod grid;
 mod page;
+mod places;
 mod report;
+mod step;
 mod word;
 
 use std::collections::BTreeMap;

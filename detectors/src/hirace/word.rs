@@ -134,23 +134,46 @@ impl Layout {
             | (now.action as u64) << ACTION_AT
     }
 
+    /// Where threads of a warp are one.
+    pub fn in_lockstep(self) -> Layout {
+        Layout { masks: Masks { thread: self.masks.warp, ..self.masks }, ..self }
+    }
+
     /// How a thread that accesses stands to the word of the last access, by the numbers of [`Apart`] and [`Since`]. The threads of
     /// both are in their words.
-    #[inline]
-    fn relation_numbers(self, old: u64, new: u64) -> (usize, usize) {
+    #[inline(always)]
+    fn relation_numbers(self, old: u64, new: u64) -> (u64, u64) {
         let masks = &self.masks;
         let differs = old ^ new;
-        let further = [differs & masks.thread != 0, differs & masks.warp != 0, differs & masks.block != 0];
-        let apart = further.into_iter().map(usize::from).sum();
-        let is_later = |mask: u64| new & mask > old & mask;
-        let later = [is_later(masks.clocks), is_later(masks.block_clock)];
-        (apart, later.into_iter().map(usize::from).sum())
+        let further = |mask: u64| u64::from(differs & mask != 0);
+        let later = |mask: u64| u64::from(new & mask > old & mask);
+        let apart = further(masks.thread) + further(masks.warp) + further(masks.block);
+        (apart, later(masks.clocks) + later(masks.block_clock))
+    }
+
+    /// The bits of words that say what the machine does.
+    #[inline(always)]
+    pub fn relates(self) -> u64 {
+        STATE | self.masks.thread | self.masks.clocks
+    }
+
+    /// Those of a word of the block's before its last barrier.
+    #[inline(always)]
+    pub fn relates_behind_barrier(self) -> u64 {
+        STATE | self.masks.block | self.masks.block_clock
+    }
+
+    /// Whether one word is of a block before a barrier, and the other one of the same block behind it.
+    #[inline(always)]
+    pub fn is_behind_barrier(self, old: u64, new: u64) -> bool {
+        let Masks { block, block_clock, .. } = self.masks;
+        (old ^ new) & block == 0 && new & block_clock > old & block_clock
     }
 
     /// How a thread that accesses stands to the word of the last access.
     pub fn relation(self, old: u64, new: u64) -> (Apart, Since) {
         let (apart, since) = self.relation_numbers(old, new);
-        (Apart::ALL[apart], Since::ALL[since])
+        (Apart::ALL[apart as usize], Since::ALL[since as usize])
     }
 
     /// The bits of a word by which it is sure that an access which leaves its state as it is leaves all to come as it would be with
@@ -204,36 +227,35 @@ pub struct Last {
 }
 
 /// The state of a word.
-#[inline]
+#[inline(always)]
 pub(super) fn state(word: u64) -> State {
     (word & STATE) as State
 }
 
 /// A word with this state.
-#[inline]
+#[inline(always)]
 pub(super) fn with_state(word: u64, state: State) -> u64 {
     word | u64::from(state)
 }
 
 /// The lane of the thread in a word.
-#[inline]
+#[inline(always)]
 pub(super) fn lane(word: u64) -> u32 {
     (word >> THREAD_AT) as u32 & ((1 << LANE_BITS) - 1)
 }
 
 /// The word of a thread so many further.
-#[inline]
+#[inline(always)]
 pub(super) fn of_thread(template: u64, thread: u32) -> u64 {
     template | u64::from(thread) << THREAD_AT
 }
 
-/// The state behind an access whose word is `new`, but for its state. `lockstep`: the threads of a warp are one.
-#[inline]
-pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64, lockstep: bool) -> State {
+/// The state behind an access whose word is `new`, but for its state.
+#[inline(always)]
+pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64) -> State {
     let (apart, since) = layout.relation_numbers(old, new);
-    let apart = if lockstep && apart == Apart::Warp as usize { Apart::Thread as usize } else { apart };
-    let action = (new >> ACTION_AT) as usize & 3;
-    machine.step(state(old), action << 4 | apart << 2 | since)
+    let action = new >> ACTION_AT & 3;
+    machine.step(state(old), (action << 4 | apart << 2 | since) as usize)
 }
 
 /// Bits that numbers below this one need.

@@ -27,9 +27,23 @@ fn access(random: &mut Random, lanes: u32, quiet: bool) -> Access {
     let elements = random.pick(&[1, 1, 1, 1, 2, 4]);
     let bytes = u64::from(size * elements);
     let place = |random: &mut Random| BASE + random.below(256) / bytes * bytes;
-    let at = match random.below(4) {
-        0 => At::Same(place(random)),
-        1 => At::Each(Box::new(std::array::from_fn(|_| place(random)))),
+    let at = match random.below(8) {
+        0 | 1 => At::Same(place(random)),
+        2 => At::Each(Box::new(std::array::from_fn(|_| place(random)))),
+        3 => {
+            // So many elements apart, in either direction, and perhaps from the start again.
+            let (first, apart) = (place(random), random.pick(&[1, 2, 3, 8]) * bytes);
+            let (around, last) = (random.pick(&[8, 16, 32]), random.pick(&[0, 31]));
+            At::Each(Box::new(std::array::from_fn(|lane| first + (lane as u64 ^ last) % around * apart)))
+        }
+        4 => {
+            // Some lanes in a row, some at one place, some further apart.
+            let mut at = place(random);
+            At::Each(Box::new(std::array::from_fn(|_| {
+                at += random.pick(&[0, 0, 1, 1, 1, 2]) * bytes;
+                at
+            })))
+        }
         _ => At::Consecutive(place(random)),
     };
     let is_load = random.one_in(3);

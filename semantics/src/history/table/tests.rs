@@ -58,3 +58,28 @@ fn every_state_and_input_is_described() {
     assert!(text.starts_with("21 states, 1008 transitions\n"), "{text}");
     assert!(text.contains("threads of several blocks: reads"), "{text}");
 }
+
+/// Who accesses many words at once may go by this.
+#[test]
+fn a_second_neighbour_changes_nothing_and_behind_a_barrier_all_threads_of_a_block_are_alike() {
+    let machine = Machine::get();
+    for state in 0..machine.states() as State {
+        for action in Action::ALL {
+            for apart in [Apart::Thread, Apart::Warp] {
+                let neighbour = input(action, apart, Since::Nothing);
+                let one = machine.step(state, neighbour);
+                // Where nobody was, the first one has no neighbour.
+                assert!(
+                    state == UNTOUCHED || machine.step(one, neighbour) == one,
+                    "{state} {action:?} {apart:?}"
+                );
+            }
+            let behind = |apart| machine.step(state, input(action, apart, Since::BlockBarrier));
+            assert_eq!(behind(Apart::Thread), behind(Apart::Warp), "{state} {action:?}");
+            assert_eq!(behind(Apart::Thread), behind(Apart::Block), "{state} {action:?}");
+        }
+    }
+    let untouched = |(action, apart, since)| machine.step(UNTOUCHED, input(action, apart, since));
+    let first = |action| untouched((action, Apart::Thread, Since::Nothing));
+    assert!(inputs().all(|input| untouched(input) == first(input.0)));
+}
