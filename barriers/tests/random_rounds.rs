@@ -1,26 +1,12 @@
 //! Random kernels with loops around barriers whose number of rounds is not known, against runs with many numbers of rounds.
 //! `BUGAROO_ROUNDS=N` looks at that many kernels.
 
+mod random;
+
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
+use random::Random;
 use std::fmt::Write;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-
-    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len())]
-    }
-}
 
 struct Maker {
     random: Random,
@@ -34,6 +20,10 @@ impl Maker {
         writeln!(self.text, "{line}").unwrap();
     }
 
+    fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.random.below(all.len())]
+    }
+
     fn label(&mut self) -> u32 {
         self.labels += 1;
         self.labels
@@ -41,7 +31,7 @@ impl Maker {
 
     /// One of four parts of shared memory, by what changes from round to round.
     fn part(&mut self) {
-        let how = self.random.one_of(&[
+        let how = self.one_of(&[
             "mov.u32 x, 0;",
             "mov.u32 x, s;",
             "and.b32 x, i, 1;",
@@ -61,9 +51,9 @@ impl Maker {
 
     fn access(&mut self) {
         self.part();
-        let whose = self.random.one_of(&["mine", "mine", "mine", "other", "warps"]);
+        let whose = self.one_of(&["mine", "mine", "mine", "other", "warps"]);
         writeln!(self.text, "add.u32 x, x, {whose};").unwrap();
-        let how = self.random.one_of(&["st.shared.u32 [x], v;", "ld.shared.u32 y, [x];"]);
+        let how = self.one_of(&["st.shared.u32 [x], v;", "ld.shared.u32 y, [x];"]);
         self.say(how);
     }
 
@@ -71,7 +61,7 @@ impl Maker {
         match self.random.below(6) {
             5 => "setp.eq.u32 p, z0, 0;".to_string(),
             0 => {
-                let round = self.random.one_of(&["0", "1", "2", "3", "5", "9", "17", "30"]);
+                let round = self.one_of(&["0", "1", "2", "3", "5", "9", "17", "30"]);
                 format!("setp.ne.u32 p, i, {round};")
             }
             1 => "setp.ge.u32 p, i, m;".to_string(),
@@ -115,8 +105,8 @@ impl Maker {
     fn turns(&mut self, depth: u32) {
         let label = self.label();
         let (counter, most) = match depth {
-            0 => ("i", self.random.one_of(&["n", "n", "n", "m"])),
-            _ => ("k", self.random.one_of(&["m", "2", "3"])),
+            0 => ("i", self.one_of(&["n", "n", "n", "m"])),
+            _ => ("k", self.one_of(&["m", "2", "3"])),
         };
         let text = std::mem::take(&mut self.text);
         self.block(depth + 1);

@@ -1,22 +1,12 @@
 //! Small random kernels with branches on unknown values, against exploration of all inputs: each unknown number is 0 or 1, for each
 //! thread by itself where it was loaded. `BUGAROO_UNKNOWN=N` looks at that many kernels.
 
+mod random;
+
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
+use random::Random;
 use std::fmt::Write;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-}
 
 /// Inputs: two numbers that all threads share, one that each of the two threads has for itself.
 const INPUTS: usize = 4;
