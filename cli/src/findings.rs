@@ -8,10 +8,11 @@ use bugaroo_bisect::SourceText;
 use bugaroo_harness::findings::{FindingKind, Share};
 use bugaroo_harness::names::demangled;
 use bugaroo_harness::{Finding, Findings, Target};
-use bugaroo_protocol::{Access, FaultKind, HostFrame, NearAllocation};
+use bugaroo_protocol::{Access, FaultKind, HostFrame};
 
-use crate::failure::{place, threads};
 use crate::output::shell_word;
+use bugaroo_harness::words::failure::{place, threads};
+use bugaroo_harness::words::memory::close_to;
 
 /// Groups of waiting threads that are shown.
 const GROUPS: usize = 8;
@@ -100,21 +101,6 @@ fn label(finding: &Finding) -> String {
         (FindingKind::Deadlock(_), _) => format!("{who} wait here"),
         (_, true) => who,
         (_, false) => format!("{who}: {what}"),
-    }
-}
-
-/// Where an address lies, by its nearest allocation.
-pub fn close_to(near: &NearAllocation) -> String {
-    let NearAllocation { base, size, offset, .. } = near;
-    let allocation = match &near.variable {
-        Some(name) => format!("the {size}-byte variable {} at {base:#x}", demangled(name)),
-        None => format!("the {size}-byte allocation at {base:#x}"),
-    };
-    let freed = if near.freed { ", which was freed" } else { "" };
-    match u64::try_from(*offset) {
-        Err(_) => format!("{} bytes before {allocation}{freed}", offset.unsigned_abs()),
-        Ok(offset) if offset >= *size => format!("{} bytes behind {allocation}{freed}", offset - size),
-        Ok(offset) => format!("{offset} bytes into {allocation}{freed}"),
     }
 }
 

@@ -62,15 +62,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A word as a shell reads it back.
-pub fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
+pub use bugaroo_harness::words::shell::shell_word;
 
 /// Every line behind the same margin.
 pub fn indent(text: &str, margin: &str) -> String {

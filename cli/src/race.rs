@@ -4,7 +4,6 @@ mod compare;
 pub mod human;
 mod json;
 pub mod sarif;
-mod words;
 
 use bugaroo_harness::{
     Campaign, DriverLibrary, Error, Interrupt, Oracle, Outcome, RaceSummary, RunSummary, Settings, Stop,

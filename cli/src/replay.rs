@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use bugaroo_harness::capture::Output;
 use bugaroo_harness::race::Look;
+use bugaroo_harness::words::failure;
 use bugaroo_harness::{DriverLibrary, Findings, Interrupt};
 use bugaroo_harness::{
     Error, FullTrial, RaceSummary, RunDir, TrialRecord, Variation, replay as harness, runtime,
@@ -14,7 +15,7 @@ use bugaroo_protocol::Detector;
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output::{indent, note, print};
-use crate::{failure, findings, race};
+use crate::{findings, race};
 
 /// Lines of each output that are shown.
 const LINES: usize = 100;

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use bugaroo_harness::findings::Share;
+use bugaroo_harness::words::failure;
 use bugaroo_harness::{
     Campaign, CellSummary, DriverLibrary, Error, Finding, ForkServerUse, Interrupt, Outcome, RunSummary,
     Stop, progress, runtime,
@@ -13,7 +14,7 @@ use serde::Serialize;
 use crate::args::{Format, RunArgs};
 use crate::exit::Exit;
 use crate::output::{note, print, print_json, shell_word, table};
-use crate::{failure, findings, setup};
+use crate::{findings, setup};
 
 /// Runs trials of a program.
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {

@@ -1,5 +1,7 @@
 //! Programs that nvcc built, in all ways that it links the runtime, as `bugaroo run` runs them.
 
+mod common;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -23,18 +25,7 @@ impl Site {
             let file = built.with_file_name(file);
             assert!(file.exists(), "{} is missing: build the whole workspace first", file.display());
         }
-        let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/cuda-toolchain/V/lib");
-        let versions = fs::read_dir(lib).into_iter().flatten().flatten();
-        let mut toolkits = versions.map(|version| version.path().join("site-packages/nvidia/cu13"));
-        let Some(toolkit) = toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file()) else {
-            let demanded = std::env::var_os("BUGAROO_REQUIRE_PTXAS").is_some_and(|value| value == "1");
-            assert!(!demanded, "BUGAROO_REQUIRE_PTXAS=1, but no nvcc: run apps/rebuild-ptx --install");
-            eprintln!("\n*** SKIPPED: no nvcc (apps/rebuild-ptx --install) ***\n");
-            return None;
-        };
-        let folder = tempfile::tempdir().unwrap();
-        // The wheels hold the library under its full name alone.
-        symlink(toolkit.join("lib/libcudart.so.13"), folder.path().join("libcudart.so")).unwrap();
+        let (toolkit, folder) = common::nvcc::toolkit()?;
         Some(Site { folder, toolkit })
     }
 

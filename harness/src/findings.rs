@@ -55,7 +55,7 @@ pub enum Deadlock {
 }
 
 /// Of how many runs, how many had it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Those that had it.
     pub seen: u64,

@@ -41,6 +41,7 @@ pub mod replay;
 pub mod report;
 pub mod rundir;
 pub mod runtime;
+pub mod sarif;
 pub mod schedules;
 pub mod seeds;
 pub mod session;
@@ -50,6 +51,7 @@ pub mod target;
 mod trial;
 pub mod user_file;
 pub mod variation;
+pub mod words;
 
 pub use baseline::{Baseline, BaselineFailure};
 pub use campaign::{Campaign, RunSummary};

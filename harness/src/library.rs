@@ -4,9 +4,11 @@
 
 mod folder;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{env, fs, io};
 
 use bugaroo_protocol::Backend;
@@ -64,9 +66,9 @@ pub(crate) fn paths(paths: &[PathBuf]) -> String {
 }
 
 /// A folder that shows the libraries under the names that programs load, for as long as this lives.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DriverLibrary {
-    folder: Folder,
+    folder: Arc<Folder>,
     /// Whether the runtime is there, too.
     runtime: bool,
 }
@@ -123,20 +125,27 @@ impl DriverLibrary {
                 fs::write(folder.join(shim.name), shim.bytes)?;
             }
         }
-        Ok(Self { folder, runtime })
+        Ok(Self { folder: Arc::new(folder), runtime })
     }
 
     /// What a program's environment has to say, so that it loads these libraries: our folders before all
     /// that are named now, and our library preloaded before all that are preloaded now. Before a real GPU the
     /// program keeps its own runtime.
-    pub fn environment(&self, backend: Backend) -> Vec<(&'static str, OsString)> {
+    ///
+    /// `own` are the variables that the program has besides ours.
+    pub fn environment(
+        &self,
+        backend: Backend,
+        own: &BTreeMap<String, String>,
+    ) -> Vec<(&'static str, OsString)> {
+        let in_front = |variable, first: &[&Path]| before(variable, first, own);
         let driver = self.folder.path();
         if !self.runtime || backend == Backend::Cuda {
-            return vec![before("LD_LIBRARY_PATH", &[driver])];
+            return vec![in_front("LD_LIBRARY_PATH", &[driver])];
         }
         let runtime = driver.join(RUNTIME);
         let preload = runtime.join(PRELOAD);
-        vec![before("LD_LIBRARY_PATH", &[driver, &runtime]), before("LD_PRELOAD", &[&preload])]
+        vec![in_front("LD_LIBRARY_PATH", &[driver, &runtime]), in_front("LD_PRELOAD", &[&preload])]
     }
 
     /// Where instrumented modules are cached: a run's own place, so that no module of another version
@@ -147,9 +156,14 @@ impl DriverLibrary {
 }
 
 /// A variable of the environment that lists paths, with some more before them.
-fn before(variable: &'static str, first: &[&Path]) -> (&'static str, OsString) {
+fn before(
+    variable: &'static str,
+    first: &[&Path],
+    own: &BTreeMap<String, String>,
+) -> (&'static str, OsString) {
     let mut paths: Vec<OsString> = first.iter().map(|path| path.as_os_str().to_owned()).collect();
-    paths.extend(env::var_os(variable).filter(|rest| !rest.is_empty()));
+    let rest = own.get(variable).map(OsString::from).or_else(|| env::var_os(variable));
+    paths.extend(rest.filter(|rest| !rest.is_empty()));
     (variable, paths.join(":".as_ref()))
 }
 

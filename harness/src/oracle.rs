@@ -23,7 +23,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::{Keep, Output};
-use crate::process::{Patience, Program};
+use crate::process::{NO_VARIABLES, Patience, Program};
 use crate::record::Exit;
 use crate::report::FailedLaunch;
 
@@ -198,6 +198,7 @@ async fn ask(
         path: "/bin/sh".into(),
         arguments: &arguments,
         directory: directory.to_owned(),
+        variables: &NO_VARIABLES,
         input: Some(input),
         patience: Patience::exactly(timeout),
         keep: Keep::default(),

@@ -11,6 +11,7 @@
 mod layout;
 mod running;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -33,6 +34,9 @@ pub(crate) use running::{Ending, Group, Life, Pipe, Running};
 /// does all the same, started by other code of this process, does no harm: no pipe's end is waited for.)
 static STARTING: Mutex<()> = Mutex::new(());
 
+/// For a [`Program`] that has no variables of its own.
+pub static NO_VARIABLES: BTreeMap<String, String> = BTreeMap::new();
+
 /// A program to run.
 pub struct Program<'a> {
     /// Path of the executable.
@@ -41,6 +45,8 @@ pub struct Program<'a> {
     pub arguments: &'a [OsString],
     /// Its working directory.
     pub directory: PathBuf,
+    /// Variables that it has besides ours.
+    pub variables: &'a BTreeMap<String, String>,
     /// Its standard input; None: empty.
     pub input: Option<File>,
     /// How long it may run.
@@ -151,7 +157,7 @@ impl Program<'_> {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         // The standard library starts such a command by posix_spawn, which does not copy our memory map.
-        command.args(self.arguments).current_dir(&self.directory).process_group(0);
+        command.args(self.arguments).current_dir(&self.directory).envs(self.variables).process_group(0);
         command
     }
 

@@ -1,5 +1,6 @@
 //! The program under test: found, and checked as far as can be before it is started.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A program with its arguments and where it runs. Its environment is ours.
+/// A program with its arguments and where it runs. Its environment is ours, with some variables of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Absolute path of the executable.
@@ -17,6 +18,9 @@ pub struct Target {
     pub args: Vec<String>,
     /// Absolute path of its working directory.
     pub directory: PathBuf,
+    /// Variables that its environment has besides ours, or in the place of ours.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
 }
 
 /// Why a program cannot be run.
@@ -76,11 +80,22 @@ impl Target {
     /// # Errors
     /// When there is none, or when it cannot be a program.
     pub fn resolve(app: &str, args: Vec<String>) -> Result<Self, TargetError> {
+        let directory = env::current_dir();
+        let directory = directory.map_err(|source| TargetError::Io { app: app.to_owned(), source })?;
+        Self::resolve_in(&directory, app, args)
+    }
+
+    /// Finds the program that a shell in this directory would run by this name. It runs there.
+    ///
+    /// # Errors
+    /// When there is none, or when it cannot be a program.
+    pub fn resolve_in(directory: &Path, app: &str, args: Vec<String>) -> Result<Self, TargetError> {
         let io = |source| TargetError::Io { app: app.to_owned(), source };
-        let directory = env::current_dir().map_err(io)?;
-        let path = if app.contains('/') { PathBuf::from(app) } else { on_path(app, &directory)? };
+        let directory = std::path::absolute(directory).map_err(io)?;
+        let path = if app.contains('/') { directory.join(app) } else { on_path(app, &directory)? };
         check(app, &path)?;
-        let target = Self { app: std::path::absolute(path).map_err(io)?, args, directory };
+        let app = std::path::absolute(path).map_err(io)?;
+        let target = Self { app, args, directory, variables: BTreeMap::new() };
         for path in [&target.app, &target.directory] {
             if path.to_str().is_none() {
                 return Err(TargetError::NotUtf8(path.clone()));

@@ -298,13 +298,14 @@ impl Ground {
         self.target.args.iter().map(Into::into).collect()
     }
 
-    fn program<'a>(&self, arguments: &'a [OsString], patience: Patience) -> Result<Program<'a>, Error> {
+    fn program<'a>(&'a self, arguments: &'a [OsString], patience: Patience) -> Result<Program<'a>, Error> {
         let input = self.settings.input.as_ref().map(|input| input.open()).transpose();
         let input = input.map_err(|source| Error::Process { what: "standard input".into(), source })?;
         Ok(Program {
             path: self.target.app.clone(),
             arguments,
             directory: self.target.directory.clone(),
+            variables: &self.target.variables,
             input,
             patience,
             keep: self.settings.oracle.keep(),
@@ -312,7 +313,7 @@ impl Ground {
     }
 
     fn environment(&self, orders: &Orders) -> Vec<(&'static str, OsString)> {
-        let mut environment = self.library.environment(self.settings.backend);
+        let mut environment = self.library.environment(self.settings.backend, &self.target.variables);
         environment.push((ORDERS_VARIABLE, orders.to_json().into()));
         environment
     }

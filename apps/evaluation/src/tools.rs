@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bugaroo_harness::capture::{Keep, Output};
 use bugaroo_harness::library::DRIVER_VARIABLE;
-use bugaroo_harness::process::{Ended, Patience, Program};
+use bugaroo_harness::process::{Ended, NO_VARIABLES, Patience, Program};
 use bugaroo_harness::{DriverLibrary, Exit, Interrupt};
 use bugaroo_protocol::{Backend, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
 use serde::de::DeserializeOwned;
@@ -149,7 +149,7 @@ impl Tools {
             report_fd: -1,
             fork_server: None,
         };
-        let mut environment = self.library.environment(Backend::Sim);
+        let mut environment = self.library.environment(Backend::Sim, &BTreeMap::new());
         environment.push((ORDERS_VARIABLE, orders.to_json().into()));
         let ended = self
             .run(program, arguments, &environment, TIMEOUT, Keep::default())
@@ -174,6 +174,7 @@ impl Tools {
             path: self.folder.join(file),
             arguments: &arguments,
             directory: self.folder.clone(),
+            variables: &NO_VARIABLES,
             input: None,
             patience: Patience::exactly(timeout),
             keep,

@@ -15,7 +15,12 @@ use crate::report::Report;
 use crate::search::search;
 
 fn state() -> SearchFile {
-    let target = Target { app: "/app".into(), args: vec!["x".to_owned()], directory: "/".into() };
+    let target = Target {
+        app: "/app".into(),
+        args: vec!["x".to_owned()],
+        directory: "/".into(),
+        variables: Default::default(),
+    };
     let baseline = serde_json::json!({
         "reference": {"exit": {"code": 0}, "stdout_sha256": ""},
         "largest_launch": 1, "launched": {}, "kernels": [], "duration_ms": 1.0,

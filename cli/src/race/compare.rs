@@ -8,8 +8,8 @@ use bugaroo_harness::race::rule::Rule;
 use bugaroo_protocol::{Detector, Race};
 use serde::Serialize;
 
-use super::words;
 use crate::output::table;
+use bugaroo_harness::words::race as words;
 
 /// Pairs that the table for people has.
 const SHOWN: usize = 30;

@@ -11,9 +11,10 @@ use bugaroo_harness::record::Exit as Ended;
 use bugaroo_harness::{FoundRace, RaceSummary, Target};
 use bugaroo_protocol::{Detector, Race, RaceClass, RaceParty, SourceLine};
 
-use super::{Shown, compare, words};
+use super::{Shown, compare};
+use crate::findings;
 use crate::output::{shell_word, thousands};
-use crate::{failure, findings};
+use bugaroo_harness::words::{failure, race as words};
 
 /// Races between two places of which each is told in full; of more their lines are told.
 const SHOWN: usize = 50;
@@ -141,19 +142,11 @@ struct Excerpt {
 
 impl Excerpt {
     fn find(party: &RaceParty, target: &Target) -> Option<Excerpt> {
-        let SourceLine { file, line } = source(party)?;
+        let SourceLine { file, line } = words::source(party)?;
         let found = SourceText::find(file, *line, &target.app)?;
         let (start, end) = found.line_span(*line)?;
         let span = start + found.indentation(*line).len()..end;
         Some(Excerpt { path: found.path.display().to_string(), text: found.text, span })
-    }
-}
-
-/// The line of an access, or of the host's call.
-pub fn source(party: &RaceParty) -> Option<&SourceLine> {
-    match &party.at {
-        Some(at) => at.source.as_ref(),
-        None => party.called_at.first()?.source.as_ref(),
     }
 }
 

@@ -12,8 +12,9 @@ use bugaroo_protocol::{
 };
 use serde::Serialize;
 
+use super::Shown;
 use super::compare::Compared;
-use super::{Shown, words};
+use bugaroo_harness::words::race as words;
 
 /// The whole object.
 #[derive(Serialize)]
@@ -121,7 +122,7 @@ impl<'a> Party<'a> {
             kernel: demangled(&party.kernel),
             kernel_mangled: &party.kernel,
             ptx_line: at.and_then(|at| at.ptx_line),
-            source: super::human::source(party),
+            source: words::source(party),
             near_line: party.near_line,
             thread: at.map(|at| at.thread),
             block: at.map(|at| at.block),

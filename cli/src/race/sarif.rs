@@ -5,17 +5,15 @@
 //! Lines of the PTX are no places of the program: an access without a line of the source has its kernel's name alone.
 
 use bugaroo_harness::names::demangled;
+use bugaroo_harness::sarif::{SCHEMA, physical, rule};
 use bugaroo_harness::suppressions::RuleText;
 use bugaroo_harness::{Finding, FoundRace};
-use bugaroo_protocol::{Race, RaceKind, RaceParty, SourceLine};
+use bugaroo_protocol::{Race, RaceKind, RaceParty};
 use serde_json::{Value, json};
 
-use super::{Shown, human, words};
+use super::Shown;
 use crate::exit::Exit;
-
-/// Where the format is defined.
-const SCHEMA: &str =
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+use bugaroo_harness::words::race as words;
 
 /// What launches do that is an error whatever the program makes of it.
 const KERNEL_ERROR: &str = "kernel-error";
@@ -34,14 +32,6 @@ fn explained(kind: RaceKind) -> &'static str {
 }
 
 fn rules() -> Vec<Value> {
-    let rule = |id: &str, text: &str| {
-        json!({
-            "id": id,
-            "name": id,
-            "shortDescription": { "text": text },
-            "defaultConfiguration": { "level": "error" },
-        })
-    };
     let mut rules: Vec<Value> =
         RaceKind::ALL.into_iter().map(|kind| rule(kind.name(), explained(kind))).collect();
     rules.push(rule(KERNEL_ERROR, "A fault, a trap, a misuse of a barrier or a deadlock of a kernel."));
@@ -135,7 +125,7 @@ fn result(found: &FoundRace, rules: &[&RuleText]) -> Value {
 
 fn kernel_error(finding: &Finding) -> Value {
     let said = if finding.summary.is_empty() { &finding.what } else { &finding.summary };
-    let at = finding.source.as_ref().map(physical);
+    let at = finding.source.as_ref().map(|at| physical(&at.file, at.line));
     let mut location = json!({ "logicalLocations": [logical(&finding.kernel, &finding.kernel_mangled)] });
     if let Some(at) = at {
         location["physicalLocation"] = at;
@@ -159,33 +149,12 @@ fn fingerprint(race: &Race) -> String {
 
 fn location(party: &RaceParty) -> Value {
     let mut location = json!({ "logicalLocations": [logical(&demangled(&party.kernel), &party.kernel)] });
-    if let Some(source) = human::source(party) {
-        location["physicalLocation"] = physical(source);
+    if let Some(source) = words::source(party) {
+        location["physicalLocation"] = physical(&source.file, source.line);
     }
     location
 }
 
 fn logical(name: &str, mangled: &str) -> Value {
     json!({ "name": name, "decoratedName": mangled, "kind": "function" })
-}
-
-fn physical(at: &SourceLine) -> Value {
-    json!({
-        "artifactLocation": { "uri": uri(&at.file) },
-        "region": { "startLine": at.line.max(1) },
-    })
-}
-
-/// A path as a reference: what has a meaning in such is written by its number.
-fn uri(path: &str) -> String {
-    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
-    for &byte in path.as_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b'+' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri += &format!("%{byte:02X}"),
-        }
-    }
-    uri
 }

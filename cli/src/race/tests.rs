@@ -2,7 +2,7 @@ use bugaroo_protocol::{
     Access, BlockedThread, Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
 };
 
-use super::words;
+use bugaroo_harness::words::race as words;
 
 fn party(access: Access, instruction: &str) -> RaceParty {
     RaceParty {

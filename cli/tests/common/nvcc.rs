@@ -7,10 +7,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A program of this source, in a folder of its own; None, loudly, without nvcc, unless `BUGAROO_REQUIRE_PTXAS=1` demands one.
-pub fn program(source: &str) -> Option<(TempDir, PathBuf)> {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let lib = tests.join("../target/cuda-toolchain/V/lib");
+/// The toolkit, and a folder that holds its runtime under the name that programs are linked by; None, loudly, without nvcc where
+/// `apps/rebuild-ptx` installs it, unless `BUGAROO_REQUIRE_PTXAS=1` demands one.
+pub fn toolkit() -> Option<(PathBuf, TempDir)> {
+    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/cuda-toolchain/V/lib");
     let versions = fs::read_dir(lib).into_iter().flatten().flatten();
     let mut toolkits = versions.map(|version| version.path().join("site-packages/nvidia/cu13"));
     let Some(toolkit) = toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file()) else {
@@ -20,7 +20,15 @@ pub fn program(source: &str) -> Option<(TempDir, PathBuf)> {
         return None;
     };
     let folder = tempfile::tempdir().unwrap();
+    // The wheels hold the library under its full name alone.
     symlink(toolkit.join("lib/libcudart.so.13"), folder.path().join("libcudart.so")).unwrap();
+    Some((toolkit, folder))
+}
+
+/// A program of this source, in a folder of its own; None as for [`toolkit`].
+pub fn program(source: &str) -> Option<(TempDir, PathBuf)> {
+    let (toolkit, folder) = toolkit()?;
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = folder.path().join("program");
     let nvcc = Command::new(toolkit.join("bin/nvcc"))
         .args(["-arch=compute_75", "-lineinfo", "-cudart", "shared", "-L"])

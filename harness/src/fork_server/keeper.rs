@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bugaroo_protocol::Detector;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::MutexGuard;
 
 use super::{ForkServer, Start};
@@ -13,7 +13,7 @@ use super::{ForkServer, Start};
 const DEATHS: u32 = 3;
 
 /// Whether trials are forks of one process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkServerUse {
     /// Whether any is.
     pub used: bool,

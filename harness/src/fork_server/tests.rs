@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::start::{Start, start};
 use crate::capture::Keep;
-use crate::process::{Patience, Program};
+use crate::process::{NO_VARIABLES, Patience, Program};
 use std::time::Duration;
 
 /// Starts a shell script as a server.
@@ -12,6 +12,7 @@ async fn shell(script: &str) -> String {
         path: "/bin/sh".into(),
         arguments: &arguments,
         directory: Path::new("/").to_owned(),
+        variables: &NO_VARIABLES,
         input: None,
         patience: Patience::exactly(Duration::from_secs(600)),
         keep: Keep::default(),

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 
 use bugaroo_protocol::Backend;
@@ -21,7 +22,7 @@ fn shows_the_library_under_both_names_and_clears_up() {
 
 /// The first path in a variable that a program gets.
 fn first(library: &DriverLibrary, variable: &str) -> Option<String> {
-    let environment = library.environment(Backend::Sim);
+    let environment = library.environment(Backend::Sim, &BTreeMap::new());
     let (_, paths) = environment.iter().find(|(name, _)| *name == variable)?;
     Some(paths.to_str().unwrap().split(':').next().unwrap().to_owned())
 }
@@ -37,7 +38,11 @@ fn the_runtime_is_shown_where_it_stands_beside_the_driver() {
     let library = DriverLibrary::at(&file).unwrap();
     let shown = first(&library, "LD_LIBRARY_PATH").unwrap();
     assert_eq!(first(&library, "LD_PRELOAD").unwrap(), format!("{shown}/runtime/libbugaroo_preload.so"));
-    assert_eq!(library.environment(Backend::Cuda).len(), 1, "before a GPU a program keeps its own runtime");
+    assert_eq!(
+        library.environment(Backend::Cuda, &BTreeMap::new()).len(),
+        1,
+        "before a GPU a program keeps its own runtime"
+    );
     assert_eq!(fs::read_to_string(format!("{shown}/runtime/libbugaroo_preload.so")).unwrap(), "the preload");
     assert_eq!(fs::read_to_string(format!("{shown}/runtime/libbugaroo_cudart.so")).unwrap(), "the runtime");
     for name in ["libcudart.so.12", "libcudart.so.13"] {

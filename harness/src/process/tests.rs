@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{Ended, Ends, Exit, Keep, Patience, Program};
+use super::{Ended, Ends, Exit, Keep, NO_VARIABLES, Patience, Program};
 
 /// Runs a shell script.
 async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {
@@ -11,7 +11,15 @@ async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {
 
 fn program(arguments: &[OsString], timeout: Duration, keep: Keep) -> Program<'_> {
     let patience = Patience::exactly(timeout);
-    Program { path: "/bin/sh".into(), arguments, directory: "/".into(), input: None, patience, keep }
+    Program {
+        path: "/bin/sh".into(),
+        arguments,
+        directory: "/".into(),
+        variables: &NO_VARIABLES,
+        input: None,
+        patience,
+        keep,
+    }
 }
 
 const LONG: Duration = Duration::from_secs(600);

@@ -12,7 +12,12 @@ use crate::report::FailedLaunch;
 use crate::target::Target;
 
 fn run() -> RunFile {
-    let target = Target { app: "/bin/app".into(), args: vec!["-x".into()], directory: "/".into() };
+    let target = Target {
+        app: "/bin/app".into(),
+        args: vec!["-x".into()],
+        directory: "/".into(),
+        variables: Default::default(),
+    };
     RunFile {
         schema: SCHEMA,
         bugaroo: "0.1.0".into(),

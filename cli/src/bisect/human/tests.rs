@@ -88,7 +88,12 @@ fn report() -> Report {
 fn words(report: &Report) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("k.cu"), SOURCE).expect("a file");
-    let target = Target { app: folder.path().join("app"), args: vec![], directory: Path::new("/").into() };
+    let target = Target {
+        app: folder.path().join("app"),
+        args: vec![],
+        directory: Path::new("/").into(),
+        variables: Default::default(),
+    };
     describe(report, &target, Model::StoreBuffer, false)
 }
 

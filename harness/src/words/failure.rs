@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use bugaroo_harness::TrialRecord;
-use bugaroo_harness::names::demangled;
 use bugaroo_protocol::{BlockedThread, LastWrite, LaunchEnd, MissingEdge, Spin, StaleRead};
+
+use crate::names::demangled;
+use crate::record::TrialRecord;
 
 /// Groups of waiting threads that are shown.
 const SHOWN: usize = 8;

@@ -1,13 +1,13 @@
 //! Races in words.
 
-use bugaroo_harness::names::demangled;
-use bugaroo_harness::race::rule::Rule;
 use bugaroo_protocol::{
     Access, Detector, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
 };
 
-use crate::failure::threads;
-use crate::findings::close_to;
+use super::failure;
+use super::memory::close_to;
+use crate::names::demangled;
+use crate::race::rule::Rule;
 
 /// What it is, in a few words.
 pub fn title(race: &Race) -> String {
@@ -89,7 +89,7 @@ pub fn reach(class: RaceClass) -> u8 {
 /// Who does what there: `block (1,0,0) thread (0,0,0) loads 4 bytes, weak`.
 pub fn does(party: &RaceParty) -> String {
     let who = match &party.at {
-        Some(at) => threads(at),
+        Some(at) => failure::threads(at),
         None => demangled(&party.kernel),
     };
     if on_mbarrier(party) {
@@ -125,7 +125,7 @@ pub fn stands(party: &RaceParty) -> String {
         Some(at) if at.instruction.is_empty() => {
             format!("{}: the detector does not keep which instruction", demangled(&at.function))
         }
-        Some(at) => crate::failure::place(at),
+        Some(at) => failure::place(at),
         None if party.is_the_hosts_own() => "the host program's own access".to_owned(),
         None => format!("the host's call of {}", demangled(&party.kernel)),
     }
@@ -142,6 +142,14 @@ pub fn place(party: &RaceParty) -> String {
         }
         (None, Some(line)) => format!("PTX line {line} of {}", demangled(&party.kernel)),
         (None, None) => demangled(&party.kernel),
+    }
+}
+
+/// The line of an access, or of the host's call.
+pub fn source(party: &RaceParty) -> Option<&SourceLine> {
+    match &party.at {
+        Some(at) => at.source.as_ref(),
+        None => party.called_at.first()?.source.as_ref(),
     }
 }
 
