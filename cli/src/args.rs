@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use bugaroo_harness::Oracle;
 use bugaroo_protocol::SiteId;
-use bugaroo_protocol::amount::bytes;
+use bugaroo_protocol::amount::{bytes, duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use address::Address;
 pub use bisect::BisectArgs;
+pub use nightly::{Executor, HistoryArgs, InitArgs, MergeArgs, NightlyArgs};
 pub use race::{Detector, RaceArgs, RaceFormat};
 pub use verify::{VerifyArgs, program_apart};
 
@@ -52,6 +53,14 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Runs PTX litmus tests, and compares what they show with what the PTX memory model allows
     Litmus(LitmusArgs),
+    /// Runs a plan of many programs, keeps what they came to, and says what is new
+    Nightly(NightlyArgs),
+    /// Writes a first plan for `nightly`, with a comment for each key
+    Init(InitArgs),
+    /// Shows how programs of a plan fared over the nights
+    History(HistoryArgs),
+    /// Puts the results of a night's shards together
+    Merge(MergeArgs),
     /// Instruments a PTX file
     Instrument(InstrumentArgs),
 }
@@ -383,24 +392,9 @@ fn pattern(text: &str) -> Result<String, regex::Error> {
     regex::Regex::new(text).map(|_| text.to_owned())
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        other => return Err(format!("'{other}' is no unit of time: ms, s, m and h are")),
-    };
-    let number: f64 = digits.trim().parse().map_err(|_| format!("'{digits}' is no number"))?;
-    match Duration::try_from_secs_f64(number * unit) {
-        Ok(time) if time.as_millis() > 0 => Ok(time),
-        _ => Err("a time of at least 1ms is wanted".to_owned()),
-    }
-}
-
 mod address;
 mod bisect;
+mod nightly;
 mod race;
 #[cfg(test)]
 mod tests;

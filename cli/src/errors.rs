@@ -23,7 +23,10 @@ impl Command {
             Command::Race(args) => args.format.of_errors(),
             Command::Verify(args) => args.format,
             Command::Litmus(args) => args.format,
-            Command::Replay(_) | Command::Instrument(_) => Format::Human,
+            Command::Nightly(args) => args.format,
+            Command::History(args) => args.format,
+            Command::Merge(args) => args.format,
+            Command::Replay(_) | Command::Instrument(_) | Command::Init(_) => Format::Human,
         }
     }
 
@@ -35,6 +38,8 @@ impl Command {
             Command::Verify(args) => args.error_exitcode,
             Command::Litmus(args) => args.error_exitcode,
             Command::Race(args) => args.error_exitcode,
+            Command::Nightly(args) => args.error_exitcode,
+            Command::Merge(args) => args.error_exitcode,
             _ => 1,
         }
     }

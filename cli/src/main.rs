@@ -5,12 +5,12 @@ mod args;
 mod bisect;
 mod errors;
 mod exit;
-mod failure;
 mod findings;
 mod histogram;
 mod input;
 mod instrument;
 mod litmus;
+mod nightly;
 mod output;
 mod profile;
 mod race;
@@ -45,6 +45,10 @@ fn main() -> ExitCode {
         Command::Race(args) => race::race(args),
         Command::Verify(args) => verify::verify(args),
         Command::Litmus(args) => litmus::litmus(args),
+        Command::Nightly(args) => nightly::nightly(args),
+        Command::Init(args) => nightly::init(args),
+        Command::History(args) => nightly::history(args),
+        Command::Merge(args) => nightly::merge(args),
     };
     let exit: Exit = result.unwrap_or_else(|error| errors::tell(&error, &command));
     exit.into()

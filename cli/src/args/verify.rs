@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory};
 
-use super::{Cli, Format, duration};
+use bugaroo_protocol::amount::duration;
+
+use super::{Cli, Format};
 
 /// Options of `verify`.
 #[derive(Clone, Debug, Args)]

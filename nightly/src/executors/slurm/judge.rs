@@ -1,0 +1,73 @@
+//! What becomes of a task that Slurm tells of.
+
+use super::state::{State, Task};
+
+/// What is to be done about a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It waits.
+    Wait,
+    /// It runs.
+    Run,
+    /// Its shard is complete.
+    Done,
+    /// It is put back into the queue, and goes on from its results.
+    Again {
+        /// What ended it.
+        why: String,
+        /// How often in a row it may come back without a new trial.
+        idle: u32,
+    },
+    /// It is not run again.
+    Missing(String),
+}
+
+/// Times that a node may be lost or taken away before a task has done a single new trial.
+const LOST_IDLE: u32 = 3;
+
+/// What is to be done about a task, by its state and exit code alone.
+pub fn judge(task: &Task) -> Next {
+    let node = match task.node.as_str() {
+        "" => String::new(),
+        node => format!(" on {node}"),
+    };
+    match task.state {
+        State::Waits => Next::Wait,
+        State::Runs => Next::Run,
+        State::Completed => Next::Done,
+        State::Failed => match (task.code, task.signal) {
+            (Some(code), None) => failed(code, &node),
+            (_, signal) => again(format!("was killed by signal {}{node}", signal.unwrap_or_default()), 0),
+        },
+        State::TimeOut => again(format!("ran out of its time limit{node}"), 0),
+        State::Lost => again(format!("was lost{node} ({})", task.word), LOST_IDLE),
+        State::Cancelled => Next::Missing(format!("it was cancelled{node} ({})", task.word)),
+        State::OutOfMemory => Next::Missing(format!(
+            "it took more memory{node} than it may: write a larger `memory` or fewer `cpus` into [slurm]"
+        )),
+        State::Over => Next::Missing(format!("Slurm ended it{node} ({})", task.word)),
+    }
+}
+
+/// What an exit code of the script means; 0 and 1 are no failures.
+pub fn failed(code: u8, node: &str) -> Next {
+    match code {
+        0 | 1 => Next::Done,
+        2 => Next::Missing(format!("its command line or the plan will not do{node} (exit code 2)")),
+        5 => Next::Missing(format!("Bugaroo or the machine is at fault{node} (exit code 5)")),
+        126 | 127 => Next::Missing(format!(
+            "the program bugaroo cannot be started{node} (exit code {code}): all nodes must see it under the same path"
+        )),
+        130 => again(format!("was stopped{node}"), 0),
+        // The shell's codes for a child that a signal ended.
+        129..=192 => again(format!("was killed by signal {}{node}", code - 128), 0),
+        code => Next::Missing(format!("it failed{node} (exit code {code})")),
+    }
+}
+
+fn again(why: String, idle: u32) -> Next {
+    Next::Again { why, idle }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What is done of a program besides trials: its kernels verified, its missing fences searched for, its flush lengths measured.
+//!
+//! Each comes to facts that are kept as JSON under a name, and are put into the night's program when it is read.
+
+use std::collections::BTreeMap;
+
+use bugaroo_bisect::Report;
+use bugaroo_bisect::report::Missing;
+use bugaroo_harness::Profile;
+use bugaroo_harness::launches::Verified;
+use bugaroo_harness::names::demangled;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::source;
+use crate::night::{Kernel, Place, Program, Status};
+use crate::plan::expect::Expected;
+
+/// Kernels that were verified.
+pub const VERIFY: &str = "verify";
+/// Fences that are missing.
+pub const SEARCH: &str = "search";
+/// Flush lengths.
+pub const PROFILE: &str = "profile";
+
+/// What a search for missing fences found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fences {
+    /// Where they belong.
+    pub places: Vec<Place>,
+    /// The change of the source, as a unified diff; empty where there is none.
+    pub patch: String,
+    /// What it rests on, or why there is none, in a line.
+    pub note: String,
+}
+
+/// Kernels, and what could not be looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdicts {
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+    /// What the reader should know, a line each.
+    pub notes: Vec<String>,
+}
+
+/// Flush lengths by memory space and length.
+pub type Lengths = BTreeMap<String, BTreeMap<u64, u64>>;
+
+/// Puts what was found into a night's program. What another version has written, and cannot be read, is left out, and told.
+pub fn take(program: &mut Program, study: &str, facts: &str) {
+    let read = match study {
+        VERIFY => serde_json::from_str(facts).map(|verdicts: Verdicts| {
+            program.kernels = verdicts.kernels;
+            program.notes.extend(verdicts.notes);
+        }),
+        SEARCH => serde_json::from_str(facts).map(|fences| cure(program, &fences)),
+        PROFILE => serde_json::from_str(facts).map(|lengths| program.flush_lengths = lengths),
+        // Run files, which are for replays.
+        _ => Ok(()),
+    };
+    if let Err(error) = read {
+        program.notes.push(format!("the results of `{study}` cannot be read: {error}"));
+    }
+}
+
+/// Failures get the fences that cure them.
+fn cure(program: &mut Program, fences: &Fences) {
+    for finding in &mut program.findings {
+        if !Expected::Failure.covers(finding.kind) {
+            continue;
+        }
+        finding.patch.clone_from(&fences.patch);
+        finding.patch_note.clone_from(&fences.note);
+        finding.places.splice(0..0, fences.places.iter().cloned());
+    }
+}
+
+/// What a search says.
+pub fn fences(report: &Report, folder: &std::path::Path) -> Fences {
+    let place = |missing: &Missing| Place {
+        kernel: missing.kernel.as_deref().map(demangled).unwrap_or_default(),
+        ptx_line: Some(missing.ptx_line),
+        ..source(&format!("{} missing {}", missing.call, missing.place), missing.source.as_ref(), folder)
+    };
+    let verified = &report.verified;
+    let note = match (&report.unresolved, report.missing.is_empty()) {
+        (Some(why), _) => format!("no fence cures all failures: {why}"),
+        (None, true) => match report.diagnosis.first() {
+            Some(_) => "no fence is missing, but something else: bugaroo bisect says what".to_owned(),
+            None => "no fence was found to be missing".to_owned(),
+        },
+        (None, false) => format!(
+            "with it, {} of {} trials failed; bugaroo bisect says more",
+            verified.failures, verified.trials
+        ),
+    };
+    Fences { places: report.missing.iter().map(place).collect(), patch: report.patch.clone(), note }
+}
+
+/// What verification says of a program's launches.
+pub fn verdicts(verified: &Verified, refused: &[String]) -> Verdicts {
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for row in &verified.rows {
+        let findings = &row.findings;
+        let status = match () {
+            () if findings.is_clean() => Status::Pass,
+            () if findings.is_open() => Status::Nothing,
+            () => Status::Fail,
+        };
+        let text = serde_json::to_string_pretty(findings).unwrap_or_default();
+        let name = demangled(&findings.kernel);
+        let same = |known: &&mut Kernel| known.name == name && known.verdict == findings.verdict;
+        match kernels.iter_mut().find(same) {
+            Some(known) => known.launches += row.launches,
+            None => kernels.push(Kernel {
+                name,
+                verdict: findings.verdict.to_owned(),
+                launches: row.launches,
+                status,
+                text: if status == Status::Pass { String::new() } else { shortened(text) },
+            }),
+        }
+    }
+    let mut notes: Vec<String> = verified
+        .left_out
+        .iter()
+        .map(|left| format!("{} launches of {} were not verified", left.launches, demangled(&left.kernel)))
+        .collect();
+    notes.extend(refused.iter().map(|what| format!("not verified, as it could not be run: {what}")));
+    Verdicts { kernels, notes }
+}
+
+/// Characters of a verdict that are kept: `bugaroo verify` tells all.
+const MOST: usize = 20_000;
+
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…\n(bugaroo verify tells all of it)", &text[..at]),
+        None => text,
+    }
+}
+
+/// The flush lengths of a profile.
+pub fn lengths(profile: &Profile) -> Lengths {
+    let flush = &profile.total.flush_lengths;
+    let spaces = [("global", &flush.global), ("shared", &flush.shared)];
+    spaces
+        .into_iter()
+        .map(|(space, lengths)| {
+            (space.to_owned(), lengths.iter().map(|(&length, &count)| (u64::from(length), count)).collect())
+        })
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! Makes a program ready for its trials: builds it, finds it, and runs it without injection.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use bugaroo_harness::error::Class;
+use bugaroo_harness::progress::Silent;
+use bugaroo_harness::{Baseline, DriverLibrary, Error, Input, Interrupt, Oracle, Session, Settings, Target};
+
+use crate::night::{ProgramError, Stage};
+use crate::plan::{Kind, Program};
+
+/// Lines of a failing build step's output that are kept.
+const KEPT: usize = 40;
+
+/// A program that trials can be run of.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// Where it is, and how it is started.
+    pub target: Target,
+    /// Settings of trials that look for failures.
+    pub settings: Settings,
+    /// What it does without injection.
+    pub baseline: Baseline,
+}
+
+impl Ready {
+    /// Settings of a cell's trials.
+    pub fn settings(&self, kind: Kind, program: &Program) -> Settings {
+        match kind {
+            // That a program fails at times is a reason to look, and no answer.
+            Kind::Races => Settings {
+                oracle: Oracle::None,
+                take_failing: true,
+                suppressions: program.suppressions.clone(),
+                ..self.settings.clone()
+            },
+            Kind::Trials => self.settings.clone(),
+        }
+    }
+}
+
+/// Builds a program by its command; programs of shards on one machine are not built at the same time.
+///
+/// # Errors
+/// What to say where the command fails.
+pub fn build(program: &Program, plan: &Path) -> Result<(), ProgramError> {
+    let Some(command) = &program.build else { return Ok(()) };
+    let failed = |message| ProgramError { stage: Stage::Build, message, expected: None };
+    // Where it cannot be locked (a folder that is only read), it is built all the same.
+    let lock = File::open(plan).ok();
+    if let Some(lock) = &lock {
+        let _ = lock.lock();
+    }
+    let ended = Command::new("/bin/sh")
+        .args(["-c", command])
+        .current_dir(&program.directory)
+        .envs(&program.variables)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| failed(format!("cannot start the build step `{command}`: {error}")))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let text = [&ended.stdout[..], &ended.stderr[..]].concat();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines[lines.len().saturating_sub(KEPT)..].join("\n");
+    Err(failed(format!("the build step `{command}` failed ({}):\n{end}", ended.status)))
+}
+
+/// Finds a program, and runs it without injection.
+///
+/// # Errors
+/// Why it cannot be run; or, inside, that the user wants to stop.
+pub async fn ready(
+    program: &Program,
+    seed: u64,
+    jobs: Option<usize>,
+    library: &DriverLibrary,
+    interrupt: &Interrupt,
+) -> Result<Result<Ready, ProgramError>, Error> {
+    let failed = |stage, message| Ok(Err(ProgramError { stage, message, expected: None }));
+    let (app, args) = program.run.split_first().expect("plans name a program");
+    let target = match Target::resolve_in(&program.directory, app, args.to_vec()) {
+        Ok(target) => Target { variables: program.variables.clone(), ..target },
+        Err(error) => return failed(Stage::Start, error.to_string()),
+    };
+    let input = match program.stdin.as_ref().map(|path| File::open(path).map(Input::read)) {
+        None => None,
+        Some(Ok(Ok(input))) => input,
+        Some(Ok(Err(error))) => return failed(Stage::Start, error.to_string()),
+        Some(Err(error)) => {
+            let path = program.stdin.as_deref().unwrap_or(Path::new(""));
+            return failed(Stage::Start, format!("{}: {error}", path.display()));
+        }
+    };
+    let settings = Settings {
+        seed,
+        jobs,
+        timeout: None,
+        oracle: program.oracle.clone(),
+        warp_synchronous: program.warp_synchronous,
+        ignore_faults: program.ignore_faults,
+        input,
+        ..Settings::default()
+    };
+    let started =
+        Session::start(target.clone(), settings.clone(), library.clone(), interrupt.clone(), &Silent).await;
+    match started {
+        Ok(session) => {
+            let baseline = session.baseline().clone();
+            let took =
+                std::time::Duration::try_from_secs_f64(baseline.duration_ms / 1000.0).unwrap_or_default();
+            let settings = Settings { timeout: Some(program.timeout.of(took)), ..settings };
+            Ok(Ok(Ready { target, settings, baseline }))
+        }
+        Err(error) => match error.class() {
+            Class::Interrupted => Err(error),
+            Class::Finding | Class::Baseline => failed(Stage::Baseline, error.to_string()),
+            Class::Unsupported => failed(Stage::Unsupported, error.to_string()),
+            Class::Usage | Class::Internal => failed(Stage::Start, error.to_string()),
+        },
+    }
+}
