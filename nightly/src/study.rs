@@ -12,6 +12,7 @@ use bugaroo_harness::names::demangled;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::source;
+use crate::history::rows::UNSEEN;
 use crate::night::{Kernel, Place, Program, Status};
 use crate::plan::expect::Expected;
 
@@ -54,6 +55,9 @@ pub fn take(program: &mut Program, study: &str, facts: &str) {
         }),
         SEARCH => serde_json::from_str(facts).map(|fences| cure(program, &fences)),
         PROFILE => serde_json::from_str(facts).map(|lengths| program.flush_lengths = lengths),
+        _ if study.starts_with(UNSEEN) => serde_json::from_str(facts).map(|what: String| {
+            program.notes.push(format!("the race detectors could not look at everything: {what}"));
+        }),
         // Run files, which are for replays.
         _ => Ok(()),
     };

@@ -69,6 +69,16 @@ pub enum WorkError {
     /// Results cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Somebody else runs the same night, or the same shard of it.
+    #[error(
+        "night {night}: another bugaroo writes the trials of {program}; one is enough, and this one stops"
+    )]
+    Taken {
+        /// Name of the night.
+        night: String,
+        /// Name of the program.
+        program: String,
+    },
     /// Trials cannot be run at all.
     #[error(transparent)]
     Harness(#[from] Error),
@@ -373,7 +383,9 @@ impl Work<'_> {
             };
             store.tell_study(key, &program.name, (&format!("{RUN}{}", cell.key), &run), 0).await?;
         }
-        store.count(key, &batch).await?;
+        if !store.count(key, &batch).await? {
+            return Err(WorkError::Taken { night: key.label.clone(), program: program.name.clone() });
+        }
         let used = session.fork_server();
         let facts = self.facts.entry(at).or_default();
         if !races && facts.fork_server.as_ref() != Some(&used) {

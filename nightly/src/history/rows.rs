@@ -1,12 +1,15 @@
 //! What is written of a night.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_harness::{ForkServerUse, Outcome, TrialRecord, Variation};
 use serde::{Deserialize, Serialize};
 
 use crate::night::{Finding, ProgramError};
 use crate::plan::Kind;
+
+/// Under this name, and its sentence behind it, studies keep what detectors could not look at.
+pub const UNSEEN: &str = "unseen ";
 
 /// Which night.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,6 +144,8 @@ pub struct Batch {
     pub trials: Vec<TrialRow>,
     /// In how many of them each finding was seen, by its fingerprint.
     pub sightings: BTreeMap<String, Sighting>,
+    /// What detectors could not look at: a sentence each without its end.
+    pub unseen: BTreeSet<String>,
     /// Wall-clock time that they took.
     pub milliseconds: u64,
 }

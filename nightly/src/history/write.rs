@@ -6,7 +6,7 @@ use sqlx::query::Query;
 use sqlx::{Any, Row as _, Transaction};
 
 use super::error::StoreError;
-use super::rows::{Batch, CellFacts, Key, NightRow, ProgramFacts};
+use super::rows::{Batch, CellFacts, Key, NightRow, ProgramFacts, UNSEEN};
 use super::store::Store;
 
 /// A whole number as databases have it. What we count does not reach 2^63.
@@ -150,20 +150,38 @@ impl Store {
         query.execute(&self.pool).await.map(drop).map_err(|error| self.query(error))
     }
 
-    /// Counts trials, all of a batch or none.
+    /// Counts trials, all of a batch or none. Whether they were counted: a batch counts only where it follows on the trials that are
+    /// there already. Else somebody else writes the same night.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub async fn count(&self, key: &Key, batch: &Batch) -> Result<(), StoreError> {
+    pub async fn count(&self, key: &Key, batch: &Batch) -> Result<bool, StoreError> {
         let done = async {
             let mut change = self.pool.begin().await?;
-            if insert(&mut change, key, batch).await? {
+            // The first statement writes, so that two who count at once come one after the other, on every kind of database.
+            let text = "UPDATE night SET ended = ended WHERE plan = $1 AND label = $2";
+            about(key, text).execute(&mut *change).await?;
+            let follows = follows(&mut change, key, batch).await? && insert(&mut change, key, batch).await?;
+            if follows {
                 details(&mut change, key, batch).await?;
+                change.commit().await?;
+            } else {
+                change.rollback().await?;
             }
-            change.commit().await
+            Ok(follows)
         };
         done.await.map_err(|error| self.query(error))
     }
+}
+
+/// Whether the batch begins with the first trial of its shard that is not there.
+async fn follows(change: &mut Transaction<'_, Any>, key: &Key, batch: &Batch) -> Result<bool, sqlx::Error> {
+    let text = "SELECT CAST(COALESCE(SUM(trials), 0) AS BIGINT) FROM batch WHERE plan = $1 AND label = $2 AND program = $3 \
+                AND cell = $4 AND step = $5 AND first % $5 = $6";
+    let (step, place) = (whole(batch.step), whole(batch.first % batch.step));
+    let query = about(key, text).bind(&batch.program).bind(&batch.cell).bind(step).bind(place);
+    let there: i64 = query.fetch_one(&mut **change).await?.try_get(0)?;
+    Ok(there.checked_mul(step).and_then(|trials| trials.checked_add(place)) == Some(whole(batch.first)))
 }
 
 /// Whether the batch was not there yet.
@@ -203,6 +221,12 @@ async fn details(change: &mut Transaction<'_, Any>, key: &Key, batch: &Batch) ->
             .bind(row.record.as_ref().map(json))
             .execute(&mut **change)
             .await?;
+    }
+    for what in &batch.unseen {
+        let text = "INSERT INTO study (plan, label, program, study, facts, milliseconds) VALUES ($1, $2, $3, $4, $5, 0) \
+                    ON CONFLICT DO NOTHING";
+        let query = about(key, text).bind(&batch.program).bind(format!("{UNSEEN}{what}")).bind(json(what));
+        query.execute(&mut **change).await?;
     }
     for (fingerprint, sighting) in &batch.sightings {
         let text = "INSERT INTO sighting (plan, label, program, cell, first, finding, trials) \

@@ -1,6 +1,6 @@
 //! A batch in the making: trials are counted as they end, and what they found is put by its fingerprint.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Instant;
 
@@ -51,9 +51,12 @@ impl<'a> Making<'a> {
         let mut tally = Tally::default();
         let mut trials = Vec::new();
         let mut sightings: BTreeMap<String, Sighting> = BTreeMap::new();
+        let mut unseen = BTreeSet::new();
         let whole = (self.first..).map(|place| self.shard.trial(place)).map_while(|at| self.records.get(&at));
         for record in whole {
             tally.add(record);
+            let warnings = record.races.iter().flat_map(|races| &races.warnings);
+            unseen.extend(warnings.map(|(what, _)| what.clone()));
             let found = finding::of_trial(record, self.rules, self.folder);
             let mut few = false;
             for finding in &found {
@@ -88,6 +91,7 @@ impl<'a> Making<'a> {
             tally,
             trials,
             sightings,
+            unseen,
             milliseconds: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
