@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use address::Address;
 pub use bisect::BisectArgs;
+pub use manual::{CompletionsArgs, ManArgs};
 pub use nightly::{Executor, HistoryArgs, InitArgs, MergeArgs, NightlyArgs};
 pub use race::{Detector, RaceArgs, RaceFormat};
 pub use verify::{VerifyArgs, program_apart};
@@ -63,6 +64,10 @@ pub enum Command {
     Merge(MergeArgs),
     /// Instruments a PTX file
     Instrument(InstrumentArgs),
+    /// Prints what a shell needs to complete bugaroo's commands and options
+    Completions(CompletionsArgs),
+    /// Prints the manual page of bugaroo, or of one of its commands
+    Man(ManArgs),
 }
 
 /// The program under test. Everything after its name is its own.
@@ -394,6 +399,7 @@ fn pattern(text: &str) -> Result<String, regex::Error> {
 
 mod address;
 mod bisect;
+mod manual;
 mod nightly;
 mod race;
 #[cfg(test)]

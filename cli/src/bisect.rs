@@ -9,8 +9,7 @@ use anyhow::Context;
 use bugaroo_bisect::report::CompiledIn;
 use bugaroo_bisect::{Order, Report, Searched, Step, compiled, journal, search_program};
 use bugaroo_harness::{
-    DriverLibrary, Error, Finding, Interrupt, Oracle, Settings, Suppressions, Variation, campaign, progress,
-    runtime,
+    Finding, Interrupt, Oracle, Settings, Suppressions, Variation, campaign, progress, runtime,
 };
 use bugaroo_protocol::{Detector, Model};
 use serde::Serialize;
@@ -18,7 +17,7 @@ use serde::Serialize;
 use crate::args::{Backend, BisectArgs, Format, Model as ModelArg, TrialArgs};
 use crate::exit::{Exit, UsageError, of_error};
 use crate::output::{note, print, print_json, shell_word};
-use crate::{findings, setup};
+use crate::{findings, libraries, setup};
 
 /// Names missing and redundant fences.
 pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
@@ -44,7 +43,7 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     }
     let models = models(&args.trial);
     let target = setup::target(&args.program)?;
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
     let directory =
@@ -75,7 +74,7 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
                 Ok(built) => {
                     let settings = Settings { seed: searched.seed, digest: false, ..settings.clone() };
                     let trials = searched.report.assurance.full;
-                    let library = DriverLibrary::find().map_err(Error::from)?;
+                    let library = libraries::find()?;
                     let ran = built
                         .run((&target, settings), (&variation, &models), trials, library, interrupt)
                         .await?;

@@ -26,7 +26,11 @@ impl Command {
             Command::Nightly(args) => args.format,
             Command::History(args) => args.format,
             Command::Merge(args) => args.format,
-            Command::Replay(_) | Command::Instrument(_) | Command::Init(_) => Format::Human,
+            Command::Replay(_)
+            | Command::Instrument(_)
+            | Command::Init(_)
+            | Command::Completions(_)
+            | Command::Man(_) => Format::Human,
         }
     }
 

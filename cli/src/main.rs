@@ -9,7 +9,9 @@ mod findings;
 mod histogram;
 mod input;
 mod instrument;
+mod libraries;
 mod litmus;
+mod manual;
 mod nightly;
 mod output;
 mod profile;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Init(args) => nightly::init(args),
         Command::History(args) => nightly::history(args),
         Command::Merge(args) => nightly::merge(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     };
     let exit: Exit = result.unwrap_or_else(|error| errors::tell(&error, &command));
     exit.into()

@@ -9,7 +9,7 @@ mod slurm;
 pub use history::history;
 pub use init::init;
 
-use bugaroo_harness::{DriverLibrary, Error, Interrupt, runtime};
+use bugaroo_harness::{Interrupt, runtime};
 use bugaroo_nightly::begin::{Begun, Wanted, begin};
 use bugaroo_nightly::history::{Key, Store};
 use bugaroo_nightly::merge;
@@ -20,6 +20,7 @@ use bugaroo_nightly::work::{self, Job};
 
 use crate::args::{Executor, Format, MergeArgs, NightlyArgs};
 use crate::exit::{Exit, UsageError};
+use crate::libraries;
 use crate::output::{note, print, print_json};
 use progress::Progress;
 
@@ -47,7 +48,7 @@ fn wanted(args: &NightlyArgs) -> Wanted {
 }
 
 fn local(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     let (night, complete) = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let begun = begin(plan, &wanted(args)).await.map_err(usage)?;

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use bugaroo_harness::{
-    DriverLibrary, Error, Finding, Findings, Interrupt, KernelProfile, Profile, Session, Settings, Variation,
-    progress, runtime,
+    Finding, Findings, Interrupt, KernelProfile, Profile, Session, Settings, Variation, progress, runtime,
 };
 use bugaroo_protocol::{Backend, Model, Space};
 use serde::Serialize;
@@ -12,7 +11,7 @@ use serde::Serialize;
 use crate::args::{Format, ProfileArgs};
 use crate::exit::Exit;
 use crate::output::{note, print, print_json, table, thousands};
-use crate::{findings, histogram, run, setup};
+use crate::{findings, histogram, libraries, run, setup};
 
 /// Counts what a program executes, and measures flush lengths.
 pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
@@ -21,7 +20,7 @@ pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     let variation = setup::variation(&args.trial, args.pw)?;
     let target = setup::target(&args.program)?;
     let (seed, backend) = (settings.seed, settings.backend);
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     let settings = Settings { input: setup::input()?, ..settings };
     let reporter = progress::for_standard_error();
     let (profile, findings) = runtime::block_on(async {

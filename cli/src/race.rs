@@ -6,15 +6,15 @@ mod json;
 pub mod sarif;
 
 use bugaroo_harness::{
-    Campaign, DriverLibrary, Error, Interrupt, Oracle, Outcome, RaceSummary, RunSummary, Settings, Stop,
-    Suppressions, Turns, Variation, progress, runtime,
+    Campaign, Interrupt, Oracle, Outcome, RaceSummary, RunSummary, Settings, Stop, Suppressions, Turns,
+    Variation, progress, runtime,
 };
 use bugaroo_protocol::{Detector as Known, RaceSettings};
 
 use crate::args::{Backend, Detector, Model, RaceArgs, RaceFormat};
 use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
-use crate::{run, setup};
+use crate::{libraries, run, setup};
 
 /// What a run showed, and what of it is known to the user.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
         stop: if args.until_failure { Stop::AtFirstFailure } else { Stop::Never },
         out: args.out.clone(),
     };
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     campaign.settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
     let mut summary = runtime::block_on(async {

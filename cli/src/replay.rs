@@ -6,16 +6,16 @@ use std::fmt::Write;
 use bugaroo_harness::capture::Output;
 use bugaroo_harness::race::Look;
 use bugaroo_harness::words::failure;
-use bugaroo_harness::{DriverLibrary, Findings, Interrupt};
 use bugaroo_harness::{
     Error, FullTrial, RaceSummary, RunDir, TrialRecord, Variation, replay as harness, runtime,
 };
+use bugaroo_harness::{Findings, Interrupt};
 use bugaroo_protocol::Detector;
 
 use crate::args::ReplayArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output::{indent, note, print};
-use crate::{findings, race};
+use crate::{findings, libraries, race};
 
 /// Lines of each output that are shown.
 const LINES: usize = 100;
@@ -36,7 +36,7 @@ pub fn replay(args: &ReplayArgs) -> anyhow::Result<Exit> {
             return Err(UsageError(wanted).into());
         }
     };
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     let replay = harness::Replay::new(&args.run_dir, recorded, cell, args.trial.trial)?;
     if replay.app_changed() {
         note("warning: the program's file is not the one that the run was made with");

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use bugaroo_harness::findings::Share;
 use bugaroo_harness::words::failure;
 use bugaroo_harness::{
-    Campaign, CellSummary, DriverLibrary, Error, Finding, ForkServerUse, Interrupt, Outcome, RunSummary,
-    Stop, progress, runtime,
+    Campaign, CellSummary, Finding, ForkServerUse, Interrupt, Outcome, RunSummary, Stop, progress, runtime,
 };
 use bugaroo_protocol::{Backend, Model, Scheduler};
 use serde::Serialize;
@@ -14,7 +13,7 @@ use serde::Serialize;
 use crate::args::{Format, RunArgs};
 use crate::exit::Exit;
 use crate::output::{note, print, print_json, shell_word, table};
-use crate::{findings, setup};
+use crate::{findings, libraries, setup};
 
 /// Runs trials of a program.
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
@@ -30,7 +29,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         stop: if args.until_failure { Stop::AtFirstFailure } else { Stop::Never },
         out: args.out.clone(),
     };
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     campaign.settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
     let summary = runtime::block_on(async {

@@ -1,19 +1,19 @@
 //! `bugaroo sites`.
 
 use bugaroo_harness::session::list_sites;
-use bugaroo_harness::{DriverLibrary, Error, Exit as AppExit, Interrupt, Settings, runtime};
+use bugaroo_harness::{Exit as AppExit, Interrupt, Settings, runtime};
 use bugaroo_protocol::{Site, SiteKind};
 use serde::Serialize;
 
 use crate::args::{Format, SitesArgs};
 use crate::exit::Exit;
 use crate::output::{note, print, print_json, table};
-use crate::setup;
+use crate::{libraries, setup};
 
 /// Lists the sites of a program.
 pub fn sites(args: &SitesArgs) -> anyhow::Result<Exit> {
     let target = setup::target(&args.program)?;
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     let settings = Settings { timeout: args.timeout, input: setup::input()?, ..Settings::default() };
     let list = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;

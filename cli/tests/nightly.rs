@@ -76,7 +76,7 @@ name = "wrong"
 run = ["DOT", "--variant", "no_fence"]
 "#;
 
-fn cell<'n>(night: &'n Value, program: usize, cell: usize) -> &'n Value {
+fn cell(night: &Value, program: usize, cell: usize) -> &Value {
     &night["programs"][program]["cells"][cell]
 }
 

@@ -158,3 +158,31 @@ fn no_escape_sequences_in_pipes() {
     let ended = place.run(&["--trials", "20"], &["odd"]);
     assert!(!ended.stdout.contains('\x1b') && !ended.stderr.contains('\x1b'), "{ended:#?}");
 }
+
+#[test]
+fn every_command_has_a_manual_page_and_completions() {
+    let place = Place::new();
+    let help = place.bugaroo(&["--help"]).exits(0).stdout;
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    // Names stand two columns in; what a text goes on with stands further right.
+    let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<&str> = names.map(|line| line.split_whitespace().next().unwrap()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|&name| name != "help").collect();
+    assert!(names.len() > 10, "{names:?}");
+    place.bugaroo(&["man", "--out", "pages"]).exits(0);
+    let whole = fs::read_to_string(place.path("pages/bugaroo.1")).unwrap();
+    assert!(whole.contains("Exit codes"), "{whole}");
+    for name in &names {
+        let page = fs::read_to_string(place.path(&format!("pages/bugaroo-{name}.1"))).unwrap();
+        assert!(page.starts_with(".ie") && page.contains(&format!("bugaroo\\-{name}")), "{page}");
+        assert_eq!(place.bugaroo(&["man", name]).exits(0).stdout, page);
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = place.bugaroo(&["completions", shell]).exits(0).stdout;
+        for word in names.iter().copied().chain(["until-failure", "error-exitcode"]) {
+            assert!(text.contains(word), "{shell}: {word}");
+        }
+    }
+    place.bugaroo(&["man", "nothing"]).exits(2).says("bugaroo has no command nothing");
+    place.bugaroo(&["completions", "csh"]).exits(2).says("possible values: bash");
+}

@@ -62,7 +62,7 @@ pub use fork_server::ForkServerUse;
 pub use input::Input;
 pub use interrupt::Interrupt;
 pub use interval::clopper_pearson;
-pub use library::DriverLibrary;
+pub use library::{DriverLibrary, Embedded};
 pub use oracle::Oracle;
 pub use profile::{KernelProfile, Profile};
 pub use progress::{Event, Reporter};

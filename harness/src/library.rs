@@ -2,6 +2,7 @@
 //! CUDA runtime over it, with a `libcudart.so` for each version of the API; and the library that is preloaded
 //! to redirect a runtime that was linked into the program.
 
+mod embedded;
 mod folder;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use bugaroo_protocol::Backend;
 use bugaroo_shims::{IMPLEMENTATION, SHIMS};
 
 use crate::limits::explanation;
+pub use embedded::Embedded;
 use folder::Folder;
 
 /// Names the driver library, or the folder that holds it, where it does not stand beside us.
@@ -51,6 +53,15 @@ pub enum LibraryError {
         /// The driver library.
         driver: PathBuf,
     },
+    /// Those within the executable cannot be written to where programs can load them.
+    #[error(
+        "cannot write Bugaroo's libraries into the cache folder: {source}{}. {DRIVER_VARIABLE} may name {FILE} elsewhere",
+        explanation(source)
+    )]
+    Unpack {
+        /// Why not.
+        source: io::Error,
+    },
     /// The folder for it cannot be made.
     #[error("cannot make a folder for the driver library: {source}{}", explanation(source))]
     Folder {
@@ -74,22 +85,29 @@ pub struct DriverLibrary {
 }
 
 impl DriverLibrary {
-    /// Finds the libraries: the driver where [`DRIVER_VARIABLE`] says, beside this executable, in `../lib`, or, for
+    /// Finds the libraries: the driver where [`DRIVER_VARIABLE`] says, beside this executable, in `../lib/bugaroo`, or, for
     /// what cargo builds for tests, in `deps`; the runtime beside it. Where the variable names a driver, the
-    /// runtime may be missing.
+    /// runtime may be missing. Without the variable, libraries that are part of the executable are taken before all others.
     ///
     /// # Errors
     /// When one is nowhere, or the folder cannot be made.
-    pub fn find() -> Result<Self, LibraryError> {
+    pub fn find(embedded: Option<&Embedded>) -> Result<Self, LibraryError> {
         let named = env::var_os(DRIVER_VARIABLE).map(PathBuf::from);
         let must_be_whole = named.is_none();
+        if let (Some(embedded), None) = (embedded, &named) {
+            return Self::at(&embedded.unpack().map_err(|source| LibraryError::Unpack { source })?);
+        }
         let candidates = match named {
             Some(path) if path.is_dir() => vec![path.join(FILE)],
             Some(path) => vec![path],
             None => {
                 let executable = env::current_exe()?;
                 let folder = executable.parent().unwrap_or(Path::new("/"));
-                vec![folder.join(FILE), folder.join("../lib").join(FILE), folder.join("deps").join(FILE)]
+                vec![
+                    folder.join(FILE),
+                    folder.join("../lib/bugaroo").join(FILE),
+                    folder.join("deps").join(FILE),
+                ]
             }
         };
         let Some(driver) = candidates.iter().find(|path| path.is_file()) else {

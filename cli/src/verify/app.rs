@@ -5,13 +5,13 @@ mod json;
 
 use bugaroo_barriers::emulate::DEFAULT_MAX_STEPS;
 use bugaroo_harness::launches::{Recording, Verified, Wanted, record, verify as verify_launches};
-use bugaroo_harness::{DriverLibrary, Error, Interrupt, Outcome, Settings, Target, runtime};
+use bugaroo_harness::{Error, Interrupt, Outcome, Settings, Target, runtime};
 
 use super::kernels;
 use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
-use crate::setup;
+use crate::{libraries, setup};
 
 /// Verdicts of a kernel, unless `--launches` says otherwise.
 const LAUNCHES: u32 = 20;
@@ -33,7 +33,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     refuse(args)?;
     let app = args.file.to_string_lossy();
     let target = Target::resolve(&app, args.args.clone()).map_err(Error::from)?;
-    let library = DriverLibrary::find().map_err(Error::from)?;
+    let library = libraries::find()?;
     let settings = Settings {
         timeout: args.timeout,
         warp_synchronous: args.warp_synchronous,
