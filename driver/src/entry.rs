@@ -13,50 +13,26 @@
 //!
 //! **Panics** are internal errors. After one, all that takes the lock gives `CUDA_ERROR_UNKNOWN` ([`crate::panics`]).
 
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use crate::error::{Outcome, Status};
+use crate::own_process::{self, Whose, whose};
 use crate::state::Driver;
 use crate::types::CUcontext;
 use crate::{current, host_watch, panics, polled, pump};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
-/// Process that initialised the driver; 0 before. A forked child finds its parent's number here: it
-/// has no device (as with the real driver), and its lock may be held for ever; but see [`adopt`].
-static OWNER: AtomicU32 = AtomicU32::new(0);
-
-/// Whether, and where, the driver was initialised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Initialised {
-    /// Not yet.
-    Not,
-    /// By this process.
-    Here,
-    /// By the process that this one was forked from.
-    ByParent,
-}
-
-/// See [`Initialised`].
-pub fn initialised() -> Initialised {
-    match OWNER.load(Ordering::Acquire) {
-        0 => Initialised::Not,
-        owner if owner == process::id() => Initialised::Here,
-        _ => Initialised::ByParent,
-    }
-}
-
 /// Runs `make` and keeps the driver that it gives, unless one is there.
 pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
-    if initialised() == Initialised::ByParent {
+    // A child's copy of its parent's lock may be held for ever; but see [`adopt`].
+    if whose() == Whose::Parents {
         return Err(Status::NotInitialized);
     }
     let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
     if driver.is_none() {
         *driver = Some(make()?);
-        OWNER.store(process::id(), Ordering::Release);
+        own_process::take();
         // SAFETY: the function may be called at any time. Where there is no room for it, queued work is lost.
         unsafe { libc::atexit(pump::at_exit) };
     }
@@ -66,7 +42,7 @@ pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
 /// Makes the driver this process's own, which was forked from the one that initialised it, inside of a
 /// call of the API and with a single thread.
 pub fn adopt() {
-    OWNER.store(process::id(), Ordering::Release);
+    own_process::take();
 }
 
 /// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN`, and is told ([`crate::panics`]).
@@ -77,7 +53,7 @@ pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
 /// Runs a body that needs an initialised driver, under the lock.
 pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Status {
     anytime(name, || {
-        if initialised() != Initialised::Here {
+        if whose() != Whose::Ours {
             return Err(Status::NotInitialized);
         }
         if pump::in_call() {
@@ -99,7 +75,7 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
 
 /// Runs a body that needs an initialised driver, unless somebody else is using it.
 pub fn if_free(body: impl FnOnce(&mut Driver) -> Outcome) -> Outcome {
-    if initialised() != Initialised::Here {
+    if whose() != Whose::Ours {
         return Err(Status::NotInitialized);
     }
     if panics::broken() {

@@ -73,6 +73,7 @@ pub mod notices;
 mod nvjitlink;
 pub mod occupancy;
 mod origins;
+mod own_process;
 mod own_writes;
 mod panics;
 pub mod peer;

@@ -10,8 +10,9 @@ use std::sync::{Mutex, PoisonError};
 
 use bugaroo_protocol::Message;
 
-use crate::entry::{anytime, initialised, with_driver};
+use crate::entry::{anytime, with_driver};
 use crate::error::Status;
+use crate::own_process::{Whose, whose};
 
 /// Names that were said already.
 static SAID: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -25,7 +26,7 @@ fn missing(name: &'static str) -> Status {
     if first {
         eprintln!("bugaroo: {name} is not supported");
     }
-    if first && initialised() == crate::entry::Initialised::Here {
+    if first && whose() == Whose::Ours {
         let what = format!("{name} is not supported");
         return with_driver(name, |driver| {
             driver.report.send(&Message::Unsupported { what });

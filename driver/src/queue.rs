@@ -81,6 +81,8 @@ pub struct Queue {
     items: BTreeMap<Ticket, Item>,
     /// Those that could go on, ascending.
     ready: Vec<Ticket>,
+    /// How many of the program's functions are being called.
+    called: usize,
     tails: BTreeMap<Lane, Tail>,
     next: Ticket,
     /// What picks among the ready.
@@ -95,6 +97,7 @@ impl Queue {
         Queue {
             items: BTreeMap::new(),
             ready: Vec::new(),
+            called: 0,
             tails: BTreeMap::new(),
             next: 1,
             rng: Rng::new(seed),
@@ -191,7 +194,13 @@ impl Queue {
         }
         if let Some(item) = self.items.get_mut(&ticket).filter(|_| missing > 0) {
             item.progress = Progress::Waiting(missing);
-            self.ready.retain(|ready| *ready != ticket);
+            self.not_ready(ticket);
+        }
+    }
+
+    fn not_ready(&mut self, ticket: Ticket) {
+        if let Ok(at) = self.ready.binary_search(&ticket) {
+            self.ready.remove(at);
         }
     }
 
@@ -269,7 +278,7 @@ impl Queue {
 
     /// Whether a function of the program is being called.
     pub fn calls(&self) -> bool {
-        self.items.values().any(|item| matches!(item.progress, Progress::Called))
+        self.called > 0
     }
 
     /// A piece of work that is not done.
@@ -284,16 +293,18 @@ impl Queue {
 
     /// A function of the program is about to be called.
     pub fn call(&mut self, ticket: Ticket) {
-        self.ready.retain(|ready| *ready != ticket);
+        self.not_ready(ticket);
         if let Some(item) = self.items.get_mut(&ticket) {
             item.progress = Progress::Called;
+            self.called += 1;
         }
     }
 
     /// A piece of work is done: what waited for it alone is ready.
     pub fn finish(&mut self, ticket: Ticket) {
         let Some(item) = self.items.remove(&ticket) else { return };
-        self.ready.retain(|ready| *ready != ticket);
+        self.called -= usize::from(matches!(item.progress, Progress::Called));
+        self.not_ready(ticket);
         match &mut self.order {
             Some(order) => order.finished(ticket),
             None => self.tails.retain(|_, tail| tail.ticket != ticket),

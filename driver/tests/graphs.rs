@@ -433,3 +433,54 @@ fn a_stream_may_go_before_the_capture_that_it_took_part_in_ends() {
         assert_eq!(graph.is_null(), !joined);
     }
 }
+
+/// A function of the host that expects to be called in this order.
+unsafe extern "C" fn in_order(at: *mut c_void) {
+    let expected = at as usize as u32;
+    let _ = NEXT.compare_exchange(expected, expected + 1, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// Which of [`in_order`]'s calls comes next.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+#[test]
+fn graphs_may_be_long_and_wide() {
+    const LONG: usize = 100_000;
+    const WIDE: usize = 20_000;
+    let _device = Device::new();
+    let host = |graph, before: &[CUgraphNode], at: usize| {
+        let call: [*const c_void; 2] = [in_order as *const c_void, at as *const c_void];
+        let mut node = null_mut();
+        // SAFETY: the list is there; the function takes any number.
+        let added = unsafe {
+            cuGraphAddHostNode(&mut node, graph, before.as_ptr(), before.len(), call.as_ptr().cast())
+        };
+        assert_eq!(added, Status::Success);
+        node
+    };
+    // A chain: each node waits for the one before.
+    let long = graph();
+    let mut last = host(long, &[], 0);
+    for at in 1..LONG {
+        last = host(long, &[last], at);
+    }
+    let mut clone = null_mut();
+    // SAFETY: the place is one for a handle.
+    unsafe {
+        assert_eq!(cuGraphClone(&mut clone, long), Status::Success);
+    }
+    for graph in [long, clone] {
+        NEXT.store(0, Ordering::Relaxed);
+        assert_eq!(cuGraphLaunch(instantiate(graph), null_mut()), Status::Success);
+        assert_eq!(cuCtxSynchronize(), Status::Success);
+        assert_eq!(NEXT.load(Ordering::Relaxed), LONG as u32, "each behind the one before");
+    }
+    // Many that wait for nothing, and one that waits for all of them.
+    let wide = graph();
+    let all: Vec<CUgraphNode> = (0..WIDE).map(|_| host(wide, &[], 1)).collect();
+    host(wide, &all, 0);
+    NEXT.store(0, Ordering::Relaxed);
+    assert_eq!(cuGraphLaunch(instantiate(wide), null_mut()), Status::Success);
+    assert_eq!(cuCtxSynchronize(), Status::Success);
+    assert_eq!(NEXT.load(Ordering::Relaxed), 1, "the last one is called when all others were");
+}

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::entry::{text, with_driver};
 use crate::error::{Outcome, Status};
-use crate::graph::Body;
+use crate::graph::{Body, places};
 use crate::state::Driver;
 use crate::types::{CUgraph, CUgraphNode};
 use crate::work::Work;
@@ -60,8 +60,9 @@ impl Driver {
         let number = *next;
         *next += 1;
         let nodes = &self.graphs.graphs.get(graph)?.nodes;
+        let places = places(nodes);
         let name = |node: &CUgraphNode| {
-            let at = nodes.iter().position(|other| other == node).unwrap_or_default();
+            let at = places.get(node).copied().unwrap_or_default();
             format!("\"graph_{number}_node_{at}\"")
         };
         let mut line = |text: String| {

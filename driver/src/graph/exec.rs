@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
-use crate::graph::Body;
 use crate::graph::condition::{Branch, Pick};
 use crate::graph::user_object::{Dying, References};
+use crate::graph::{Body, places};
 use crate::pump;
 use crate::queue::Ticket;
 use crate::state::Driver;
@@ -101,6 +101,7 @@ impl Driver {
     /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
     pub(super) fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
         let order = self.graphs.sorted(graph)?;
+        let places = places(&order);
         let step = |handle: &CUgraphNode| {
             let node = self.graphs.nodes.get(*handle)?;
             let doing = match &node.body {
@@ -111,8 +112,7 @@ impl Driver {
                 }
                 body => Doing::Body(body.clone()),
             };
-            let index = |before: &CUgraphNode| order.iter().position(|node| node == before);
-            let before = node.before.iter().filter_map(index).collect();
+            let before = node.before.iter().filter_map(|before| places.get(before)).copied().collect();
             Ok(Step { node: *handle, doing, before, enabled: true })
         };
         order.iter().map(step).collect()

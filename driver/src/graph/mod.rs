@@ -15,6 +15,7 @@ pub mod params;
 pub mod update;
 pub mod user_object;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_uint, c_void};
 use std::rc::Rc;
 
@@ -103,11 +104,11 @@ pub struct Graphs {
     /// Executable graphs.
     pub execs: Handles<Exec>,
     /// Captures that are not ended, by number.
-    pub captures: std::collections::BTreeMap<u64, Capture>,
+    pub captures: BTreeMap<u64, Capture>,
     /// The last capture's number.
     pub captured: u64,
     /// Conditions, by handle.
-    pub conditions: std::collections::BTreeMap<u64, Condition>,
+    pub conditions: BTreeMap<u64, Condition>,
     /// Memory of graphs' own.
     pub memory: GraphMemories,
     /// Objects of the program.
@@ -123,9 +124,9 @@ impl Graphs {
             graphs: Handles::new(Kind::Graph),
             nodes: Handles::new(Kind::Node),
             execs: Handles::new(Kind::Exec),
-            captures: std::collections::BTreeMap::new(),
+            captures: BTreeMap::new(),
             captured: 0,
-            conditions: std::collections::BTreeMap::new(),
+            conditions: BTreeMap::new(),
             memory: GraphMemories::default(),
             objects: Handles::new(Kind::UserObject),
             dying: Dying::default(),
@@ -148,12 +149,12 @@ impl Graphs {
     /// `InvalidHandle` for a graph that is none, `InvalidValue` for nodes of other graphs.
     pub fn add(&mut self, graph: CUgraph, before: &[CUgraphNode], body: Body) -> Outcome<CUgraphNode> {
         self.graphs.get(graph)?;
-        let mut once = Vec::with_capacity(before.len());
+        let (mut once, mut seen) = (Vec::with_capacity(before.len()), BTreeSet::new());
         for node in before {
             if self.nodes.get(*node).map_err(|_| Status::InvalidValue)?.graph != graph {
                 return Err(Status::InvalidValue);
             }
-            if !once.contains(node) {
+            if seen.insert(*node) {
                 once.push(*node);
             }
         }
@@ -189,10 +190,11 @@ impl Graphs {
             self.nodes.get_mut(made)?.origin = *node;
             copies.push(made);
         }
+        let places = places(&nodes);
         for (node, made) in nodes.iter().zip(&copies) {
-            let before = self.nodes.get(*node)?.before.clone();
-            let copied = |before: &CUgraphNode| nodes.iter().position(|node| node == before);
-            let before = before.iter().filter_map(copied).map(|at| copies[at]).collect();
+            let before = &self.nodes.get(*node)?.before;
+            let before =
+                before.iter().filter_map(|before| places.get(before)).map(|at| copies[*at]).collect();
             self.nodes.get_mut(*made)?.before = before;
         }
         Ok(copy)
@@ -219,28 +221,47 @@ impl Graphs {
         }
     }
 
-    /// Nodes of a graph such that each comes after those that it needs.
+    /// Nodes of a graph such that each comes after those that it needs: first those that need none, then those that need these
+    /// alone, and so on; among them, as they were created.
     ///
     /// # Errors
     /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
     pub fn sorted(&self, graph: CUgraph) -> Outcome<Vec<CUgraphNode>> {
-        let mut left = self.graphs.get(graph)?.nodes.clone();
-        let mut sorted = Vec::with_capacity(left.len());
-        while !left.is_empty() {
-            let free = |node: &CUgraphNode| {
-                self.nodes
-                    .get(*node)
-                    .is_ok_and(|node| !node.before.iter().any(|before| left.contains(before)))
-            };
-            let found: Vec<CUgraphNode> = left.iter().copied().filter(free).collect();
-            if found.is_empty() {
-                return Err(Status::InvalidValue);
+        let nodes = &self.graphs.get(graph)?.nodes;
+        let places = places(nodes);
+        let mut missing = vec![0_usize; nodes.len()];
+        let mut after = vec![Vec::new(); nodes.len()];
+        for (at, node) in nodes.iter().enumerate() {
+            for before in &self.nodes.get(*node)?.before {
+                if let Some(before) = places.get(before) {
+                    after[*before].push(at);
+                    missing[at] += 1;
+                }
             }
-            left.retain(|node| !found.contains(node));
-            sorted.extend(found);
         }
-        Ok(sorted)
+        let mut sorted = Vec::with_capacity(nodes.len());
+        let mut free: Vec<usize> = (0..nodes.len()).filter(|at| missing[*at] == 0).collect();
+        while !free.is_empty() {
+            let mut next = Vec::new();
+            for at in free {
+                sorted.push(nodes[at]);
+                for after in &after[at] {
+                    missing[*after] -= 1;
+                    if missing[*after] == 0 {
+                        next.push(*after);
+                    }
+                }
+            }
+            next.sort_unstable();
+            free = next;
+        }
+        if sorted.len() == nodes.len() { Ok(sorted) } else { Err(Status::InvalidValue) }
     }
+}
+
+/// Where each node stands in a list.
+pub fn places(nodes: &[CUgraphNode]) -> BTreeMap<CUgraphNode, usize> {
+    nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect()
 }
 
 impl Default for Graphs {

@@ -42,6 +42,9 @@ pub(super) struct Block {
     allocated: bool,
 }
 
+/// Bytes that are zeroed sooner than mapped.
+const FEW: usize = 1 << 14;
+
 /// Alignment of blocks that are the allocator's: rows are a multiple of it, and read as vectors.
 const ALIGN: usize = 64;
 
@@ -49,6 +52,9 @@ impl Block {
     /// None when the host has no room for it.
     pub fn new(bytes: usize) -> Option<Block> {
         let bytes = bytes.max(64);
+        if bytes <= FEW {
+            return Block::allocated(bytes);
+        }
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a fresh mapping that overlaps nothing.
@@ -115,8 +121,9 @@ impl Drop for Block {
 #[derive(Debug)]
 pub(super) struct Frames {
     frames: Vec<Frame>,
-    /// Frames to be used again, by function.
-    free: Vec<Vec<u32>>,
+    /// By function: the first of its frames that are to be used again, or [`ROOT`]; the next one is its parent. Functions behind the
+    /// last one that was called are not there: launches cost the same, however large the program.
+    free: Vec<u32>,
     blocks: Vec<Block>,
     /// Bytes of the last block that are taken.
     taken: usize,
@@ -131,21 +138,15 @@ const SMALL_BLOCK: usize = 1 << 18;
 const HUGE_PAGE: usize = 1 << 21;
 
 impl Frames {
-    /// For a program of so many functions, whose kernel frames alone will take `expected` bytes.
-    pub fn new(functions: usize, expected: usize) -> Frames {
+    /// For a launch whose kernel frames alone will take `expected` bytes.
+    pub fn new(expected: usize) -> Frames {
         let next_bytes = if expected < HUGE_PAGE / 2 {
-            expected.max(SMALL_BLOCK)
+            expected
         } else {
             // A quarter more, for the functions that the kernel calls.
             (expected + expected / 4).next_multiple_of(HUGE_PAGE)
         };
-        Frames {
-            frames: Vec::new(),
-            free: vec![Vec::new(); functions],
-            blocks: Vec::new(),
-            taken: 0,
-            next_bytes,
-        }
+        Frames { frames: Vec::new(), free: Vec::new(), blocks: Vec::new(), taken: 0, next_bytes }
     }
 
     #[inline(always)]
@@ -160,9 +161,12 @@ impl Frames {
     /// A frame for a call of `head.function`, with rows of `bytes` bytes (`head.rows` is set here). The rows
     /// hold whatever an earlier call left there.
     pub fn enter(&mut self, bytes: u32, mut head: Frame) -> u32 {
-        if let Some(frame) = self.free[head.function as usize].pop() {
-            head.rows = self.frames[frame as usize].rows;
-            self.frames[frame as usize] = head;
+        if let Some(first) = self.free.get_mut(head.function as usize).filter(|first| **first != ROOT) {
+            let frame = *first;
+            let known = &mut self.frames[frame as usize];
+            *first = known.parent;
+            head.rows = known.rows;
+            *known = head;
             return frame;
         }
         head.rows = self.take(bytes as usize);
@@ -175,7 +179,11 @@ impl Frames {
         let head = &mut self.frames[frame as usize];
         head.live &= !lanes;
         if head.live == 0 {
-            self.free[head.function as usize].push(frame);
+            let function = head.function as usize;
+            if self.free.len() <= function {
+                self.free.resize(function + 1, ROOT);
+            }
+            head.parent = std::mem::replace(&mut self.free[function], frame);
         }
     }
 
@@ -189,7 +197,7 @@ impl Frames {
                 _ if alone => Block::allocated(size),
                 HUGE_PAGE.. => Block::dense(size),
                 // The first one, which was asked for.
-                _ if size > SMALL_BLOCK && self.blocks.is_empty() => Block::allocated(size),
+                _ if self.blocks.is_empty() => Block::allocated(size),
                 _ => Block::new(size),
             };
             self.next_bytes = if size < HUGE_PAGE { SMALL_BLOCK } else { HUGE_PAGE };

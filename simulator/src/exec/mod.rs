@@ -217,7 +217,7 @@ impl<'a> Machine<'a> {
             params,
             warps: Vec::with_capacity(warps as usize),
             ctas: Vec::with_capacity(resident as usize),
-            frames: Frames::new(program.functions.len(), kernel_frames),
+            frames: Frames::new(kernel_frames),
             runnable: Vec::with_capacity(warps as usize),
             regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
             strides: vec![0; warps as usize * resolve::STRIDES],

@@ -51,6 +51,8 @@ pub struct PctScheduler {
     lowest: u64,
     /// Operations of each warp since it fell.
     operations: FxHashMap<u64, u32>,
+    /// By place among the candidates: the warp that was there last, and its priority.
+    places: Vec<(u64, u64)>,
     /// The warp that ran last, where it was among how many candidates, and what it was granted.
     last: Option<(u64, usize, usize)>,
 }
@@ -77,6 +79,7 @@ impl PctScheduler {
             fallen: FxHashMap::default(),
             lowest: INITIAL,
             operations: FxHashMap::default(),
+            places: Vec::new(),
             last: None,
         }
     }
@@ -105,14 +108,29 @@ impl PctScheduler {
 
     fn fall(&mut self, warp: u64, priority: u64) {
         self.fallen.insert(warp, priority);
+        // It may have stood at several places.
+        for (_, known) in self.places.iter_mut().filter(|(there, _)| *there == warp) {
+            *known = priority;
+        }
         self.operations.remove(&warp);
         self.last = None;
     }
 
-    fn best(&self, candidates: &[Candidate]) -> usize {
-        let priorities = candidates.iter().enumerate().map(|(at, one)| (self.priority(one.warp), at));
-        // Never empty, as the trait promises. The first of equals.
-        priorities.max_by_key(|(priority, at)| (*priority, usize::MAX - at)).map_or(0, |(_, at)| at)
+    /// The candidate with the highest priority, the first of equals.
+    fn best(&mut self, candidates: &[Candidate]) -> usize {
+        // Most candidates stand where they stood. (No warp has this number.)
+        self.places.resize(candidates.len(), (u64::MAX, 0));
+        let (mut best, mut highest) = (0, 0);
+        for (at, one) in candidates.iter().enumerate() {
+            if self.places[at].0 != one.warp {
+                self.places[at] = (one.warp, self.priority(one.warp));
+            }
+            let priority = self.places[at].1;
+            if priority > highest {
+                (best, highest) = (at, priority);
+            }
+        }
+        best
     }
 }
 

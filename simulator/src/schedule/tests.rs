@@ -55,6 +55,25 @@ fn a_pct_seed_is_a_schedule() {
 }
 
 #[test]
+fn a_pct_schedule_does_not_depend_on_where_warps_stand() {
+    // The same warps, which change places from turn to turn.
+    let mut still = PctScheduler::new(5, 3, None);
+    let mut moved = still.clone();
+    let mut rng = Rng::new(9);
+    still.begin(40);
+    moved.begin(40);
+    let all = candidates(40);
+    let mut other = all.clone();
+    for _ in 0..20_000 {
+        let (a, b) = (rng.next() as usize % 40, rng.next() as usize % 40);
+        other.swap(a, b);
+        let (one, two) = (still.next(&all), moved.next(&other));
+        assert_eq!(all[one.candidate].warp, other[two.candidate].warp);
+        assert_eq!(one.operations, two.operations);
+    }
+}
+
+#[test]
 fn depth_says_how_often_pct_changes() {
     for seed in 0..200 {
         for depth in 1..5 {

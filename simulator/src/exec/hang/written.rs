@@ -39,7 +39,8 @@ pub(in crate::exec) enum Writer {
 /// The ring.
 #[derive(Debug)]
 pub(in crate::exec) struct Written {
-    ring: Box<[Entry; ENTRIES]>,
+    /// As many as there were; no more than [`ENTRIES`].
+    ring: Vec<Entry>,
     next: usize,
     /// Some were not noted, or their entry is gone.
     lost: bool,
@@ -47,12 +48,16 @@ pub(in crate::exec) struct Written {
 
 impl Written {
     pub fn new() -> Written {
-        Written { ring: Box::new([Entry::default(); ENTRIES]), next: 0, lost: false }
+        Written { ring: Vec::new(), next: 0, lost: false }
     }
 
     #[inline(always)]
     fn push(&mut self, entry: Entry) {
-        self.ring[self.next & (ENTRIES - 1)] = entry;
+        if self.ring.len() < ENTRIES {
+            self.ring.push(entry);
+        } else {
+            self.ring[self.next & (ENTRIES - 1)] = entry;
+        }
         self.next += 1;
     }
 
