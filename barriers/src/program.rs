@@ -33,6 +33,7 @@
 
 use serde::Serialize;
 
+mod alike;
 mod condition;
 mod packed;
 #[cfg(test)]
@@ -366,6 +367,7 @@ pub struct Program {
     shape: Shape,
     warp_synchronous: bool,
     ptx_counts: bool,
+    open_end: bool,
     warps: Vec<WarpProgram>,
     conditions: Vec<Condition>,
 }
@@ -392,7 +394,14 @@ impl Program {
                 values: Vec::new(),
             })
             .collect();
-        Ok(Program { shape, warp_synchronous: false, ptx_counts: true, warps, conditions: Vec::new() })
+        Ok(Program {
+            shape,
+            warp_synchronous: false,
+            ptx_counts: true,
+            open_end: false,
+            warps,
+            conditions: Vec::new(),
+        })
     }
 
     /// The paper's counts instead of PTX's: any number of threads, each counted as one, also a warp's.
@@ -414,6 +423,17 @@ impl Program {
     /// Whether warps run in lockstep.
     pub fn warp_synchronous(&self) -> bool {
         self.warp_synchronous
+    }
+
+    /// The programs go on behind their ends, with what is known to be right: threads do not exit there, and who waits there need not do so for
+    /// ever.
+    pub fn set_open_end(&mut self) {
+        self.open_end = true;
+    }
+
+    /// Whether the programs go on behind their ends.
+    pub fn has_open_end(&self) -> bool {
+        self.open_end
     }
 
     /// Whether counts are PTX's (multiples of 32; a whole warp counts 32).

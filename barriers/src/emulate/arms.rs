@@ -165,7 +165,7 @@ impl<'a> Machine<'a> {
             let mut ends: Ends<'a> = Vec::new();
             for target in &targets {
                 let literal = match inst.kind {
-                    Kind::Branch => entry.registers.common_symbol(guard, mask),
+                    Kind::Branch if !self.rounds.has_stations() => entry.registers.common_symbol(guard, mask),
                     _ => None,
                 };
                 let taken = *target == inst.extra;

@@ -11,8 +11,14 @@ pub struct Case {
     /// Parameters in these predicates, as they can be given.
     pub params: Vec<String>,
     pub(super) induction: Option<Induction>,
-    /// The most rounds of a loop in it that something was assumed for.
+    /// Where rounds begin for which warps wait: instructions.
+    pub(super) stations: Vec<u32>,
+    /// The most rounds in which all threads meet of a loop in it that something was assumed for.
     pub rounds: u32,
+    /// The most rounds of any loop in it that something was assumed for, as a warp has them.
+    pub turns: u32,
+    /// Where the rounds of such loops begin: instructions.
+    pub found: Vec<u32>,
     /// What goes wrong need not happen in any launch: values of the first rounds were taken for those of any.
     pub widened: bool,
 }
@@ -21,6 +27,16 @@ impl Case {
     /// All that there are, with rounds of loops looked at in this way.
     pub fn all(induction: Option<Induction>) -> Case {
         Case { induction, ..Case::default() }
+    }
+
+    /// The same with a pause before each round that begins at one of these instructions.
+    pub fn with_pauses(self, stations: &[u32]) -> Case {
+        Case { stations: stations.to_vec(), ..self }
+    }
+
+    /// Whether not all rounds of a loop need be followed.
+    pub fn is_by_induction(&self) -> bool {
+        self.induction.is_some()
     }
 
     /// How many predicates are assumed to be true or false.

@@ -125,6 +125,7 @@ pub(super) struct Symbols {
     changing: FxHashMap<Changing, u32>,
     assumptions: u32,
     decisions: u64,
+    decided_last: Option<Symbol>,
 }
 
 fn mask(bytes: u8) -> u64 {
@@ -340,6 +341,11 @@ impl Symbols {
         self.decisions
     }
 
+    /// The predicate that was decided last.
+    pub fn decided_last(&self) -> Option<Symbol> {
+        self.decided_last
+    }
+
     /// Whether a predicate is known by what is assumed.
     pub fn decided(&mut self, symbol: Symbol) -> Option<bool> {
         if self.assumptions == 0 {
@@ -348,6 +354,7 @@ impl Symbols {
         let known = self.assumed.get(&(symbol.index() as u32)).copied();
         let decided = known.or_else(|| self.follows(symbol))?;
         self.decisions += 1;
+        self.decided_last = Some(symbol);
         Some(decided ^ symbol.is_negated())
     }
 

@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
         let at = self.rounds.heads[number].at.clone();
         let mut numbers = Numbers { at, round, found: FxHashSet::default() };
         for row in rows(now, self.set.flows) {
-            let all = now.warps[row.warp].lanes;
+            let all = now.lanes(&row);
             let lost = moved(&row, all, &states);
             if lost == 0 {
                 continue;
@@ -93,7 +93,8 @@ impl<'a> Machine<'a> {
         }
         self.rounds.widened = true;
         let state = self.cut_now();
-        let target = Target { state, period, due: round + period, numbers: numbers.found };
+        let marks = if self.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
+        let target = Target { state, period, due: round + period, numbers: numbers.found, marks };
         self.rounds.heads[number].target = Some(target);
     }
 
@@ -168,7 +169,7 @@ pub(super) fn covers(
     let mut instances: FxHashMap<Symbol, (Option<Symbol>, u64)> = FxHashMap::default();
     rows(now, flows).all(|row| {
         let (before, after) = (target.registers(&row), now.registers(&row));
-        lanes(now.warps[row.warp].lanes).all(|lane| {
+        lanes(now.lanes(&row)).all(|lane| {
             let known = before.known(row.row as i32) >> lane & 1 != 0;
             if !known && may_point(after, &row, lane) && !may_point(before, &row, lane) {
                 return false;
