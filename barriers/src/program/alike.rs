@@ -6,7 +6,7 @@ use super::{Addresses, LANES, Opcode, Packed, Program};
 
 impl Program {
     /// Whether two ranges of a warp's commands are the same: the same instructions of the same lanes at the same places, with the same values
-    /// as far as they are known, under conditions that come of the same branches.
+    /// as far as they are known. Conditions may differ: an access that happens and one that may happen are ordered alike.
     pub(crate) fn repeats(&self, warp: usize, first: Range<usize>, second: Range<usize>) -> bool {
         let packed = self.warps[warp].packed();
         let (first, second) = (&packed[first], &packed[second]);
@@ -15,11 +15,11 @@ impl Program {
 
     fn is_same(&self, warp: usize, a: &Packed, b: &Packed) -> bool {
         let warp = &self.warps[warp];
-        if !a.has_same_head(b) || a.lanes != b.lanes || a.origin != b.origin {
+        if a.opcode() != b.opcode() || a.lanes != b.lanes || a.origin != b.origin {
             return false;
         }
         if a.opcode() != Opcode::Access {
-            return (a.a, a.b, a.c) == (b.a, b.b, b.c);
+            return a.has_same_head(b) && (a.a, a.b, a.c) == (b.a, b.b, b.c);
         }
         let on = |lane: &u32| a.lanes >> lane & 1 != 0;
         let places = match (warp.addresses_of(a), warp.addresses_of(b)) {
@@ -28,22 +28,12 @@ impl Program {
             }
             (first, second) => (0..LANES).filter(on).all(|lane| first.lane(lane) == second.lane(lane)),
         };
+        let certain = a.condition().is_none() && b.condition().is_none();
         let values = || (0..LANES).filter(on).all(|lane| warp.value_of(a, lane) == warp.value_of(b, lane));
         places
+            && (a.kind(), a.size(), a.strength()) == (b.kind(), b.size(), b.strength())
             && a.completion() == b.completion()
-            && match (a.condition(), b.condition()) {
-                (None, None) => values(),
-                (a, b) => self.are_alike(a, b),
-            }
-    }
-
-    /// Whether conditions come of the same branches.
-    fn are_alike(&self, a: Option<u32>, b: Option<u32>) -> bool {
-        let around = |from: Option<u32>| {
-            std::iter::successors(from, |at| self.conditions[*at as usize].outer)
-                .map(|at| self.conditions[at as usize])
-                .map(|condition| (condition.origin, condition.last))
-        };
-        around(a).eq(around(b))
+            && [a, b].iter().all(|access| access.condition().is_none_or(|at| !self.is_last(at)))
+            && (!certain || values())
     }
 }

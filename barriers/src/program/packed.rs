@@ -101,7 +101,7 @@ impl Packed {
     pub(crate) fn opcode(&self) -> Opcode {
         OPCODES[(self.head & 0b1111) as usize]
     }
-    /// Whether opcode, flags and size are the same.
+    /// Whether opcode and flags are the same, and an access's size.
     pub(super) fn has_same_head(&self, other: &Packed) -> bool {
         self.head == other.head
     }
