@@ -210,16 +210,6 @@ impl<'a> Machine<'a> {
             return;
         }
         let now = self.cut_now();
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "AGAIN round {round} period {} alike {} shared {} covers {} marks {}",
-                target.period,
-                target.state.is_alike(&now),
-                target.state.shared.covers(&now.shared),
-                numbers::covers(&target, &now, (&self.symbols, self.set.flows)),
-                target.marks.len()
-            );
-        }
         if numbers::covers(&target, &now, (&self.symbols, self.set.flows)) {
             if !self.rounds.has_stations() {
                 self.rounds.covered = true;

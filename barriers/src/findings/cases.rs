@@ -84,29 +84,6 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
         looked_at += 1;
         let found = verify(options, &mut case)?;
         stations.append(&mut case.found);
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "DBG {:?} {} assumed {} rounds {} turns {} widened {} st {:?} {}",
-                first.is_by_induction(),
-                found.findings.verdict,
-                case.assumptions(),
-                case.rounds,
-                case.turns,
-                case.widened,
-                stations,
-                found
-                    .findings
-                    .refusal
-                    .as_ref()
-                    .map(|r| format!(
-                        "{} {:?} {:?}",
-                        r.reason,
-                        r.cause,
-                        r.at.as_ref().map(|a| (a.line, a.instruction.clone()))
-                    ))
-                    .unwrap_or_default()
-            );
-        }
         let findings = &found.findings;
         if findings.is_open() {
             let params = case.params.clone();
