@@ -425,17 +425,6 @@ impl Program {
         self.warp_synchronous
     }
 
-    /// The programs go on behind their ends, with what is known to be right: threads do not exit there, and who waits there need not do so for
-    /// ever.
-    pub fn set_open_end(&mut self) {
-        self.open_end = true;
-    }
-
-    /// Whether the programs go on behind their ends.
-    pub fn has_open_end(&self) -> bool {
-        self.open_end
-    }
-
     /// Whether counts are PTX's (multiples of 32; a whole warp counts 32).
     pub fn ptx_counts(&self) -> bool {
         self.ptx_counts

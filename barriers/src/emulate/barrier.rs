@@ -28,7 +28,7 @@ pub(super) struct Named {
 }
 
 /// Who has come to a use of a named barrier.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Come {
     count: Option<u32>,
     /// Somebody came without a count, and so waits for all who have not exited.

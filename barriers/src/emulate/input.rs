@@ -382,6 +382,9 @@ impl Text {
         case.symbols = machine.symbols.clone();
         (case.rounds, case.widened) = (machine.rounds.most, machine.rounds.widened);
         (case.turns, case.found) = (machine.rounds.turns, machine.stations());
+        let aims = std::mem::take(&mut machine.rounds.aims);
+        case.strays = !aims.starts_with(&case.aims);
+        case.aims = aims;
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;

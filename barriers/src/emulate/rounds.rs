@@ -10,6 +10,9 @@
 //! Numbers that have moved by the same in each period are told by one number that nobody knows ([`numbers`]), so that a loop ends for all
 //! threads together. That they still move together is a part of the proof.
 //!
+//! All cases that part after a state was assumed to come back have to assume the same state: a case that knows more of what the parameters are may
+//! know more of that state, which other cases do not lead back to. Then its assumption is made from the beginning ([`super::case`]).
+//!
 //! Source: induction over an invariant that is found by widening, as in abstract interpretation (Cousot and Cousot, POPL 1977); the
 //! invariant is checked, so that how it is found does not matter.
 //!
@@ -20,6 +23,7 @@
 
 mod numbers;
 mod pauses;
+mod print;
 mod standing;
 mod state;
 mod stations;
@@ -61,6 +65,8 @@ pub(super) struct Rounds<'a> {
     pub turns: u32,
     /// Values have been made unknown.
     pub widened: bool,
+    /// The states that had to come back, by what tells them apart.
+    pub aims: Vec<u64>,
     /// What follows has been seen.
     pub covered: bool,
     /// It will not be seen.

@@ -309,26 +309,49 @@ impl Symbols {
     /// Parameters in an expression: offset of each.
     pub fn params(&self, symbol: Symbol) -> Vec<u64> {
         let mut found = Vec::new();
+        self.walk(symbol, |node| {
+            if let Node::Param { offset, .. } = node {
+                found.push(u64::from(offset));
+            }
+        });
+        found
+    }
+
+    /// Sees all nodes of an expression.
+    fn walk(&self, symbol: Symbol, mut see: impl FnMut(Node)) {
         let mut next = vec![symbol];
         let mut seen = rustc_hash::FxHashSet::default();
         while let Some(symbol) = next.pop() {
             if !seen.insert(symbol.index()) {
                 continue;
             }
+            let node = self.node(symbol);
+            see(node);
             let mut source = |source: &Source| {
                 if let Source::Symbol(inner) = source {
                     next.push(*inner);
                 }
             };
-            match self.node(symbol) {
-                Node::Param { offset, .. } => found.push(u64::from(offset)),
-                Node::Launch { .. } | Node::Round { .. } => {}
+            match node {
+                Node::Param { .. } | Node::Launch { .. } | Node::Round { .. } => {}
                 Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
                 Node::Sum { of, .. } => next.push(of),
                 Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
             }
         }
+    }
+
+    /// Whether a number that changes from round to round is in an expression.
+    pub fn is_of_rounds(&self, symbol: Symbol) -> bool {
+        let mut found = false;
+        self.walk(symbol, |node| found |= matches!(node, Node::Round { .. }));
         found
+    }
+
+    /// The same expressions, of which nothing is assumed.
+    pub fn without_assumptions(&self) -> Symbols {
+        let (assumed, bounds) = Default::default();
+        Symbols { assumed, bounds, assumptions: 0, decisions: 0, decided_last: None, ..self.clone() }
     }
 
     /// How many predicates are assumed.

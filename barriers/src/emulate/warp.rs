@@ -8,7 +8,7 @@ use super::local::Local;
 use super::warpgroup::Multiplying;
 
 /// What a fragment is up to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// It can run.
     Ready,

@@ -6,12 +6,14 @@
 //! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
 use super::Verified;
-use crate::emulate::{Case, Induction, Options, Refusal};
+use crate::emulate::{Case, Early, Induction, Options, Refusal};
 
 /// Cases that are looked at.
 const MOST: usize = 64;
 /// The same by induction: a loop that the compiler has unrolled is two, and their numbers of rounds go together in any way.
 const MOST_BY_INDUCTION: usize = 512;
+/// Predicates that are assumed from the beginning.
+const EARLY: usize = 4;
 /// Rounds of a loop after which induction is tried.
 const MANY: u32 = 8;
 /// What is tried: short periods with few rounds first.
@@ -80,10 +82,20 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
     let (mut looked_at, mut ended) = (0, 0);
     let mut best: Option<Verified> = None;
     let mut first_refused: Option<Verified> = None;
+    let mut early: Vec<Early> = Vec::new();
     while let Some(mut case) = waiting.pop() {
         looked_at += 1;
         let found = verify(options, &mut case)?;
         stations.append(&mut case.found);
+        if case.strays {
+            let assumed = if early.len() < EARLY { case.assumed_first(first, early.clone()) } else { None };
+            let Some((cases, all)) = assumed else {
+                let (found, params) = (first_refused.unwrap_or(found), case.params);
+                return Ok(All::Open { found, params, many: None });
+            };
+            (waiting, early, ended, best) = (cases, all, 0, None);
+            continue;
+        }
         let findings = &found.findings;
         if findings.is_open() {
             let params = case.params.clone();

@@ -1,10 +1,21 @@
-//! Parts of programs that are the same.
+//! Programs that go on behind their ends with what they have done: where their parts are the same.
 
 use std::ops::Range;
 
 use super::{Addresses, LANES, Opcode, Packed, Program};
 
 impl Program {
+    /// The programs go on behind their ends, with what is known to be right: threads do not exit there, and who waits there need not do so for
+    /// ever.
+    pub fn set_open_end(&mut self) {
+        self.open_end = true;
+    }
+
+    /// Whether the programs go on behind their ends.
+    pub fn has_open_end(&self) -> bool {
+        self.open_end
+    }
+
     /// Whether two ranges of a warp's commands are the same: the same instructions of the same lanes at the same places, with the same values
     /// as far as they are known. Conditions may differ: an access that happens and one that may happen are ordered alike.
     pub(crate) fn repeats(&self, warp: usize, first: Range<usize>, second: Range<usize>) -> bool {

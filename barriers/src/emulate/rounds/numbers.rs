@@ -65,6 +65,7 @@ impl<'a> Machine<'a> {
         let why = Why::at(behind.map_or(0, |pc| pc - 1));
         let at = self.rounds.heads[number].at.clone();
         let mut numbers = Numbers { at, round, found: FxHashSet::default() };
+        let mut all_made = FxHashMap::default();
         for row in rows(now, self.set.flows) {
             let all = now.lanes(&row);
             let lost = moved(&row, all, &states);
@@ -86,6 +87,7 @@ impl<'a> Machine<'a> {
                 made.extend(symbol.map(|symbol| (*lane, symbol)));
             }
             self.make_unknown(&row, lost, why.tainted(points), &made);
+            all_made.extend(made.iter().map(|(lane, symbol)| ((row, *lane), *symbol)));
         }
         self.ctas[0].shared.join(&before.shared, why.tainted(true));
         for (warp, before) in self.warps.iter_mut().zip(&before.warps) {
@@ -93,6 +95,7 @@ impl<'a> Machine<'a> {
         }
         self.rounds.widened = true;
         let state = self.cut_now();
+        self.rounds.aims.push(state.print(self.set.flows, &all_made));
         let marks = if self.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
         let target = Target { state, period, due: round + period, numbers: numbers.found, marks };
         self.rounds.heads[number].target = Some(target);

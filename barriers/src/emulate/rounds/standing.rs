@@ -5,7 +5,7 @@ use crate::emulate::machine::Machine;
 use crate::emulate::mbarrier::Phases;
 
 /// How the barriers of a CTA stand.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Standing {
     named: [Come; 16],
     /// By offset.

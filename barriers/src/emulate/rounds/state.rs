@@ -1,5 +1,7 @@
 //! The state at a cut or a pause: all that what follows depends on.
 
+use std::hash::{Hash, Hasher};
+
 use bugaroo_simulator::SHARED_WINDOW;
 use bugaroo_simulator::alu::Width;
 
@@ -33,7 +35,7 @@ pub(super) struct Waiting<'a> {
 }
 
 /// Lanes at one instruction of one call.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Hash)]
 struct Placed {
     mask: u32,
     pc: u32,
@@ -70,6 +72,18 @@ impl Cut<'_> {
             && self.warps.iter().zip(&other.warps).all(same)
     }
 
+    /// Tells a hasher where threads are, and how barriers stand.
+    pub fn hash_places(&self, hasher: &mut impl Hasher) {
+        (self.escaped, &self.standing).hash(hasher);
+        for warp in &self.warps {
+            (warp.lanes, &warp.fragments).hash(hasher);
+            for call in &warp.calls {
+                (call.function, call.lanes, call.return_pc, call.local_base, call.grown, call.parent)
+                    .hash(hasher);
+            }
+        }
+    }
+
     /// Lanes that a row is of.
     pub fn lanes(&self, row: &Row) -> u32 {
         self.warps[row.warp].calls[row.call].lanes
@@ -77,7 +91,7 @@ impl Cut<'_> {
 }
 
 /// A row of one of a warp's calls.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Row {
     pub warp: usize,
     pub call: usize,
