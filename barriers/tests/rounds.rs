@@ -114,6 +114,17 @@ fn late_rounds_go_wrong() {
     }
 }
 
+/// A case that knows more of the parameters knows more of how the rounds begin; what later rounds do to that, other cases have to look at.
+#[test]
+fn what_a_case_knows_of_the_beginning() {
+    let before = "setp.eq.u32 p, m, 3;\nmov.u32 q, 5;\n@!p bra FIVE;\nmov.u32 q, 1;\nFIVE:\nmov.u32 s, 1;";
+    // `s` is a number that hardly any round has. In the end `q` may be 2 in a round in which `s` is 17.
+    let late = "st.shared.u32 [mine], v;\nbar.sync 0;\nld.shared.u32 y, [other];\nbar.sync 0;\nmul.lo.u32 s, s, 5;\nadd.u32 s, s, 3;\n\
+                setp.eq.u32 p, s, 40000;\nselp.u32 q, 2, q, p;\nsetp.ne.u32 p, s, 17;\n@p bra SKIP;\nsetp.ne.u32 p, m, 3;\n@p bra SKIP;\n\
+                shr.u32 x, q, 1;\nshl.b32 x, x, 13;\nadd.u32 x, x, mine;\nst.shared.u32 [x], v;\nbar.sync 0;\nSKIP:";
+    assert_ne!(looping(before, late).verdict, "verified");
+}
+
 /// Sums of atomic additions are known behind barriers, and go on from round to round.
 #[test]
 fn sums_go_on() {

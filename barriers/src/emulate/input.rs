@@ -377,6 +377,7 @@ impl Text {
             misuse: None,
             rounds: Rounds::new(case.induction, stations),
         };
+        machine.symbols.forget_reach();
         machine.start(launched.function);
         let finished = machine.run(backwards);
         case.symbols = machine.symbols.clone();

@@ -73,6 +73,10 @@ pub(super) struct Rounds<'a> {
     given_up: bool,
     /// Times that any head was reached.
     clock: u64,
+    /// Pauses since each of which something was decided by assumption.
+    pauses: u64,
+    /// How often that was so at the last pause.
+    decisions: u64,
     heads: Vec<Head<'a>>,
     /// By instruction, whether rounds begin there for which warps wait; empty: for none.
     stations: Vec<bool>,
@@ -89,7 +93,7 @@ impl Rounds<'_> {
     /// Whether so many pauses have been that none of them will be found to come back.
     fn is_late(&self) -> bool {
         let of = |n: Induction| u64::from(n.exact + (PATIENCE + 3) * n.longest + 8);
-        self.induction.is_none_or(|induction| self.clock > of(induction))
+        self.induction.is_none_or(|induction| self.pauses > of(induction))
     }
 }
 
@@ -107,11 +111,22 @@ struct Head<'a> {
     states: Vec<(u64, Cut<'a>)>,
     target: Option<Target<'a>>,
     patience: u32,
+    /// Nothing is taken to be known of numbers that change.
+    is_plain: bool,
 }
 
 impl Head<'_> {
     fn new(at: Vec<u32>) -> Self {
-        Head { at, decisions: 0, times: 0, last: 0, states: Vec::new(), target: None, patience: PATIENCE }
+        Head {
+            at,
+            decisions: 0,
+            times: 0,
+            last: 0,
+            states: Vec::new(),
+            target: None,
+            patience: PATIENCE,
+            is_plain: false,
+        }
     }
 }
 
@@ -216,7 +231,10 @@ impl<'a> Machine<'a> {
             return;
         }
         let now = self.cut_now();
-        if numbers::covers(&target, &now, (&self.symbols, self.set.flows)) {
+        let instances = numbers::covers(&target, &now, (&self.symbols, self.set.flows));
+        let keeps = instances.as_ref().map(|instances| self.symbols.keeps(instances));
+        self.rounds.heads[number].is_plain |= keeps == Some(false);
+        if keeps == Some(true) {
             if !self.rounds.has_stations() {
                 self.rounds.covered = true;
                 return;

@@ -7,6 +7,8 @@
 //! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
 //! does ([`crate::findings`]).
 
+mod reach;
+
 use bugaroo_simulator::alu::{RowFn, Width};
 use rustc_hash::FxHashMap;
 
@@ -109,6 +111,8 @@ pub(super) struct RowShape {
 /// Between which values a number lies, both ends included: as signed and as unsigned.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
+    /// Of the number.
+    bytes: u8,
     signed: (i64, i64),
     unsigned: (u64, u64),
 }
@@ -121,6 +125,9 @@ pub(super) struct Symbols {
     function_numbers: FxHashMap<(usize, [Width; 5]), u32>,
     assumed: FxHashMap<u32, bool>,
     bounds: FxHashMap<u32, Bounds>,
+    /// How far numbers are from their limits, in this emulation and as noted first.
+    reach: FxHashMap<reach::Pair, reach::Distance>,
+    noted: FxHashMap<Symbol, Vec<(reach::Pair, reach::Distance)>>,
     lows: FxHashMap<u32, Low>,
     changing: FxHashMap<Changing, u32>,
     assumptions: u32,
@@ -289,7 +296,7 @@ impl Symbols {
                 let bounds = self.bounds_mut(x, bytes);
                 let s = signed(c, bytes);
                 if holds {
-                    *bounds = Bounds { signed: (s, s), unsigned: (c, c) };
+                    *bounds = Bounds { bytes, signed: (s, s), unsigned: (c, c) };
                 } else {
                     bounds.signed.0 += i64::from(bounds.signed.0 == s && s < i64::MAX);
                     bounds.signed.1 -= i64::from(bounds.signed.1 == s && s > i64::MIN);
@@ -302,7 +309,7 @@ impl Symbols {
     }
 
     fn bounds_mut(&mut self, symbol: Symbol, bytes: u8) -> &mut Bounds {
-        let all = Bounds { signed: extremes(bytes), unsigned: (0, mask(bytes)) };
+        let all = Bounds { bytes, signed: extremes(bytes), unsigned: (0, mask(bytes)) };
         self.bounds.entry(symbol.bits()).or_insert(all)
     }
 
@@ -350,8 +357,8 @@ impl Symbols {
 
     /// The same expressions, of which nothing is assumed.
     pub fn without_assumptions(&self) -> Symbols {
-        let (assumed, bounds) = Default::default();
-        Symbols { assumed, bounds, assumptions: 0, decisions: 0, decided_last: None, ..self.clone() }
+        let (assumed, bounds, noted) = Default::default();
+        Symbols { assumed, bounds, noted, assumptions: 0, decisions: 0, decided_last: None, ..self.clone() }
     }
 
     /// How many predicates are assumed.
@@ -410,6 +417,7 @@ impl Symbols {
                 let only = bounds.signed == (s, s) || bounds.unsigned == (c, c);
                 if outside { Some(false) } else { only.then_some(true) }
             }
+            (order, Source::Symbol(a), Source::Symbol(b)) => self.by_reach(order, bytes, a, b),
             _ => None,
         }
     }

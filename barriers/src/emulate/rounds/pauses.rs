@@ -58,6 +58,9 @@ impl<'a> Machine<'a> {
         if !self.warps.iter().any(|warp| warp.fragments.iter().any(pausing)) {
             return Ok(false);
         }
+        let decisions = self.symbols.decisions();
+        self.rounds.pauses += u64::from(decisions != self.rounds.decisions);
+        self.rounds.decisions = decisions;
         if self.is_quiet() {
             let mut at = Vec::new();
             for warp in &self.warps {
@@ -67,10 +70,10 @@ impl<'a> Machine<'a> {
                 at.push(u32::MAX);
             }
             self.reached(at);
-            if self.rounds.given_up || self.rounds.is_late() {
-                let message = "rounds of a loop that are not seen to come back";
-                return Err(Refusal::new(RefusalKind::NotVerifiable, message));
-            }
+        }
+        if !self.rounds.covered && (self.rounds.given_up || self.rounds.is_late()) {
+            let message = "rounds of a loop that are not seen to come back";
+            return Err(Refusal::new(RefusalKind::NotVerifiable, message));
         }
         for warp in &mut self.warps {
             for fragment in warp.fragments.iter_mut().filter(|fragment| pausing(fragment)) {

@@ -11,9 +11,10 @@ use crate::emulate::symbol::{Source, Symbol};
 
 impl Cut<'_> {
     /// A number that tells it from other states, where lanes of rows hold numbers that were `made` for it: what is assumed of these is no part
-    /// of it.
-    pub fn print(&self, flows: &[Flow], made: &FxHashMap<(Row, usize), Symbol>) -> u64 {
+    /// of it. `known` is what is known of them beside.
+    pub fn print(&self, flows: &[Flow], made: &FxHashMap<(Row, usize), Symbol>, known: impl Hash) -> u64 {
         let mut hasher = DefaultHasher::new();
+        known.hash(&mut hasher);
         self.hash_places(&mut hasher);
         for row in rows(self, flows) {
             let registers = self.registers(&row);
