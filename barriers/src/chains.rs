@@ -110,6 +110,7 @@ impl Layout {
                 }
                 debug_assert!(is_synchronising(command));
                 layout.has_time |= command.opcode() == Opcode::ClusterArrive && command.flag();
+                layout.has_time |= command.opcode() == Opcode::CpAsyncArrive;
                 layout.has_init_fences |= command.opcode() == Opcode::ProxyFence && command.flag();
                 // What one lane does for an mbarrier concerns its order alone; a wide chain splits where some lanes do not.
                 if !program.warp_synchronous() && command.lanes != warp.lanes() {

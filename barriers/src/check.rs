@@ -34,15 +34,17 @@ pub fn check(program: &Program) -> Report {
     let mut machine = Machine::new(program, &layout);
     report.misuse = machine.run(&mut Nobody).err();
     report.stats.dynamic_barriers = machine.completed;
-    if report.misuse.is_none() && !machine.is_done() {
+    // What comes behind an open end is right.
+    let ends = !program.has_open_end();
+    if ends && report.misuse.is_none() && !machine.is_done() {
         report.deadlock = Some(explain::deadlock(&machine));
     }
-    if report.misuse.is_none() && report.deadlock.is_none() {
+    if ends && report.misuse.is_none() && report.deadlock.is_none() {
         report.misuse = machine.bytes_in_the_end();
     }
     report.recycling = std::mem::take(&mut machine.recycling);
     report.unwaited = std::mem::take(&mut machine.unwaited);
-    if report.misuse.is_none() {
+    if ends && report.misuse.is_none() {
         // After a misuse nothing goes on, so that nothing completes.
         report.unfinished = machine.unfinished();
     }

@@ -224,6 +224,7 @@ impl<'a> Machine<'a> {
                     self.observe(chain, commands.len(), None, observer);
                 }
                 let rest = lanes & !self.runners[chain as usize].exited;
+                let rest = if self.program.has_open_end() { 0 } else { rest };
                 self.exit(chain, rest, commands.len() as u32, observer)?;
                 self.runners[chain as usize].state = State::Finished;
                 if layout.chains[chain as usize].groups[group_index(GroupKind::Wgmma)].is_some() {

@@ -33,6 +33,7 @@
 
 use serde::Serialize;
 
+mod alike;
 mod condition;
 mod packed;
 #[cfg(test)]
@@ -366,6 +367,7 @@ pub struct Program {
     shape: Shape,
     warp_synchronous: bool,
     ptx_counts: bool,
+    open_end: bool,
     warps: Vec<WarpProgram>,
     conditions: Vec<Condition>,
 }
@@ -392,7 +394,14 @@ impl Program {
                 values: Vec::new(),
             })
             .collect();
-        Ok(Program { shape, warp_synchronous: false, ptx_counts: true, warps, conditions: Vec::new() })
+        Ok(Program {
+            shape,
+            warp_synchronous: false,
+            ptx_counts: true,
+            open_end: false,
+            warps,
+            conditions: Vec::new(),
+        })
     }
 
     /// The paper's counts instead of PTX's: any number of threads, each counted as one, also a warp's.

@@ -164,11 +164,12 @@ impl<'a> Machine<'a> {
             let forgotten = self.doubt.forgotten;
             let mut ends: Ends<'a> = Vec::new();
             for target in &targets {
-                let literal = match inst.kind {
+                let common = match inst.kind {
                     Kind::Branch => entry.registers.common_symbol(guard, mask),
                     _ => None,
                 };
                 let taken = *target == inst.extra;
+                let literal = common.filter(|_| !self.rounds.has_stations());
                 let literal = literal.map(|symbol| Literal {
                     value: symbol.index() as u32,
                     holds: taken ^ symbol.is_negated() ^ (inst.guard_flip != 0),
@@ -176,7 +177,17 @@ impl<'a> Machine<'a> {
                 let condition = Condition { origin: pc, literal, outer, last: false };
                 self.doubt.condition = Some(self.out.condition(condition));
                 self.install(w, frame, &entry);
-                self.arm(w, frame, (mask, *target), &inner, &mut ends, why)?;
+                if ends.is_empty() || cyclic {
+                    self.arm(w, frame, (mask, *target), &inner, &mut ends, why)?;
+                    continue;
+                }
+                let mut others: Ends<'a> = Vec::new();
+                self.arm(w, frame, (mask, *target), &inner, &mut others, why)?;
+                let condition = common.filter(|_| targets.len() == 2).map(|symbol| {
+                    // Whether this arm is the one that is run.
+                    if taken ^ (inst.guard_flip != 0) { symbol } else { symbol.not() }
+                });
+                self.join_arms(frame, &mut ends, others, condition, why);
             }
             if !cyclic {
                 break ends;

@@ -24,6 +24,12 @@ pub(super) struct Named {
     uses: u32,
     /// Who came first to this use.
     first: Option<Place>,
+    come: Come,
+}
+
+/// Who has come to a use of a named barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Come {
     count: Option<u32>,
     /// Somebody came without a count, and so waits for all who have not exited.
     all: bool,
@@ -45,6 +51,11 @@ impl Named {
     /// Nobody has come to it since its last use.
     pub fn is_idle(&self) -> bool {
         self.first.is_none()
+    }
+
+    /// Who has come to it since then.
+    pub fn come(&self) -> Come {
+        self.come
     }
 }
 
@@ -125,27 +136,28 @@ impl Machine<'_> {
             let place = Place { threads, origin: pc, command: 0 };
             let full = self.set.block.iter().product::<u32>().next_multiple_of(32);
             let first = *state.first.get_or_insert(place);
-            let how_many = |all: bool| if all { Count::All } else { count_of(state.count) };
-            if first != place && state.count.unwrap_or(full) != count.unwrap_or(full) {
+            let how_many = |all: bool| if all { Count::All } else { count_of(state.come.count) };
+            if first != place && state.come.count.unwrap_or(full) != count.unwrap_or(full) {
                 self.misuse = Some(Misuse::CountsDiffer {
                     resource: Resource::Named { cta: cta as u32, id },
                     generation: state.uses + 1,
                     first,
-                    first_count: how_many(state.all),
+                    first_count: how_many(state.come.all),
                     second: place,
                     second_count: count_of(count),
                 });
                 return Ok(());
             }
-            state.count = count.or(state.count);
-            state.all |= count.is_none();
+            state.come.count = count.or(state.come.count);
+            state.come.all |= count.is_none();
             if let BarrierAction::Reduce(_, _, slot, negated) = barrier.action {
                 let yes = registers.predicate(slot) ^ if negated { !0 } else { 0 };
-                state.yes += (yes & fragment.mask).count_ones();
-                state.votes += fragment.mask.count_ones();
+                state.come.yes += (yes & fragment.mask).count_ones();
+                state.come.votes += fragment.mask.count_ones();
                 if fragment.mask & (!registers.known(slot) | self.warps[w].leavers.lanes) != 0 {
                     let why = registers.why(slot);
-                    state.why = state.why.or(Some(if why == Why::NEVER { Why::at(pc) } else { why }));
+                    state.come.why =
+                        state.come.why.or(Some(if why == Why::NEVER { Why::at(pc) } else { why }));
                 }
             }
             let fragment = &mut self.warps[w].fragments[at];
@@ -156,8 +168,8 @@ impl Machine<'_> {
                 fragment.state = State::Barrier(id);
             }
         }
-        state.warps |= 1 << index;
-        state.arrived += 32;
+        state.come.warps |= 1 << index;
+        state.come.arrived += 32;
         self.ctas[cta].barriers[id as usize] = state;
         self.try_release(cta, id)
     }
@@ -181,12 +193,12 @@ impl Machine<'_> {
         if state.first.is_none() {
             return Ok(());
         }
-        let complete = match state.count {
-            Some(count) if !state.all => state.arrived >= count,
+        let complete = match state.come.count {
+            Some(count) if !state.come.all => state.come.arrived >= count,
             _ => {
                 let own = self.warps.iter().filter(|warp| warp.cta as usize == cta);
-                let gone = |warp: &&Warp| warp.alive == 0 && state.warps >> warp.index & 1 == 0;
-                state.arrived / 32 + own.clone().filter(gone).count() as u32 >= own.count() as u32
+                let gone = |warp: &&Warp| warp.alive == 0 && state.come.warps >> warp.index & 1 == 0;
+                state.come.arrived / 32 + own.clone().filter(gone).count() as u32 >= own.count() as u32
             }
         };
         if !complete {
@@ -201,14 +213,14 @@ impl Machine<'_> {
                 let barrier = image.barriers[image.code[fragment.pc as usize].extra as usize];
                 if let BarrierAction::Reduce(op, dst, ..) = barrier.action {
                     let (value, width) = match op {
-                        BarRed::Popc => (state.yes, Width::W32),
-                        BarRed::And => (u32::from(state.yes == state.votes), Width::Pred),
-                        BarRed::Or => (u32::from(state.yes != 0), Width::Pred),
+                        BarRed::Popc => (state.come.yes, Width::W32),
+                        BarRed::And => (u32::from(state.come.yes == state.come.votes), Width::Pred),
+                        BarRed::Or => (u32::from(state.come.yes != 0), Width::Pred),
                     };
                     let registers = &mut self.frames[fragment.frame as usize].registers;
                     lanes(fragment.mask).for_each(|lane| registers.write(dst, width, lane, u64::from(value)));
-                    let known = if state.why.is_none() { !0 } else { 0 };
-                    registers.mark(dst, fragment.mask, known, state.why.unwrap_or(Why::NEVER));
+                    let known = if state.come.why.is_none() { !0 } else { 0 };
+                    registers.mark(dst, fragment.mask, known, state.come.why.unwrap_or(Why::NEVER));
                 }
                 fragment.state = State::Ready;
                 fragment.pc += 1;

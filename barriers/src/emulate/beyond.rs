@@ -7,6 +7,7 @@ use bugaroo_simulator::decoded::{BarrierAction, Kind};
 
 use super::machine::Machine;
 use super::registers::{Why, lanes};
+use super::rounds::Rounds;
 use super::warp::State;
 use crate::program::Program;
 
@@ -18,6 +19,7 @@ impl Machine<'_> {
     pub fn beyond(mut self, backwards: bool) -> Program {
         // A bound of its own: an endless loop explains nothing.
         self.set.max_steps = self.set.max_steps.min(self.steps.saturating_mul(2).saturating_add(100_000));
+        self.rounds = Rounds::default();
         for _ in 0..ROUNDS {
             self.let_go();
             if self.run(backwards) != Ok(false) {
@@ -61,6 +63,7 @@ impl Machine<'_> {
                     }
                     State::Phase { answer: None, behind: then, .. } => behind = then,
                     State::Cluster | State::Converging => {}
+                    State::Pausing => behind = fragment.pc,
                 }
                 fragment.state = State::Ready;
                 fragment.pc = behind;

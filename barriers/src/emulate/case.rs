@@ -8,14 +8,30 @@ use super::symbol::{Symbol, Symbols};
 pub struct Case {
     pub(super) symbols: Symbols,
     pub(super) asked: Option<Symbol>,
+    /// The predicate that was assumed last.
+    assumed: Option<Symbol>,
+    /// States that had to come back when that was not assumed yet, by what tells them apart.
+    pub(super) aims: Vec<u64>,
+    /// They are not the same now: what is assumed says more about how they are reached.
+    pub strays: bool,
     /// Parameters in these predicates, as they can be given.
     pub params: Vec<String>,
     pub(super) induction: Option<Induction>,
-    /// The most rounds of a loop in it that something was assumed for.
+    /// Where rounds begin for which warps wait: instructions.
+    pub(super) stations: Vec<u32>,
+    /// The most rounds in which all threads meet of a loop in it that something was assumed for.
     pub rounds: u32,
+    /// The most rounds of any loop in it that something was assumed for, as a warp has them.
+    pub turns: u32,
+    /// Where the rounds of such loops begin: instructions.
+    pub found: Vec<u32>,
     /// What goes wrong need not happen in any launch: values of the first rounds were taken for those of any.
     pub widened: bool,
 }
+
+/// A predicate that is assumed to be true or false from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Early(Symbol);
 
 impl Case {
     /// All that there are, with rounds of loops looked at in this way.
@@ -23,14 +39,39 @@ impl Case {
         Case { induction, ..Case::default() }
     }
 
+    /// The same with a pause before each round that begins at one of these instructions.
+    pub fn with_pauses(self, stations: &[u32]) -> Case {
+        Case { stations: stations.to_vec(), ..self }
+    }
+
+    /// Whether not all rounds of a loop need be followed.
+    pub fn is_by_induction(&self) -> bool {
+        self.induction.is_some()
+    }
+
     /// How many predicates are assumed to be true or false.
     pub fn assumptions(&self) -> u32 {
         self.symbols.assumptions()
     }
 
+    /// Cases like `first` in which each of these predicates and the one that was assumed last is assumed from the beginning; None if that is one of
+    /// a round. Answers the predicates, too.
+    pub fn assumed_first(&self, first: &Case, mut before: Vec<Early>) -> Option<(Vec<Case>, Vec<Early>)> {
+        let last = self.assumed.filter(|symbol| !self.symbols.is_of_rounds(*symbol))?;
+        before.push(Early(last));
+        let root = Case { symbols: self.symbols.without_assumptions(), ..first.clone() };
+        let mut cases = vec![root];
+        for Early(symbol) in &before {
+            let asked = |case: Case| Case { asked: Some(*symbol), ..case };
+            cases = cases.into_iter().filter_map(|case| asked(case).parted()).flatten().collect();
+        }
+        Some((cases, before))
+    }
+
     /// Both cases of the predicate without which a kernel was refused; None if there is no such predicate.
     pub fn parted(mut self) -> Option<[Case; 2]> {
         let asked = self.asked.take()?;
+        self.assumed = Some(asked);
         let mut other = self.clone();
         self.symbols.assume(asked, true);
         other.symbols.assume(asked, false);

@@ -336,6 +336,11 @@ impl Text {
         let warps: Vec<_> = (0..shape.warps())
             .map(|w| Machine::warp(w % warps_per_cta, shape.cta_of(w), shape.lanes(w)))
             .collect();
+        let mut stations = Vec::new();
+        for pc in &case.stations {
+            stations.resize(image.code.len(), false);
+            stations[*pc as usize] = true;
+        }
         let mut machine = Machine {
             set: Setting {
                 image,
@@ -370,12 +375,17 @@ impl Text {
             doubt: Doubt::default(),
             counters: Counters::default(),
             misuse: None,
-            rounds: Rounds::new(case.induction),
+            rounds: Rounds::new(case.induction, stations),
         };
+        machine.symbols.forget_reach();
         machine.start(launched.function);
         let finished = machine.run(backwards);
         case.symbols = machine.symbols.clone();
         (case.rounds, case.widened) = (machine.rounds.most, machine.rounds.widened);
+        (case.turns, case.found) = (machine.rounds.turns, machine.stations());
+        let aims = std::mem::take(&mut machine.rounds.aims);
+        case.strays = !aims.starts_with(&case.aims);
+        case.aims = aims;
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;

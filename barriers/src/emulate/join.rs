@@ -2,7 +2,9 @@
 
 use super::local::Local;
 use super::machine::Machine;
-use super::registers::{Registers, Why};
+use super::registers::{Registers, Why, lanes};
+use super::symbol::Symbol;
+use bugaroo_simulator::alu::Width;
 
 /// What is known of some lanes.
 pub(super) struct State<'a> {
@@ -48,6 +50,39 @@ impl<'a> Machine<'a> {
                     local: self.warps[w].local.clone(),
                 };
                 self.merge(frame, state, &now, why);
+            }
+        }
+    }
+
+    /// Joins where lanes end by way of another arm. A predicate that is known in both arms and not the same is `condition`, under which the other
+    /// arm is run, or its negation.
+    pub fn join_arms(
+        &self,
+        frame: u32,
+        ends: &mut Ends<'a>,
+        others: Ends<'a>,
+        condition: Option<Symbol>,
+        why: Why,
+    ) {
+        let rows = &self.set.flows[self.frames[frame as usize].function as usize].rows;
+        for (end, other) in others {
+            let Some((_, state)) = ends.iter_mut().find(|(known, _)| *known == end) else {
+                ends.push((end, other));
+                continue;
+            };
+            let both = state.mask & other.mask;
+            let mut chosen = Vec::new();
+            for (row, _) in rows.iter().filter(|(_, width)| *width == Width::Pred && condition.is_some()) {
+                let (a, b, slot) = (&state.registers, &other.registers, *row as i32);
+                let differ = a.known(slot) & b.known(slot) & (a.predicate(slot) ^ b.predicate(slot)) & both;
+                chosen.push((*row, differ, b.predicate(slot)));
+            }
+            self.merge(frame, state, &other, why);
+            for (row, differ, holds) in chosen {
+                for lane in lanes(differ) {
+                    let symbol = condition.map(|c| if holds >> lane & 1 != 0 { c } else { c.not() });
+                    symbol.into_iter().for_each(|symbol| state.registers.set_symbol(row, lane, symbol));
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Local memory of a warp's lanes: bytes that are known or not.
 
+use std::hash::{Hash, Hasher};
+
 use super::registers::{Why, lanes};
 
 /// Local memory of a warp's lanes. It grows as it is written.
@@ -111,5 +113,14 @@ impl Local {
                     (false, is_known) => !is_known || may_point,
                 })
         })
+    }
+
+    /// Tells a hasher what is known.
+    pub fn hash_known(&self, hasher: &mut impl Hasher) {
+        for lane in &self.lanes {
+            let known = lane.known.iter().zip(&lane.bytes).enumerate().filter(|(_, (known, _))| **known);
+            known.for_each(|(at, (_, byte))| (at, byte).hash(hasher));
+            lane.why.is_some_and(Why::is_tainted).hash(hasher);
+        }
     }
 }

@@ -137,8 +137,11 @@ impl<'a> Machine<'a> {
             if self.warps.iter().all(|warp| warp.fragments.is_empty()) {
                 return Ok(true);
             }
-            if !progress {
+            if !progress && !self.pause()? {
                 return Ok(false);
+            }
+            if self.rounds.covered {
+                return Ok(true);
             }
         }
     }
@@ -454,6 +457,7 @@ impl<'a> Machine<'a> {
             cta,
             local: Local::default(),
             leavers: Leavers::default(),
+            passing: 0,
             released: (0, 0),
             met: 0,
             multiplying: Multiplying::default(),

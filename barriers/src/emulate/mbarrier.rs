@@ -14,7 +14,7 @@ use super::warp::State;
 use crate::program::{Action, RANK_SHIFT};
 
 /// An mbarrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Phases {
     /// Arrivals that a phase takes.
     pub expected: u32,

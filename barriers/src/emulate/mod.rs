@@ -68,7 +68,7 @@ mod text;
 mod warp;
 mod warpgroup;
 
-pub use case::Case;
+pub use case::{Case, Early};
 pub use input::{DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
 pub use refusal::{Cause, Refusal, RefusalKind};
 pub use rounds::Induction;

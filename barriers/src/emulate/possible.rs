@@ -55,7 +55,9 @@ impl<'a> Machine<'a> {
             let why = without.registers.why(guard).plain();
             let inner = open & !self.outside(w, frame, inst, open);
             let (outer, depth) = (self.doubt.condition, self.doubt.depth);
-            let literal = without.registers.common_symbol(guard, open).map(|symbol| Literal {
+            let symbol = without.registers.common_symbol(guard, open);
+            let symbol = symbol.filter(|_| !self.rounds.has_stations());
+            let literal = symbol.map(|symbol| Literal {
                 value: symbol.index() as u32,
                 holds: !(symbol.is_negated() ^ (inst.guard_flip != 0)),
             });

@@ -14,7 +14,7 @@ use super::symbol::Symbol;
 struct Chunk([u8; 64]);
 
 /// Where an unknown value came from: the instruction that brought it in, and whether an address of shared memory may be in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Why(u32);
 
 impl Why {

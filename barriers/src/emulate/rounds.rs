@@ -10,6 +10,9 @@
 //! Numbers that have moved by the same in each period are told by one number that nobody knows ([`numbers`]), so that a loop ends for all
 //! threads together. That they still move together is a part of the proof.
 //!
+//! All cases that part after a state was assumed to come back have to assume the same state: a case that knows more of what the parameters are may
+//! know more of that state, which other cases do not lead back to. Then its assumption is made from the beginning ([`super::case`]).
+//!
 //! Source: induction over an invariant that is found by widening, as in abstract interpretation (Cousot and Cousot, POPL 1977); the
 //! invariant is checked, so that how it is found does not matter.
 //!
@@ -19,19 +22,26 @@
 //! What goes wrong behind widened values need not happen in any launch ([`crate::findings`] takes none of it for an error).
 
 mod numbers;
+mod pauses;
+mod print;
+mod standing;
 mod state;
+mod stations;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::barrier::Named;
 use super::flow::Flow;
 use super::machine::Machine;
 use super::symbol::Symbol;
 use super::warp::{State, Warp};
+use pauses::Mark;
 use state::{Cut, Row, moved, rows};
 
 /// Times that what was made unknown may not have been enough.
 const PATIENCE: u32 = 8;
+/// Periods that are followed from a state with pauses.
+const PERIODS: usize = 2;
 
 /// How rounds are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,25 +61,45 @@ pub(super) struct Rounds<'a> {
     pub under_way: bool,
     /// The most often that a head was reached.
     pub most: u32,
+    /// The most predicates that a warp has had decided by assumption at one instruction.
+    pub turns: u32,
     /// Values have been made unknown.
     pub widened: bool,
+    /// The states that had to come back, by what tells them apart.
+    pub aims: Vec<u64>,
     /// What follows has been seen.
     pub covered: bool,
+    /// It will not be seen.
+    given_up: bool,
     /// Times that any head was reached.
     clock: u64,
+    /// Pauses since each of which something was decided by assumption.
+    pauses: u64,
+    /// How often that was so at the last pause.
+    decisions: u64,
     heads: Vec<Head<'a>>,
+    /// By instruction, whether rounds begin there for which warps wait; empty: for none.
+    stations: Vec<bool>,
+    /// By warp and instruction, the predicates that were decided by assumption.
+    decided: FxHashMap<(usize, u32), FxHashSet<Symbol>>,
 }
 
 impl Rounds<'_> {
     /// Those of an emulation that begins.
-    pub fn new(induction: Option<Induction>) -> Self {
-        Rounds { induction, ..Rounds::default() }
+    pub fn new(induction: Option<Induction>, stations: Vec<bool>) -> Self {
+        Rounds { induction, stations, ..Rounds::default() }
+    }
+
+    /// Whether so many pauses have been that none of them will be found to come back.
+    fn is_late(&self) -> bool {
+        let of = |n: Induction| u64::from(n.exact + (PATIENCE + 3) * n.longest + 8);
+        self.induction.is_none_or(|induction| self.pauses > of(induction))
     }
 }
 
-/// A barrier that all threads have met at.
+/// A barrier that all threads have met at, or where they are in a pause.
 struct Head<'a> {
-    /// The instruction behind it, by warp.
+    /// The instruction behind the barrier, by warp; of a pause, the instructions of all lanes.
     at: Vec<u32>,
     /// Predicates that had been decided by assumption then.
     decisions: u64,
@@ -81,11 +111,22 @@ struct Head<'a> {
     states: Vec<(u64, Cut<'a>)>,
     target: Option<Target<'a>>,
     patience: u32,
+    /// Nothing is taken to be known of numbers that change.
+    is_plain: bool,
 }
 
 impl Head<'_> {
     fn new(at: Vec<u32>) -> Self {
-        Head { at, decisions: 0, times: 0, last: 0, states: Vec::new(), target: None, patience: PATIENCE }
+        Head {
+            at,
+            decisions: 0,
+            times: 0,
+            last: 0,
+            states: Vec::new(),
+            target: None,
+            patience: PATIENCE,
+            is_plain: false,
+        }
     }
 }
 
@@ -98,6 +139,8 @@ struct Target<'a> {
     due: u32,
     /// The numbers that stand for what changes.
     numbers: FxHashSet<Symbol>,
+    /// How far programs and barriers were, then and after each period.
+    marks: Vec<Mark>,
 }
 
 impl<'a> Machine<'a> {
@@ -121,8 +164,16 @@ impl<'a> Machine<'a> {
 
     /// All threads have met, and are about to go on.
     pub fn cut(&mut self) {
+        if self.rounds.has_stations() {
+            return;
+        }
         let pc = |warp: &Warp| warp.fragments.first().map_or(u32::MAX, |only| only.pc);
         let at: Vec<u32> = self.warps.iter().map(pc).collect();
+        self.reached(at);
+    }
+
+    /// A head was reached.
+    fn reached(&mut self, at: Vec<u32>) {
         let rounds = &mut self.rounds;
         let known = rounds.heads.iter().position(|head| head.at == at);
         let number = known.unwrap_or_else(|| {
@@ -172,7 +223,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A head was reached that has a target.
-    fn again(&mut self, number: usize, target: Target<'a>) {
+    fn again(&mut self, number: usize, mut target: Target<'a>) {
         let head = &mut self.rounds.heads[number];
         let round = head.times;
         if round < target.due {
@@ -180,14 +231,32 @@ impl<'a> Machine<'a> {
             return;
         }
         let now = self.cut_now();
-        if numbers::covers(&target, &now, (&self.symbols, self.set.flows)) {
-            self.rounds.covered = true;
-            return;
+        let instances = numbers::covers(&target, &now, (&self.symbols, self.set.flows));
+        let keeps = instances.as_ref().map(|instances| self.symbols.keeps(instances));
+        self.rounds.heads[number].is_plain |= keeps == Some(false);
+        if keeps == Some(true) {
+            if !self.rounds.has_stations() {
+                self.rounds.covered = true;
+                return;
+            }
+            target.marks.push(self.mark());
+            if target.marks.len() <= PERIODS {
+                let due = round + target.period;
+                self.rounds.heads[number].target = Some(Target { due, ..target });
+                return;
+            }
+            if self.periods_are_alike(&target.marks) {
+                self.rounds.covered = true;
+                self.out.set_open_end();
+                return;
+            }
         }
         let head = &mut self.rounds.heads[number];
         head.patience = head.patience.saturating_sub(1);
         if head.patience > 0 && target.state.is_alike(&now) {
             self.aim(number, (round, target.period), (&[&target.state], &now));
+        } else {
+            self.rounds.given_up = true;
         }
     }
 }
@@ -198,7 +267,7 @@ fn period(states: &[(u64, Cut<'_>)], now: &Cut<'_>, longest: u32, flows: &[Flow]
     let differ = |period: usize| {
         let (before, earlier) = (&states[states.len() - period].1, &states[states.len() - 2 * period].1);
         let alike = before.is_alike(now) && earlier.is_alike(now);
-        let moves = |row: &Row| moved(row, now.warps[row.warp].lanes, &[earlier, before, now]) != 0;
+        let moves = |row: &Row| moved(row, now.lanes(row), &[earlier, before, now]) != 0;
         alike.then(|| (rows(now, flows).filter(moves).count(), period))
     };
     fits.filter_map(differ).min().map(|(_, period)| period)

@@ -3,6 +3,8 @@
 //! A byte is known when the value last written to it was. That a read gives what this one order of execution wrote is right
 //! for every execution if the kernel is free of races in the end; see the module above.
 
+use std::hash::Hasher;
+
 use super::registers::Why;
 
 /// Shared memory of a CTA.
@@ -75,5 +77,13 @@ impl Shared {
             (false, true) => self.why[at].is_tainted(),
             (false, false) => self.why[at].is_tainted() || !other.why[at].is_tainted(),
         })
+    }
+
+    /// Tells a hasher what is known.
+    pub fn hash_known(&self, hasher: &mut impl Hasher) {
+        for at in 0..self.bytes.len() {
+            let unknown = 256 + u16::from(self.why[at].is_tainted());
+            hasher.write_u16(if self.known[at] { u16::from(self.bytes[at]) } else { unknown });
+        }
     }
 }

@@ -36,6 +36,9 @@ impl Machine<'_> {
                     self.warps[w].fragments[index].pc = pc;
                     continue 'select;
                 }
+                if self.rounds.begins(pc) && !self.passes(w, index, pc) {
+                    continue 'select;
+                }
                 let inst = &code[pc as usize];
                 self.count_step(w, pc, mask)?;
                 let (mut active, mut doubtful) = (mask, 0);
@@ -50,7 +53,11 @@ impl Machine<'_> {
                 }
                 match inst.kind {
                     Kind::Alu => {
+                        let decisions = self.symbols.decisions();
                         self.arithmetic(frame, pc, inst, active, doubtful);
+                        if decisions != self.symbols.decisions() {
+                            self.rounds.decided(w, pc, self.symbols.decided_last());
+                        }
                         if pc == self.counters.decided_at() {
                             self.decide();
                         }

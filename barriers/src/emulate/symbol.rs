@@ -7,6 +7,8 @@
 //! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
 //! does ([`crate::findings`]).
 
+mod reach;
+
 use bugaroo_simulator::alu::{RowFn, Width};
 use rustc_hash::FxHashMap;
 
@@ -109,6 +111,8 @@ pub(super) struct RowShape {
 /// Between which values a number lies, both ends included: as signed and as unsigned.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
+    /// Of the number.
+    bytes: u8,
     signed: (i64, i64),
     unsigned: (u64, u64),
 }
@@ -121,10 +125,14 @@ pub(super) struct Symbols {
     function_numbers: FxHashMap<(usize, [Width; 5]), u32>,
     assumed: FxHashMap<u32, bool>,
     bounds: FxHashMap<u32, Bounds>,
+    /// How far numbers are from their limits, in this emulation and as noted first.
+    reach: FxHashMap<reach::Pair, reach::Distance>,
+    noted: FxHashMap<Symbol, Vec<(reach::Pair, reach::Distance)>>,
     lows: FxHashMap<u32, Low>,
     changing: FxHashMap<Changing, u32>,
     assumptions: u32,
     decisions: u64,
+    decided_last: Option<Symbol>,
 }
 
 fn mask(bytes: u8) -> u64 {
@@ -288,7 +296,7 @@ impl Symbols {
                 let bounds = self.bounds_mut(x, bytes);
                 let s = signed(c, bytes);
                 if holds {
-                    *bounds = Bounds { signed: (s, s), unsigned: (c, c) };
+                    *bounds = Bounds { bytes, signed: (s, s), unsigned: (c, c) };
                 } else {
                     bounds.signed.0 += i64::from(bounds.signed.0 == s && s < i64::MAX);
                     bounds.signed.1 -= i64::from(bounds.signed.1 == s && s > i64::MIN);
@@ -301,33 +309,56 @@ impl Symbols {
     }
 
     fn bounds_mut(&mut self, symbol: Symbol, bytes: u8) -> &mut Bounds {
-        let all = Bounds { signed: extremes(bytes), unsigned: (0, mask(bytes)) };
+        let all = Bounds { bytes, signed: extremes(bytes), unsigned: (0, mask(bytes)) };
         self.bounds.entry(symbol.bits()).or_insert(all)
     }
 
     /// Parameters in an expression: offset of each.
     pub fn params(&self, symbol: Symbol) -> Vec<u64> {
         let mut found = Vec::new();
+        self.walk(symbol, |node| {
+            if let Node::Param { offset, .. } = node {
+                found.push(u64::from(offset));
+            }
+        });
+        found
+    }
+
+    /// Sees all nodes of an expression.
+    fn walk(&self, symbol: Symbol, mut see: impl FnMut(Node)) {
         let mut next = vec![symbol];
         let mut seen = rustc_hash::FxHashSet::default();
         while let Some(symbol) = next.pop() {
             if !seen.insert(symbol.index()) {
                 continue;
             }
+            let node = self.node(symbol);
+            see(node);
             let mut source = |source: &Source| {
                 if let Source::Symbol(inner) = source {
                     next.push(*inner);
                 }
             };
-            match self.node(symbol) {
-                Node::Param { offset, .. } => found.push(u64::from(offset)),
-                Node::Launch { .. } | Node::Round { .. } => {}
+            match node {
+                Node::Param { .. } | Node::Launch { .. } | Node::Round { .. } => {}
                 Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
                 Node::Sum { of, .. } => next.push(of),
                 Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
             }
         }
+    }
+
+    /// Whether a number that changes from round to round is in an expression.
+    pub fn is_of_rounds(&self, symbol: Symbol) -> bool {
+        let mut found = false;
+        self.walk(symbol, |node| found |= matches!(node, Node::Round { .. }));
         found
+    }
+
+    /// The same expressions, of which nothing is assumed.
+    pub fn without_assumptions(&self) -> Symbols {
+        let (assumed, bounds, noted) = Default::default();
+        Symbols { assumed, bounds, noted, assumptions: 0, decisions: 0, decided_last: None, ..self.clone() }
     }
 
     /// How many predicates are assumed.
@@ -340,6 +371,11 @@ impl Symbols {
         self.decisions
     }
 
+    /// The predicate that was decided last.
+    pub fn decided_last(&self) -> Option<Symbol> {
+        self.decided_last
+    }
+
     /// Whether a predicate is known by what is assumed.
     pub fn decided(&mut self, symbol: Symbol) -> Option<bool> {
         if self.assumptions == 0 {
@@ -348,6 +384,7 @@ impl Symbols {
         let known = self.assumed.get(&(symbol.index() as u32)).copied();
         let decided = known.or_else(|| self.follows(symbol))?;
         self.decisions += 1;
+        self.decided_last = Some(symbol);
         Some(decided ^ symbol.is_negated())
     }
 
@@ -380,6 +417,7 @@ impl Symbols {
                 let only = bounds.signed == (s, s) || bounds.unsigned == (c, c);
                 if outside { Some(false) } else { only.then_some(true) }
             }
+            (order, Source::Symbol(a), Source::Symbol(b)) => self.by_reach(order, bytes, a, b),
             _ => None,
         }
     }

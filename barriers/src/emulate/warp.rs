@@ -8,7 +8,7 @@ use super::local::Local;
 use super::warpgroup::Multiplying;
 
 /// What a fragment is up to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// It can run.
     Ready,
@@ -25,6 +25,8 @@ pub(super) enum State {
     Cluster,
     /// It waits for all lanes of its warp to come to the instruction.
     Converging,
+    /// It is about to begin a round of a loop, and waits until nobody else can go on ([`super::rounds`]).
+    Pausing,
 }
 
 /// Lanes at one instruction.
@@ -48,6 +50,8 @@ pub(super) struct Warp {
     pub cta: u32,
     pub local: Local,
     pub leavers: Leavers,
+    /// Lanes that may begin a round.
+    pub passing: u32,
     /// Lanes that came to a fence last which releases what they did, and how many commands the warp's program had then.
     pub released: (u32, usize),
     pub multiplying: Multiplying,

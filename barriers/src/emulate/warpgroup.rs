@@ -33,7 +33,7 @@ const WARPS: u32 = 4;
 const ROWS: u32 = 16;
 
 /// What a warp has under way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Multiplying {
     /// There was a `wgmma.fence`.
     fenced: bool,
@@ -43,7 +43,7 @@ pub(super) struct Multiplying {
 }
 
 /// Registers of a frame.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rows {
     results: FxHashSet<(u32, u32)>,
     factors: FxHashSet<(u32, u32)>,

@@ -6,12 +6,14 @@
 //! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
 use super::Verified;
-use crate::emulate::{Case, Induction, Options, Refusal};
+use crate::emulate::{Case, Early, Induction, Options, Refusal};
 
 /// Cases that are looked at.
 const MOST: usize = 64;
 /// The same by induction: a loop that the compiler has unrolled is two, and their numbers of rounds go together in any way.
 const MOST_BY_INDUCTION: usize = 512;
+/// Predicates that are assumed from the beginning.
+const EARLY: usize = 4;
 /// Rounds of a loop after which induction is tried.
 const MANY: u32 = 8;
 /// What is tried: short periods with few rounds first.
@@ -20,6 +22,14 @@ const INDUCTIONS: [Induction; 4] = [
     Induction { exact: 4, longest: 2 },
     Induction { exact: 8, longest: 4 },
     Induction { exact: 16, longest: 8 },
+];
+/// The same with pauses.
+const PAUSES: [Induction; 5] = [
+    Induction { exact: 2, longest: 1 },
+    Induction { exact: 4, longest: 2 },
+    Induction { exact: 8, longest: 4 },
+    Induction { exact: 16, longest: 8 },
+    Induction { exact: 32, longest: 16 },
 ];
 /// Values that are tried for parameters, the same for all and each of up to two by itself.
 const VALUES: [u32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 31, 32, 64, 128];
@@ -33,19 +43,30 @@ enum All {
     Told(Verified),
     /// There are too many, a loop has too many rounds (then it is said so), or something goes wrong that need not happen: what is said if
     /// nothing else helps, and the parameters that the cases depend on.
-    Open { found: Verified, params: Vec<String>, many_rounds: bool },
+    Open { found: Verified, params: Vec<String>, many: Option<Many> },
+}
+
+/// A loop has too many rounds.
+struct Many {
+    /// All threads meet in each of them.
+    meets: bool,
+    /// Where the rounds of such loops begin: instructions.
+    stations: Vec<u32>,
 }
 
 /// Verifies all cases; `verify` verifies one.
 pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
-    let mut all = follow(options, None, MANY, verify)?;
-    if let All::Open { many_rounds: true, .. } = all {
-        for induction in INDUCTIONS {
-            if let All::Told(found) = follow(options, Some(induction), u32::MAX, verify)? {
+    let mut all = follow(options, &Case::all(None), MANY, verify)?;
+    if let All::Open { many: Some(many), .. } = &all {
+        let meets = INDUCTIONS.iter().filter(|_| many.meets).map(|induction| Case::all(Some(*induction)));
+        let pauses = PAUSES.iter().filter(|_| !many.stations.is_empty());
+        let pauses = pauses.map(|induction| Case::all(Some(*induction)).with_pauses(&many.stations));
+        for case in meets.chain(pauses) {
+            if let All::Told(found) = follow(options, &case, u32::MAX, verify)? {
                 return Ok(found);
             }
         }
-        all = follow(options, None, u32::MAX, verify)?;
+        all = follow(options, &Case::all(None), u32::MAX, verify)?;
     }
     match all {
         All::Told(found) => Ok(found),
@@ -54,32 +75,44 @@ pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verifi
 }
 
 /// Looks at all cases, each parted where something has to be assumed; at loops of up to so many rounds.
-fn follow(
-    options: &Options,
-    induction: Option<Induction>,
-    rounds: u32,
-    verify: VerifyCase<'_>,
-) -> Result<All, Refusal> {
-    let mut waiting = vec![Case::all(induction)];
-    let most = if induction.is_some() { MOST_BY_INDUCTION } else { MOST };
+fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) -> Result<All, Refusal> {
+    let mut waiting = vec![first.clone()];
+    let most = if first.is_by_induction() { MOST_BY_INDUCTION } else { MOST };
+    let mut stations = Vec::new();
     let (mut looked_at, mut ended) = (0, 0);
     let mut best: Option<Verified> = None;
     let mut first_refused: Option<Verified> = None;
+    let mut early: Vec<Early> = Vec::new();
     while let Some(mut case) = waiting.pop() {
         looked_at += 1;
         let found = verify(options, &mut case)?;
+        stations.append(&mut case.found);
+        if case.strays {
+            let assumed = if early.len() < EARLY { case.assumed_first(first, early.clone()) } else { None };
+            let Some((cases, all)) = assumed else {
+                let (found, params) = (first_refused.unwrap_or(found), case.params);
+                return Ok(All::Open { found, params, many: None });
+            };
+            (waiting, early, ended, best) = (cases, all, 0, None);
+            continue;
+        }
         let findings = &found.findings;
         if findings.is_open() {
-            let (params, many_rounds) = (case.params.clone(), case.rounds > rounds);
+            let params = case.params.clone();
+            let (meets, is_many) = (case.rounds > rounds, case.rounds.max(case.turns) > rounds);
             match case.parted() {
-                Some(parts) if !many_rounds && looked_at + waiting.len() < most => {
+                Some(parts) if !is_many && looked_at + waiting.len() < most => {
                     first_refused.get_or_insert(found);
                     waiting.extend(parts);
                     continue;
                 }
                 _ => {
                     let found = first_refused.unwrap_or(found);
-                    return Ok(All::Open { found, params, many_rounds });
+                    return Ok(All::Open {
+                        found,
+                        params,
+                        many: is_many.then_some(Many { meets, stations }),
+                    });
                 }
             }
         }
@@ -87,7 +120,7 @@ fn follow(
         let certain = !findings.is_clean() && findings.verdict != "possible-race";
         if case.widened && !findings.is_clean() || certain && case.assumptions() > 0 {
             let (found, params) = (first_refused.unwrap_or(found), case.params);
-            return Ok(All::Open { found, params, many_rounds: false });
+            return Ok(All::Open { found, params, many: None });
         }
         if certain {
             return Ok(All::Told(found));

@@ -112,7 +112,11 @@ impl Machine<'_> {
                 state.epoch += 1;
                 let epoch = state.epoch;
                 let part = self.part(chain, index, false);
+                // That the copies are over says that they were issued, and what their thread waited for before; memory does not follow.
+                let mut fenced = std::mem::take(&mut self.mbarrier(address).fenced);
+                self.join_time(chain, part.stamp, &mut fenced);
                 let mbarrier = self.mbarrier(address);
+                mbarrier.fenced = fenced;
                 mbarrier.parts.push(part);
                 if let Some(component) = group {
                     let slot = &mut mbarrier.clock[component as usize];

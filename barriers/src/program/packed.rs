@@ -101,6 +101,10 @@ impl Packed {
     pub(crate) fn opcode(&self) -> Opcode {
         OPCODES[(self.head & 0b1111) as usize]
     }
+    /// Whether opcode and flags are the same, and an access's size.
+    pub(super) fn has_same_head(&self, other: &Packed) -> bool {
+        self.head == other.head
+    }
     fn flags(&self) -> u32 {
         self.head >> OPCODE_BITS & ((1 << FLAG_BITS) - 1)
     }

@@ -64,9 +64,10 @@ impl<'a> Machine<'a> {
         let behind = self.rounds.heads[number].at.iter().find(|pc| **pc != u32::MAX);
         let why = Why::at(behind.map_or(0, |pc| pc - 1));
         let at = self.rounds.heads[number].at.clone();
-        let mut numbers = Numbers { at, round, found: FxHashSet::default() };
+        let mut numbers = Numbers { at, round, found: FxHashSet::default(), rising: Vec::new() };
+        let mut all_made = FxHashMap::default();
         for row in rows(now, self.set.flows) {
-            let all = now.warps[row.warp].lanes;
+            let all = now.lanes(&row);
             let lost = moved(&row, all, &states);
             if lost == 0 {
                 continue;
@@ -86,14 +87,25 @@ impl<'a> Machine<'a> {
                 made.extend(symbol.map(|symbol| (*lane, symbol)));
             }
             self.make_unknown(&row, lost, why.tainted(points), &made);
+            all_made.extend(made.iter().map(|(lane, symbol)| ((row, *lane), *symbol)));
         }
         self.ctas[0].shared.join(&before.shared, why.tainted(true));
         for (warp, before) in self.warps.iter_mut().zip(&before.warps) {
             warp.local.join(&before.local, before.lanes, why.tainted(true));
         }
         self.rounds.widened = true;
+        if !self.rounds.heads[number].is_plain {
+            numbers.rising.sort_unstable();
+            numbers.rising.dedup();
+            for (number, from, bytes) in &numbers.rising {
+                self.symbols.relate(*number, *from, *bytes);
+            }
+        }
         let state = self.cut_now();
-        let target = Target { state, period, due: round + period, numbers: numbers.found };
+        let distances = self.symbols.distances(&numbers.found);
+        self.rounds.aims.push(state.print(self.set.flows, &all_made, distances));
+        let marks = if self.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
+        let target = Target { state, period, due: round + period, numbers: numbers.found, marks };
         self.rounds.heads[number].target = Some(target);
     }
 
@@ -119,6 +131,8 @@ struct Numbers {
     at: Vec<u32>,
     round: u32,
     found: FxHashSet<Symbol>,
+    /// Those that go up step by step, from where, and their bytes.
+    rising: Vec<(Symbol, Option<Symbol>, u8)>,
 }
 
 impl Numbers {
@@ -144,31 +158,40 @@ impl Numbers {
             },
             Change::Other(_) => 0,
         };
+        let rising = match &change {
+            Change::Steps { from, step } if *step != 0 && *step <= cut_off(u64::MAX, width) >> 1 => {
+                Some(*from)
+            }
+            _ => None,
+        };
         let changing = Changing { at: self.at.clone(), round: self.round, width, change };
         let number = symbols.round(changing, aligned.min(63));
         self.found.insert(number);
+        self.rising.extend(rising.map(|from| (number, from, bytes(width))));
         Some(symbols.sum(number, plus, bytes(width)))
     }
 }
 
-/// Whether a state is one of those that the target stands for.
+/// What numbers are: sums.
+pub(super) type Instances = FxHashMap<Symbol, (Option<Symbol>, u64)>;
+
+/// If a state is one of those that the target stands for: what each of the target's numbers is there.
 pub(super) fn covers(
     Target { state: target, numbers, .. }: &Target<'_>,
     now: &Cut<'_>,
     (symbols, flows): (&Symbols, &[Flow]),
-) -> bool {
+) -> Option<Instances> {
     if !target.is_alike(now) || !target.shared.covers(&now.shared) {
-        return false;
+        return None;
     }
     let mut warps = target.warps.iter().zip(&now.warps);
     if !warps.all(|(before, after)| before.local.covers(&after.local, after.lanes)) {
-        return false;
+        return None;
     }
-    // What each of the target's numbers is now: a sum.
-    let mut instances: FxHashMap<Symbol, (Option<Symbol>, u64)> = FxHashMap::default();
-    rows(now, flows).all(|row| {
+    let mut instances = Instances::default();
+    let holds = rows(now, flows).all(|row| {
         let (before, after) = (target.registers(&row), now.registers(&row));
-        lanes(now.warps[row.warp].lanes).all(|lane| {
+        lanes(now.lanes(&row)).all(|lane| {
             let known = before.known(row.row as i32) >> lane & 1 != 0;
             if !known && may_point(after, &row, lane) && !may_point(before, &row, lane) {
                 return false;
@@ -183,5 +206,6 @@ pub(super) fn covers(
             let aligned = symbols.low(number).bits();
             *instances.entry(number).or_insert(instance) == instance && low.is_multiple_of(aligned)
         })
-    })
+    });
+    holds.then_some(instances)
 }

@@ -1,53 +1,97 @@
-//! The state at a cut: all that what follows depends on.
+//! The state at a cut or a pause: all that what follows depends on.
+
+use std::hash::{Hash, Hasher};
 
 use bugaroo_simulator::SHARED_WINDOW;
 use bugaroo_simulator::alu::Width;
 
+use super::standing::Standing;
 use crate::emulate::flow::Flow;
 use crate::emulate::local::Local;
 use crate::emulate::machine::{Machine, ROOT};
 use crate::emulate::registers::{Registers, lanes};
 use crate::emulate::shared::Shared;
 use crate::emulate::symbol::Source;
-use crate::emulate::warp::Warp;
+use crate::emulate::warp::{Fragment, State, Warp};
+use crate::emulate::warpgroup::Multiplying;
 
 /// All that what follows depends on.
 pub(super) struct Cut<'a> {
     pub warps: Vec<Waiting<'a>>,
     pub shared: Shared,
     pub escaped: bool,
+    pub standing: Standing,
 }
 
-/// A warp at a barrier.
+/// A warp between two rounds.
 pub(super) struct Waiting<'a> {
     pub lanes: u32,
-    /// Its calls, the innermost first.
+    /// Its lanes by where they are, the lowest first.
+    fragments: Vec<Placed>,
+    /// Its calls, the innermost ones first.
     pub calls: Vec<Call<'a>>,
     pub local: Local,
+    multiplying: Multiplying,
+}
+
+/// Lanes at one instruction of one call.
+#[derive(PartialEq, Eq, Hash)]
+struct Placed {
+    mask: u32,
+    pc: u32,
+    state: State,
+    /// Number of the call.
+    call: usize,
 }
 
 /// A call in progress.
 pub(super) struct Call<'a> {
     pub function: u32,
+    /// Lanes that are in it.
+    pub lanes: u32,
     return_pc: u32,
     local_base: u32,
     grown: u32,
+    /// Number of the call around it.
+    parent: Option<usize>,
     pub registers: Registers<'a>,
 }
 
 impl Cut<'_> {
-    /// Whether the same threads are in the same calls.
+    /// Whether the same threads are at the same places of the same calls, and barriers stand alike.
     pub fn is_alike(&self, other: &Cut<'_>) -> bool {
         let same = |(a, b): (&Waiting<'_>, &Waiting<'_>)| {
-            let place = |c: &Call<'_>| (c.function, c.return_pc, c.local_base, c.grown);
-            a.lanes == b.lanes && a.calls.iter().map(place).eq(b.calls.iter().map(place))
+            let place = |c: &Call<'_>| (c.function, c.lanes, c.return_pc, c.local_base, c.grown, c.parent);
+            a.lanes == b.lanes
+                && a.fragments == b.fragments
+                && a.multiplying == b.multiplying
+                && a.calls.iter().map(place).eq(b.calls.iter().map(place))
         };
-        self.escaped == other.escaped && self.warps.iter().zip(&other.warps).all(same)
+        self.escaped == other.escaped
+            && self.standing == other.standing
+            && self.warps.iter().zip(&other.warps).all(same)
+    }
+
+    /// Tells a hasher where threads are, and how barriers stand.
+    pub fn hash_places(&self, hasher: &mut impl Hasher) {
+        (self.escaped, &self.standing).hash(hasher);
+        for warp in &self.warps {
+            (warp.lanes, &warp.fragments).hash(hasher);
+            for call in &warp.calls {
+                (call.function, call.lanes, call.return_pc, call.local_base, call.grown, call.parent)
+                    .hash(hasher);
+            }
+        }
+    }
+
+    /// Lanes that a row is of.
+    pub fn lanes(&self, row: &Row) -> u32 {
+        self.warps[row.warp].calls[row.call].lanes
     }
 }
 
 /// A row of one of a warp's calls.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Row {
     pub warp: usize,
     pub call: usize,
@@ -105,31 +149,59 @@ pub(super) fn moved(row: &Row, lanes_of: u32, states: &[&Cut<'_>]) -> u32 {
 impl<'a> Machine<'a> {
     /// The registers of a row, as they are now.
     pub(super) fn registers_with(&mut self, row: &Row) -> &mut Registers<'a> {
-        let mut frame = self.warps[row.warp].fragments[0].frame;
-        for _ in 0..row.call {
-            frame = self.frames[frame as usize].parent;
-        }
+        let frame = self.frames_of(row.warp)[row.call];
         &mut self.frames[frame as usize].registers
     }
 
+    /// The frames of a warp's calls: those of its lowest lanes first, each from the inside out.
+    fn frames_of(&self, w: usize) -> Vec<u32> {
+        let mut fragments: Vec<&Fragment> = self.warps[w].fragments.iter().collect();
+        fragments.sort_unstable_by_key(|fragment| fragment.mask.trailing_zeros());
+        let mut frames = Vec::new();
+        for fragment in fragments {
+            let mut frame = fragment.frame;
+            while frame != ROOT && !frames.contains(&frame) {
+                frames.push(frame);
+                frame = self.frames[frame as usize].parent;
+            }
+        }
+        frames
+    }
+
     pub(super) fn cut_now(&self) -> Cut<'a> {
-        let waiting = |warp: &Warp| {
-            let mut calls = Vec::new();
-            let mut frame = warp.fragments.first().map_or(ROOT, |only| only.frame);
-            while frame != ROOT {
-                let of = &self.frames[frame as usize];
-                calls.push(Call {
+        let waiting = |(w, warp): (usize, &Warp)| {
+            let frames = self.frames_of(w);
+            let number = |frame: u32| frames.iter().position(|other| *other == frame);
+            let call = |frame: &u32| {
+                let of = &self.frames[*frame as usize];
+                Call {
                     function: of.function,
+                    lanes: of.live,
                     return_pc: of.return_pc,
                     local_base: of.local_base,
                     grown: of.grown,
+                    parent: number(of.parent),
                     registers: of.registers.clone(),
-                });
-                frame = of.parent;
+                }
+            };
+            let placed = |fragment: &Fragment| Placed {
+                mask: fragment.mask,
+                pc: fragment.pc,
+                state: fragment.state,
+                call: number(fragment.frame).expect("the frames of all fragments are among them"),
+            };
+            let mut fragments: Vec<Placed> = warp.fragments.iter().map(placed).collect();
+            fragments.sort_unstable_by_key(|placed| placed.mask.trailing_zeros());
+            Waiting {
+                lanes: warp.alive,
+                fragments,
+                calls: frames.iter().map(call).collect(),
+                local: warp.local.clone(),
+                multiplying: warp.multiplying.clone(),
             }
-            Waiting { lanes: warp.alive, calls, local: warp.local.clone() }
         };
-        let warps = self.warps.iter().map(waiting).collect();
-        Cut { warps, shared: self.ctas[0].shared.clone(), escaped: self.escaped }
+        let warps = self.warps.iter().enumerate().map(waiting).collect();
+        let (shared, standing) = (self.ctas[0].shared.clone(), self.standing());
+        Cut { warps, shared, escaped: self.escaped, standing }
     }
 }
