@@ -183,10 +183,28 @@ fn expression(
             }
             let symbol = symbols.row(RowShape { run: inst.run, dst, sources: widths }, false, sources);
             symbols.set_low(symbol, low);
+            let known = sources.iter().find_map(|source| match source {
+                Some(Source::Known(value)) => Some(*value),
+                _ => None,
+            });
+            if let (Form::Row(Some(LowOp::And)), Some(most), Some(bytes)) = (info.form, known, bytes_of(dst))
+            {
+                symbols.set_most(symbol, bytes, most);
+            }
             symbol
         }
     };
     Some(Source::Symbol(symbol))
+}
+
+/// Bytes of a number.
+fn bytes_of(width: Width) -> Option<u8> {
+    match width {
+        Width::Pred => None,
+        Width::W16 => Some(2),
+        Width::W32 => Some(4),
+        Width::W64 => Some(8),
+    }
 }
 
 /// What is known of a result's low bits.

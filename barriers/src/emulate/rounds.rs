@@ -61,8 +61,6 @@ pub(super) struct Rounds<'a> {
     pub under_way: bool,
     /// The most often that a head was reached.
     pub most: u32,
-    /// The most predicates that a warp has had decided by assumption at one instruction.
-    pub turns: u32,
     /// Values have been made unknown.
     pub widened: bool,
     /// The states that had to come back, by what tells them apart.

@@ -308,6 +308,16 @@ impl Symbols {
         }
     }
 
+    /// Says that a number of so many bytes is at most so much, as signed and as unsigned.
+    pub fn set_most(&mut self, symbol: Symbol, bytes: u8, most: u64) {
+        let most = most & mask(bytes);
+        let bounds = self.bounds_mut(symbol, bytes);
+        bounds.unsigned.1 = bounds.unsigned.1.min(most);
+        if signed(most, bytes) >= 0 {
+            bounds.signed = (bounds.signed.0.max(0), bounds.signed.1.min(most as i64));
+        }
+    }
+
     fn bounds_mut(&mut self, symbol: Symbol, bytes: u8) -> &mut Bounds {
         let all = Bounds { bytes, signed: extremes(bytes), unsigned: (0, mask(bytes)) };
         self.bounds.entry(symbol.bits()).or_insert(all)
