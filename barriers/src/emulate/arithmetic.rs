@@ -175,6 +175,15 @@ fn expression(
             let symbol = symbols.compare(order, bytes, a, b);
             if negate { symbol.not() } else { symbol }
         }
+        // `and` and `or` of predicates: what does not decide says nothing.
+        (_, Some(Source::Symbol(symbol)), Some(Source::Known(known)))
+        | (_, Some(Source::Known(known)), Some(Source::Symbol(symbol)))
+            if dst == Width::Pred
+                && widths[..2] == [Width::Pred; 2]
+                && (info.rule == Rule::Zero(0) && known == 1 || info.rule == Rule::Ones(0) && known == 0) =>
+        {
+            symbol
+        }
         (Form::Opaque | Form::Copy, ..) => return None,
         _ => {
             let low = low_bits(info, sources, dst, symbols);

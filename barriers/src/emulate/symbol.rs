@@ -9,6 +9,8 @@
 
 mod reach;
 
+pub(super) use reach::Lost;
+
 use bugaroo_simulator::alu::{RowFn, Width};
 use rustc_hash::FxHashMap;
 
