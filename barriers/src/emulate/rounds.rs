@@ -17,8 +17,8 @@
 //! invariant is checked, so that how it is found does not matter.
 //!
 //! # What it can miss
-//! Nothing that is proven is wrong by it. It knows cuts only: where some threads wait for others without all of them meeting (named barriers of
-//! producers and consumers, mbarriers), where copies are under way from one round to the next, in clusters, and behind early returns there are none.
+//! Nothing that is proven is wrong by it, but for limits that no launch is taken to give (`symbol/reach.rs`). Where some threads wait for others without all of them meeting,
+//! or copies are under way from one round to the next, there are no cuts, but [`pauses`]. In clusters and behind early returns there are neither.
 //! What goes wrong behind widened values need not happen in any launch ([`crate::findings`] takes none of it for an error).
 
 mod numbers;

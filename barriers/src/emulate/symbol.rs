@@ -3,7 +3,7 @@
 //!
 //! Expressions are numbered as they are made, equal ones once (value numbering). Lanes whose predicates have the same number go the same
 //! way at a branch, whatever the parameters are. A case of the kernel assumes some predicates to be true or false ([`Symbols::assume`]);
-//! comparisons with constants that follow from these are decided, too. What does not follow in this simple way is taken for open: a case
+//! comparisons with constants that follow from these are decided, too, and those of numbers of rounds with their limits ([`reach`]). What does not follow in this simple way is taken for open: a case
 //! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
 //! does ([`crate::findings`]).
 

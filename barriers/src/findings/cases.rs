@@ -2,7 +2,8 @@
 //!
 //! A kernel is verified if each of its cases is. What goes wrong in a case is one of the kernel's errors only if some launch is in that
 //! case, which is shown by parameters with which the same goes wrong; a few small numbers are tried. A loop around barriers has a case for
-//! each number of rounds. Where there are many, the kernel is verified by induction ([`Induction`]), if it can be. Where none of that will do,
+//! each number of rounds. Where there are many, the kernel is verified by induction ([`Induction`]), if it can be: at barriers where all threads meet, or
+//! with pauses before the rounds of the loops that were found. Where none of that will do,
 //! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
 use super::Verified;
