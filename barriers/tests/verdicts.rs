@@ -121,7 +121,7 @@ fn a_ring_of_mbarriers_is_right_and_wrong_in_three_ways() {
 
 #[test]
 fn what_is_not_known_is_never_called_right() {
-    for kernel in ["loaded", "barrier_id", "barrier_count", "address", "ticket", "runaway"] {
+    for kernel in ["branch", "loaded", "barrier_id", "barrier_count", "address", "ticket", "runaway"] {
         let found = expect("unknown", kernel, "not-verifiable");
         let refused = found.refusal.unwrap();
         assert!(refused.at.is_some_and(|at| at.line.is_some()), "{kernel}");
@@ -129,8 +129,6 @@ fn what_is_not_known_is_never_called_right() {
     }
     expect("unknown", "harmless", "verified");
     expect("unknown", "followed", "verified");
-    // Rounds of a number that is not known, all of which are alike.
-    expect("unknown", "branch", "verified");
     let given = Options { params: vec![("1".to_string(), "2".to_string())], ..Options::default() };
     assert_eq!(with("unknown", "branch", &given).verdict, "verified");
 }
