@@ -37,6 +37,8 @@ struct Maker {
     threads: u32,
     /// Of a hundred operations, so many have a mistake.
     mistakes: usize,
+    /// How rounds are compared with their number.
+    order: &'static str,
 }
 
 impl Maker {
@@ -72,7 +74,7 @@ impl Maker {
         if self.random.below(100) >= self.mistakes {
             return self.say(operation);
         }
-        let condition = match self.random.below(9) {
+        let condition = match self.random.below(11) {
             0 => return,
             1 => {
                 self.say(operation);
@@ -84,6 +86,8 @@ impl Maker {
             5 => "setp.ge.u32 p, i, 19;",
             6 => "add.u32 x, i, 1;\nsetp.eq.u32 p, x, n;",
             7 => "setp.ne.u32 p, z0, 0;",
+            8 => "add.u32 x, i, 2;\nsetp.ge.s32 p, x, n;",
+            9 => "add.u32 x, i, 3;\nsetp.lt.u32 p, x, n;",
             _ => "setp.lt.u32 p, n, 7;",
         };
         self.labels += 1;
@@ -179,10 +183,12 @@ impl Maker {
         );
         let text = match self.random.below(3) {
             0 => format!(
-                "setp.eq.u32 p, n, 0;\n@p bra B{label};\nT{label}:\n{body}{next}\nsetp.ne.u32 p, i, n;\n@p bra T{label};\nB{label}:"
+                "setp.lt.{} p, n, 1;\n@p bra B{label};\nT{label}:\n{body}{next}\nsetp.ne.u32 p, i, n;\n@p bra T{label};\nB{label}:",
+                self.order
             ),
             _ => format!(
-                "T{label}: setp.ge.u32 p, i, n;\n@p bra B{label};\n{body}{next}\nbra T{label};\nB{label}:"
+                "T{label}: setp.ge.{} p, i, n;\n@p bra B{label};\n{body}{next}\nbra T{label};\nB{label}:",
+                self.order
             ),
         };
         self.say(&text);
@@ -318,7 +324,8 @@ fn verdicts_hold_for_all_numbers_of_rounds() {
         let mistakes = [0, 2, 4, 8, 8][random.below(5)];
         let threads = 32 * (1 + random.below(2) as u32);
         let pipeline = random.below(4) == 0;
-        let mut maker = Maker { random, text: String::new(), labels: 0, stages, threads, mistakes };
+        let order = ["u32", "s32"][random.below(2)];
+        let mut maker = Maker { random, text: String::new(), labels: 0, stages, threads, mistakes, order };
         if !pipeline {
             maker.stages = stages.min(3);
         }

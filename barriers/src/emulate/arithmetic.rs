@@ -175,6 +175,15 @@ fn expression(
             let symbol = symbols.compare(order, bytes, a, b);
             if negate { symbol.not() } else { symbol }
         }
+        // `and` and `or` of predicates: what does not decide says nothing.
+        (_, Some(Source::Symbol(symbol)), Some(Source::Known(known)))
+        | (_, Some(Source::Known(known)), Some(Source::Symbol(symbol)))
+            if dst == Width::Pred
+                && widths[..2] == [Width::Pred; 2]
+                && (info.rule == Rule::Zero(0) && known == 1 || info.rule == Rule::Ones(0) && known == 0) =>
+        {
+            symbol
+        }
         (Form::Opaque | Form::Copy, ..) => return None,
         _ => {
             let low = low_bits(info, sources, dst, symbols);
@@ -183,10 +192,28 @@ fn expression(
             }
             let symbol = symbols.row(RowShape { run: inst.run, dst, sources: widths }, false, sources);
             symbols.set_low(symbol, low);
+            let known = sources.iter().find_map(|source| match source {
+                Some(Source::Known(value)) => Some(*value),
+                _ => None,
+            });
+            if let (Form::Row(Some(LowOp::And)), Some(most), Some(bytes)) = (info.form, known, bytes_of(dst))
+            {
+                symbols.set_most(symbol, bytes, most);
+            }
             symbol
         }
     };
     Some(Source::Symbol(symbol))
+}
+
+/// Bytes of a number.
+fn bytes_of(width: Width) -> Option<u8> {
+    match width {
+        Width::Pred => None,
+        Width::W16 => Some(2),
+        Width::W32 => Some(4),
+        Width::W64 => Some(8),
+    }
 }
 
 /// What is known of a result's low bits.

@@ -21,7 +21,7 @@ pub struct Case {
     pub(super) stations: Vec<u32>,
     /// The most rounds in which all threads meet of a loop in it that something was assumed for.
     pub rounds: u32,
-    /// The most rounds of any loop in it that something was assumed for, as a warp has them.
+    /// The most rounds of any loop in it that something was assumed for, as a warp has them; not of those where pauses are.
     pub turns: u32,
     /// Where the rounds of such loops begin: instructions.
     pub found: Vec<u32>,
@@ -42,6 +42,11 @@ impl Case {
     /// The same with a pause before each round that begins at one of these instructions.
     pub fn with_pauses(self, stations: &[u32]) -> Case {
         Case { stations: stations.to_vec(), ..self }
+    }
+
+    /// Whether there are pauses.
+    pub fn has_pauses(&self) -> bool {
+        !self.stations.is_empty()
     }
 
     /// Whether not all rounds of a loop need be followed.
@@ -66,6 +71,11 @@ impl Case {
             cases = cases.into_iter().filter_map(|case| asked(case).parted()).flatten().collect();
         }
         Some((cases, before))
+    }
+
+    /// Whether there is a predicate without which a kernel was refused.
+    pub fn is_parted(&self) -> bool {
+        self.asked.is_some()
     }
 
     /// Both cases of the predicate without which a kernel was refused; None if there is no such predicate.

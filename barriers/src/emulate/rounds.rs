@@ -17,8 +17,8 @@
 //! invariant is checked, so that how it is found does not matter.
 //!
 //! # What it can miss
-//! Nothing that is proven is wrong by it. It knows cuts only: where some threads wait for others without all of them meeting (named barriers of
-//! producers and consumers, mbarriers), where copies are under way from one round to the next, in clusters, and behind early returns there are none.
+//! Nothing that is proven is wrong by it, but for limits that no launch is taken to give (`symbol/reach.rs`). Where some threads wait for others without all of them meeting,
+//! or copies are under way from one round to the next, there are no cuts, but [`pauses`]. In clusters and behind early returns there are neither.
 //! What goes wrong behind widened values need not happen in any launch ([`crate::findings`] takes none of it for an error).
 
 mod numbers;
@@ -33,7 +33,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::barrier::Named;
 use super::flow::Flow;
 use super::machine::Machine;
-use super::symbol::Symbol;
+use super::symbol::{Lost, Symbol};
 use super::warp::{State, Warp};
 use pauses::Mark;
 use state::{Cut, Row, moved, rows};
@@ -61,8 +61,6 @@ pub(super) struct Rounds<'a> {
     pub under_way: bool,
     /// The most often that a head was reached.
     pub most: u32,
-    /// The most predicates that a warp has had decided by assumption at one instruction.
-    pub turns: u32,
     /// Values have been made unknown.
     pub widened: bool,
     /// The states that had to come back, by what tells them apart.
@@ -111,8 +109,8 @@ struct Head<'a> {
     states: Vec<(u64, Cut<'a>)>,
     target: Option<Target<'a>>,
     patience: u32,
-    /// Nothing is taken to be known of numbers that change.
-    is_plain: bool,
+    /// What is not taken to be known of numbers that change.
+    lost: FxHashSet<Lost>,
 }
 
 impl Head<'_> {
@@ -125,7 +123,7 @@ impl Head<'_> {
             states: Vec::new(),
             target: None,
             patience: PATIENCE,
-            is_plain: false,
+            lost: FxHashSet::default(),
         }
     }
 }
@@ -232,9 +230,10 @@ impl<'a> Machine<'a> {
         }
         let now = self.cut_now();
         let instances = numbers::covers(&target, &now, (&self.symbols, self.set.flows));
-        let keeps = instances.as_ref().map(|instances| self.symbols.keeps(instances));
-        self.rounds.heads[number].is_plain |= keeps == Some(false);
-        if keeps == Some(true) {
+        let lost = instances.as_ref().map(|instances| self.symbols.lost(instances));
+        let keeps = lost.as_ref().is_some_and(Vec::is_empty);
+        self.rounds.heads[number].lost.extend(lost.into_iter().flatten());
+        if keeps {
             if !self.rounds.has_stations() {
                 self.rounds.covered = true;
                 return;
@@ -253,10 +252,10 @@ impl<'a> Machine<'a> {
         }
         let head = &mut self.rounds.heads[number];
         head.patience = head.patience.saturating_sub(1);
-        if head.patience > 0 && target.state.is_alike(&now) {
-            self.aim(number, (round, target.period), (&[&target.state], &now));
-        } else {
+        if head.patience == 0 {
             self.rounds.given_up = true;
+        } else if target.state.is_alike(&now) {
+            self.aim(number, (round, target.period), (&[&target.state], &now));
         }
     }
 }

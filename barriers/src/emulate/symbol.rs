@@ -3,11 +3,13 @@
 //!
 //! Expressions are numbered as they are made, equal ones once (value numbering). Lanes whose predicates have the same number go the same
 //! way at a branch, whatever the parameters are. A case of the kernel assumes some predicates to be true or false ([`Symbols::assume`]);
-//! comparisons with constants that follow from these are decided, too. What does not follow in this simple way is taken for open: a case
+//! comparisons with constants that follow from these are decided, too, and those of numbers of rounds with their limits ([`reach`]). What does not follow in this simple way is taken for open: a case
 //! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
 //! does ([`crate::findings`]).
 
 mod reach;
+
+pub(super) use reach::Lost;
 
 use bugaroo_simulator::alu::{RowFn, Width};
 use rustc_hash::FxHashMap;
@@ -305,6 +307,16 @@ impl Symbols {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Says that a number of so many bytes is at most so much, as signed and as unsigned.
+    pub fn set_most(&mut self, symbol: Symbol, bytes: u8, most: u64) {
+        let most = most & mask(bytes);
+        let bounds = self.bounds_mut(symbol, bytes);
+        bounds.unsigned.1 = bounds.unsigned.1.min(most);
+        if signed(most, bytes) >= 0 {
+            bounds.signed = (bounds.signed.0.max(0), bounds.signed.1.min(most as i64));
         }
     }
 

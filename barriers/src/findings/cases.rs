@@ -2,7 +2,8 @@
 //!
 //! A kernel is verified if each of its cases is. What goes wrong in a case is one of the kernel's errors only if some launch is in that
 //! case, which is shown by parameters with which the same goes wrong; a few small numbers are tried. A loop around barriers has a case for
-//! each number of rounds. Where there are many, the kernel is verified by induction ([`Induction`]), if it can be. Where none of that will do,
+//! each number of rounds. Where there are many, the kernel is verified by induction ([`Induction`]), if it can be: at barriers where all threads meet, or
+//! with pauses before the rounds of the loops that were found. Where none of that will do,
 //! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
 use super::Verified;
@@ -14,6 +15,8 @@ const MOST: usize = 64;
 const MOST_BY_INDUCTION: usize = 512;
 /// Predicates that are assumed from the beginning.
 const EARLY: usize = 4;
+/// Times that loops are found in which there must be pauses, too.
+const SEARCHES: u32 = 4;
 /// Rounds of a loop after which induction is tried.
 const MANY: u32 = 8;
 /// What is tried: short periods with few rounds first.
@@ -42,36 +45,68 @@ enum All {
     /// The answer.
     Told(Verified),
     /// There are too many, a loop has too many rounds (then it is said so), or something goes wrong that need not happen: what is said if
-    /// nothing else helps, and the parameters that the cases depend on.
-    Open { found: Verified, params: Vec<String>, many: Option<Many> },
+    /// nothing else helps, the parameters that the cases depend on, and where rounds of loops begin whose number is not known: instructions.
+    Open { found: Verified, params: Vec<String>, many: Option<Many>, stations: Vec<u32> },
 }
 
 /// A loop has too many rounds.
-struct Many {
-    /// All threads meet in each of them.
-    meets: bool,
-    /// Where the rounds of such loops begin: instructions.
-    stations: Vec<u32>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Many {
+    /// In each of them all threads meet.
+    Meets,
+    /// They do not, or not in all.
+    Others,
+    /// Or it has not so many, and there are too many cases.
+    Cases,
 }
 
 /// Verifies all cases; `verify` verifies one.
 pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
     let mut all = follow(options, &Case::all(None), MANY, verify)?;
-    if let All::Open { many: Some(many), .. } = &all {
-        let meets = INDUCTIONS.iter().filter(|_| many.meets).map(|induction| Case::all(Some(*induction)));
-        let pauses = PAUSES.iter().filter(|_| !many.stations.is_empty());
-        let pauses = pauses.map(|induction| Case::all(Some(*induction)).with_pauses(&many.stations));
-        for case in meets.chain(pauses) {
-            if let All::Told(found) = follow(options, &case, u32::MAX, verify)? {
+    if let All::Open { many: Some(many), stations, .. } = &all {
+        let meets = INDUCTIONS.iter().filter(|_| *many == Many::Meets);
+        for induction in meets {
+            if let All::Told(found) = follow(options, &Case::all(Some(*induction)), u32::MAX, verify)? {
                 return Ok(found);
             }
         }
-        all = follow(options, &Case::all(None), u32::MAX, verify)?;
+        if let Some(found) = with_pauses(options, stations.clone(), verify)? {
+            return Ok(found);
+        }
+        if *many != Many::Cases {
+            all = follow(options, &Case::all(None), u32::MAX, verify)?;
+        }
     }
     match all {
         All::Told(found) => Ok(found),
         All::Open { found, params, .. } => Ok(example(options, &params, verify)?.unwrap_or(found)),
     }
+}
+
+/// Looks at loops with pauses where their rounds begin, and at more of these as they are found.
+fn with_pauses(
+    options: &Options,
+    mut stations: Vec<u32>,
+    verify: VerifyCase<'_>,
+) -> Result<Option<Verified>, Refusal> {
+    let mut left = SEARCHES;
+    let mut next = PAUSES.iter();
+    while let (Some(induction), false) = (next.next(), stations.is_empty()) {
+        let case = Case::all(Some(*induction)).with_pauses(&stations);
+        match follow(options, &case, MANY, verify)? {
+            All::Told(found) => return Ok(Some(found)),
+            All::Open { stations: found, .. } => {
+                let before = stations.len();
+                stations.extend(found);
+                stations.sort_unstable();
+                stations.dedup();
+                if stations.len() > before && left > 0 {
+                    (left, next) = (left - 1, PAUSES.iter());
+                }
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Looks at all cases, each parted where something has to be assumed; at loops of up to so many rounds.
@@ -91,7 +126,7 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
             let assumed = if early.len() < EARLY { case.assumed_first(first, early.clone()) } else { None };
             let Some((cases, all)) = assumed else {
                 let (found, params) = (first_refused.unwrap_or(found), case.params);
-                return Ok(All::Open { found, params, many: None });
+                return Ok(All::Open { found, params, many: None, stations });
             };
             (waiting, early, ended, best) = (cases, all, 0, None);
             continue;
@@ -99,7 +134,9 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
         let findings = &found.findings;
         if findings.is_open() {
             let params = case.params.clone();
-            let (meets, is_many) = (case.rounds > rounds, case.rounds.max(case.turns) > rounds);
+            let is_parted = case.is_parted();
+            let meets = case.rounds > rounds && !case.has_pauses();
+            let is_many = meets || case.turns > rounds;
             match case.parted() {
                 Some(parts) if !is_many && looked_at + waiting.len() < most => {
                     first_refused.get_or_insert(found);
@@ -108,11 +145,12 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
                 }
                 _ => {
                     let found = first_refused.unwrap_or(found);
-                    return Ok(All::Open {
-                        found,
-                        params,
-                        many: is_many.then_some(Many { meets, stations }),
-                    });
+                    let many = match (meets, is_many) {
+                        (true, _) => Some(Many::Meets),
+                        (_, true) => Some(Many::Others),
+                        _ => is_parted.then_some(Many::Cases),
+                    };
+                    return Ok(All::Open { found, params, many, stations });
                 }
             }
         }
@@ -120,7 +158,7 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
         let certain = !findings.is_clean() && findings.verdict != "possible-race";
         if case.widened && !findings.is_clean() || certain && case.assumptions() > 0 {
             let (found, params) = (first_refused.unwrap_or(found), case.params);
-            return Ok(All::Open { found, params, many: None });
+            return Ok(All::Open { found, params, many: None, stations });
         }
         if certain {
             return Ok(All::Told(found));

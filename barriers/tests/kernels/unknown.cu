@@ -2,14 +2,14 @@
 
 #define SYNC(id, threads) asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory")
 
-// A branch by a parameter, around barriers of each warp: with --param 1=VALUE it is known.
+// A branch by a parameter, around barriers of each warp by squares: with --param 1=VALUE it is known.
 extern "C" __global__ void __launch_bounds__(64, 1) branch(float *out, int n) {
     __shared__ float data[64];
     data[threadIdx.x] = threadIdx.x;
     for (int i = 0; i < n; i++) {
-        SYNC(1 + threadIdx.x / 32, 32);
+        SYNC(1 + threadIdx.x / 32 * 7 + i * i % 7, 32);
         float x = data[threadIdx.x ^ 31];
-        SYNC(1 + threadIdx.x / 32, 32);
+        SYNC(1 + threadIdx.x / 32 * 7 + i * i % 7, 32);
         data[threadIdx.x] = x;
     }
     __syncthreads();

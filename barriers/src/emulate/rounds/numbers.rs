@@ -94,12 +94,10 @@ impl<'a> Machine<'a> {
             warp.local.join(&before.local, before.lanes, why.tainted(true));
         }
         self.rounds.widened = true;
-        if !self.rounds.heads[number].is_plain {
-            numbers.rising.sort_unstable();
-            numbers.rising.dedup();
-            for (number, from, bytes) in &numbers.rising {
-                self.symbols.relate(*number, *from, *bytes);
-            }
+        numbers.rising.sort_unstable();
+        numbers.rising.dedup();
+        for (rising, from, bytes) in &numbers.rising {
+            self.symbols.relate(*rising, *from, *bytes, &self.rounds.heads[number].lost);
         }
         let state = self.cut_now();
         let distances = self.symbols.distances(&numbers.found);

@@ -25,26 +25,32 @@ impl Rounds<'_> {
 
     /// A predicate of a warp was decided by assumption.
     pub fn decided(&mut self, w: usize, pc: u32, symbol: Option<Symbol>) {
-        let found = self.decided.entry((w, pc)).or_default();
-        found.extend(symbol);
-        self.turns = self.turns.max(found.len() as u32);
+        self.decided.entry((w, pc)).or_default().extend(symbol);
     }
 }
 
 impl Machine<'_> {
-    /// The first instructions of the loops that end nobody knows when, ascending.
-    pub fn stations(&self) -> Vec<u32> {
-        let often: FxHashMap<u32, ()> = self
-            .rounds
-            .decided
-            .iter()
-            .filter(|(_, symbols)| symbols.len() >= ENOUGH)
-            .map(|((_, pc), _)| (*pc, ()))
-            .collect();
-        let mut found: Vec<u32> = often.keys().filter_map(|pc| self.loop_around(*pc)).collect();
+    /// The first instructions of the loops that end nobody knows when, ascending, and the most rounds that a warp has gone round in one of which
+    /// that was not known.
+    pub fn stations(&self) -> (Vec<u32>, u32) {
+        let mut turns: FxHashMap<u32, usize> = FxHashMap::default();
+        for ((_, pc), symbols) in &self.rounds.decided {
+            let most = turns.entry(*pc).or_default();
+            *most = symbols.len().max(*most);
+        }
+        let (mut found, mut most) = (Vec::new(), 0);
+        for (pc, count) in turns {
+            let Some(first) = self.loop_around(pc) else { continue };
+            if count >= ENOUGH {
+                found.push(first);
+            }
+            if !self.rounds.begins(first) {
+                most = most.max(count as u32);
+            }
+        }
         found.sort_unstable();
         found.dedup();
-        found
+        (found, most)
     }
 
     /// The first instruction of the innermost loop around an instruction, by where its branches go back.

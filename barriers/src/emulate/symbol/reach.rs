@@ -3,7 +3,11 @@
 //!
 //! Of a number and a limit it is known that the number and some distance are at most the limit, as integers (PTX ISA, "Comparison and
 //! Selection Instructions": signed or unsigned). Each comparison that is assumed may make the distance longer: what is at most the limit and does not equal
-//! it is less. That such a distance is there before each round is a part of the induction ([`Symbols::keeps`]).
+//! it is less. What the limit is at most, is known in the same way. That such a distance is there before each round is a part of the induction ([`Symbols::lost`]).
+//!
+//! # What it can miss
+//! A limit that is one of the 64 largest numbers of its type is taken not to be given: `i + 2 < n` would come round there, after two thousand
+//! million rounds.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,6 +15,8 @@ use super::{Node, Order, Source, Symbol, Symbols, mask};
 
 /// Comparisons that are followed from a distance on.
 const LONGEST: u64 = 4096;
+/// How far a limit is taken to be from the largest number.
+const ROOM: u64 = 64;
 
 /// A number and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +33,13 @@ pub(in crate::emulate) struct Distance {
     signed: Option<u64>,
 }
 
+/// A distance that does not stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::emulate) struct Lost {
+    limit: Symbol,
+    signed: bool,
+}
+
 impl Distance {
     fn of(&self, signed: bool) -> Option<u64> {
         if signed { self.signed } else { self.unsigned }
@@ -40,8 +53,8 @@ impl Symbols {
     }
 
     /// A number of so many bytes begins at nought, or at `from`: notes how far it is from what has a least value, or from what `from` is far from.
-    /// In all cases of one that has noted it, it is the same: each of them has to lead back to that.
-    pub fn relate(&mut self, number: Symbol, from: Option<Symbol>, bytes: u8) {
+    /// In all cases of one that has noted it, it is the same: each of them has to lead back to that. What was `lost` is left out.
+    pub fn relate(&mut self, number: Symbol, from: Option<Symbol>, bytes: u8, lost: &FxHashSet<Lost>) {
         if let Some(noted) = self.noted.get(&number) {
             self.reach.extend(noted.iter().copied());
             return;
@@ -53,7 +66,9 @@ impl Symbols {
                     let Some(limit) = Symbol::from_bits(*limit) else { continue };
                     if bounds.bytes == bytes && !self.is_of_rounds(limit) {
                         let signed = u64::try_from(bounds.signed.0).ok();
-                        let distance = Distance { bytes, unsigned: Some(bounds.unsigned.0), signed };
+                        // What is not negative is the same as signed and as unsigned.
+                        let unsigned = Some(signed.unwrap_or(0).max(bounds.unsigned.0));
+                        let distance = Distance { bytes, unsigned, signed };
                         found.push((Pair { number, limit }, distance));
                     }
                 }
@@ -66,6 +81,12 @@ impl Symbols {
                     found.push((Pair { number, limit: pair.limit }, distance));
                 }
             }
+        }
+        for (pair, distance) in &mut found {
+            distance.unsigned =
+                distance.unsigned.filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: false }));
+            distance.signed =
+                distance.signed.filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: true }));
         }
         self.reach.extend(found.iter().copied());
         self.noted.insert(number, found);
@@ -83,38 +104,77 @@ impl Symbols {
         all
     }
 
-    /// Whether what is known of numbers holds of what they have become: sums.
-    pub fn keeps(&self, instances: &FxHashMap<Symbol, (Option<Symbol>, u64)>) -> bool {
-        self.reach.iter().all(|(pair, known)| {
-            let Some((of, plus)) = instances.get(&pair.number) else { return true };
-            let holds = |signed: bool| {
-                let Some(distance) = known.of(signed) else { return true };
+    /// What is known of numbers and does not hold of what they have become: sums.
+    pub fn lost(&self, instances: &FxHashMap<Symbol, (Option<Symbol>, u64)>) -> Vec<Lost> {
+        let mut lost = Vec::new();
+        for (pair, known) in &self.reach {
+            let Some((of, plus)) = instances.get(&pair.number) else { continue };
+            for signed in [false, true] {
+                let Some(distance) = known.of(signed) else { continue };
                 let now = self.distance(*pair, *known, signed);
-                distance.checked_add(*plus).is_some_and(|needed| now.is_some_and(|now| now >= needed))
-            };
-            *of == Some(pair.number) && holds(false) && holds(true)
-        })
+                let needed = distance.checked_add(*plus).filter(|_| *of == Some(pair.number));
+                if needed.is_none_or(|needed| now.is_none_or(|now| now < needed)) {
+                    lost.push(Lost { limit: pair.limit, signed });
+                }
+            }
+        }
+        lost
     }
 
     /// The longest distance that follows from what is assumed.
     fn distance(&self, pair: Pair, known: Distance, signed: bool) -> Option<u64> {
         let mut distance = known.of(signed)?;
         let most = mask(known.bytes) >> u32::from(signed);
-        let bytes = known.bytes;
         for _ in 0..LONGEST {
-            let there = match distance {
-                0 => Some(pair.number),
-                plus => self.known_node(&Node::Sum { of: pair.number, plus, bytes }),
-            };
-            let Some(there) = there.filter(|_| distance < most) else { break };
-            let (a, b) = (Source::Symbol(there), Source::Symbol(pair.limit));
-            let less = self.assumed_of(&Node::Compare { order: Order::Less { signed }, bytes, a, b });
-            if less != Some(true) && self.equal(there, pair.limit, bytes) != Some(false) {
+            let there = self.at(pair, known, distance).filter(|_| distance < most);
+            let Some(there) = there else { break };
+            if self.less(there, pair, known, signed) != Some(true)
+                && self.equal(there, pair.limit, known.bytes) != Some(false)
+            {
                 break;
             }
             distance += 1;
         }
         Some(distance)
+    }
+
+    /// From the longest distance on, the first one that is known to reach the limit or to pass it.
+    fn enough(&self, pair: Pair, known: Distance, signed: bool) -> Option<u64> {
+        let least = self.distance(pair, known, signed)?;
+        let reaches = |distance: &u64| {
+            let there = self.at(pair, known, *distance);
+            there.is_some_and(|there| {
+                self.less(there, pair, known, signed) == Some(false)
+                    || self.equal(there, pair.limit, known.bytes) == Some(true)
+            })
+        };
+        let mut enough = (least..=least + ROOM).find(reaches)?;
+        let differs = |distance: u64| {
+            let there = self.at(pair, known, distance);
+            there.is_some_and(|there| self.equal(there, pair.limit, known.bytes) == Some(false))
+        };
+        while enough > least && differs(enough) {
+            enough -= 1;
+        }
+        Some(enough)
+    }
+
+    /// The expression of the number and a distance.
+    fn at(&self, pair: Pair, known: Distance, distance: u64) -> Option<Symbol> {
+        match distance {
+            0 => Some(pair.number),
+            plus => self.known_node(&Node::Sum { of: pair.number, plus, bytes: known.bytes }),
+        }
+    }
+
+    /// Whether an expression that is no further than the limit, or not far from there, is assumed to be less.
+    fn less(&self, there: Symbol, pair: Pair, known: Distance, signed: bool) -> Option<bool> {
+        let (bytes, a, b) = (known.bytes, Source::Symbol(there), Source::Symbol(pair.limit));
+        let assumed = |signed| self.assumed_of(&Node::Compare { order: Order::Less { signed }, bytes, a, b });
+        // Between nought and what is not negative, both orders are the same.
+        let least = self.bounds.get(&pair.limit.bits()).map(|bounds| bounds.signed.0);
+        let is_same = !signed && least.is_some_and(|least| least >= 0);
+        assumed(signed).or_else(|| assumed(!signed).filter(|_| is_same))
     }
 
     fn known_node(&self, node: &Node) -> Option<Symbol> {
@@ -142,33 +202,33 @@ impl Symbols {
         let found = |number: Symbol, limit: Symbol, signed: bool| {
             let pair = Pair { number, limit };
             let known = self.reach.get(&pair).filter(|known| known.bytes == bytes)?;
-            self.distance(pair, *known, signed)
+            Some((self.distance(pair, *known, signed)?, self.enough(pair, *known, signed)))
+        };
+        // How the number and something more is to the limit.
+        let order_of = |number, plus: u64, limit, signed: bool| {
+            let (least, most) = found(number, limit, signed)?;
+            let near = plus.saturating_sub(least) <= ROOM;
+            let (less, passes) = (plus < least, near && most.is_some_and(|most| plus > most));
+            let reaches = near && most.is_some_and(|most| plus >= most);
+            Some((less, reaches, passes, plus <= least, most == Some(least) && plus == least))
         };
         let ((number, plus), (other, more)) = (parted(a), parted(b));
         match order {
             Order::Less { signed } => {
-                if let Some(distance) = found(number, b, signed) {
-                    if plus < distance {
-                        return Some(true);
-                    }
-                    return (plus == distance && self.equal(a, b, bytes) == Some(true)).then_some(false);
+                if let Some((less, reaches, ..)) = order_of(number, plus, b, signed) {
+                    return if less { Some(true) } else { reaches.then_some(false) };
                 }
-                (more <= found(other, a, signed)?).then_some(false)
+                let (_, _, passes, stays, _) = order_of(other, more, a, signed)?;
+                if passes { Some(true) } else { stays.then_some(false) }
             }
             Order::Equal => {
-                let apart = |number, plus, there: Symbol, limit: Symbol| {
+                let of = |number, plus, limit| {
                     [false, true].iter().find_map(|signed| {
-                        let distance = found(number, limit, *signed)?;
-                        if plus < distance {
-                            return Some(false);
-                        }
-                        let (order, a, b) =
-                            (Order::Less { signed: *signed }, Source::Symbol(there), Source::Symbol(limit));
-                        let less = self.assumed_of(&Node::Compare { order, bytes, a, b });
-                        (plus == distance && less == Some(false)).then_some(true)
+                        let (less, _, passes, _, equals) = order_of(number, plus, limit, *signed)?;
+                        if less || passes { Some(false) } else { equals.then_some(true) }
                     })
                 };
-                apart(number, plus, a, b).or_else(|| apart(other, more, b, a))
+                of(number, plus, b).or_else(|| of(other, more, a))
             }
         }
     }

@@ -142,3 +142,81 @@ KERNEL(bulk_parity, BULK, 3, PARITY, T + 32)
 KERNEL(bulk_no_arrive, BULK, 3, NO_ARRIVE, T + 32)
 KERNEL(bulk_early, BULK, 4, EARLY, T + 32)
 KERNEL(bulk_late, BULK, 2, LATE, T + 32)
+
+// All threads take part; the first one fetches what the round after the next one reads. HURRIED: before the others have read.
+template <bool HURRIED>
+static __device__ void refilled(const float *in, float *out, int n) {
+    __shared__ alignas(128) float buffer[2][W];
+    __shared__ alignas(8) uint64_t full[2];
+    const int t = threadIdx.x;
+    const auto fetch = [&](int i) {
+        expect(&full[i & 1], W * 4);
+        bulk(buffer[i & 1], in + i * W, W * 4, &full[i & 1]);
+    };
+    if (t == 0) {
+        init(&full[0], 1);
+        init(&full[1], 1);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        for (int i = 0; i < 2; i++)
+            if (i < n)
+                fetch(i);
+    }
+    __syncthreads();
+    float sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        wait(&full[i & 1], i >> 1 & 1);
+        sum += buffer[i & 1][W - 1 - t];
+        if (!HURRIED)
+            __syncthreads();
+        if (t == 0 && i + 2 < n)
+            fetch(i + 2);
+        if (HURRIED)
+            __syncthreads();
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(T) refill(const float *in, float *out, int n) {
+    refilled<false>(in, out, n);
+}
+extern "C" __global__ void __launch_bounds__(T) refill_hurried(const float *in, float *out, int n) {
+    refilled<true>(in, out, n);
+}
+
+// The first buffers are filled without a wait, in a loop of its own.
+extern "C" __global__ void __launch_bounds__(T + 32) filled_first(const float *in, float *out, int n) {
+    __shared__ alignas(128) float buffer[4][W];
+    __shared__ alignas(8) uint64_t full[4], empty[4];
+    const int t = threadIdx.x;
+    if (t == 0) {
+        for (int s = 0; s < 4; s++) {
+            init(&full[s], 1);
+            init(&empty[s], T);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    Stage at;
+    if (t < T) {
+        float sum = 0;
+        for (int i = 0; i < n; i++, at.next(4)) {
+            wait(&full[at.index], at.parity);
+            sum += buffer[at.index][W - 1 - t];
+            arrive(&empty[at.index]);
+        }
+        out[t] = sum;
+    } else if (t == T) {
+        const auto fetch = [&](int s, int i) {
+            expect(&full[s], W * 4);
+            bulk(buffer[s], in + i * W, W * 4, &full[s]);
+        };
+        int i = 0;
+        for (; i < 4 && i < n; i++)
+            fetch(i, i);
+        for (; i < n; i++, at.next(4)) {
+            wait(&empty[at.index], at.parity);
+            fetch(at.index, i);
+        }
+    }
+}

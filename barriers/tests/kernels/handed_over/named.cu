@@ -163,3 +163,75 @@ extern "C" __global__ void __launch_bounds__(96) token_ring(float *out, int n) {
 extern "C" __global__ void __launch_bounds__(96) token_ring_hurried(float *out, int n) {
     ring<true>(out, n);
 }
+
+// As compilers make loops that nobody tells them to leave alone: several rounds in one, and the rest behind. HURRIED: the consumers give
+// a buffer back before they have read it.
+template <bool HURRIED>
+static __device__ void unrolled(const float *in, float *out, int n) {
+    __shared__ float buffer[2][T];
+    const int t = threadIdx.x % T;
+    if (threadIdx.x < T) {
+        for (int i = 0; i < n; i++) {
+            sync(3 + i % 2, 2 * T);
+            buffer[i % 2][t] = in[i * T + t];
+            arrive(1 + i % 2, 2 * T);
+        }
+    } else {
+        float sum = 0;
+        arrive(3, 2 * T);
+        arrive(4, 2 * T);
+        for (int i = 0; i < n; i++) {
+            sync(1 + i % 2, 2 * T);
+            if (HURRIED)
+                arrive(3 + i % 2, 2 * T);
+            sum += buffer[i % 2][T - 1 - t];
+            if (!HURRIED)
+                arrive(3 + i % 2, 2 * T);
+        }
+        out[t] = sum;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(2 * T) unrolled_rounds(const float *in, float *out, int n) {
+    unrolled<false>(in, out, n);
+}
+extern "C" __global__ void __launch_bounds__(2 * T) unrolled_hurried(const float *in, float *out, int n) {
+    unrolled<true>(in, out, n);
+}
+
+// Rounds of rounds, neither of a known number. OFTEN: the producers have one round more in each.
+template <bool OFTEN>
+static __device__ void nested(const float *in, float *out, int m, int n) {
+    __shared__ float buffer[T];
+    const int t = threadIdx.x % T;
+    if (threadIdx.x < T) {
+#pragma unroll 1
+        for (int j = 0; j < m; j++)
+#pragma unroll 1
+            for (int i = 0; OFTEN ? i <= n : i < n; i++) {
+                sync(2, 2 * T);
+                buffer[t] = in[i * T + t];
+                arrive(1, 2 * T);
+            }
+    } else {
+        arrive(2, 2 * T);
+#pragma unroll 1
+        for (int j = 0; j < m; j++) {
+            float sum = 0;
+#pragma unroll 1
+            for (int i = 0; i < n; i++) {
+                sync(1, 2 * T);
+                sum += buffer[T - 1 - t];
+                arrive(2, 2 * T);
+            }
+            out[j * T + t] = sum;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(2 * T) nested_rounds(const float *in, float *out, int m, int n) {
+    nested<false>(in, out, m, n);
+}
+extern "C" __global__ void __launch_bounds__(2 * T) nested_too_often(const float *in, float *out, int m, int n) {
+    nested<true>(in, out, m, n);
+}
