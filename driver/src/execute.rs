@@ -7,13 +7,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
-use bugaroo_semantics::Both;
+use bugaroo_semantics::{Both, Observer};
 use bugaroo_simulator::conflicts::Conflicts;
 use bugaroo_simulator::{
     AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Watch, check,
 };
 
 use crate::conflicts::Told;
+use crate::coverage::Coverage;
 use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
@@ -77,19 +78,21 @@ pub struct Flight {
     feed: Option<Feed>,
     /// Its conflicts, where the orders ask for them.
     conflicts: Option<Rc<RefCell<Conflicts>>>,
+    /// What of its threads' communication it shows, where the orders ask for it.
+    coverage: Option<Rc<RefCell<Coverage>>>,
     /// Work that it had done when that was last looked at.
     pub(super) worked: u64,
 }
 
 /// Who looks on already, and one more.
-fn with(watch: Option<Watch>, conflicts: Option<Rc<RefCell<Conflicts>>>) -> Option<Watch> {
-    let Some(conflicts) = conflicts else { return watch };
+fn with(watch: Option<Watch>, other: Option<Rc<RefCell<impl Observer + 'static>>>) -> Option<Watch> {
+    let Some(other) = other else { return watch };
     Some(match watch {
         Some(watch) => {
-            let both = Both(Rc::clone(&watch.observer), conflicts);
+            let both = Both(Rc::clone(&watch.observer), other);
             Watch { observer: Rc::new(RefCell::new(both)), ..watch }
         }
-        None => Watch { observer: conflicts, grid: 0, first_site: 0 },
+        None => Watch { observer: other, grid: 0, first_site: 0 },
     })
 }
 
@@ -173,10 +176,12 @@ impl Driver {
             let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
             Rc::new(RefCell::new(conflicts))
         });
+        let covers = self.injection.coverage() && armed.is_none() && logs.is_none();
+        let coverage = covers.then(|| Rc::new(RefCell::new(Coverage::new(&name))));
         let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
         let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
         let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
-        let watch = with(watch, conflicts.clone());
+        let watch = with(with(watch, conflicts.clone()), coverage.clone());
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => {
                 let feed = match (logs, fed) {
@@ -203,6 +208,7 @@ impl Driver {
                     workspace,
                     feed,
                     conflicts,
+                    coverage,
                     worked: 0,
                 })
             }
@@ -311,6 +317,7 @@ impl Driver {
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
         let found = flight.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
         let found = found.unwrap_or_default();
+        let coverage = flight.coverage.as_ref().map(|coverage| coverage.borrow().found()).unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
         self.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);
@@ -369,6 +376,8 @@ impl Driver {
             stale_reads,
             conflicts: conflicts.unwrap_or_default(),
             more_conflicts: found.more + found.unseen,
+            coverage: coverage.things,
+            more_coverage: coverage.more,
         }));
         self.tell_races(false);
         if let Some(status) = status {

@@ -146,8 +146,12 @@ impl Injection {
         let seed = scheduler_seed(self.seed(), ordinal);
         match self.orders.as_ref().map(|orders| orders.scheduler).unwrap_or_default() {
             protocol::Scheduler::Random => Box::new(RandomScheduler::new(seed)),
-            protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, PctScheduler::DEPTH, None)),
+            protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, self.pct_depth(), None)),
         }
+    }
+
+    fn pct_depth(&self) -> u32 {
+        self.orders.as_ref().map_or(protocol::PCT_DEPTH, |orders| orders.pct_depth)
     }
 
     /// Most warp instructions of a launch.
@@ -167,9 +171,16 @@ impl Injection {
 
     /// Whether launches are reported with their conflicts: those of the program's own text.
     pub fn conflicts(&self) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.conflicts)
-            && (self.native_model().is_some()
-                || self.orders.as_ref().is_some_and(|orders| orders.model.is_none()))
+        self.orders.as_ref().is_some_and(|orders| orders.conflicts && self.runs_as_it_stands(orders))
+    }
+
+    /// Whether launches are reported with what they have shown: those of the program's own text.
+    pub fn coverage(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.coverage && self.runs_as_it_stands(orders))
+    }
+
+    fn runs_as_it_stands(&self, orders: &Orders) -> bool {
+        orders.model.is_none() || self.native_model().is_some()
     }
 
     /// Whether launches are reported with a digest of memory.

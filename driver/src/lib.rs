@@ -29,6 +29,7 @@ pub mod copy2d;
 pub mod copy3d;
 pub mod copy_array;
 pub mod copy_batch;
+mod coverage;
 mod current;
 mod delays;
 pub mod device;

@@ -3,7 +3,7 @@
 mod check;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,6 +138,10 @@ pub struct FullTrial {
     pub stdout: Output,
     /// Standard error.
     pub stderr: Output,
+    /// What of its threads' communication it has shown, where its variation asks for it: a hash each, the same in every trial.
+    pub coverage: BTreeSet<u32>,
+    /// How often there was something for which these have no room.
+    pub more_coverage: u64,
 }
 
 /// The sites of a program, found by running it once without injection.
@@ -466,6 +470,8 @@ impl Shared {
             kernels: ran.report.kernels,
             stdout: ran.stdout,
             stderr: ran.stderr,
+            coverage: ran.report.coverage,
+            more_coverage: ran.report.more_coverage,
         })
     }
 

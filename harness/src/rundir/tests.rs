@@ -89,6 +89,7 @@ fn record(trial: u64) -> TrialRecord {
         incidents: Vec::new(),
         more_incidents: 0,
         races: None,
+        variation: None,
     }
 }
 
