@@ -21,6 +21,7 @@ use crate::error::{Outcome, Status};
 use crate::feeds::Feed;
 use crate::fork_server;
 use crate::injection::{Armed, Arms, Injected};
+use crate::pause::{Held, Looker, Passing};
 use crate::queue::{Progress, Ticket};
 use crate::race::Race;
 use crate::seeds::mix;
@@ -162,7 +163,7 @@ impl Driver {
         };
         let program = program.unwrap_or_else(|| Arc::clone(&module.program));
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
-        let scheduler = self.injection.schedule(ordinal);
+        let mut scheduler = self.injection.schedule(ordinal);
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
         // BARRACUDA is defined over warps in lockstep, and looks at no other execution when it is alone. What others find must
@@ -176,12 +177,18 @@ impl Driver {
             let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
             Rc::new(RefCell::new(conflicts))
         });
+        let hold = self.injection.hold(ordinal).filter(|_| armed.is_none() && logs.is_none());
+        let held = hold.map(|(place, seed)| Rc::new(RefCell::new(Held::new(&name, place, seed))));
+        if let Some(held) = &held {
+            scheduler = Box::new(Passing::new(scheduler, Rc::clone(held)));
+        }
+        let looker = held.map(|held| Rc::new(RefCell::new(Looker(held))));
         let covers = self.injection.coverage() && armed.is_none() && logs.is_none();
         let coverage = covers.then(|| Rc::new(RefCell::new(Coverage::new(&name))));
         let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
         let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
         let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
-        let watch = with(with(watch, conflicts.clone()), coverage.clone());
+        let watch = with(with(with(watch, conflicts.clone()), coverage.clone()), looker);
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => {
                 let feed = match (logs, fed) {
@@ -378,6 +385,7 @@ impl Driver {
             more_conflicts: found.more + found.unseen,
             coverage: coverage.things,
             more_coverage: coverage.more,
+            meetings: coverage.meetings,
         }));
         self.tell_races(false);
         if let Some(status) = status {

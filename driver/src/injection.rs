@@ -179,6 +179,12 @@ impl Injection {
         self.orders.as_ref().is_some_and(|orders| orders.coverage && self.runs_as_it_stands(orders))
     }
 
+    /// Behind which place warps of a launch are held back, and by which seed.
+    pub fn hold(&self, ordinal: u64) -> Option<(u32, u64)> {
+        let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
+        Some((orders.hold?, scheduler_seed(orders.seed, ordinal)))
+    }
+
     fn runs_as_it_stands(&self, orders: &Orders) -> bool {
         orders.model.is_none() || self.native_model().is_some()
     }

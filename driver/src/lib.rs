@@ -76,6 +76,7 @@ pub mod occupancy;
 mod origins;
 mod own_writes;
 mod panics;
+mod pause;
 pub mod peer;
 pub mod per_thread;
 pub mod pointer;

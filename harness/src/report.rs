@@ -111,6 +111,8 @@ pub struct Report {
     pub coverage: BTreeSet<u32>,
     /// How often there was something for which these had no room.
     pub more_coverage: u64,
+    /// Instructions that met others.
+    pub meetings: BTreeSet<u32>,
     /// What its detectors told.
     pub races: Gathered,
     /// Launches as they were, where they were recorded.
@@ -180,6 +182,8 @@ impl Report {
         }
         self.conflicts.take(launch.conflicts, launch.more_conflicts);
         self.more_coverage += launch.more_coverage;
+        let room = MOST_COVERAGE.saturating_sub(self.meetings.len());
+        self.meetings.extend(launch.meetings.into_iter().take(room));
         for thing in launch.coverage {
             if self.coverage.len() < MOST_COVERAGE {
                 self.coverage.insert(thing);

@@ -345,6 +345,7 @@ impl Ground {
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
             pct_depth: variation.map_or(PCT_DEPTH, |v| v.pct_depth),
             coverage: variation.is_some_and(|v| v.coverage),
+            hold: variation.and_then(|v| v.hold),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
             launches: self.settings.record_launches,

@@ -69,6 +69,9 @@ pub struct Variation {
     /// Trials say what of their threads' communication they have shown ([`crate::FullTrial::coverage`]). They do the same without.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
+    /// Warps that come by this place are held back for a while, by the seed ([`crate::FullTrial::meetings`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<u32>,
 }
 
 /// What it is where nobody says.
@@ -116,6 +119,7 @@ impl Default for Variation {
             within_blocks: false,
             turns: None,
             coverage: false,
+            hold: None,
         }
     }
 }

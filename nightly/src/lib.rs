@@ -9,6 +9,7 @@
 
 pub mod begin;
 pub mod executors;
+pub mod explore;
 pub mod finding;
 pub mod history;
 pub mod merge;

@@ -130,6 +130,10 @@ pub struct Orders {
     /// simulates the model itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
+    /// A place of [`crate::Launch::meetings`]: warps that come by there are held back for a while, by the seed. Only where the virtual
+    /// GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<u32>,
     /// Report every launch as it is when it starts ([`crate::RecordedLaunch`]), with what it takes to look at its kernel elsewhere.
     #[serde(default)]
     pub launches: bool,

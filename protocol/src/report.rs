@@ -118,6 +118,10 @@ pub struct Launch {
     /// How often there was something for which these have no room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_coverage: u64,
+    /// Instructions of which accesses met those of other threads, where coverage is asked for: hashes, ascending, each once, the same in
+    /// every trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meetings: Vec<u32>,
 }
 
 /// Loads by one instruction that read older values than another instruction had written by then, and why they were

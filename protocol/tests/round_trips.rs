@@ -190,6 +190,7 @@ fn a_message_is_one_line_that_says_what_it_is() {
         more_conflicts: 0,
         coverage: Vec::new(),
         more_coverage: 0,
+        meetings: Vec::new(),
         digest: Some("00ff".to_owned()),
     });
     let line = serde_json::to_string(&message).expect("plain data");

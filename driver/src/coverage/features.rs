@@ -22,10 +22,21 @@ pub enum Thing {
     Longer = 5,
 }
 
+/// A number for a kernel.
+pub fn kernel_hash(kernel: &str) -> u64 {
+    kernel.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte) + 1))
+}
+
+/// A number for an instruction of a kernel.
+pub fn place_hash(kernel: u64, site: u32) -> u32 {
+    (mix(kernel, u64::from(site) + 1) >> 32) as u32
+}
+
 /// Counts of things.
 #[derive(Debug)]
 pub struct Features {
-    kernel: u64,
+    /// The kernel's number.
+    pub kernel: u64,
     counts: FxHashMap<u32, u32>,
     /// How often there was one for which there was no room.
     pub more: u64,
@@ -34,8 +45,7 @@ pub struct Features {
 impl Features {
     /// None yet, of this kernel.
     pub fn new(kernel: &str) -> Features {
-        let kernel = kernel.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte) + 1));
-        Features { kernel, counts: FxHashMap::default(), more: 0 }
+        Features { kernel: kernel_hash(kernel), counts: FxHashMap::default(), more: 0 }
     }
 
     /// Counts one; answers its hash.

@@ -30,15 +30,18 @@ mod shadow;
 
 use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Memory, Range};
 use bugaroo_semantics::{Observer, Wants};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use features::{Features, Thing};
+pub use features::{kernel_hash, place_hash};
 use shadow::{Issued, Seen, Shadow, Touch};
 
 /// Bytes of a place.
 const PLACE: u64 = 4;
 /// Reads of one thread whose source is not known yet that are remembered.
 const OPEN: usize = 8;
+/// Kinds of access that an instruction is told apart by.
+const ROLES: u32 = 4;
 /// Threads of a block, at most.
 const THREADS: u64 = 1024;
 
@@ -49,6 +52,8 @@ pub struct Found {
     pub things: Vec<u32>,
     /// How often there was something for which there was no room.
     pub more: u64,
+    /// Hashes of the instructions that met others ([`place_hash`]), ascending.
+    pub meetings: Vec<u32>,
 }
 
 /// Looks on at one launch.
@@ -60,6 +65,8 @@ pub struct Coverage {
     before: FxHashMap<u64, u32>,
     /// Reads of a thread whose source is told later: place and role.
     open: FxHashMap<u64, Vec<(u64, u32)>>,
+    /// Roles that met others.
+    met: FxHashSet<u32>,
     /// The site of the program's instruction 0.
     first_site: u32,
 }
@@ -72,13 +79,19 @@ impl Coverage {
             shadow: Shadow::default(),
             before: FxHashMap::default(),
             open: FxHashMap::default(),
+            met: FxHashSet::default(),
             first_site: 0,
         }
     }
 
     /// What it has shown so far.
     pub fn found(&self) -> Found {
-        Found { things: self.features.hashes(), more: self.features.more + self.shadow.more }
+        let place = |role: &u32| place_hash(self.features.kernel, role / ROLES);
+        let mut meetings: Vec<u32> = self.met.iter().map(place).collect();
+        meetings.sort_unstable();
+        meetings.dedup();
+        let more = self.features.more + self.shadow.more;
+        Found { things: self.features.hashes(), more, meetings }
     }
 
     /// A thread has read what another wrote, or has not seen it.
@@ -86,6 +99,7 @@ impl Coverage {
         if write.thread == thread {
             return;
         }
+        self.met.extend([write.role, role]);
         let apart = apart(write.thread, thread);
         let thing = if stale { Thing::Stale } else { Thing::Read };
         let edge = self.features.add(thing, [write.role, role, apart]);
@@ -103,6 +117,7 @@ impl Coverage {
         if let Some(last) = last.filter(|last| last.seen.thread != now.seen.thread)
             && (last.writes || now.writes)
         {
+            self.met.extend([last.seen.role, now.seen.role]);
             let apart = apart(last.seen.thread, now.seen.thread);
             let order = self.features.add(Thing::Order, [last.seen.role, now.seen.role, apart]);
             if let Some(earlier) = earlier.filter(|earlier| earlier.strong || last.strong || now.strong) {
@@ -193,7 +208,7 @@ impl Observer for Coverage {
                 AccessKind::Store => 1,
                 AccessKind::Atomic(_) => 2 + (access.wrote >> lane & 1),
             };
-            let role = site.wrapping_mul(4).wrapping_add(kind);
+            let role = site.wrapping_mul(ROLES).wrapping_add(kind);
             for place in places(access.memory, access.address(lane), u64::from(access.bytes())) {
                 self.touch(access, lane, place, role);
             }

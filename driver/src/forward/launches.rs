@@ -203,6 +203,7 @@ impl Forward {
             more_conflicts: 0,
             coverage: Vec::new(),
             more_coverage: 0,
+            meetings: Vec::new(),
             digest: None,
         }));
     }

@@ -130,6 +130,7 @@ pub fn baseline() -> Orders {
         report_sites: false,
         conflicts: false,
         coverage: false,
+        hold: None,
         launches: false,
         race: Vec::new(),
         race_settings: Default::default(),

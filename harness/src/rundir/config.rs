@@ -195,6 +195,8 @@ impl Configuration {
                 turns: self.turns.clone(),
                 // No part of what a trial does.
                 coverage: false,
+                // Chosen by trials alone.
+                hold: None,
             })
             .collect()
     }
