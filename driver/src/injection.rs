@@ -13,6 +13,8 @@
 //! scheduler of a launch starts from [`scheduler_seed`]. So a launch does not depend on how long the
 //! ones before it ran.
 
+mod asked;
+
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -167,26 +169,6 @@ impl Injection {
     /// Whether modules are reported with their sites.
     pub fn report_sites(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.report_sites)
-    }
-
-    /// Whether launches are reported with their conflicts: those of the program's own text.
-    pub fn conflicts(&self) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.conflicts && self.runs_as_it_stands(orders))
-    }
-
-    /// Whether launches are reported with what they have shown: those of the program's own text.
-    pub fn coverage(&self) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.coverage && self.runs_as_it_stands(orders))
-    }
-
-    /// Behind which place warps of a launch are held back, and by which seed.
-    pub fn hold(&self, ordinal: u64) -> Option<(u32, u64)> {
-        let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
-        Some((orders.hold?, scheduler_seed(orders.seed, ordinal)))
-    }
-
-    fn runs_as_it_stands(&self, orders: &Orders) -> bool {
-        orders.model.is_none() || self.native_model().is_some()
     }
 
     /// Whether launches are reported with a digest of memory.

@@ -12,8 +12,9 @@
 //! # The rule
 //! 1. Every [`SHARE`]th trial runs the next arm in turn, without a hold: no arm starves, and what the even grid finds in N trials is found
 //!    in at most [`SHARE`] times N here.
-//! 2. All others draw an arm, and for all but one in [`FREE`] of them a hold, by Thompson sampling (Thompson 1933; Chapelle and Li 2011): for
-//!    each one a rate is drawn from the gamma distribution that its trials suggest, and the largest wins.
+//! 2. All others draw a hold, but for one in [`FREE`], and every second of them draws its arm, too, by Thompson sampling (Thompson 1933;
+//!    Chapelle and Li 2011): for each one a rate is drawn from the gamma distribution that its trials suggest, and the largest wins.
+//!    The rest take the next arm in turn.
 //! 3. A trial is worth 1 if it has shown something that no trial before has, and 1 / (1 + n) if the rarest of what it has shown was
 //!    shown by n of them. Older trials of an arm count less, by one part in [`FADES`] with each new one.
 //! 4. What an arm's trials are worth counts in part for its neighbours, which differ by one step in one value: where something new was
@@ -179,24 +180,30 @@ impl Explorer {
 
     fn choice(&self, place: u64) -> Choice {
         let count = self.arms.len() as u64;
+        // From arm to arm by a step that meets all of them: neighbours come far apart.
+        let next = |turn: u64| {
+            let turn = (turn % count) * stride(count) + self.seed % count;
+            (turn % count) as usize
+        };
         if place.is_multiple_of(SHARE) {
-            // From arm to arm by a step that meets all of them: neighbours come far apart.
-            let turn = (place / SHARE).wrapping_mul(stride(count)).wrapping_add(self.seed % count);
-            return Choice { arm: (turn % count) as usize, hold: None };
+            return Choice { arm: next(place / SHARE), hold: None };
         }
         let mut draw = Draw::new(self.seed, place);
         let (worth, weight) = self.known.arms.iter().map(Score::seen).fold((0.0, 0.0), plus);
         // Before its first trials, one is taken to be like all.
         let usual = (worth + 1.0) / (weight + 1.0);
-        let mut rates = Vec::with_capacity(self.arms.len());
-        for near in &self.near {
-            let seen = near.iter().map(|&(arm, part)| {
-                let (worth, weight) = self.known.arms[arm].seen();
-                (part * worth, part * weight)
-            });
-            rates.push(draw.rate(seen.fold((usual, 1.0), plus)));
-        }
-        let arm = largest(&rates);
+        let arm = if draw.below(2) == 0 {
+            let near = |near: &Vec<(usize, f64)>| {
+                let seen = near.iter().map(|&(arm, part)| {
+                    let (worth, weight) = self.known.arms[arm].seen();
+                    (part * worth, part * weight)
+                });
+                draw.rate(seen.fold((usual, 1.0), plus))
+            };
+            largest(&self.near.iter().map(near).collect::<Vec<f64>>())
+        } else {
+            next(place)
+        };
         let free = draw.below(FREE) == 0;
         let rates: Vec<f64> =
             self.known.holds.values().map(|score| draw.rate(plus((usual, 1.0), score.seen()))).collect();

@@ -70,7 +70,11 @@ fn no_arm_starves() {
     let arms = explorer.arms().len() as u64;
     let chosen = explore(&mut explorer, 2 * arms * SHARE);
     for arm in 0..explorer.arms().len() {
-        let even = chosen.iter().step_by(SHARE as usize).filter(|choice| choice.arm == arm).count();
+        let even = chosen
+            .iter()
+            .step_by(usize::try_from(SHARE).expect("small"))
+            .filter(|choice| choice.arm == arm)
+            .count();
         assert_eq!(even, 2, "arm {arm}");
         assert!(explorer.known().arms[arm].trials >= 2);
     }

@@ -203,12 +203,13 @@ impl Reader<'_> {
     fn space(self, given: Option<&file::Explore>) -> Result<Grid, PlanError> {
         let none = file::Explore::default();
         let given = given.unwrap_or(&none);
+        // An empty list is as none.
         let lists = (
-            given.models.as_ref(),
+            given.models.as_ref().filter(|list| !list.is_empty()),
             given.pw.as_ref(),
             given.pr.as_ref(),
             given.buffer.as_ref(),
-            given.schedulers.as_ref(),
+            given.schedulers.as_ref().filter(|list| !list.is_empty()),
         );
         if let Some(models) = lists.0
             && let Some(wrong) = models.iter().find(|name| name.get_ref() == "bugaroo")
