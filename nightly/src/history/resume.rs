@@ -170,13 +170,6 @@ impl Store {
         done.map_err(|error| self.query(error))?;
         change.commit().await.map_err(|error| self.query(error))
     }
-
-    /// The only column of the only row, for tests.
-    #[cfg(test)]
-    pub(crate) async fn number(&self, text: &str) -> i64 {
-        use sqlx::Row as _;
-        sqlx::query(text).fetch_one(&self.pool).await.unwrap().try_get(0).unwrap()
-    }
 }
 
 #[derive(Clone, Copy)]

@@ -56,6 +56,6 @@ fn a_round_ends_with_the_budget() {
 #[test]
 fn a_cell_with_time_of_its_own_keeps_to_it() {
     let own = Unit { budget: Some(Duration::from_secs(10)), spent: Duration::from_secs(4), ..unit(5, 0) };
-    assert_eq!(seconds(&round(&[own.clone()], None)), [6.0]);
+    assert_eq!(seconds(&round(std::slice::from_ref(&own), None)), [6.0]);
     assert!(Unit { spent: Duration::from_secs(10), ..own }.is_done());
 }
