@@ -7,19 +7,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
-use bugaroo_semantics::Both;
+use bugaroo_semantics::{Both, Observer};
 use bugaroo_simulator::conflicts::Conflicts;
 use bugaroo_simulator::{
     AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Watch, check,
 };
 
 use crate::conflicts::Told;
+use crate::coverage::Coverage;
 use crate::delays::Delays;
 use crate::diagnosis::{self, Lines};
 use crate::error::{Outcome, Status};
 use crate::feeds::Feed;
 use crate::fork_server;
 use crate::injection::{Armed, Arms, Injected};
+use crate::pause::{Held, Looker, Passing};
 use crate::queue::{Progress, Ticket};
 use crate::race::Race;
 use crate::seeds::mix;
@@ -77,19 +79,21 @@ pub struct Flight {
     feed: Option<Feed>,
     /// Its conflicts, where the orders ask for them.
     conflicts: Option<Rc<RefCell<Conflicts>>>,
+    /// What of its threads' communication it shows, where the orders ask for it.
+    coverage: Option<Rc<RefCell<Coverage>>>,
     /// Work that it had done when that was last looked at.
     pub(super) worked: u64,
 }
 
 /// Who looks on already, and one more.
-fn with(watch: Option<Watch>, conflicts: Option<Rc<RefCell<Conflicts>>>) -> Option<Watch> {
-    let Some(conflicts) = conflicts else { return watch };
+fn with(watch: Option<Watch>, other: Option<Rc<RefCell<impl Observer + 'static>>>) -> Option<Watch> {
+    let Some(other) = other else { return watch };
     Some(match watch {
         Some(watch) => {
-            let both = Both(Rc::clone(&watch.observer), conflicts);
+            let both = Both(Rc::clone(&watch.observer), other);
             Watch { observer: Rc::new(RefCell::new(both)), ..watch }
         }
-        None => Watch { observer: conflicts, grid: 0, first_site: 0 },
+        None => Watch { observer: other, grid: 0, first_site: 0 },
     })
 }
 
@@ -159,7 +163,7 @@ impl Driver {
         };
         let program = program.unwrap_or_else(|| Arc::clone(&module.program));
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
-        let scheduler = self.injection.schedule(ordinal);
+        let mut scheduler = self.injection.schedule(ordinal);
         let spec = request.spec(&name, self.injection.step_budget());
         let late_copies = self.injection.late_copies(&name);
         // BARRACUDA is defined over warps in lockstep, and looks at no other execution when it is alone. What others find must
@@ -173,10 +177,18 @@ impl Driver {
             let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
             Rc::new(RefCell::new(conflicts))
         });
+        let hold = self.injection.hold(ordinal).filter(|_| armed.is_none() && logs.is_none());
+        let held = hold.map(|(place, seed)| Rc::new(RefCell::new(Held::new(&name, place, seed))));
+        if let Some(held) = &held {
+            scheduler = Box::new(Passing::new(scheduler, Rc::clone(held)));
+        }
+        let looker = held.map(|held| Rc::new(RefCell::new(Looker(held))));
+        let covers = self.injection.coverage() && armed.is_none() && logs.is_none();
+        let coverage = covers.then(|| Rc::new(RefCell::new(Coverage::new(&name))));
         let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
         let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
         let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
-        let watch = with(watch, conflicts.clone());
+        let watch = with(with(with(watch, conflicts.clone()), coverage.clone()), looker);
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => {
                 let feed = match (logs, fed) {
@@ -203,6 +215,7 @@ impl Driver {
                     workspace,
                     feed,
                     conflicts,
+                    coverage,
                     worked: 0,
                 })
             }
@@ -311,6 +324,7 @@ impl Driver {
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
         let found = flight.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
         let found = found.unwrap_or_default();
+        let coverage = flight.coverage.as_ref().map(|coverage| coverage.borrow().found()).unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
         self.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);
@@ -369,6 +383,9 @@ impl Driver {
             stale_reads,
             conflicts: conflicts.unwrap_or_default(),
             more_conflicts: found.more + found.unseen,
+            coverage: coverage.things,
+            more_coverage: coverage.more,
+            meetings: coverage.meetings,
         }));
         self.tell_races(false);
         if let Some(status) = status {

@@ -13,6 +13,8 @@
 //! scheduler of a launch starts from [`scheduler_seed`]. So a launch does not depend on how long the
 //! ones before it ran.
 
+mod asked;
+
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -146,8 +148,12 @@ impl Injection {
         let seed = scheduler_seed(self.seed(), ordinal);
         match self.orders.as_ref().map(|orders| orders.scheduler).unwrap_or_default() {
             protocol::Scheduler::Random => Box::new(RandomScheduler::new(seed)),
-            protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, PctScheduler::DEPTH, None)),
+            protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, self.pct_depth(), None)),
         }
+    }
+
+    fn pct_depth(&self) -> u32 {
+        self.orders.as_ref().map_or(protocol::PCT_DEPTH, |orders| orders.pct_depth)
     }
 
     /// Most warp instructions of a launch.
@@ -163,13 +169,6 @@ impl Injection {
     /// Whether modules are reported with their sites.
     pub fn report_sites(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.report_sites)
-    }
-
-    /// Whether launches are reported with their conflicts: those of the program's own text.
-    pub fn conflicts(&self) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.conflicts)
-            && (self.native_model().is_some()
-                || self.orders.as_ref().is_some_and(|orders| orders.model.is_none()))
     }
 
     /// Whether launches are reported with a digest of memory.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::incident::Incident;
 use crate::race::TrialRaces;
 use crate::report::FailedLaunch;
+use crate::variation::Variation;
 
 /// How a trial ended, in the words of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -192,6 +193,9 @@ pub struct TrialRecord {
     /// Races that its detectors found, whatever its outcome; None where none looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub races: Option<TrialRaces>,
+    /// How it was run, where it was not as its cell says: the trials of a cell that explores choose that one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Box<Variation>>,
 }
 
 /// Whether nothing was counted.

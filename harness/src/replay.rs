@@ -54,6 +54,9 @@ impl Replay {
 
     /// How it was run: what its turn was, where trials take turns.
     pub fn variation(&self) -> Variation {
+        if let Some(own) = &self.record.variation {
+            return (**own).clone();
+        }
         self.run.cells()[self.cell].of_trial(self.record.trial).into_owned()
     }
 
@@ -68,8 +71,8 @@ impl Replay {
     /// # Errors
     /// When it cannot be run at all.
     pub async fn run(self, library: DriverLibrary, interrupt: Interrupt) -> Result<FullTrial, Error> {
-        let Self { run, input, cell, record } = self;
-        let variation = run.cells().swap_remove(cell);
+        let variation = self.variation();
+        let Self { run, input, record, .. } = self;
         let configuration = run.configuration;
         let settings = Settings { input, ..configuration.settings(Some(1))? };
         let session = Session::resume(configuration.target, settings, library, interrupt, run.baseline);

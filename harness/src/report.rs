@@ -4,7 +4,7 @@
 //! A line that is no message is counted and passed over: a program that was killed leaves half a line,
 //! and processes of one program may write across each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_protocol::{
     FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, ModuleReport, Placed, StaleRead, VERSION,
@@ -79,6 +79,9 @@ pub struct FailedLaunch {
 /// Kinds of stale reads that are kept of a trial.
 const MOST_STALE: usize = 64;
 
+/// Things that launches have shown that are kept of a trial.
+const MOST_COVERAGE: usize = 1 << 14;
+
 /// The sum of a trial's messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -104,6 +107,12 @@ pub struct Report {
     pub stale_reads: Vec<StaleRead>,
     /// Accesses whose order nothing settles.
     pub conflicts: Conflicts,
+    /// What its launches have shown.
+    pub coverage: BTreeSet<u32>,
+    /// How often there was something for which these had no room.
+    pub more_coverage: u64,
+    /// Instructions that met others.
+    pub meetings: BTreeSet<u32>,
     /// What its detectors told.
     pub races: Gathered,
     /// Launches as they were, where they were recorded.
@@ -172,6 +181,16 @@ impl Report {
             self.digest = launch.digest;
         }
         self.conflicts.take(launch.conflicts, launch.more_conflicts);
+        self.more_coverage += launch.more_coverage;
+        let room = MOST_COVERAGE.saturating_sub(self.meetings.len());
+        self.meetings.extend(launch.meetings.into_iter().take(room));
+        for thing in launch.coverage {
+            if self.coverage.len() < MOST_COVERAGE {
+                self.coverage.insert(thing);
+            } else if !self.coverage.contains(&thing) {
+                self.more_coverage += 1;
+            }
+        }
         let room = MOST_STALE.saturating_sub(self.stale_reads.len());
         self.stale_reads.extend(launch.stale_reads.into_iter().take(room));
         if launch.end != LaunchEnd::Complete {

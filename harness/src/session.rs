@@ -1,9 +1,11 @@
 //! A session: one program under fixed settings, its baseline done, that any trials can be asked of.
 
 mod check;
+mod each;
+mod sites;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +35,7 @@ use crate::trial::{Ground, Plan, Ran};
 use crate::variation::Variation;
 
 use check::Known;
+pub use sites::{SiteList, list_sites};
 
 /// A program is short that takes less without injection, from its start to its end.
 const SHORT: Duration = Duration::from_millis(50);
@@ -138,60 +141,12 @@ pub struct FullTrial {
     pub stdout: Output,
     /// Standard error.
     pub stderr: Output,
-}
-
-/// The sites of a program, found by running it once without injection.
-#[derive(Clone, Debug)]
-pub struct SiteList {
-    /// The sites of all modules that it loaded, in order.
-    pub sites: Vec<Site>,
-    /// How the run ended. The list is what was loaded by then.
-    pub exit: Exit,
-}
-
-/// Lists the sites of a program by running it once without injection, whether it passes or not.
-///
-/// # Errors
-/// When it cannot be run, or never uses the driver.
-pub async fn list_sites(
-    target: Target,
-    settings: Settings,
-    library: DriverLibrary,
-    mut interrupt: Interrupt,
-) -> Result<SiteList, Error> {
-    let seeds = Seeds::new(settings.seed);
-    let ground = Ground::new(target, settings, library);
-    tokio::select! {
-        done = ground.list_sites(seeds) => done,
-        () = interrupt.wait() => Err(Error::Interrupted),
-    }
-}
-
-impl Ground {
-    async fn list_sites(&self, seeds: Seeds) -> Result<SiteList, Error> {
-        let seed = seeds.baseline(0);
-        let plan = Plan {
-            seed,
-            variation: None,
-            report_sites: true,
-            check_insert: &[],
-            conflicts: false,
-            reference: None,
-            step_budget: None,
-            passed_in: None,
-            known: None,
-            cannot_fork: None,
-            warp_synchronous: false,
-        };
-        let mut ran = self.run(plan).await?;
-        match ran.report.driver {
-            None if ran.outcome.is_failure() => {
-                Err(baseline::failure(self, baseline::Failing::without_driver(ran), Schedules::default()))
-            }
-            None => Err(Error::DriverUnused { app: self.target.app.clone() }),
-            Some(_) => Ok(SiteList { exit: ran.exit, sites: baseline::sites(&mut ran.report) }),
-        }
-    }
+    /// What of its threads' communication it has shown, where its variation asks for it: a hash each, the same in every trial.
+    pub coverage: BTreeSet<u32>,
+    /// How often there was something for which these have no room.
+    pub more_coverage: u64,
+    /// Instructions whose accesses met those of other threads, told with [`Self::coverage`]: a hash each, the same in every trial.
+    pub meetings: BTreeSet<u32>,
 }
 
 /// A program whose trials can be run.
@@ -466,6 +421,9 @@ impl Shared {
             kernels: ran.report.kernels,
             stdout: ran.stdout,
             stderr: ran.stderr,
+            coverage: ran.report.coverage,
+            more_coverage: ran.report.more_coverage,
+            meetings: ran.report.meetings,
         })
     }
 

@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bugaroo_protocol::{
-    Backend, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, Scheduler, Space, StaleRead, VERSION, notice,
+    Backend, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, PCT_DEPTH, Scheduler, Space, StaleRead, VERSION,
+    notice,
 };
 
 use crate::capture::Output;
@@ -342,6 +343,9 @@ impl Ground {
             real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
+            pct_depth: variation.map_or(PCT_DEPTH, |v| v.pct_depth),
+            coverage: variation.is_some_and(|v| v.coverage),
+            hold: variation.and_then(|v| v.hold),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
             launches: self.settings.record_launches,
@@ -400,6 +404,7 @@ impl Ran {
             incidents: self.report.incidents.kept.clone(),
             more_incidents: self.report.incidents.more,
             races: self.looked.then(|| self.report.races.all.clone()),
+            variation: None,
         }
     }
 

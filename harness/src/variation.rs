@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Detector, Insertion, Model, RaceSettings, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Detector, Insertion, Model, PCT_DEPTH, RaceSettings, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 
 use crate::race::Turns;
@@ -28,6 +28,9 @@ pub struct Variation {
     /// Who runs next on the virtual GPU.
     #[serde(default, skip_serializing_if = "Scheduler::is_random")]
     pub scheduler: Scheduler,
+    /// [`Scheduler::Pct`]: ordering constraints of the bugs that are looked for, at least 1.
+    #[serde(default = "pct_depth", skip_serializing_if = "is_pct_depth")]
+    pub pct_depth: u32,
     /// Every other trial, by its index, is scheduled by [`Scheduler::Pct`], so that failures of either kind of schedule show.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_turns: bool,
@@ -63,6 +66,23 @@ pub struct Variation {
     /// Detectors, model and scheduler take turns by a trial's index, whatever is said above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
+    /// Trials say what of their threads' communication they have shown ([`crate::FullTrial::coverage`]). They do the same without.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coverage: bool,
+    /// Warps that come by this place are held back for a while, by the seed ([`crate::FullTrial::meetings`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<u32>,
+}
+
+/// What it is where nobody says.
+pub(crate) fn pct_depth() -> u32 {
+    PCT_DEPTH
+}
+
+/// Whether it is what it is where nobody says.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+pub(crate) fn is_pct_depth(depth: &u32) -> bool {
+    *depth == PCT_DEPTH
 }
 
 /// What `--pr` is without being given.
@@ -85,6 +105,7 @@ impl Default for Variation {
             buffer: 256,
             space: Space::Both,
             scheduler: Scheduler::Random,
+            pct_depth: pct_depth(),
             by_turns: false,
             kernel: None,
             without_fence: BTreeSet::new(),
@@ -97,6 +118,8 @@ impl Default for Variation {
             race_settings: RaceSettings::default(),
             within_blocks: false,
             turns: None,
+            coverage: false,
+            hold: None,
         }
     }
 }

@@ -4,11 +4,12 @@
 //! has found, [`study`] what is done besides trials. [`history`] keeps results in a database and says what of them is news;
 //! [`runs`] makes run directories of them, for replays. [`shard`] is a part of a night, [`merge`] puts parts together, [`work`]
 //! runs one here, and [`executors`] elsewhere. [`begin`] begins a night or goes on with one.
-//! [`settle`] says what a night comes to by its plan's expectations, [`reports`] say so to others, and [`morning`] is all of
-//! that.
+//! [`explore`] chooses trials by what those before have shown. [`settle`] says what a night comes to by its plan's expectations,
+//! [`reports`] say so to others, and [`morning`] is all of that.
 
 pub mod begin;
 pub mod executors;
+pub mod explore;
 pub mod finding;
 pub mod history;
 pub mod merge;

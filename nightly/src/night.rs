@@ -82,6 +82,9 @@ pub struct Program {
     pub kernels: Vec<Kernel>,
     /// Flush lengths by memory space and length: how many entries store buffers held when they drained.
     pub flush_lengths: BTreeMap<String, BTreeMap<u64, u64>>,
+    /// What its explorations have come to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explored: Option<Exploration>,
     /// Expectations that have expired, or whose finding was not seen, a line each.
     pub expectations: Vec<String>,
     /// What the reader should know, a line each.
@@ -214,6 +217,55 @@ pub struct Past {
     pub told: u64,
     /// Those that failed.
     pub failures: u64,
+}
+
+/// What the explorations of a program have come to, of all shards together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exploration {
+    /// Trials.
+    pub trials: u64,
+    /// Different things that they have shown.
+    pub things: u64,
+    /// How many that were after so many trials; empty where several shards have explored.
+    pub growth: Vec<(u64, u64)>,
+    /// By configuration.
+    pub arms: Vec<ExploredArm>,
+    /// Places where threads were seen to meet: trials may hold threads back there.
+    pub places: u64,
+    /// Trials that did so.
+    pub held_trials: u64,
+    /// Those of them that failed.
+    pub held_failures: u64,
+    /// The first trial that failed.
+    pub first_failure: Option<ExploredFailure>,
+    /// How often there was something that was not counted, for lack of room.
+    pub left_out: u64,
+}
+
+/// A configuration of an exploration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExploredArm {
+    /// Its name.
+    pub key: String,
+    /// Its trials.
+    pub trials: u64,
+    /// Those that failed.
+    pub failures: u64,
+    /// Those that have shown something that no trial before had.
+    pub new: u64,
+}
+
+/// The first failure of an exploration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExploredFailure {
+    /// Index of the trial.
+    pub trial: u64,
+    /// How many trials of its shard had ended by then, itself included.
+    pub after: u64,
+    /// Name of its configuration.
+    pub arm: String,
+    /// Whether it held threads back.
+    pub held: bool,
 }
 
 /// Something that was found.

@@ -11,10 +11,12 @@ use bugaroo_harness::launches::Verified;
 use bugaroo_harness::names::demangled;
 use serde::{Deserialize, Serialize};
 
+use crate::explore::{Known, Score};
 use crate::finding::source;
 use crate::history::rows::UNSEEN;
-use crate::night::{Kernel, Place, Program, Status};
+use crate::night::{Exploration, ExploredArm, ExploredFailure, Kernel, Place, Program, Status};
 use crate::plan::expect::Expected;
+use crate::shard::Shard;
 
 /// Kernels that were verified.
 pub const VERIFY: &str = "verify";
@@ -22,6 +24,23 @@ pub const VERIFY: &str = "verify";
 pub const SEARCH: &str = "search";
 /// Flush lengths.
 pub const PROFILE: &str = "profile";
+
+/// What explorations of a shard know: the shard stands behind it.
+pub const EXPLORE: &str = "explore ";
+
+/// Under which name a shard keeps what its exploration knows.
+pub fn explored(shard: Shard) -> String {
+    format!("{EXPLORE}{shard}")
+}
+
+/// What an exploration has come to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Explored {
+    /// Names of its arms.
+    pub arms: Vec<String>,
+    /// What it knows.
+    pub known: Known,
+}
 
 /// What a search for missing fences found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,12 +77,54 @@ pub fn take(program: &mut Program, study: &str, facts: &str) {
         _ if study.starts_with(UNSEEN) => serde_json::from_str(facts).map(|what: String| {
             program.notes.push(format!("the race detectors could not look at everything: {what}"));
         }),
+        // What explorations know, which shards add up ([`exploration`]).
+        study if study.starts_with(EXPLORE) => Ok(()),
         // Run files, which are for replays.
         _ => Ok(()),
     };
     if let Err(error) = read {
         program.notes.push(format!("the results of `{study}` cannot be read: {error}"));
     }
+}
+
+/// Puts what explorations of all shards have come to into a night's program.
+pub fn exploration<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s String, &'s String)>) {
+    let mut sum: Option<Explored> = None;
+    for (study, facts) in all.into_iter().filter(|(study, _)| study.starts_with(EXPLORE)) {
+        match serde_json::from_str::<Explored>(facts) {
+            Ok(more) => match &mut sum {
+                Some(sum) => sum.known.merge(&more.known),
+                None => sum = Some(more),
+            },
+            Err(error) => program.notes.push(format!("the results of `{study}` cannot be read: {error}")),
+        }
+    }
+    program.explored = sum.map(|Explored { arms, known }| {
+        let held = |count: fn(&Score) -> u64| known.holds.values().map(count).sum();
+        Exploration {
+            trials: known.trials,
+            things: known.things.len() as u64,
+            growth: known.growth,
+            arms: (arms.into_iter().zip(&known.arms))
+                .map(|(key, score)| ExploredArm {
+                    key,
+                    trials: score.trials,
+                    failures: score.failures,
+                    new: score.new,
+                })
+                .collect(),
+            places: known.holds.len() as u64,
+            held_trials: held(|score| score.trials),
+            held_failures: held(|score| score.failures),
+            first_failure: known.first_failure.map(|first| ExploredFailure {
+                trial: first.trial,
+                after: first.after,
+                arm: first.arm,
+                held: first.held,
+            }),
+            left_out: known.more,
+        }
+    });
 }
 
 /// Failures get the fences that cure them.

@@ -4,6 +4,7 @@
 //! written whole: killed at any moment, the night goes on with the first trial that is not written, under the same seed.
 
 mod batch;
+mod exploring;
 mod machine;
 mod ready;
 mod studies;
@@ -15,15 +16,16 @@ use std::time::{Duration, Instant};
 
 use bugaroo_harness::progress::Silent;
 use bugaroo_harness::rundir::{Configuration, RunFile, SCHEMA};
-use bugaroo_harness::{DriverLibrary, Error, Interrupt, Session, Stop};
+use bugaroo_harness::{DriverLibrary, Error, ForkServerUse, Interrupt, Session, Stop};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
+use crate::explore::Explorer;
 use crate::history::resume::RUN;
 use crate::history::rows::CellFacts;
 use crate::history::{Key, ProgramFacts, Store, StoreError};
 use crate::night::{ProgramError, Stage};
-use crate::plan::{Plan, Program};
+use crate::plan::{Cell, Kind, Plan, Program};
 use crate::shard::Shard;
 use batch::{Known, Making};
 use ready::Ready;
@@ -105,6 +107,8 @@ struct Work<'a> {
     /// Trials of a cell in a second, as far as seen.
     pace: BTreeMap<(usize, usize), f64>,
     session: Option<(usize, bool, Session)>,
+    /// What explores, by program.
+    explorers: BTreeMap<usize, Explorer>,
     before: BTreeMap<String, String>,
     started: Instant,
     /// Time that earlier starts of this night have spent.
@@ -133,6 +137,7 @@ pub async fn run(
         known: BTreeMap::new(),
         pace: BTreeMap::new(),
         session: None,
+        explorers: BTreeMap::new(),
         before,
         started: Instant::now(),
         earlier: Duration::ZERO,
@@ -342,20 +347,10 @@ impl Work<'_> {
         let Job { plan, store, key, shard, .. } = self.job;
         let program = &plan.programs[at];
         let cell = &program.cells[place];
-        let races = cell.kind == crate::plan::Kind::Races;
-        if self.session.as_ref().is_none_or(|(of, kind, _)| (*of, *kind) != (at, races)) {
-            self.session = None;
-            let Some(ready) = self.ready.get(&at) else { return Ok((0, 0, Duration::ZERO)) };
-            let session = Session::resume(
-                ready.target.clone(),
-                ready.settings(cell.kind, program),
-                self.library.clone(),
-                self.interrupt.clone(),
-                ready.baseline.clone(),
-            );
-            self.session = Some((at, races, session));
+        if cell.kind == Kind::Explore {
+            return self.explore((at, place), first, count).await;
         }
-        let Some((_, _, session)) = &self.session else { return Ok((0, 0, Duration::ZERO)) };
+        let Some(session) = self.session(at, cell.kind) else { return Ok((0, 0, Duration::ZERO)) };
         let began = Instant::now();
         let mut making =
             Making::new((&program.name, &cell.key), *shard, first, &program.suppressions, &program.directory);
@@ -365,34 +360,70 @@ impl Work<'_> {
             Ok(())
         };
         session.trials_with(&cell.variation, indices, Stop::Never, &Silent, on_end).await?;
+        let (used, run) = (session.fork_server(), Self::run_file(session, cell));
         let known = self.known.entry((at, place)).or_default();
         let batch = making.finish(known);
         if batch.trials.iter().any(|trial| trial.record.is_some()) {
-            let run = RunFile {
-                schema: SCHEMA,
-                bugaroo: env!("CARGO_PKG_VERSION").to_owned(),
-                configuration: Configuration::of(
-                    session.target(),
-                    session.settings(),
-                    &cell.variation,
-                    vec![cell.variation.pw],
-                ),
-                trials: cell.trials.unwrap_or(0),
-                baseline: session.baseline().clone(),
-                schedules: false,
-            };
-            store.tell_study(key, &program.name, (&format!("{RUN}{}", cell.key), &run), 0).await?;
+            self.keep_run(at, cell, &run).await?;
         }
         if !store.count(key, &batch).await? {
-            return Err(WorkError::Taken { night: key.label.clone(), program: program.name.clone() });
+            return Err(self.taken(at));
         }
-        let used = session.fork_server();
+        if cell.kind != Kind::Races {
+            self.tell_fork_server(at, used).await?;
+        }
+        Ok((batch.tally.trials(), batch.tally.failures(), began.elapsed()))
+    }
+
+    /// Somebody else has counted trials of a program.
+    fn taken(&self, at: usize) -> WorkError {
+        WorkError::Taken { night: self.job.key.label.clone(), program: self.program(at).name.clone() }
+    }
+
+    /// The session for cells of a kind, made ready where it is not; None: trials of the program cannot be run.
+    fn session(&mut self, at: usize, kind: Kind) -> Option<&Session> {
+        let races = kind == Kind::Races;
+        if self.session.as_ref().is_none_or(|(of, other, _)| (*of, *other) != (at, races)) {
+            self.session = None;
+            let ready = self.ready.get(&at)?;
+            let session = Session::resume(
+                ready.target.clone(),
+                ready.settings(kind, &self.job.plan.programs[at]),
+                self.library.clone(),
+                self.interrupt.clone(),
+                ready.baseline.clone(),
+            );
+            self.session = Some((at, races, session));
+        }
+        self.session.as_ref().map(|(_, _, session)| session)
+    }
+
+    /// What the run of a cell is, for replays.
+    fn run_file(session: &Session, cell: &Cell) -> RunFile {
+        let pw = vec![cell.variation.pw];
+        RunFile {
+            schema: SCHEMA,
+            bugaroo: env!("CARGO_PKG_VERSION").to_owned(),
+            configuration: Configuration::of(session.target(), session.settings(), &cell.variation, pw),
+            trials: cell.trials.unwrap_or(0),
+            baseline: session.baseline().clone(),
+            schedules: false,
+        }
+    }
+
+    async fn keep_run(&self, at: usize, cell: &Cell, run: &RunFile) -> Result<(), StoreError> {
+        let Job { store, key, .. } = self.job;
+        store.tell_study(key, &self.program(at).name, (&format!("{RUN}{}", cell.key), run), 0).await
+    }
+
+    /// Says whether trials are forks of one process, where that is news.
+    async fn tell_fork_server(&mut self, at: usize, used: ForkServerUse) -> Result<(), StoreError> {
         let facts = self.facts.entry(at).or_default();
-        if !races && facts.fork_server.as_ref() != Some(&used) {
+        if facts.fork_server.as_ref() != Some(&used) {
             facts.fork_server = Some(used);
             self.tell_facts(at).await?;
         }
-        Ok((batch.tally.trials(), batch.tally.failures(), began.elapsed()))
+        Ok(())
     }
 
     /// Tells how far it is, on the terminal and in the file for who watches from outside.

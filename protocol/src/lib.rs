@@ -22,7 +22,9 @@ mod site;
 pub use conflict::{Conflict, ConflictKind, Party, Relation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
-pub use orders::{Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, Scheduler, Space, VERSION};
+pub use orders::{
+    Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, PCT_DEPTH, Scheduler, Space, VERSION,
+};
 pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
 pub use race_settings::{
     HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,

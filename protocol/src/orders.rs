@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Detector, ForkServer, Insertion, RaceSettings, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 13;
+pub const VERSION: u32 = 14;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -118,11 +118,22 @@ pub struct Orders {
     pub step_budget: Option<u64>,
     /// Who runs next on the virtual GPU.
     pub scheduler: Scheduler,
+    /// [`Scheduler::Pct`]: ordering constraints of the bugs that are looked for, at least 1; one more than there are changes.
+    #[serde(default = "pct_depth", skip_serializing_if = "is_pct_depth")]
+    pub pct_depth: u32,
     /// Report the sites of every module that is loaded.
     pub report_sites: bool,
     /// Report the conflicts of every launch ([`crate::Conflict`]). Only where the virtual GPU simulates the model itself.
     #[serde(default)]
     pub conflicts: bool,
+    /// Report what of its threads' communication every launch has shown ([`crate::Launch::coverage`]). Only where the virtual GPU
+    /// simulates the model itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coverage: bool,
+    /// A place of [`crate::Launch::meetings`]: warps that come by there are held back for a while, by the seed. Only where the virtual
+    /// GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<u32>,
     /// Report every launch as it is when it starts ([`crate::RecordedLaunch`]), with what it takes to look at its kernel elsewhere.
     #[serde(default)]
     pub launches: bool,
@@ -140,6 +151,18 @@ pub struct Orders {
     pub report_fd: i32,
     /// Whether to become a fork server at the first launch, or to tell whether that were possible.
     pub fork_server: Option<ForkServer>,
+}
+
+/// What [`Orders::pct_depth`] is where nobody says.
+pub const PCT_DEPTH: u32 = 3;
+
+fn pct_depth() -> u32 {
+    PCT_DEPTH
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_pct_depth(depth: &u32) -> bool {
+    *depth == PCT_DEPTH
 }
 
 impl Orders {

@@ -111,6 +111,17 @@ pub struct Launch {
     /// How often there was something that is of none of these, or memory was accessed that was not looked at, for lack of room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more_conflicts: u64,
+    /// What of its threads' communication it has shown, where the orders ask for it: hashes, ascending, each once. The same hash means
+    /// the same thing in every trial of the program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coverage: Vec<u32>,
+    /// How often there was something for which these have no room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_coverage: u64,
+    /// Instructions of which accesses met those of other threads, where coverage is asked for: hashes, ascending, each once, the same in
+    /// every trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meetings: Vec<u32>,
 }
 
 /// Loads by one instruction that read older values than another instruction had written by then, and why they were

@@ -96,6 +96,9 @@ fn orders() -> impl Strategy<Value = Orders> {
                 real_driver: None,
                 step_budget,
                 scheduler: if seed % 3 == 0 { Scheduler::Pct } else { Scheduler::Random },
+                pct_depth: 1 + u32::try_from(seed % 7).expect("it is small"),
+                coverage: seed % 2 == 0,
+                hold: (seed % 3 == 1).then_some(7),
                 report_sites,
                 digest,
                 conflicts: seed % 2 == 1,
@@ -188,6 +191,9 @@ fn a_message_is_one_line_that_says_what_it_is() {
         stale_reads: Vec::new(),
         conflicts: Vec::new(),
         more_conflicts: 0,
+        coverage: Vec::new(),
+        more_coverage: 0,
+        meetings: Vec::new(),
         digest: Some("00ff".to_owned()),
     });
     let line = serde_json::to_string(&message).expect("plain data");

@@ -201,6 +201,9 @@ impl Forward {
             stale_reads: Vec::new(),
             conflicts: Vec::new(),
             more_conflicts: 0,
+            coverage: Vec::new(),
+            more_coverage: 0,
+            meetings: Vec::new(),
             digest: None,
         }));
     }

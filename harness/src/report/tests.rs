@@ -18,6 +18,9 @@ fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) ->
         stale_reads: Vec::new(),
         conflicts: Vec::new(),
         more_conflicts: 0,
+        coverage: Vec::new(),
+        more_coverage: 0,
+        meetings: Vec::new(),
         digest: Some(format!("d{ordinal}")),
     })
 }

@@ -51,6 +51,9 @@ pub struct Configuration {
     /// Who runs next on the virtual GPU.
     #[serde(default)]
     pub scheduler: Scheduler,
+    /// Scheduler `pct`: ordering constraints of the bugs that are looked for.
+    #[serde(default = "crate::variation::pct_depth", skip_serializing_if = "crate::variation::is_pct_depth")]
+    pub pct_depth: u32,
     /// Every other trial is scheduled by the other one.
     #[serde(default)]
     pub by_turns: bool,
@@ -140,6 +143,7 @@ impl Configuration {
             buffer: variation.buffer,
             space: variation.space,
             scheduler: variation.scheduler,
+            pct_depth: variation.pct_depth,
             by_turns: variation.by_turns,
             kernel: variation.kernel.clone(),
             without_fence: variation.without_fence.clone(),
@@ -175,6 +179,7 @@ impl Configuration {
                 buffer: self.buffer,
                 space: self.space,
                 scheduler: self.scheduler,
+                pct_depth: self.pct_depth,
                 by_turns: self.by_turns,
                 kernel: self.kernel.clone(),
                 without_fence: self.without_fence.clone(),
@@ -188,6 +193,10 @@ impl Configuration {
                 // Asked for by searches alone, which have no cells.
                 within_blocks: false,
                 turns: self.turns.clone(),
+                // No part of what a trial does.
+                coverage: false,
+                // Chosen by trials alone.
+                hold: None,
             })
             .collect()
     }

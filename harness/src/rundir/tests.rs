@@ -42,6 +42,7 @@ fn run() -> RunFile {
             insert: BTreeSet::new(),
             widen: BTreeSet::new(),
             handlers: false,
+            pct_depth: 3,
             race: Vec::new(),
             race_settings: Default::default(),
             turns: None,
@@ -89,6 +90,7 @@ fn record(trial: u64) -> TrialRecord {
         incidents: Vec::new(),
         more_incidents: 0,
         races: None,
+        variation: None,
     }
 }
 

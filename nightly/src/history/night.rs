@@ -212,12 +212,14 @@ fn programs(
                 cells,
                 kernels: Vec::<Kernel>::new(),
                 flush_lengths: BTreeMap::new(),
+                explored: None,
                 expectations: Vec::new(),
                 notes,
             };
             for (study, facts) in rows.studies.get(name).into_iter().flatten() {
                 study::take(&mut program, study, facts);
             }
+            study::exploration(&mut program, rows.studies.get(name).into_iter().flatten());
             (told.place, program)
         })
         .collect();

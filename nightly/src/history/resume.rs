@@ -9,6 +9,7 @@ use super::error::StoreError;
 use super::rows::{Key, Tally};
 use super::store::Store;
 use crate::runs::Kept;
+use crate::study::Explored;
 
 /// Under this name, and the cell's behind it, studies keep what a run is.
 pub const RUN: &str = "run ";
@@ -51,6 +52,25 @@ impl Store {
         let rows =
             self.of_night(key, "SELECT program, study FROM study WHERE plan = $1 AND label = $2").await?;
         rows.iter().map(|row| Ok((self.get(row, "program")?, self.get(row, "study")?))).collect()
+    }
+
+    /// What an exploration of a program knows, under the name of its study.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn explored(
+        &self,
+        key: &Key,
+        program: &str,
+        study: &str,
+    ) -> Result<Option<Explored>, StoreError> {
+        for row in self.of_night(key, "SELECT * FROM study WHERE plan = $1 AND label = $2").await? {
+            if self.get::<String>(&row, "program")? == program && self.get::<String>(&row, "study")? == study
+            {
+                return self.json(&self.get::<String>(&row, "facts")?).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Runs of cells with trials whose records are kept.
@@ -118,6 +138,11 @@ impl Store {
                 "part" => {
                     "(plan, label, shard) DO UPDATE SET complete = CASE WHEN excluded.complete > part.complete \
                      THEN excluded.complete ELSE part.complete END"
+                }
+                // What an exploration knows grows.
+                "study" => {
+                    "(plan, label, program, study) DO UPDATE SET facts = excluded.facts, \
+                     milliseconds = excluded.milliseconds WHERE excluded.milliseconds > study.milliseconds"
                 }
                 "program" => "(plan, label, program, shard) DO UPDATE SET facts = excluded.facts",
                 _ => "DO NOTHING",

@@ -156,6 +156,28 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub async fn count(&self, key: &Key, batch: &Batch) -> Result<bool, StoreError> {
+        self.count_with(key, batch, None).await
+    }
+
+    /// The same, with what an exploration knows behind them, under the name of its study.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub async fn count_explored(
+        &self,
+        key: &Key,
+        batch: &Batch,
+        (study, known): (&str, &impl Serialize),
+    ) -> Result<bool, StoreError> {
+        self.count_with(key, batch, Some((study, json(known)))).await
+    }
+
+    async fn count_with(
+        &self,
+        key: &Key,
+        batch: &Batch,
+        explored: Option<(&str, String)>,
+    ) -> Result<bool, StoreError> {
         let done = async {
             let mut change = self.pool.begin().await?;
             // The first statement writes, so that two who count at once come one after the other, on every kind of database.
@@ -164,6 +186,14 @@ impl Store {
             let follows = follows(&mut change, key, batch).await? && insert(&mut change, key, batch).await?;
             if follows {
                 details(&mut change, key, batch).await?;
+                if let Some((study, facts)) = explored {
+                    // Its time only grows, by which a merge knows the newer one.
+                    let text = "INSERT INTO study (plan, label, program, study, facts, milliseconds) \
+                                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (plan, label, program, study) DO UPDATE \
+                                SET facts = excluded.facts, milliseconds = study.milliseconds + excluded.milliseconds + 1";
+                    let query = about(key, text).bind(&batch.program).bind(study).bind(facts);
+                    query.bind(whole(batch.milliseconds)).execute(&mut *change).await?;
+                }
                 change.commit().await?;
             } else {
                 change.rollback().await?;

@@ -16,6 +16,8 @@ pub enum Kind {
     Trials,
     /// Data races.
     Races,
+    /// Failures, under what trials have chosen by what those before have shown.
+    Explore,
 }
 
 /// What is run many times.
@@ -31,10 +33,12 @@ pub struct Cell {
     pub trials: Option<u64>,
     /// Time for it alone; None: its trials, or a share of the night's.
     pub budget: Option<Duration>,
+    /// What its trials choose among, where they explore.
+    pub space: Option<Grid>,
 }
 
 /// Ways of delaying stores, each list at least one long.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// Memory models.
     pub models: Vec<Model>,
@@ -49,6 +53,17 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// What explorations choose among where the plan says nothing: 48 ways.
+    pub fn to_explore() -> Grid {
+        Grid {
+            models: vec![Model::StoreBuffer, Model::Ptx],
+            pw: vec![0.1, 0.5, 0.75, 0.95],
+            pr: vec![0.1, 0.5, 0.9],
+            buffer: vec![1, 8, 256],
+            schedulers: vec![Scheduler::Random, Scheduler::Pct],
+        }
+    }
+
     /// All ways that differ: `pr` is the model `ptx`'s alone, and `buffer` that of the others.
     pub fn variations(&self, base: &Variation) -> Vec<(String, Variation)> {
         let mut all: Vec<(String, Variation)> = Vec::new();
@@ -98,5 +113,11 @@ pub fn races(detectors: Vec<Detector>, base: &Variation, trials: u64) -> Cell {
     let key = format!("races {}", names.join("+"));
     let turns = Turns { detectors, model: None, scheduler: None };
     let variation = Variation { turns: Some(turns), ..base.clone() };
-    Cell { key, kind: Kind::Races, variation, trials: Some(trials), budget: None }
+    Cell { key, kind: Kind::Races, variation, trials: Some(trials), budget: None, space: None }
+}
+
+/// The cell whose trials choose among these ways.
+pub fn explore(space: Grid, base: &Variation, trials: Option<u64>, budget: Option<Duration>) -> Cell {
+    let variation = Variation { coverage: true, ..base.clone() };
+    Cell { key: "explore".to_owned(), kind: Kind::Explore, variation, trials, budget, space: Some(space) }
 }

@@ -15,6 +15,8 @@ pub struct File {
     /// What holds for programs that do not say otherwise.
     #[serde(default)]
     pub defaults: Entry,
+    /// What explorations choose among.
+    pub explore: Option<Explore>,
     /// The programs.
     #[serde(default)]
     pub program: Vec<Spanned<Entry>>,
@@ -56,6 +58,7 @@ pub struct Entry {
     pub ignore_faults: Option<bool>,
     pub trials: Option<Spanned<u64>>,
     pub budget: Option<Spanned<String>>,
+    pub explore: Option<bool>,
     pub detectors: Option<Vec<Spanned<String>>>,
     pub race_trials: Option<Spanned<u64>>,
     pub suppressions: Option<Vec<Spanned<String>>>,
@@ -63,6 +66,17 @@ pub struct Entry {
     pub oracle: Option<Spanned<String>>,
     pub timeout: Option<Timeout>,
     pub expect: Option<Vec<Spanned<Expect>>>,
+}
+
+/// `[explore]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Explore {
+    pub models: Option<Vec<Spanned<String>>>,
+    pub pw: Option<Vec<Spanned<f64>>>,
+    pub pr: Option<Vec<Spanned<f64>>>,
+    pub buffer: Option<Vec<Spanned<u32>>>,
+    pub schedulers: Option<Vec<Spanned<String>>>,
 }
 
 /// `verify = true`, or the kernels.

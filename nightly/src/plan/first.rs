@@ -56,6 +56,8 @@ pw = [0.25, 0.75]
 # Trials of each cell, or the time of each cell (\"2m\")
 #trials = 1000
 #budget = \"2m\"
+# Choose the settings of further trials one by one, by what trials before have shown (see [explore])
+#explore = false
 # Race detectors: ptx, barracuda, hirace, scord; [] for none; and their trials
 #detectors = [\"ptx\"]
 #race-trials = 20
@@ -90,6 +92,14 @@ const TAIL: &str = "
 #place = \"kernel.cu:41\"       # a text that the finding's place holds [any]
 #reason = \"ticket 123\"
 #until = 2027-01-31
+
+# What explorations choose among. Trials may hold threads back besides, at places where these meet.
+#[explore]
+#models = [\"store-buffer\", \"ptx\"]
+#pw = [0.1, 0.5, 0.75, 0.95]
+#pr = [0.1, 0.5, 0.9]
+#buffer = [1, 8, 256]
+#schedulers = [\"random\", \"pct\"]
 
 # For `bugaroo nightly --executor slurm`: each task of the array runs a shard of the plan.
 #[slurm]

@@ -54,9 +54,10 @@ impl Reader<'_> {
         if let Some(run) = &file.defaults.run {
             return Err(self.wrong(run, "[defaults] holds for all programs: `run` belongs under [[program]]"));
         }
+        let space = self.space(file.explore.as_ref())?;
         let mut programs: Vec<Program> = Vec::new();
         for entry in &file.program {
-            let program = self.program(entry, &file.defaults, night.budget.is_some())?;
+            let program = self.program(entry, &file.defaults, &space, night.budget.is_some())?;
             if let Some(known) = programs.iter().find(|known| known.name == program.name) {
                 let what = format!(
                     "a second program is called `{}` (the first: line {}): give it a `name` of its own",
@@ -91,7 +92,13 @@ impl Reader<'_> {
         })
     }
 
-    fn program(self, entry: &Spanned<Entry>, defaults: &Entry, by_time: bool) -> Result<Program, PlanError> {
+    fn program(
+        self,
+        entry: &Spanned<Entry>,
+        defaults: &Entry,
+        space: &Grid,
+        by_time: bool,
+    ) -> Result<Program, PlanError> {
         let own = entry.get_ref();
         let run = match &own.run {
             Some(run) if run.get_ref().first().is_some_and(|app| !app.is_empty()) => run.get_ref().clone(),
@@ -126,7 +133,7 @@ impl Reader<'_> {
             variables,
             build: own.build.clone().or(defaults.build.clone()),
             stdin: own.stdin.as_ref().map(|given| self.folder.join(given.get_ref())),
-            cells: self.cells(entry, defaults, by_time)?,
+            cells: self.cells(entry, defaults, space, by_time)?,
             verify: self.verify(own.verify.as_ref().or(defaults.verify.as_ref()))?,
             oracle: oracle.map(|given| self.oracle(given)).transpose()?.unwrap_or(Oracle::Exit),
             suppressions: lists.map(|lists| self.suppressions(lists)).transpose()?.unwrap_or_default(),
@@ -139,29 +146,31 @@ impl Reader<'_> {
     }
 
     /// Where the night has a budget, cells have as many trials as fit.
-    fn cells(self, entry: &Spanned<Entry>, defaults: &Entry, by_time: bool) -> Result<Vec<Cell>, PlanError> {
+    fn cells(
+        self,
+        entry: &Spanned<Entry>,
+        defaults: &Entry,
+        space: &Grid,
+        by_time: bool,
+    ) -> Result<Vec<Cell>, PlanError> {
         let own = entry.get_ref();
         macro_rules! given {
             ($key:ident) => {
                 own.$key.as_ref().or(defaults.$key.as_ref())
             };
         }
-        let model = |name: &str| words::named("model", name, &words::MODELS);
-        let scheduler = |name: &str| words::named("scheduler", name, &words::SCHEDULERS);
         let detector = |name: &str| words::named("detector", name, &words::detectors());
         let default = Variation::default();
-        let grid = Grid {
-            models: self.names(given!(models), vec![Model::StoreBuffer, Model::Ptx], model)?,
-            pw: self.values(given!(pw), default.pw, |pw| (0.0..=1.0).contains(pw), PROBABILITY)?,
-            pr: self.values(given!(pr), default.pr, |pr| (0.0..=1.0).contains(pr), PROBABILITY)?,
-            buffer: self.values(
-                given!(buffer),
-                default.buffer,
-                |buffer| *buffer > 0,
-                "a buffer has at least 1 entry",
-            )?,
-            schedulers: self.names(given!(schedulers), vec![Scheduler::Random], scheduler)?,
-        };
+        let grid = self.grid(
+            (given!(models), given!(pw), given!(pr), given!(buffer), given!(schedulers)),
+            Grid {
+                models: vec![Model::StoreBuffer, Model::Ptx],
+                pw: vec![default.pw],
+                pr: vec![default.pr],
+                buffer: vec![default.buffer],
+                schedulers: vec![Scheduler::Random],
+            },
+        )?;
         let kernel = given!(kernel).map(|kernel| self.pattern(kernel)).transpose()?;
         let base = Variation { kernel, ..default };
         let budget = given!(budget).map(|given| self.parsed(given, duration)).transpose()?;
@@ -176,7 +185,11 @@ impl Reader<'_> {
         let mut cells = Vec::new();
         for (key, variation) in grid.variations(&base) {
             let trials = trials.or((budget.is_none() && !by_time).then_some(TRIALS));
-            cells.push(Cell { key, kind: Kind::Trials, variation, trials, budget });
+            cells.push(Cell { key, kind: Kind::Trials, variation, trials, budget, space: None });
+        }
+        if own.explore.or(defaults.explore).unwrap_or(false) {
+            let trials = trials.or((budget.is_none() && !by_time).then_some(TRIALS));
+            cells.push(cells::explore(space.clone(), &base, trials, budget));
         }
         let detectors: Vec<Detector> = self.names(given!(detectors), vec![Detector::Ptx], detector)?;
         let race_trials = given!(race_trials).map_or(RACE_TRIALS, |trials| *trials.get_ref());
@@ -184,6 +197,45 @@ impl Reader<'_> {
             cells.push(cells::races(detectors, &base, race_trials));
         }
         Ok(cells)
+    }
+
+    /// What explorations choose among.
+    fn space(self, given: Option<&file::Explore>) -> Result<Grid, PlanError> {
+        let none = file::Explore::default();
+        let given = given.unwrap_or(&none);
+        // An empty list is as none.
+        let lists = (
+            given.models.as_ref().filter(|list| !list.is_empty()),
+            given.pw.as_ref(),
+            given.pr.as_ref(),
+            given.buffer.as_ref(),
+            given.schedulers.as_ref().filter(|list| !list.is_empty()),
+        );
+        if let Some(models) = lists.0
+            && let Some(wrong) = models.iter().find(|name| name.get_ref() == "bugaroo")
+        {
+            return Err(self
+                .wrong(wrong, "model `bugaroo` cannot be explored: its trials do not tell what they show"));
+        }
+        self.grid(lists, Grid::to_explore())
+    }
+
+    /// Lists of values, or the default's.
+    fn grid(self, (models, pw, pr, buffer, schedulers): Lists<'_>, default: Grid) -> Result<Grid, PlanError> {
+        let model = |name: &str| words::named("model", name, &words::MODELS);
+        let scheduler = |name: &str| words::named("scheduler", name, &words::SCHEDULERS);
+        Ok(Grid {
+            models: self.names(models, default.models, model)?,
+            pw: self.values(pw, default.pw, |pw| (0.0..=1.0).contains(pw), PROBABILITY)?,
+            pr: self.values(pr, default.pr, |pr| (0.0..=1.0).contains(pr), PROBABILITY)?,
+            buffer: self.values(
+                buffer,
+                default.buffer,
+                |buffer| *buffer > 0,
+                "a buffer has at least 1 entry",
+            )?,
+            schedulers: self.names(schedulers, default.schedulers, scheduler)?,
+        })
     }
 
     fn names<T>(
@@ -199,11 +251,11 @@ impl Reader<'_> {
     fn values<T: Copy>(
         self,
         given: Option<&Vec<Spanned<T>>>,
-        default: T,
+        default: Vec<T>,
         right: impl Fn(&T) -> bool,
         wanted: &str,
     ) -> Result<Vec<T>, PlanError> {
-        let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(vec![default]) };
+        let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(default) };
         let check = |value: &Spanned<T>| match right(value.get_ref()) {
             true => Ok(*value.get_ref()),
             false => Err(self.wrong(value, wanted)),
@@ -355,5 +407,14 @@ impl Reader<'_> {
         self.text.wrong(at.span(), what)
     }
 }
+
+/// Models, p_w, p_r, entries of buffers, schedulers.
+type Lists<'a> = (
+    Option<&'a Vec<Spanned<String>>>,
+    Option<&'a Vec<Spanned<f64>>>,
+    Option<&'a Vec<Spanned<f64>>>,
+    Option<&'a Vec<Spanned<u32>>>,
+    Option<&'a Vec<Spanned<String>>>,
+);
 
 const PROBABILITY: &str = "a probability is from 0 to 1";

@@ -113,6 +113,13 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
             &format!("{program}[slurm]\nshards = 2\ntime = \"2 hours\"\n"),
             "/plan.toml:5: `2 hours` is no time limit",
         ),
+        (&format!("{program}explore = 1\n"), "/plan.toml:3: invalid type"),
+        (&format!("{program}[explore]\nbufer = [1]\n"), "/plan.toml:4: unknown field `bufer`"),
+        (&format!("{program}[explore]\npw = [2.0]\n"), "/plan.toml:4: a probability"),
+        (
+            &format!("{program}[explore]\nmodels = [\"bugaroo\"]\n"),
+            "/plan.toml:4: model `bugaroo` cannot be explored",
+        ),
         ("a = = 1", "/plan.toml:1: "),
     ] {
         let said = error(text);
@@ -145,4 +152,18 @@ fn a_first_plan_is_a_plan() {
     let (_folder, plan) = written(&open);
     let plan = plan.unwrap();
     assert!(plan.slurm.is_some() && plan.programs[0].expect.len() == 1, "{plan:?}");
+}
+
+#[test]
+fn a_program_that_explores_has_one_cell_more() {
+    let cells = |text: &str| written(text).1.unwrap().programs[0].cells.clone();
+    let program = "[[program]]\nrun = [\"./a\"]\ntrials = 9\n";
+    let plain = cells(program);
+    let explores = cells(&format!("{program}explore = true\n[explore]\npw = [0.5]\nbuffer = [2, 4]\n"));
+    assert_eq!(explores.len(), plain.len() + 1);
+    let cell = explores.iter().find(|cell| cell.kind == Kind::Explore).unwrap();
+    assert_eq!((cell.key.as_str(), cell.trials), ("explore", Some(9)));
+    let space = cell.space.clone().unwrap();
+    assert_eq!((space.pw, space.buffer, space.pr), (vec![0.5], vec![2, 4], vec![0.1, 0.5, 0.9]));
+    assert!(plain.iter().all(|cell| cell.space.is_none()));
 }

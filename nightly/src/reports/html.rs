@@ -6,6 +6,7 @@
 
 mod cells;
 mod code;
+mod explored;
 mod finding;
 mod flush;
 mod overview;

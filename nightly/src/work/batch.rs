@@ -79,7 +79,7 @@ impl<'a> Making<'a> {
                 trial: record.trial,
                 seed: record.seed,
                 outcome: record.outcome,
-                variation: None,
+                variation: record.variation.as_deref().cloned(),
                 record: few.then(|| record.clone()),
             });
         }

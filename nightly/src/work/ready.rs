@@ -36,7 +36,7 @@ impl Ready {
                 suppressions: program.suppressions.clone(),
                 ..self.settings.clone()
             },
-            Kind::Trials => self.settings.clone(),
+            Kind::Trials | Kind::Explore => self.settings.clone(),
         }
     }
 }

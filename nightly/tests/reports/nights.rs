@@ -50,6 +50,7 @@ pub fn program(name: &str, cells: Vec<Cell>) -> Program {
         findings: Vec::new(),
         kernels: Vec::new(),
         flush_lengths: BTreeMap::new(),
+        explored: None,
         expectations: Vec::new(),
         notes: Vec::new(),
     }

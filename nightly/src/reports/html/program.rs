@@ -6,7 +6,7 @@ use crate::night::{Kernel, Program, Status};
 use crate::reports::text::{self, count, number};
 use crate::reports::totals::{Totals, standing};
 
-use super::{cells, finding, flush, plot};
+use super::{cells, explored, finding, flush, plot};
 
 /// Most characters of a text of several lines.
 const MOST: usize = 4000;
@@ -41,6 +41,7 @@ pub fn section(at: usize, program: &Program, room: &mut usize) -> Markup {
             (finding::races(at, program))
             (kernels(program))
             (flush::all(program))
+            (explored::all(program))
             @if !program.expectations.is_empty() {
                 h3 { "Expectations" }
                 ul { @for text in &program.expectations { li { (text::short(text, MOST)) } } }

@@ -1,0 +1,28 @@
+//! What launches of the program's own text are looked at for, and who is held back in them.
+
+use bugaroo_protocol::Orders;
+
+use super::Injection;
+use crate::seeds::scheduler_seed;
+
+impl Injection {
+    /// Whether launches are reported with their conflicts: those of the program's own text.
+    pub fn conflicts(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.conflicts && self.runs_as_it_stands(orders))
+    }
+
+    /// Whether launches are reported with what they have shown: those of the program's own text.
+    pub fn coverage(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.coverage && self.runs_as_it_stands(orders))
+    }
+
+    /// Behind which place warps of a launch are held back, and by which seed.
+    pub fn hold(&self, ordinal: u64) -> Option<(u32, u64)> {
+        let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
+        Some((orders.hold?, scheduler_seed(orders.seed, ordinal)))
+    }
+
+    fn runs_as_it_stands(&self, orders: &Orders) -> bool {
+        orders.model.is_none() || self.native_model().is_some()
+    }
+}

@@ -1,0 +1,74 @@
+//! What launches have shown of their threads' communication, as trials report it.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bugaroo_protocol::{Launch, Model, Orders, Scheduler};
+use cuda::Status;
+use cuda::context::cuCtxSynchronize;
+use support::{Device, baseline, download, launch, parameter, store_buffers, trial, upload};
+
+/// Runs the two-block message and prints what block 1 saw.
+fn pass_message() {
+    let device = Device::new();
+    let (data, flag, seen) = (upload(&[0_u32]), upload(&[0_u32]), upload(&[9_u32]));
+    let parameters = [parameter(&data), parameter(&flag), parameter(&seen)];
+    assert_eq!(launch(device.kernel("unfenced_message"), 2, 1, &parameters), Status::Success);
+    assert_eq!(cuCtxSynchronize(), Status::Success);
+    let seen: Vec<u32> = download(seen, 1).expect("the kernel ends");
+    println!("seen: {}", seen[0]);
+}
+
+/// Its launch, and what block 1 saw.
+fn run(name: &str, orders: &Orders) -> (Launch, String) {
+    let trial = trial(name, &Orders { digest: true, ..orders.clone() }, pass_message);
+    let stdout = String::from_utf8_lossy(&trial.output.stdout).into_owned();
+    let line = stdout.lines().find_map(|line| line.split_once("seen: ")).expect("the trial says it");
+    (trial.launches()[0].clone(), line.1.to_owned())
+}
+
+#[test]
+fn who_asks_is_told_and_nothing_else_changes() {
+    let name = "who_asks_is_told_and_nothing_else_changes";
+    for model in [Model::StoreBuffer, Model::Ptx] {
+        for seed in 0..4 {
+            let orders = Orders { model: Some(model), seed, ..store_buffers(0.5) };
+            let (plain, saw) = run(name, &orders);
+            assert!(plain.coverage.is_empty());
+            let asks = Orders { coverage: true, ..orders };
+            let (told, saw_too) = run(name, &asks);
+            assert!(!told.coverage.is_empty() && told.coverage.is_sorted());
+            assert_eq!((told.more_coverage, &saw), (0, &saw_too));
+            assert_eq!(run(name, &asks).0, told, "the same trial shows the same");
+            assert_eq!(Launch { coverage: Vec::new(), ..told }, plain, "{model:?}, seed {seed}");
+        }
+    }
+}
+
+/// What all trials that end in the same way have shown, and what only they have.
+#[test]
+fn a_stale_read_is_something_new() {
+    let name = "a_stale_read_is_something_new";
+    let mut shown: BTreeMap<String, Vec<BTreeSet<u32>>> = BTreeMap::new();
+    for seed in 0..16 {
+        let (told, saw) = run(name, &Orders { coverage: true, seed, ..store_buffers(0.5) });
+        shown.entry(saw).or_default().push(told.coverage.into_iter().collect());
+    }
+    let [stale, fresh] = ["0", "7"].map(|saw| shown.get(saw).or(shown.get("1")).expect("both are seen"));
+    let fresh: BTreeSet<u32> = fresh.iter().flatten().copied().collect();
+    for trial in stale {
+        assert!(!trial.is_subset(&fresh), "nothing of it is new");
+    }
+}
+
+#[test]
+fn changes_of_priorities_can_be_chosen() {
+    let name = "changes_of_priorities_can_be_chosen";
+    let orders = |pct_depth| Orders { scheduler: Scheduler::Pct, pct_depth, digest: true, ..baseline() };
+    let all = |depth| -> Vec<_> {
+        (0..8).map(|seed| run(name, &Orders { seed, ..orders(depth) }).0.counts).collect()
+    };
+    assert_eq!(all(3), all(3));
+    assert_ne!(all(1), all(60), "a spinning block is run for longer where nobody interrupts it");
+}

@@ -1,0 +1,184 @@
+//! Trials until the first failure: by exploration, and by the even grid over the same arms. `cargo bench -p bugaroo-nightly --bench explore`
+//! (`cargo build --release --workspace` before).
+//!
+//! For each program and each of some seeds, both run until a trial fails, the grid arm after arm, each trial with a seed of its own in
+//! both. Printed are the medians over the seeds, and their ratio; `>` where the median search found nothing within the limit.
+//!
+//! Options, behind `--`: `--seeds N` (20), `--most N` trials of a search (20000), `--only NAME`, `--fixed` (the programs without their
+//! bugs, where nothing must be found), `--program PATH ARGUMENT…` (another program; stands last).
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use bugaroo_harness::progress::Silent;
+use bugaroo_harness::{DriverLibrary, Interrupt, Session, Settings, Target, Variation};
+use bugaroo_nightly::explore::{Explorer, ROUND, Shown, arms};
+use bugaroo_nightly::plan::cells::Grid;
+use bugaroo_protocol::Backend;
+
+/// The programs of `apps/rare_bugs`.
+const BUGS: [&str; 10] = [
+    "two_hops",
+    "lost_update",
+    "aba",
+    "lost_wakeup",
+    "double_checked",
+    "ticket_wrap",
+    "seqlock",
+    "ring",
+    "missing_acquire",
+    "trailer",
+];
+
+/// Trials that the rate under the default settings is measured by.
+const RATE: u64 = 10_000;
+
+struct Options {
+    seeds: u64,
+    most: u64,
+    only: Option<String>,
+    fixed: bool,
+    program: Option<(String, Vec<String>)>,
+}
+
+fn options() -> Result<Options, Box<dyn Error>> {
+    let mut options = Options { seeds: 20, most: 20_000, only: None, fixed: false, program: None };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        match word.as_str() {
+            "--seeds" => options.seeds = value()?.parse()?,
+            "--most" => options.most = value()?.parse()?,
+            "--only" => options.only = Some(value()?),
+            "--fixed" => options.fixed = true,
+            "--program" => options.program = Some((value()?, words.by_ref().collect())),
+            // Cargo says it to every bench.
+            "--bench" => {}
+            other => return Err(format!("{other} is no option").into()),
+        }
+    }
+    Ok(options)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = options()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(compare(&options))
+}
+
+async fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
+    let mut programs: Vec<(String, PathBuf, Vec<String>)> = Vec::new();
+    if let Some((path, arguments)) = &options.program {
+        programs.push((arguments.join(" "), path.into(), arguments.clone()));
+    } else {
+        let app = std::env::current_exe()?.with_file_name("../rare_bugs");
+        for bug in BUGS.into_iter().filter(|bug| options.only.as_ref().is_none_or(|only| only == bug)) {
+            let mut arguments = vec!["--bug".to_owned(), bug.to_owned()];
+            arguments.extend(options.fixed.then(|| "--fixed".to_owned()));
+            programs.push((bug.to_owned(), app.clone(), arguments));
+        }
+    }
+    let library = DriverLibrary::find()?;
+    println!("{:18} {:>9} {:>9} {:>9} {:>6}", "program", "default", "grid", "explored", "ratio");
+    for (name, path, arguments) in programs {
+        let target = Target::resolve(&path.display().to_string(), arguments)?;
+        let settings = |seed| Settings { seed, backend: Backend::Sim, ..Settings::default() };
+        let first =
+            Session::start(target.clone(), settings(0), library.clone(), Interrupt::never(), &Silent).await?;
+        let default = rate(&first).await?;
+        let (mut grid, mut explored) = (Vec::new(), Vec::new());
+        for seed in 1..=options.seeds {
+            let baseline = first.baseline().clone();
+            let session = Session::resume(
+                target.clone(),
+                settings(seed),
+                library.clone(),
+                Interrupt::never(),
+                baseline,
+            );
+            if !options.fixed {
+                grid.push(by_grid(&session, options.most).await?);
+            }
+            explored.push(by_exploration(&session, seed, options.most).await?);
+        }
+        if options.fixed {
+            let found = explored.iter().flatten().count();
+            println!(
+                "{name:18} {default:>9} {found} of {} explorations of {} trials fail",
+                options.seeds, options.most
+            );
+            continue;
+        }
+        let [grid, explored] = [grid, explored].map(|found| median(found, options.most));
+        println!(
+            "{name:18} {default:>9} {:>9} {:>9} {:>6.2}",
+            shown(grid),
+            shown(explored),
+            explored.0 / grid.0
+        );
+    }
+    Ok(())
+}
+
+/// Failures of trials under the default settings.
+async fn rate(session: &Session) -> Result<String, Box<dyn Error>> {
+    let stop = bugaroo_harness::Stop::Never;
+    let records = session.trials(&Variation::default(), 0..RATE, stop, &Silent).await?;
+    let failures = records.iter().filter(|record| record.outcome.is_failure()).count();
+    Ok(format!("{failures}/{RATE}"))
+}
+
+/// Trials until the first failure; None: there is none among so many.
+async fn by_grid(session: &Session, most: u64) -> Result<Option<u64>, Box<dyn Error>> {
+    let arms = arms::all(&Grid::to_explore(), &Variation::default());
+    let mut place = 0;
+    while place < most {
+        let next = (place..place + ROUND as u64).map(|at| {
+            let variation = arms[(at % arms.len() as u64) as usize].variation.clone();
+            (variation, at)
+        });
+        for (full, at) in session.each(next, &Silent).await?.iter().zip(place..) {
+            if full.record.outcome.is_failure() {
+                return Ok(Some(at + 1));
+            }
+        }
+        place += ROUND as u64;
+    }
+    Ok(None)
+}
+
+/// The same.
+async fn by_exploration(session: &Session, seed: u64, most: u64) -> Result<Option<u64>, Box<dyn Error>> {
+    let mut explorer = Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, None);
+    while explorer.known().trials < most {
+        let choices = explorer.choose(ROUND);
+        let first = explorer.known().trials;
+        let next: Vec<_> = choices.iter().map(|choice| explorer.variation(*choice)).zip(first..).collect();
+        for (full, choice) in session.each(next, &Silent).await?.iter().zip(choices) {
+            let things: Vec<u32> = full.coverage.iter().copied().collect();
+            let meetings: Vec<u32> = full.meetings.iter().copied().collect();
+            let failed = full.record.outcome.is_failure();
+            let (trial, more) = (full.record.trial, full.more_coverage);
+            explorer.take(choice, &Shown { trial, failed, things: &things, meetings: &meetings, more });
+            if failed {
+                return Ok(explorer.known().first_failure.as_ref().map(|first| first.after));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The median, and whether it is one: searches that found nothing count as longer than all others.
+fn median(found: Vec<Option<u64>>, most: u64) -> (f64, bool) {
+    let mut all: Vec<u64> = found.iter().map(|found| found.unwrap_or(u64::MAX)).collect();
+    all.sort_unstable();
+    let half = all.len() / 2;
+    let middle = if all.len() % 2 == 1 { [all[half]; 2] } else { [all[half - 1], all[half]] };
+    let known = middle.iter().all(|count| *count != u64::MAX);
+    let value = |count: u64| count.min(most) as f64;
+    (f64::midpoint(value(middle[0]), value(middle[1])), known)
+}
+
+fn shown((median, known): (f64, bool)) -> String {
+    format!("{}{median:.0}", if known { "" } else { ">" })
+}
