@@ -4,7 +4,7 @@
 //! For each program and each of some seeds, both run until a trial fails, the grid arm after arm, each trial with a seed of its own in
 //! both. Printed are the medians over the seeds, and their ratio; `>` where the median search found nothing within the limit.
 //!
-//! Options, behind `--`: `--seeds N` (20), `--most N` trials of a search (20000), `--only NAME`, `--fixed` (the programs without their
+//! Options, behind `--`: `--seeds N` (20), `--from N`, the first of them (1), `--most N` trials of a search (20000), `--only NAME`, `--fixed` (the programs without their
 //! bugs, where nothing must be found), `--program PATH ARGUMENT…` (another program; stands last).
 
 use std::error::Error;
@@ -35,6 +35,7 @@ const RATE: u64 = 10_000;
 
 struct Options {
     seeds: u64,
+    from: u64,
     most: u64,
     only: Option<String>,
     fixed: bool,
@@ -42,12 +43,13 @@ struct Options {
 }
 
 fn options() -> Result<Options, Box<dyn Error>> {
-    let mut options = Options { seeds: 20, most: 20_000, only: None, fixed: false, program: None };
+    let mut options = Options { seeds: 20, from: 1, most: 20_000, only: None, fixed: false, program: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
             "--seeds" => options.seeds = value()?.parse()?,
+            "--from" => options.from = value()?.parse()?,
             "--most" => options.most = value()?.parse()?,
             "--only" => options.only = Some(value()?),
             "--fixed" => options.fixed = true,
@@ -87,7 +89,7 @@ async fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
             Session::start(target.clone(), settings(0), library.clone(), Interrupt::never(), &Silent).await?;
         let default = rate(&first).await?;
         let (mut grid, mut explored) = (Vec::new(), Vec::new());
-        for seed in 1..=options.seeds {
+        for seed in options.from..options.from + options.seeds {
             let baseline = first.baseline().clone();
             let session = Session::resume(
                 target.clone(),
