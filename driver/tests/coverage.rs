@@ -35,13 +35,18 @@ fn who_asks_is_told_and_nothing_else_changes() {
         for seed in 0..4 {
             let orders = Orders { model: Some(model), seed, ..store_buffers(0.5) };
             let (plain, saw) = run(name, &orders);
-            assert!(plain.coverage.is_empty());
+            assert!(plain.coverage.is_empty() && plain.meetings.is_empty());
             let asks = Orders { coverage: true, ..orders };
             let (told, saw_too) = run(name, &asks);
             assert!(!told.coverage.is_empty() && told.coverage.is_sorted());
             assert_eq!((told.more_coverage, &saw), (0, &saw_too));
             assert_eq!(run(name, &asks).0, told, "the same trial shows the same");
-            assert_eq!(Launch { coverage: Vec::new(), ..told }, plain, "{model:?}, seed {seed}");
+            assert!(!told.meetings.is_empty() && told.meetings.is_sorted());
+            assert_eq!(
+                Launch { coverage: Vec::new(), meetings: Vec::new(), ..told },
+                plain,
+                "{model:?}, seed {seed}"
+            );
         }
     }
 }
