@@ -80,7 +80,7 @@ async fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
             programs.push((bug.to_owned(), app.clone(), arguments));
         }
     }
-    let library = DriverLibrary::find()?;
+    let library = DriverLibrary::find(None)?;
     println!("{:18} {:>9} {:>9} {:>9} {:>6}", "program", "default", "grid", "explored", "ratio");
     for (name, path, arguments) in programs {
         let target = Target::resolve(&path.display().to_string(), arguments)?;
