@@ -33,7 +33,7 @@ pub fn settle(night: &mut Night, plan: &Plan, today: Date) {
         let missing: Vec<String> = night.missing_shards.iter().map(u32::to_string).collect();
         night.notes.push(format!("the results of these shards are missing: {}", missing.join(", ")));
     }
-    let good = !red && tested > 0 && night.missing_shards.is_empty();
+    let good = !red && tested > 0 && night.complete && night.missing_shards.is_empty();
     night.verdict = if good { Verdict::Green } else { Verdict::Red };
 }
 

@@ -63,7 +63,9 @@ impl Store {
         };
         let mut programs = programs(&rows, &before, &known, (compared_with.is_some(), &replay));
         judge_all(&mut programs, &before);
-        let missing_shards = (1..=row.shards).filter(|shard| !rows.parts.contains(shard)).collect();
+        // A night that is not divided has no shards: it is not complete.
+        let shards = if row.shards > 1 { 1..=row.shards } else { 1..=0 };
+        let missing_shards = shards.filter(|shard| !rows.parts.contains(shard)).collect();
         Ok(Some(Night {
             schema: SCHEMA,
             plan: row.key.plan,

@@ -184,3 +184,10 @@ fn missing_shards_make_it_red_and_are_named() {
     assert_eq!(settled(&mut night, &plan(&[])).0, Verdict::Red);
     assert_eq!(night.notes, ["the results of these shards are missing: 2, 5"]);
 }
+
+#[test]
+fn a_night_that_is_not_complete_is_red() {
+    let mut night = night(&[cell(Model::StoreBuffer, 10, 0)], &[]);
+    night.complete = false;
+    assert_eq!(settled(&mut night, &plan(&[])), (Verdict::Red, Status::Pass));
+}
