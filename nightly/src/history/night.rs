@@ -64,8 +64,8 @@ impl Store {
         let mut programs = programs(&rows, &before, &known, (compared_with.is_some(), &replay));
         judge_all(&mut programs, &before);
         // A night that is not divided has no shards: it is not complete.
-        let shards = if row.shards > 1 { 1..=row.shards } else { 1..=0 };
-        let missing_shards = shards.filter(|shard| !rows.parts.contains(shard)).collect();
+        let missing = |shard: &u32| row.shards > 1 && !rows.parts.contains(shard);
+        let missing_shards = (1..=row.shards).filter(missing).collect();
         Ok(Some(Night {
             schema: SCHEMA,
             plan: row.key.plan,
