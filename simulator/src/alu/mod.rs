@@ -36,7 +36,9 @@ mod predicate;
 mod rounding;
 pub mod row;
 mod select;
+pub mod sixteen;
 mod soft;
+pub mod tensor;
 mod types;
 mod wide;
 

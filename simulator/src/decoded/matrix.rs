@@ -1,8 +1,9 @@
 //! Matrix instructions, as the engine runs them. Rows are 32 bits wide, those of `.f64` fragments 64.
 
-use bugaroo_ptx::op::{MatrixPart, Mma, WmmaMatrix};
+use bugaroo_ptx::op::{MatrixPart, WmmaMatrix};
 
 use super::Address;
+use crate::alu::tensor::Tensor;
 
 /// One matrix instruction of a warp.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub enum Matrix {
     /// `wmma.store`
     WmmaStore { matrix: WmmaMatrix, address: Address, stride: Option<i32>, sources: Vec<i32> },
     /// `mma`, `wmma.mma`
-    Multiply { mma: Mma, d: Vec<Option<u32>>, a: Vec<i32>, b: Vec<i32>, c: Vec<i32> },
+    Multiply { tensor: Tensor, d: Vec<Option<u32>>, a: Vec<i32>, b: Vec<i32>, c: Vec<i32> },
 }
 
 impl Matrix {

@@ -7,10 +7,10 @@ use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
 
 use super::data::{lanes, read_lane, row, write_lane};
-use super::half::Format;
 use super::resolve::{Pattern, Request, Resolved};
 use super::{Machine, Trouble};
 use crate::alu::Width;
+use crate::alu::sixteen::Format;
 use crate::decoded::{Atomic, HighHalves};
 use crate::fault::AccessKind;
 

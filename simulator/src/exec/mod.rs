@@ -16,7 +16,6 @@ mod device_runtime;
 mod diagnose;
 mod format;
 mod frames;
-mod half;
 mod hang;
 mod launched;
 mod matrix;

@@ -6,6 +6,7 @@ use bugaroo_ptx::types::Type;
 
 use super::error::LoadError;
 use super::function::{Builder, Current};
+use crate::alu::tensor::Tensor;
 use crate::decoded::{Collective, Matrix, Together};
 
 impl<'m> Builder<'m> {
@@ -48,7 +49,7 @@ impl<'m> Builder<'m> {
             (Op::Mma(mma), [d, a, b, c]) => {
                 let [ra, rb, rc, rd] = mma.registers();
                 Matrix::Multiply {
-                    mma: *mma,
+                    tensor: Tensor::new(mma, self.program.isa),
                     d: self.fragment(at, d, register(mma.d), rd)?,
                     a: self.fragment_source(at, a, register(mma.a), ra)?,
                     b: self.fragment_source(at, b, register(mma.b), rb)?,

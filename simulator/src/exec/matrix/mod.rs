@@ -1,15 +1,10 @@
 //! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions").
 //!
 //! Which lane holds which element is the ISA's where it says so (`mma`, `ldmatrix`, `stmatrix`,
-//! `movmatrix`); fragments of `wmma` are opaque there, and ours ([`fragments`]). Products are exact, and sums
-//! are taken one by one in order of `k`, beginning with the element of C: in binary32 for
-//! accumulators of 16 and 32 bits (rounded once at the end where the result has 16), in binary64 with fused
-//! products for `.f64`, exactly for integers. The ISA leaves order and rounding of the sums open; hardware
-//! has other last bits.
+//! `movmatrix`); fragments of `wmma` are opaque there, and ours: [`crate::alu::tensor`], where the arithmetic is, too.
 
-mod fragments;
-mod multiply;
-mod quads;
+mod operands;
+mod tile;
 
 use bugaroo_ptx::op::MatrixPart;
 
@@ -18,9 +13,11 @@ use super::data::{lanes, read_lane, row, write_lane};
 use super::observed::Elements;
 use super::{Machine, Trouble};
 use crate::alu::Width;
+use crate::alu::tensor::places::{per_register, width, wmma_place};
 use crate::decoded::{Address, Matrix};
 use crate::fault::{AccessKind, FaultKind};
-use fragments::{width, wmma_place};
+use operands::Operands;
+use tile::Layout;
 
 impl Machine<'_> {
     /// Does matrix instruction `index` for the lanes that have a frame, which should be all of them.
@@ -117,12 +114,12 @@ impl Machine<'_> {
                 let bits = matrix.ty.bits();
                 // Of elements of less than a byte, the byte.
                 // SAFETY: `tile` checked every element.
-                let there = |_, _, bit: u64| unsafe { fragments::read_element(base, bit & !7, bits.max(8)) };
+                let there = |_, _, bit: u64| unsafe { tile::read_element(base, bit & !7, bits.max(8)) };
                 self.observed_tile(w, (pc, mask), false, (spot, &layout), rows.len(), there);
                 for lane in lanes(mask) {
                     for (register, dst) in rows.iter().enumerate() {
                         let Some(dst) = dst else { continue };
-                        let per = fragments::per_register(matrix.ty);
+                        let per = per_register(matrix.ty);
                         let mut value = 0u64;
                         for e in 0..per {
                             let place = wmma_place(
@@ -132,7 +129,7 @@ impl Machine<'_> {
                                 register * per + e,
                             );
                             // SAFETY: `tile` checked every element.
-                            let element = unsafe { fragments::read_element(base, layout.bit(place), bits) };
+                            let element = unsafe { tile::read_element(base, layout.bit(place), bits) };
                             value |= element << (e as u32 * bits);
                         }
                         // SAFETY: the loader's row.
@@ -147,7 +144,7 @@ impl Machine<'_> {
                 let access = AccessKind::Write;
                 let (spot, base, layout) =
                     self.tile(w, address, at, MatrixPart::C, matrix, stride, access, lane)?;
-                let (bits, per) = (matrix.ty.bits(), fragments::per_register(matrix.ty));
+                let (bits, per) = (matrix.ty.bits(), per_register(matrix.ty));
                 for lane in lanes(mask) {
                     for (register, source) in sources.iter().enumerate() {
                         // SAFETY: the loader's row.
@@ -162,7 +159,7 @@ impl Machine<'_> {
                             );
                             let element = value >> (e as u32 * bits);
                             // SAFETY: `tile` checked every element; accumulators have whole bytes.
-                            unsafe { fragments::write_element(base, layout.bit(place), bits, element) };
+                            unsafe { tile::write_element(base, layout.bit(place), bits, element) };
                         }
                     }
                 }
@@ -175,24 +172,10 @@ impl Machine<'_> {
                 };
                 self.observed_tile(w, (pc, mask), true, (spot, &layout), sources.len(), value);
             }
-            Matrix::Multiply { mma, d, a, b, c } => {
-                let gather = |sources: &[i32], ty| {
-                    let read = |register: usize, lane: usize| {
-                        // SAFETY: the loader's row.
-                        unsafe { read_lane(row(frames[lane], consts, sources[register]), width(ty), lane) }
-                    };
-                    fragments::Fragment::gather(ty, sources.len(), mask, read)
-                };
-                let product =
-                    multiply::multiply(mma, &gather(a, mma.a), &gather(b, mma.b), &gather(c, mma.c));
-                for (register, dst) in d.iter().enumerate() {
-                    let Some(dst) = dst else { continue };
-                    for lane in lanes(mask) {
-                        let value = product.register(register, lane);
-                        // SAFETY: the loader's row.
-                        unsafe { write_lane(frames[lane].add(*dst as usize), width(mma.d), lane, value) };
-                    }
-                }
+            Matrix::Multiply { tensor, d, a, b, c } => {
+                // SAFETY: the loader's slots.
+                let mut operands = unsafe { Operands::new(frames, mask, consts, [a, b, c], d) };
+                tensor.multiply(&mut operands);
             }
         }
         Ok(())
@@ -205,7 +188,7 @@ impl Machine<'_> {
         w: usize,
         (pc, mask): (u32, u32),
         writes: bool,
-        (spot, layout): (Spot, &fragments::Layout),
+        (spot, layout): (Spot, &Layout),
         registers: usize,
         value: impl Fn(usize, usize, u64) -> u64,
     ) {
@@ -254,8 +237,8 @@ impl Machine<'_> {
         stride: Option<u32>,
         access: AccessKind,
         lane: usize,
-    ) -> Result<(Spot, *mut u8, fragments::Layout), Trouble> {
-        let layout = fragments::Layout::new(matrix, part, stride);
+    ) -> Result<(Spot, *mut u8, Layout), Trouble> {
+        let layout = Layout::new(matrix, part, stride);
         let bytes = layout.bytes();
         let trouble = |kind: FaultKind| Box::new((kind, lane as u32));
         let align = u64::from(matrix.ty.bits().div_ceil(8));

@@ -1,0 +1,89 @@
+//! The 16-bit formats through binary32: binary16 and bfloat16, rounded to nearest, ties to even.
+//!
+//! Addition in binary32 of two numbers with at most 11 significant bits, rounded once more to 11 (or 8), gives the
+//! correctly rounded sum: binary32 has more than twice as many bits plus two.
+
+use super::half::{Bf16, F16};
+
+/// Which 16-bit format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// IEEE binary16.
+    Half,
+    /// bfloat16.
+    Brain,
+}
+
+impl Format {
+    /// The value of 16 bits.
+    pub fn widen(self, bits: u16) -> f32 {
+        match self {
+            Format::Brain => Bf16(bits).to_f32(),
+            Format::Half => F16(bits).to_f32(),
+        }
+    }
+
+    /// The nearest value; NaN becomes the canonical one.
+    pub fn narrow(self, value: f32) -> u16 {
+        match self {
+            Format::Brain if value.is_nan() => 0x7fff,
+            Format::Brain => {
+                let bits = value.to_bits();
+                (bits >> 16 & 0x8000 | rounded(bits & 0x7fff_ffff, 16)) as u16
+            }
+            Format::Half => nearest_half(value),
+        }
+    }
+}
+
+/// The nearest binary16; NaN becomes the canonical one. Without branches, so that a loop over a row becomes vectors.
+#[inline(always)]
+pub fn nearest_half(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    let normal = rounded(magnitude.wrapping_sub(112 << 23), 13);
+    // Subnormal: adding 0.5 puts the unit of 2^-24 at the last bit of binary32, correctly rounded.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+    // From 65520 on everything rounds to infinity.
+    let finite = if magnitude >= 0x3880_0000 { normal } else { subnormal };
+    let number = if magnitude >= 0x477f_f000 { 0x7c00 } else { finite };
+    if magnitude > 0x7f80_0000 { 0x7fff } else { (bits >> 16 & 0x8000 | number & 0x7fff) as u16 }
+}
+
+/// `value` without its last `drop` bits, to nearest, ties to even.
+#[inline(always)]
+fn rounded(value: u32, drop: u32) -> u32 {
+    let half = (1 << (drop - 1)) - 1 + (value >> drop & 1);
+    value.wrapping_add(half) >> drop
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_half_comes_back() {
+        for bits in 0..=u16::MAX {
+            let value = Format::Half.widen(bits);
+            let back = Format::Half.narrow(value);
+            assert_eq!(back, if value.is_nan() { 0x7fff } else { bits }, "{bits:#x}");
+        }
+    }
+
+    #[test]
+    fn what_lies_between_two_halves_goes_to_the_nearer_one_and_to_the_even_one() {
+        for bits in 0..0x7bff_u16 {
+            let (low, high) = (Format::Half.widen(bits), Format::Half.widen(bits + 1));
+            let middle = f32::midpoint(low, high);
+            let even = bits + (bits & 1);
+            for sign in [0, 0x8000] {
+                let signed = |value: f32| if sign == 0 { value } else { -value };
+                assert_eq!(nearest_half(signed(middle)), sign | even, "{bits:#x}");
+                assert_eq!(nearest_half(signed(middle.next_down())), sign | bits, "{bits:#x}");
+                assert_eq!(nearest_half(signed(middle.next_up())), sign | (bits + 1), "{bits:#x}");
+            }
+        }
+        assert_eq!(nearest_half(65519.996), 0x7bff);
+        assert_eq!(nearest_half(65520.0), 0x7c00);
+    }
+}
