@@ -1,0 +1,144 @@
+//! What the virtual GPU's time goes into: kernels of the kinds that programs have, without a model of memory, with store
+//! buffers, and under `ptx`, beside C where there is an equivalent.
+//!
+//! Prints one table. Rates are millions of PTX thread-instructions a second, on one core, of the fastest of several runs that take
+//! turns; what stands under a model is how many times as long the kernel takes. `threads` and `C` say how many times as long C
+//! takes, compiled in the same run (`cc -O3 -march=native`): doing one CUDA thread after another, and as a C programmer would write it. Run
+//! it with `cargo bench -p bugaroo-simulator --bench suite`, or with names behind `--` for these kernels alone.
+
+mod kernels;
+mod twins;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
+use bugaroo_simulator::model::{ptx, store_buffer};
+use bugaroo_simulator::{
+    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, launch_with,
+};
+
+use kernels::{KERNELS, Kernel};
+
+/// Elements of each array.
+const N: u32 = 1 << 20;
+/// Runs of each kernel under each model.
+const RUNS: u64 = 5;
+const MODELS: [&str; 3] = ["none", "store-buffer", "ptx"];
+
+struct Suite {
+    memory: Memory,
+    program: Program,
+    config: DeviceConfig,
+    table: SiteTable,
+    arrays: [u64; 3],
+}
+
+impl Suite {
+    fn new() -> Suite {
+        let module = bugaroo_ptx::parse(include_str!("kernels.ptx")).expect("the bench's own PTX parses");
+        let (config, table) = (DeviceConfig::default(), collect_sites(&module));
+        let mut memory = Memory::new(1 << 30).expect("a gigabyte of address space");
+        let program = Program::load(&module, &mut memory, &config).expect("the bench's own PTX loads");
+        let arrays = [(); 3].map(|()| {
+            memory.alloc(u64::from(N) * 4, 256, AllocationKind::Program).expect("room for four megabytes")
+        });
+        for (array, of) in [(arrays[0], 251u32), (arrays[1], 7)] {
+            let bytes: Vec<u8> = (0..N).flat_map(|i| ((i % of) as f32).to_le_bytes()).collect();
+            memory.write(array, &bytes).expect("just allocated");
+        }
+        Suite { memory, program, config, table, arrays }
+    }
+
+    fn model(&self, which: &str, seed: u64) -> Option<Box<dyn MemoryModel>> {
+        let (pw, seed) = ([0.75; 2], (seed, 0));
+        match which {
+            "store-buffer" => {
+                let settings = store_buffer::Settings { pw, seed, capacity: 256 };
+                let sites = Arc::new(store_buffer::Sites::new(&self.program, &self.table));
+                Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
+            }
+            "ptx" => {
+                let settings = ptx::Settings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
+                Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&self.program)))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Seconds that one launch takes, and its thread-instructions.
+    fn run(&mut self, kernel: &Kernel, which: &str, seed: u64) -> (f64, u64) {
+        self.memory.fill(self.arrays[2], u64::from(N) * 4, &[0]).expect("allocated");
+        let mut params: Vec<u8> = self.arrays.iter().flat_map(|address| address.to_le_bytes()).collect();
+        params.extend([kernel.n, kernel.rounds].iter().flat_map(|number| number.to_le_bytes()));
+        let spec = LaunchSpec {
+            kernel: kernel.name,
+            grid: [kernel.blocks, 1, 1],
+            block: [256, 1, 1],
+            dynamic_shared: 0,
+            params: &params,
+            cluster: None,
+            step_budget: None,
+        };
+        let mut scheduler = RandomScheduler::new(seed);
+        let model = self.model(which, seed);
+        let start = Instant::now();
+        let result = launch_with(&self.program, &mut self.memory, &self.config, &spec, &mut scheduler, model);
+        let seconds = start.elapsed().as_secs_f64();
+        let (result, _) = result.expect("a legal launch");
+        assert_eq!(result.end, End::Complete, "{}", kernel.name);
+        (seconds, result.counts.thread_instructions)
+    }
+}
+
+fn main() {
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let mut suite = Suite::new();
+    let twins = twins::compile();
+    if twins.is_none() {
+        println!("no C compiler (cc) was found: the columns beside C stay empty");
+    }
+    println!(
+        "{:18} {:>10} {:>12} {:>8} {:>8} {:>8}  {}",
+        "kernel", "M/s", "store-buffer", "ptx", "threads", "C", "unit"
+    );
+    let mut ratios: [Vec<f64>; 2] = Default::default();
+    for kernel in
+        KERNELS.iter().filter(|kernel| wanted.is_empty() || wanted.iter().any(|name| name == kernel.name))
+    {
+        let mut best = [f64::INFINITY; MODELS.len()];
+        let mut instructions = 0;
+        for seed in 0..RUNS {
+            for (which, best) in MODELS.into_iter().zip(&mut best) {
+                let (seconds, counted) = suite.run(kernel, which, seed);
+                *best = best.min(seconds);
+                if which == "none" {
+                    instructions = counted;
+                }
+            }
+        }
+        let work = kernel.multiply_adds.map_or(instructions, |each| each * u64::from(kernel.rounds));
+        let unit = if kernel.multiply_adds.is_some() { "multiply-adds" } else { "thread-instructions" };
+        for (ratios, under) in ratios.iter_mut().zip(&best[1..]) {
+            ratios.push(under / best[0]);
+        }
+        let beside = twins.as_ref().map(|twins| twins.run(kernel)).unwrap_or_default();
+        let beside = beside
+            .map(|seconds| seconds.map_or(String::new(), |seconds| format!("{:.2}", seconds / best[0])));
+        println!(
+            "{:18} {:>10.0} {:>12.2} {:>8.1} {:>8} {:>8}  {unit}",
+            kernel.name,
+            work as f64 / best[0] / 1e6,
+            best[1] / best[0],
+            best[2] / best[0],
+            beside[0],
+            beside[1],
+        );
+    }
+    let [store_buffer, ptx] = ratios.map(|mut ratios| {
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
+    });
+    println!("{:18} {:>10} {store_buffer:>12.2} {ptx:>8.1}", "median", "");
+}
