@@ -206,7 +206,7 @@ lane_ops! {
     /// `cvt.f32.bf16`
     WidenBf16<>(a: Bf16) -> f32 { finish::<f32, false, false, false>(a.to_f32()) }
     /// `cvt.rn.f16.f32`
-    NarrowF16<>(a: f32) -> F16 { F16::rounded::<Rn>(f64::from(a)) }
+    NarrowF16<>(a: f32) -> F16 { F16::nearest(a) }
     /// `cvt.rn.bf16.f32`
     NarrowBf16<>(a: f32) -> Bf16 { Bf16::rounded::<Rn>(f64::from(a)) }
     /// `cvt.sat.f32.f32`

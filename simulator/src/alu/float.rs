@@ -136,19 +136,51 @@ macro_rules! host_arithmetic {
     };
 }
 
-/// The arithmetic of a type that the host lacks.
+/// binary16 to nearest, by way of f32, whose 24 bits are enough for it.
+mod halves {
+    use super::super::half::F16;
+    use super::super::rounding::add_odd_f32;
+
+    /// A sum of numbers of 11 bits may be rounded to 24 first: that is twice as many and two.
+    #[inline(always)]
+    pub fn add(a: F16, b: F16) -> F16 {
+        F16::nearest(a.to_f32() + b.to_f32())
+    }
+
+    /// The product is exact.
+    #[inline(always)]
+    pub fn mul(a: F16, b: F16) -> F16 {
+        F16::nearest(a.to_f32() * b.to_f32())
+    }
+
+    #[inline(always)]
+    pub fn fma(a: F16, b: F16, c: F16) -> F16 {
+        F16::nearest(add_odd_f32(a.to_f32() * b.to_f32(), c.to_f32()))
+    }
+}
+
+/// The arithmetic of a type that the host lacks; `nearest by` a module, if that has a faster one.
 macro_rules! wide_arithmetic {
-    () => {
+    ($(nearest by $module:ident)?) => {
         #[inline(always)]
         fn add<R: Mode>(self, b: Self) -> Self {
+            $(if R::NEAREST {
+                return $module::add(self, b);
+            })?
             through::add::<R, Self>(self, b)
         }
         #[inline(always)]
         fn mul<R: Mode>(self, b: Self) -> Self {
+            $(if R::NEAREST {
+                return $module::mul(self, b);
+            })?
             through::mul::<R, Self>(self, b)
         }
         #[inline(always)]
         fn fma<R: Mode>(self, b: Self, c: Self) -> Self {
+            $(if R::NEAREST {
+                return $module::fma(self, b, c);
+            })?
             through::fma::<R, Self>(self, b, c)
         }
         #[inline(always)]
@@ -250,7 +282,7 @@ impl Float for f64 {
 impl Float for F16 {
     type Native = f32;
     bit_operations! { F16, sign 0x8000, infinity 0x7c00, normal 0x0400, nan 0x7fff, one 0x3c00 }
-    wide_arithmetic!();
+    wide_arithmetic! { nearest by halves }
     #[inline(always)]
     fn native(self) -> f32 {
         self.to_f32()
@@ -268,7 +300,7 @@ impl Float for F16 {
 impl Float for Bf16 {
     type Native = f32;
     bit_operations! { Bf16, sign 0x8000, infinity 0x7f80, normal 0x0080, nan 0x7fff, one 0x3f80 }
-    wide_arithmetic!();
+    wide_arithmetic! {}
     #[inline(always)]
     fn native(self) -> f32 {
         self.to_f32()
@@ -280,5 +312,40 @@ impl Float for Bf16 {
     #[inline(always)]
     fn rounded<R: Mode>(x: f64) -> Bf16 {
         unless_nan(x, Bf16(narrow::<7, 8, R>(x) as u16), Self::CANONICAL_NAN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounding::Rn;
+    use super::*;
+
+    /// Halves by way of f32 are those by way of f64: all pairs of some that are near the edges of the format, and random ones.
+    #[test]
+    fn halves_by_way_of_f32_are_those_by_way_of_f64() {
+        let mut edges: Vec<u16> =
+            (0..16).flat_map(|bit| [1 << bit, (1 << bit) - 1, (1 << bit) + 1]).collect();
+        edges.extend([0, 0x3c00, 0x3bff, 0x3c01, 0x7bff, 0x7c00, 0x7e00, 0x0400, 0x03ff]);
+        edges.extend(edges.clone().iter().map(|bits| bits | 0x8000));
+        let same = |a: u16, b: u16, c: u16| {
+            let [x, y, z] = [a, b, c].map(F16);
+            assert_eq!(halves::add(x, y).0, through::add::<Rn, F16>(x, y).0, "{a:#x} + {b:#x}");
+            assert_eq!(halves::mul(x, y).0, through::mul::<Rn, F16>(x, y).0, "{a:#x} * {b:#x}");
+            assert_eq!(
+                halves::fma(x, y, z).0,
+                through::fma::<Rn, F16>(x, y, z).0,
+                "{a:#x} * {b:#x} + {c:#x}"
+            );
+        };
+        for a in &edges {
+            for b in &edges {
+                edges.iter().for_each(|c| same(*a, *b, *c));
+            }
+        }
+        let mut state = 1u64;
+        for _ in 0..3_000_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            same((state >> 16) as u16, (state >> 32) as u16, (state >> 48) as u16);
+        }
     }
 }

@@ -22,6 +22,22 @@ impl F16 {
         let unsigned = if magnitude >= 0x7c00 << 13 { magnitude | 0x7f80_0000 } else { number };
         f32::from_bits(unsigned | u32::from(self.0 & 0x8000) << 16)
     }
+
+    /// The nearest one, ties to even; NaN becomes the canonical one. There are no branches, so that loops over a row become
+    /// vectors.
+    #[inline(always)]
+    pub fn nearest(value: f32) -> F16 {
+        let bits = value.to_bits();
+        let magnitude = bits & 0x7fff_ffff;
+        let normal = without(magnitude.wrapping_sub(112 << 23), 13);
+        // Subnormal: adding 0.5 puts the unit of 2^-24 at the last bit of binary32, correctly rounded.
+        let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+        // From 65520 on everything rounds to infinity.
+        let finite = if magnitude >= 0x3880_0000 { normal } else { subnormal };
+        let number = if magnitude >= 0x477f_f000 { 0x7c00 } else { finite };
+        let signed = bits >> 16 & 0x8000 | number & 0x7fff;
+        F16(if magnitude > 0x7f80_0000 { 0x7fff } else { signed as u16 })
+    }
 }
 
 impl Bf16 {
@@ -30,6 +46,13 @@ impl Bf16 {
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }
+}
+
+/// `value` without its last `drop` bits, to nearest, ties to even.
+#[inline(always)]
+pub fn without(value: u32, drop: u32) -> u32 {
+    let half = (1 << (drop - 1)) - 1 + (value >> drop & 1);
+    value.wrapping_add(half) >> drop
 }
 
 macro_rules! sixteen_bits {

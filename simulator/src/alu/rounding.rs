@@ -118,6 +118,19 @@ pub fn add_odd<R: Mode>(a: f64, b: f64) -> f64 {
     odd
 }
 
+/// `a + b` in binary32, rounded to odd, in the same way.
+#[inline(always)]
+pub fn add_odd_f32(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    let bits = sum.to_bits();
+    let inexact = error != 0.0 && !error.is_nan();
+    let outwards = (error > 0.0) == (sum > 0.0);
+    let neighbour = if outwards { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    f32::from_bits(if inexact && bits & 1 == 0 { neighbour } else { bits })
+}
+
 /// `a / b`, rounded to odd.
 #[inline(always)]
 pub fn div_odd(a: f64, b: f64) -> f64 {

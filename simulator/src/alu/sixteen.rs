@@ -3,7 +3,7 @@
 //! Addition in binary32 of two numbers with at most 11 significant bits, rounded once more to 11 (or 8), gives the
 //! correctly rounded sum: binary32 has more than twice as many bits plus two.
 
-use super::half::{Bf16, F16};
+use super::half::{Bf16, F16, without};
 
 /// Which 16-bit format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,37 +29,20 @@ impl Format {
             Format::Brain if value.is_nan() => 0x7fff,
             Format::Brain => {
                 let bits = value.to_bits();
-                (bits >> 16 & 0x8000 | rounded(bits & 0x7fff_ffff, 16)) as u16
+                (bits >> 16 & 0x8000 | without(bits & 0x7fff_ffff, 16)) as u16
             }
-            Format::Half => nearest_half(value),
+            Format::Half => F16::nearest(value).0,
         }
     }
-}
-
-/// The nearest binary16; NaN becomes the canonical one. Without branches, so that a loop over a row becomes vectors.
-#[inline(always)]
-pub fn nearest_half(value: f32) -> u16 {
-    let bits = value.to_bits();
-    let magnitude = bits & 0x7fff_ffff;
-    let normal = rounded(magnitude.wrapping_sub(112 << 23), 13);
-    // Subnormal: adding 0.5 puts the unit of 2^-24 at the last bit of binary32, correctly rounded.
-    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
-    // From 65520 on everything rounds to infinity.
-    let finite = if magnitude >= 0x3880_0000 { normal } else { subnormal };
-    let number = if magnitude >= 0x477f_f000 { 0x7c00 } else { finite };
-    if magnitude > 0x7f80_0000 { 0x7fff } else { (bits >> 16 & 0x8000 | number & 0x7fff) as u16 }
-}
-
-/// `value` without its last `drop` bits, to nearest, ties to even.
-#[inline(always)]
-fn rounded(value: u32, drop: u32) -> u32 {
-    let half = (1 << (drop - 1)) - 1 + (value >> drop & 1);
-    value.wrapping_add(half) >> drop
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn nearest(value: f32) -> u16 {
+        F16::nearest(value).0
+    }
 
     #[test]
     fn each_half_comes_back() {
@@ -78,12 +61,12 @@ mod tests {
             let even = bits + (bits & 1);
             for sign in [0, 0x8000] {
                 let signed = |value: f32| if sign == 0 { value } else { -value };
-                assert_eq!(nearest_half(signed(middle)), sign | even, "{bits:#x}");
-                assert_eq!(nearest_half(signed(middle.next_down())), sign | bits, "{bits:#x}");
-                assert_eq!(nearest_half(signed(middle.next_up())), sign | (bits + 1), "{bits:#x}");
+                assert_eq!(nearest(signed(middle)), sign | even, "{bits:#x}");
+                assert_eq!(nearest(signed(middle.next_down())), sign | bits, "{bits:#x}");
+                assert_eq!(nearest(signed(middle.next_up())), sign | (bits + 1), "{bits:#x}");
             }
         }
-        assert_eq!(nearest_half(65519.996), 0x7bff);
-        assert_eq!(nearest_half(65520.0), 0x7c00);
+        assert_eq!(nearest(65519.996), 0x7bff);
+        assert_eq!(nearest(65520.0), 0x7c00);
     }
 }

@@ -4,7 +4,6 @@ use bugaroo_ptx::op::MatrixPart;
 
 use super::Registers;
 use crate::alu::half::F16;
-use crate::alu::sixteen::nearest_half;
 
 /// A type of elements.
 pub trait Element {
@@ -90,7 +89,7 @@ impl Sum for Halves {
     #[inline(always)]
     fn narrow(registers: &mut impl Registers, register: usize, row: &Self::Row) {
         let mut halves = [0u16; 64];
-        halves.iter_mut().zip(row).for_each(|(half, value)| *half = nearest_half(*value));
+        halves.iter_mut().zip(row).for_each(|(half, value)| *half = F16::nearest(*value).0);
         let mut words = [0; 32];
         for (word, pair) in words.iter_mut().zip(halves.chunks_exact(2)) {
             *word = u32::from(pair[0]) | u32::from(pair[1]) << 16;

@@ -25,8 +25,9 @@ pub fn per_register(ty: MatrixType) -> usize {
 
 /// Row and column of element `i` of a lane, of `wmma` with so many elements a lane.
 pub fn wmma_place((rows, columns): (usize, usize), elements: usize, lane: usize, i: usize) -> (usize, usize) {
-    let number = (lane * elements + i) % (rows * columns);
-    (number / columns, number % columns)
+    // Powers of two, in all shapes of `wmma`.
+    let number = (lane * elements + i) & (rows * columns - 1);
+    (number >> columns.trailing_zeros(), number & (columns - 1))
 }
 
 /// Row and column of element `e` of a lane's register, of `mma`.

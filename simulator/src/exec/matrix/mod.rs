@@ -38,30 +38,30 @@ impl Machine<'_> {
         match &program.matrices[index as usize] {
             Matrix::Load { address, rows, trans } => {
                 for (number, dst) in rows.iter().enumerate() {
-                    let mut matrix = [[0u16; 8]; 8];
-                    let mut lines = Elements::new(4, 4);
-                    for (i, line) in matrix.iter_mut().enumerate() {
+                    let mut words = [0u32; 32];
+                    let mut lines = self.watch.is_some().then(|| Elements::new(4, 4));
+                    for (i, to) in words.chunks_exact_mut(4).enumerate() {
                         let lane = number * 8 + i;
                         let Some((spot, from)) = self.line(w, frames, address, lane, AccessKind::Read)?
                         else {
                             continue;
                         };
-                        lines.at[lane] = Some((spot, 0));
-                        for (j, element) in line.iter_mut().enumerate() {
-                            // SAFETY: `line` checked 16 bytes.
-                            *element = unsafe { from.cast::<u16>().add(j).read_unaligned() };
-                            lines.values[lane] |= u128::from(*element) << (16 * j);
+                        // SAFETY: `line` checked 16 bytes.
+                        let line = unsafe { from.cast::<[u32; 4]>().read_unaligned() };
+                        to.copy_from_slice(&line);
+                        if let Some(lines) = &mut lines {
+                            lines.at[lane] = Some((spot, 0));
+                            lines.values[lane] =
+                                line.iter().rev().fold(0, |value, word| value << 32 | u128::from(*word));
                         }
                     }
-                    self.observed_elements(w, pc, false, &lines);
-                    let Some(dst) = dst else { continue };
-                    for lane in lanes(mask) {
-                        let (i, j) = (lane / 4, lane % 4 * 2);
-                        let at = |k: usize| if *trans { matrix[j + k][i] } else { matrix[i][j + k] };
-                        let value = u64::from(at(0)) | u64::from(at(1)) << 16;
-                        // SAFETY: the loader's row.
-                        unsafe { write_lane(frames[lane].add(*dst as usize), Width::W32, lane, value) };
+                    if let Some(lines) = lines {
+                        self.observed_elements(w, pc, false, &lines);
                     }
+                    let Some(dst) = dst else { continue };
+                    let words = if *trans { transposed(&words) } else { words };
+                    // SAFETY: the loader's row.
+                    unsafe { write_words(frames, mask, *dst, &words) };
                 }
             }
             Matrix::Store { address, sources, trans } => {
@@ -97,13 +97,8 @@ impl Machine<'_> {
             Matrix::Transpose { dst, src } => {
                 let mut given = [0; 32];
                 lanes(mask).for_each(|lane| given[lane] = word(*src, lane));
-                let at = |i: usize, j: usize| u64::from(given[i * 4 + j / 2] >> (j % 2 * 16) & 0xffff);
-                for lane in lanes(mask) {
-                    let (i, j) = (lane / 4, lane % 4 * 2);
-                    let value = at(j, i) | at(j + 1, i) << 16;
-                    // SAFETY: the loader's row.
-                    unsafe { write_lane(frames[lane].add(*dst as usize), Width::W32, lane, value) };
-                }
+                // SAFETY: the loader's row.
+                unsafe { write_words(frames, mask, *dst, &transposed(&given)) };
             }
             Matrix::WmmaLoad { part, matrix, address, stride, rows } => {
                 let lane = mask.trailing_zeros() as usize;
@@ -116,24 +111,14 @@ impl Machine<'_> {
                 // SAFETY: `tile` checked every element.
                 let there = |_, _, bit: u64| unsafe { tile::read_element(base, bit & !7, bits.max(8)) };
                 self.observed_tile(w, (pc, mask), false, (spot, &layout), rows.len(), there);
-                for lane in lanes(mask) {
-                    for (register, dst) in rows.iter().enumerate() {
-                        let Some(dst) = dst else { continue };
-                        let per = per_register(matrix.ty);
-                        let mut value = 0u64;
-                        for e in 0..per {
-                            let place = wmma_place(
-                                matrix.shape.extent(*part),
-                                rows.len() * per,
-                                lane,
-                                register * per + e,
-                            );
-                            // SAFETY: `tile` checked every element.
-                            let element = unsafe { tile::read_element(base, layout.bit(place), bits) };
-                            value |= element << (e as u32 * bits);
-                        }
+                let width = width(matrix.ty);
+                for (register, dst) in rows.iter().enumerate() {
+                    let Some(dst) = dst else { continue };
+                    for lane in lanes(mask) {
+                        // SAFETY: `tile` checked every element.
+                        let value = unsafe { layout.read(base, rows.len(), register, lane) };
                         // SAFETY: the loader's row.
-                        unsafe { write_lane(frames[lane].add(*dst as usize), width(matrix.ty), lane, value) };
+                        unsafe { write_lane(frames[lane].add(*dst as usize), width, lane, value) };
                     }
                 }
             }
@@ -150,17 +135,8 @@ impl Machine<'_> {
                         // SAFETY: the loader's row.
                         let value =
                             unsafe { read_lane(row(frames[lane], consts, *source), width(matrix.ty), lane) };
-                        for e in 0..per {
-                            let place = wmma_place(
-                                matrix.shape.extent(MatrixPart::C),
-                                sources.len() * per,
-                                lane,
-                                register * per + e,
-                            );
-                            let element = value >> (e as u32 * bits);
-                            // SAFETY: `tile` checked every element; accumulators have whole bytes.
-                            unsafe { tile::write_element(base, layout.bit(place), bits, element) };
-                        }
+                        // SAFETY: `tile` checked every element; accumulators have whole bytes.
+                        unsafe { layout.write(base, sources.len(), register, lane, value) };
                     }
                 }
                 let value = |i: usize, lane: usize, _| {
@@ -246,5 +222,25 @@ impl Machine<'_> {
         let outside = FaultKind::OutOfBounds { address: at, size: bytes as u32, access, near: None };
         let base = self.pointer(found, bytes).ok_or_else(|| trouble(outside))?;
         Ok((found, base, layout))
+    }
+}
+
+/// The other way round: an 8 by 8 matrix of 16-bit elements, two to a word.
+fn transposed(words: &[u32; 32]) -> [u32; 32] {
+    let at = |i: usize, j: usize| words[i * 4 + j / 2] >> (j % 2 * 16) & 0xffff;
+    std::array::from_fn(|word| {
+        let (i, j) = (word / 4, word % 4 * 2);
+        at(j, i) | at(j + 1, i) << 16
+    })
+}
+
+/// Sets a row of the lanes in `mask`.
+///
+/// # Safety
+/// Those lanes' frames have a row of 32 bits there.
+unsafe fn write_words(frames: &[*mut u8; 32], mask: u32, dst: u32, words: &[u32; 32]) {
+    for lane in lanes(mask) {
+        // SAFETY: the caller's promise.
+        unsafe { write_lane(frames[lane].add(dst as usize), Width::W32, lane, u64::from(words[lane])) };
     }
 }

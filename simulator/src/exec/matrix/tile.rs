@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::op::{MatrixPart, MatrixType, WmmaMatrix};
 
-use crate::alu::tensor::places::per_register;
+use crate::alu::tensor::places::{per_register, wmma_place};
 
 /// Where the elements of a `wmma` matrix lie in memory.
 pub(super) struct Layout {
@@ -50,6 +50,44 @@ impl Layout {
     pub fn bytes(&self) -> u64 {
         (self.bit((self.extent.0 - 1, self.extent.1 - 1)) + u64::from(self.ty.bits())).div_ceil(8)
     }
+
+    /// Whether the elements of a register lie behind each other, and begin with a byte.
+    fn whole(&self, bit: u64) -> bool {
+        self.row && self.extent.1 >= self.per_register() && bit.is_multiple_of(8)
+    }
+
+    /// A lane's register, of so many.
+    ///
+    /// # Safety
+    /// Every element can be read.
+    #[inline(always)]
+    pub unsafe fn read(&self, base: *const u8, registers: usize, register: usize, lane: usize) -> u64 {
+        let (per, bits) = (self.per_register(), self.bits());
+        let place = |e: usize| wmma_place(self.extent, registers * per, lane, register * per + e);
+        let first = self.bit(place(0));
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.whole(first) {
+                return read_element(base, first, bits * per as u32);
+            }
+            (0..per)
+                .fold(0, |value, e| value | read_element(base, self.bit(place(e)), bits) << (e as u32 * bits))
+        }
+    }
+
+    /// Sets the elements of a lane's register, of so many. They have 16 bits or more.
+    ///
+    /// # Safety
+    /// Every element can be written.
+    #[inline(always)]
+    pub unsafe fn write(&self, base: *mut u8, registers: usize, register: usize, lane: usize, value: u64) {
+        let (per, bits) = (self.per_register(), self.bits());
+        for e in 0..per {
+            let place = wmma_place(self.extent, registers * per, lane, register * per + e);
+            // SAFETY: the caller's promise.
+            unsafe { write_element(base, self.bit(place), bits, value >> (e as u32 * bits)) };
+        }
+    }
 }
 
 /// # Safety
@@ -70,7 +108,7 @@ pub(super) unsafe fn read_element(base: *const u8, bit: u64, bits: u32) -> u64 {
 
 /// # Safety
 /// The element's bytes can be written. It has 16 bits or more.
-pub(super) unsafe fn write_element(base: *mut u8, bit: u64, bits: u32, value: u64) {
+unsafe fn write_element(base: *mut u8, bit: u64, bits: u32, value: u64) {
     let to = base.wrapping_add((bit / 8) as usize);
     // SAFETY: the caller's promise.
     unsafe {
