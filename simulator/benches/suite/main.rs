@@ -100,8 +100,8 @@ fn main() {
         println!("no C compiler (cc) was found: the columns beside C stay empty");
     }
     println!(
-        "{:18} {:>10} {:>12} {:>8} {:>8} {:>8}  {}",
-        "kernel", "M/s", "store-buffer", "ptx", "threads", "C", "unit"
+        "{:18} {:>10} {:>12} {:>8} {:>8} {:>8}  unit",
+        "kernel", "M/s", "store-buffer", "ptx", "threads", "C"
     );
     let mut ratios: [Vec<f64>; 2] = Default::default();
     for kernel in

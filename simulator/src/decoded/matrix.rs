@@ -24,8 +24,8 @@ pub enum Matrix {
     },
     /// `wmma.store`
     WmmaStore { matrix: WmmaMatrix, address: Address, stride: Option<i32>, sources: Vec<i32> },
-    /// `mma`, `wmma.mma`
-    Multiply { tensor: Tensor, d: Vec<Option<u32>>, a: Vec<i32>, b: Vec<i32>, c: Vec<i32> },
+    /// `mma`, `wmma.mma`. The tables are boxed: they are some 200 bytes, and moves of matrices have none.
+    Multiply { tensor: Box<Tensor>, d: Vec<Option<u32>>, a: Vec<i32>, b: Vec<i32>, c: Vec<i32> },
 }
 
 impl Matrix {

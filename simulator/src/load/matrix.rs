@@ -49,7 +49,7 @@ impl<'m> Builder<'m> {
             (Op::Mma(mma), [d, a, b, c]) => {
                 let [ra, rb, rc, rd] = mma.registers();
                 Matrix::Multiply {
-                    tensor: Tensor::new(mma, self.program.isa),
+                    tensor: Box::new(Tensor::new(mma, self.program.isa)),
                     d: self.fragment(at, d, register(mma.d), rd)?,
                     a: self.fragment_source(at, a, register(mma.a), ra)?,
                     b: self.fragment_source(at, b, register(mma.b), rb)?,
