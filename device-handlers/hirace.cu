@@ -41,6 +41,7 @@ struct Hirace {
     u64 units;
     u64 global_from;
     u64 block_bytes;
+    u64 watched;
     u32 page_mask;
     u32 race_mask;
     u32 ctas;
@@ -64,6 +65,7 @@ AT(races);
 AT(units);
 AT(global_from);
 AT(block_bytes);
+AT(watched);
 AT(page_mask);
 AT(race_mask);
 AT(ctas);
@@ -84,6 +86,7 @@ __device__ u8 __bugaroo_hirace_machine[BUGAROO_PLACES] = {BUGAROO_MACHINE};
 
 #define STATE __bugaroo_hirace
 #define MAKE_PAGE __bugaroo_hirace_make
+#define AMONG_WATCHED __bugaroo_hirace_watched
 #define MOVED BUGAROO_MOVED
 
 // A block begins in a slot.
@@ -100,6 +103,7 @@ __device__ __forceinline__ void make_block(u64 state, u32 threads) {
 #include "blocks.cuh"
 #include "pages.cuh"
 #include "report.cuh"
+#include "watched.cuh"
 
 // ---- who
 
@@ -211,7 +215,9 @@ __device__ __noinline__ void __bugaroo_hirace_access(u64 address, u64 what) {
     u32 slot = relaxed32(slot_of(block)) - BUGAROO_FIRST_SLOT;
     u64 state = state_of(slot);
     count_access(state);
-    if (over()) return;
+    u32 size = (u32)(what >> BUGAROO_WHAT_SIZE_AT) & 7;
+    u64 bytes = (what >> BUGAROO_WHAT_ELEMENTS_AT & 15) << size;
+    if (over() || !is_watched(to.at, bytes, to.is_shared)) return;
 
     u64 clocks = relaxed(own_clocks(state, thread));
     u64 clock = clocks >> 32 << hirace.warp_clock | (u32)clocks;
@@ -226,9 +232,8 @@ __device__ __noinline__ void __bugaroo_hirace_access(u64 address, u64 what) {
     now |= (what >> BUGAROO_WHAT_ACTION_AT & 3) << BUGAROO_ACTION_AT;
     now |= (what >> BUGAROO_WHAT_KEPT_AT & 1) << BUGAROO_KEPT_AT;
 
-    u32 size = (u32)(what >> BUGAROO_WHAT_SIZE_AT) & 7;
     u64 at = to.at;
-    u64 end = at + ((what >> BUGAROO_WHAT_ELEMENTS_AT & 15) << size);
+    u64 end = at + bytes;
     size = size < BUGAROO_LARGEST ? size : BUGAROO_LARGEST;
 #pragma unroll 1
     while (at < end) {

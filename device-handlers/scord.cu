@@ -47,6 +47,7 @@ struct Scord {
     u64 units;
     u64 global_from;
     u64 moved;
+    u64 watched;
     u32 page_mask;
     u32 race_mask;
     u32 ctas;
@@ -76,6 +77,7 @@ AT(places);
 AT(units);
 AT(global_from);
 AT(moved);
+AT(watched);
 AT(page_mask);
 AT(race_mask);
 AT(ctas);
@@ -98,6 +100,7 @@ __constant__ Scord __bugaroo_scord;
 
 #define STATE __bugaroo_scord
 #define MAKE_PAGE __bugaroo_scord_make
+#define AMONG_WATCHED __bugaroo_scord_watched
 #define MOVED STATE.moved
 
 __device__ __forceinline__ u64 locks_of(u64 state, u32 warp) {
@@ -116,6 +119,7 @@ __device__ __forceinline__ void make_block(u64 state, u32 threads) {
 #include "blocks.cuh"
 #include "pages.cuh"
 #include "report.cuh"
+#include "watched.cuh"
 #include "scord_rules.cuh"
 #include "scord_locks.cuh"
 
@@ -336,7 +340,9 @@ extern "C" __device__ __noinline__ void __bugaroo_scord_looked(u64 address, u64 
     access.who = put(number, STATE.block) | put(warp, STATE.warp) | put((u32)(counts >> 32), STATE.barrier) |
                  put(dev_fences(fences), STATE.dev_fence) | put(blk_fences(fences), STATE.blk_fence) |
                  put(site < most ? site : most, STATE.site) | bloom_of(table, held, thread % 32);
-    sweep(access, (u32)(what >> BUGAROO_WHAT_BYTES_AT) & 7);
+    // Locks and fences count, whoever looks at the memory.
+    u32 bytes_log = (u32)(what >> BUGAROO_WHAT_BYTES_AT) & 7;
+    if (is_watched(address, 1ull << bytes_log, 0)) sweep(access, bytes_log);
 
     bool took = swaps && wrote && !opened;
     bool drops = !swaps && !(access.how & BUGAROO_HOW_ATOMIC);

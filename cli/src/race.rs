@@ -137,9 +137,6 @@ fn refuse(args: &RaceArgs, detectors: &[Known]) -> Result<(), UsageError> {
              could be what orders the rest",
         );
     }
-    if args.detector_config.is_some() && args.trial.handlers {
-        return only("--detector-config: the detectors of --handlers look at everything");
-    }
     if args.trial.handlers || detectors.iter().all(|detector| detector.counts_on_lockstep()) {
         let meaningless = [("--model", args.trial.model.is_some()), ("--pw", args.pw.is_some())];
         if let Some((name, _)) = meaningless.into_iter().find(|(_, given)| *given) {

@@ -189,6 +189,57 @@ fn settings_say_what_is_looked_at() {
     assert!(warnings(&small).contains("more barriers than the shadow word can count"), "{small:#}");
 }
 
+/// The same by device code, which refuses what it does not know.
+#[test]
+fn settings_say_what_device_code_looks_at() {
+    let state = state();
+    let report = |detector: &str, text: &str, code: i32| {
+        let file = state.path().join("look.toml");
+        fs::write(&file, text).expect("a file in a temporary folder");
+        let file = file.to_str().expect("a temporary folder has such a name");
+        let looked = ["race", "--handlers", "--detector", detector, "--trials", "2", "--seed", "1"];
+        let options = [&looked[..], &["--format", "json", "--detector-config", file]].concat();
+        json(&bugaroo(&state, &options, "ptx_correct"), code)
+    };
+    let races = |report: &Value| report["races"].as_array().expect("races").len();
+    let warnings = |report: &Value| report["warnings"].to_string();
+    for detector in ["hirace", "scord"] {
+        assert!(races(&report(detector, "", 1)) > 0);
+        assert!(races(&report(detector, "[watch]\nkernels = [\"^dot_ptx\"]\nspace = \"global\"\n", 1)) > 0);
+        for left_out in [
+            "[watch]\nkernels = [\"^dot_ptx\"]\nspace = \"shared\"\n",
+            "[watch]\nvariables = [\"cache\"]\n",
+            "[watch]\naddresses = [\"0..1\"]\n",
+            "[watch]\nblocks = [\"3\"]\n",
+        ] {
+            let report = report(detector, left_out, 0);
+            assert_eq!((races(&report), warnings(&report).as_str()), (0, "[]"), "{left_out}");
+        }
+        let vain = report(detector, "[watch]\nkernels = [\"^sum\"]\n", 0);
+        assert!(warnings(&vain).contains("no kernel was launched whose name matches '^sum'"), "{vain:#}");
+        assert_eq!(races(&report(detector, "[limits]\nraces = 1\n", 1)), 1);
+        assert!(races(&report(detector, "[limits]\nshadow = \"1M\"\n", 1)) > 0);
+    }
+    for layout in
+        ["layout = \"paper\"", "layout = { block = 12, warp = 3, dev_fence = 9, blk_fence = 9, barrier = 9 }"]
+    {
+        assert!(races(&report("scord", &format!("[scord]\n{layout}\n"), 1)) > 0, "{layout}");
+    }
+    for (more, what) in [
+        ("cache = 4\n", "metadata as a cache"),
+        ("independent_threads = true\n", "threads of a warp apart"),
+        ("layout = { block = 12, thread = 5 }\n", "threads of a warp apart"),
+    ] {
+        let refused = report("scord", &format!("[scord]\n{more}"), 4);
+        let error = refused["error"].to_string();
+        assert!(error.contains("with injected handlers: device code does not know"), "{error}");
+        assert!(error.contains(what), "{error}");
+    }
+    assert!(races(&report("hirace", "[hirace]\nblock_clock = 9\nwarp_clock = 9\nsite = 0\n", 1)) > 0);
+    let small = report("hirace", "[hirace]\nblock_clock = 2\n", 0);
+    assert!(warnings(&small).contains("more barriers than the shadow word can count"), "{small:#}");
+}
+
 /// Device code finds the races of the same lines. It need not know the earlier access: its words have room for less.
 #[test]
 fn on_the_device_as_natively() {

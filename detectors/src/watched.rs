@@ -29,6 +29,11 @@ impl Numbers {
         Numbers(all)
     }
 
+    /// The ranges, in order; none of them is empty.
+    pub fn ranges(&self) -> &[Range<u64>] {
+        &self.0
+    }
+
     /// The first range that ends behind a number.
     #[inline]
     fn at_or_behind(&self, number: u64) -> Option<&Range<u64>> {

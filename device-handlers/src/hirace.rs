@@ -117,6 +117,8 @@ pub struct HiraceState {
     pub global_from: u64,
     /// Bytes of a block's state.
     pub block_bytes: u64,
+    /// Address of [`crate::looking::watched`]; 0: everything is looked at.
+    pub watched: u64,
     /// Global pages, less 1: a power of two less 1.
     pub page_mask: u32,
     /// Entries of the report, less 1: likewise.
@@ -158,6 +160,7 @@ impl HiraceState {
             self.units,
             self.global_from,
             self.block_bytes,
+            self.watched,
             two(self.page_mask, self.race_mask),
             two(self.ctas, self.shared_pages),
             two(self.thread, self.block),

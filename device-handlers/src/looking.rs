@@ -81,3 +81,24 @@ pub mod race {
 
 /// A block without a slot, and one whose slot is being made; from here on slots.
 pub const FIRST_SLOT: u32 = 2;
+
+/// What of a launch is looked at (`watched.cuh`): a table of 64-bit words. First how many ranges there are of each kind, then how
+/// blocks are sampled, then the ranges, kind by kind, in order: the first number of each, and the one behind its last.
+pub mod watched {
+    /// Ranges of bytes of global memory.
+    pub const GLOBAL: usize = 0;
+    /// Of bytes of a block's shared memory.
+    pub const SHARED: usize = 8;
+    /// Of blocks, by linear index in the grid.
+    pub const BLOCKS: usize = 16;
+    /// Of warps, by index in the block.
+    pub const WARPS: usize = 24;
+    /// Of the blocks one in so many.
+    pub const ONE_BLOCK_IN: usize = 32;
+    /// By what they are chosen.
+    pub const SEED: usize = 40;
+    /// The ranges.
+    pub const RANGES: usize = 48;
+    /// Bytes of a range.
+    pub const RANGE_BYTES: u64 = 16;
+}

@@ -295,6 +295,8 @@ pub struct ScordState {
     pub global_from: u64,
     /// What a word is whose element was split.
     pub moved: u64,
+    /// Address of [`crate::looking::watched`]; 0: everything is looked at.
+    pub watched: u64,
     /// Pages, less 1: a power of two less 1.
     pub page_mask: u32,
     /// Entries of the report, less 1: likewise.
@@ -346,6 +348,7 @@ impl ScordState {
             self.units,
             self.global_from,
             self.moved,
+            self.watched,
             two(self.page_mask, self.race_mask),
             two(self.ctas, self.warps),
             two(self.block_bytes, self.locks),

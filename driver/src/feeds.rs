@@ -53,8 +53,12 @@ impl Feed {
             (Kit::Scord, Some(Told::Scord(told))) => {
                 let places = (logs.places(), logs.sites());
                 let of = (&**logs.original(), watch.first_site);
-                let launch = scord::Launch::new(watch.grid, (grid.shape(), config.lockstep), of, places);
-                let sizes = Sizes::for_device(memory.available());
+                let options = told.borrow().options;
+                let wanted = (options.layout, told.borrow_mut().take_watched(watch.grid));
+                let shape = (grid.shape(), config.lockstep);
+                let launch = scord::Launch::new(watch.grid, shape, of, places, wanted);
+                let most = options.most_bytes.unwrap_or(scord::MOST_BYTES);
+                let sizes = Sizes::for_device(memory.available(), most);
                 let looking = scord::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;
                 Some(Feed::Scord(Box::new(looking)))
             }
@@ -74,18 +78,21 @@ impl Feed {
         memory: &mut Memory,
     ) -> Result<Option<Feed>, Broken> {
         let shape = grid.shape();
-        let Some(layout) = hirace::layout(&shape, logs.original()) else {
+        let Watch { grid: work, first_site, .. } = watch;
+        let settings = told.borrow().settings.clone();
+        let watched = told.borrow_mut().take_watched(work);
+        let Some(layout) = hirace::layout(&shape, logs.original(), settings.widths) else {
             told.borrow_mut().missed(&Missed { too_large: true, ..Missed::default() });
             return Ok(None);
         };
-        let Watch { grid: work, first_site, .. } = watch;
         let launch = hirace::Launch {
             device: device::Launch { grid: work, layout, lockstep: config.lockstep, first_site },
             shape,
             places: logs.places().to_vec(),
             sites: logs.sites().to_vec(),
+            watched,
         };
-        let sizes = Sizes::for_device(memory.available());
+        let sizes = Sizes::for_device(memory.available(), settings.most_bytes);
         let looking = hirace::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;
         Ok(Some(Feed::Hirace(Box::new(looking))))
     }

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use bugaroo_detectors::hirace::device::{self, Missed, Raced, Told};
 use bugaroo_detectors::hirace::{Layout, Widths};
+use bugaroo_detectors::watched::Watched;
 use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, HiraceState, block, control, page, race};
 use bugaroo_injector::logging::{Place, Told as Stands};
 use bugaroo_semantics::Observer;
@@ -21,7 +22,7 @@ use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::logging::Broken;
-use crate::looking::{Arrays, Sizes, entries, is_counted, words};
+use crate::looking::{Arrays, Sizes, entries, is_counted, watched_table, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub struct Launch {
     pub places: Vec<Option<Place>>,
     /// The instruction of each place, from the program's first.
     pub sites: Vec<Site>,
+    /// What is looked at; None: everything.
+    pub watched: Option<Watched>,
 }
 
 /// Memory of a launch.
@@ -55,8 +58,10 @@ impl Allocated {
         let ctas = u64::from(shape.ctas.max(1));
         let block_bytes = block::bytes(shape.warps_per_cta);
         let mut arrays = Arrays::default();
-        let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
+        let table = launch.watched.as_ref().map(watched_table);
         let found = (|| {
+            let watched = table.map_or(Some(0), |table| arrays.put(memory, &table, sizes.kind))?;
+            let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
             Some(HiraceState {
                 control: take(1, control::BYTES)?,
                 slots: take(shape.blocks, 4)?,
@@ -69,6 +74,7 @@ impl Allocated {
                 units,
                 global_from: GLOBAL_BASE,
                 block_bytes,
+                watched,
                 page_mask: u32::try_from(pages - 1).ok()?,
                 race_mask: u32::try_from(sizes.races.checked_sub(1)?).ok()?,
                 ctas: shape.ctas.max(1),
@@ -108,8 +114,8 @@ impl std::fmt::Debug for Looking {
 }
 
 /// The word's layout for a launch of a program of so many instructions; None where 64 bits do not hold it.
-pub fn layout(shape: &Shape, original: &Program) -> Option<Layout> {
-    Layout::fit(shape, original.spans().len() as u64, Widths::default())
+pub fn layout(shape: &Shape, original: &Program, widths: Widths) -> Option<Layout> {
+    Layout::fit(shape, original.spans().len() as u64, widths)
 }
 
 impl Looking {

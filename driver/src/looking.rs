@@ -1,11 +1,10 @@
 //! What detectors on the device have in common on the host's side: how much memory a launch gets, and how its report is read.
 
+use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_device_handlers::looking::{page, race};
 use bugaroo_injector::logging::Told as Stands;
 use bugaroo_simulator::{AllocationKind, Memory};
 
-/// Most bytes of a launch's words.
-const MOST_BYTES: u64 = 4 << 30;
 /// Entries of the report: pairs of places, each at most some dozens of times, as the kinds of accesses before and how they stand to
 /// each other tell entries apart.
 const RACES: u64 = 1 << 13;
@@ -24,9 +23,9 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// For a device with so many bytes free.
-    pub fn for_device(available: u64) -> Sizes {
-        Sizes { words: MOST_BYTES.min(available / 2), races: RACES, kind: AllocationKind::Tool }
+    /// For a device with so many bytes free, of which words may take at most so many.
+    pub fn for_device(available: u64, most_bytes: u64) -> Sizes {
+        Sizes { words: most_bytes.min(available / 2), races: RACES, kind: AllocationKind::Tool }
     }
 
     /// Units of so many words each, and pages for them.
@@ -50,6 +49,13 @@ impl Arrays {
         found
     }
 
+    /// These bytes.
+    pub fn put(&mut self, memory: &mut Memory, bytes: &[u8], kind: AllocationKind) -> Option<u64> {
+        let found = self.take(memory, bytes.len() as u64, 1, kind)?;
+        memory.write(found, bytes).ok()?;
+        Some(found)
+    }
+
     /// Gives them back.
     pub fn free(&self, memory: &mut Memory) {
         for address in &self.all {
@@ -57,6 +63,16 @@ impl Arrays {
             let _ = memory.free(*address);
         }
     }
+}
+
+/// What device code is told of what is looked at ([`bugaroo_device_handlers::looking::watched`]).
+pub(crate) fn watched_table(watched: &Watched) -> Vec<u8> {
+    let Watched { global, shared, blocks, warps, one_block_in } = watched;
+    let kinds: [&Numbers; 4] = [global, shared, blocks, warps];
+    let (count, seed) = one_block_in.unwrap_or((1, 0));
+    let counts = kinds.iter().map(|kind| kind.ranges().len() as u64);
+    let ranges = kinds.iter().flat_map(|kind| kind.ranges()).flat_map(|range| [range.start, range.end]);
+    counts.chain([count, seed]).chain(ranges).flat_map(u64::to_le_bytes).collect()
 }
 
 /// Words of the device's memory; None where it is not there any more.

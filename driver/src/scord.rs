@@ -11,9 +11,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use bugaroo_detectors::scord::Choice;
 use bugaroo_detectors::scord::check::Condition;
 use bugaroo_detectors::scord::device::{self, Missed, Raced, Told, is_covered, layout};
 use bugaroo_detectors::scord::metadata::IS_ATOM;
+use bugaroo_detectors::watched::Watched;
 use bugaroo_device_handlers::scord::{
     SCORD_VARIABLE, ScordState, block, condition, control, field, page, place as stands, race, raced,
 };
@@ -27,7 +29,10 @@ use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::logging::Broken;
-use crate::looking::{Arrays, Sizes, entries, is_counted, words};
+use crate::looking::{Arrays, Sizes, entries, is_counted, watched_table, words};
+
+/// Bytes that metadata may take if nothing else is said.
+pub const MOST_BYTES: u64 = 4 << 30;
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -41,6 +46,10 @@ pub struct Launch {
     roles: Vec<Role>,
     /// Warps run in lockstep.
     lockstep: bool,
+    /// The program has fences, locks.
+    has: (bool, bool),
+    /// What is looked at; None: everything.
+    watched: Option<Watched>,
 }
 
 impl Launch {
@@ -51,6 +60,7 @@ impl Launch {
         (shape, lockstep): (Shape, bool),
         (original, first_site): (&Program, Site),
         (places, sites): (&[Option<Place>], &[Site]),
+        (choice, watched): (Choice, Option<Watched>),
     ) -> Launch {
         let places: Vec<Option<(Stands, u32)>> = places
             .iter()
@@ -64,13 +74,14 @@ impl Launch {
             let Stands::Access(stated) = told else { return None };
             Some((*number, stated.kind, Strength::of(stated.semantics), stated.parts().0))
         };
+        let has = (any(fences), any(locks));
         let device = device::Launch {
             grid,
-            layout: layout(&shape, instructions, any(fences), any(locks)),
+            layout: layout(choice, &shape, instructions, has.0, has.1),
             first_site,
             accesses: places.iter().flatten().filter_map(access).collect(),
         };
-        Launch { device, shape, places, roles: original.roles(), lockstep }
+        Launch { device, shape, places, roles: original.roles(), lockstep, has, watched }
     }
 
     /// What the device is told of each place.
@@ -102,12 +113,14 @@ impl Allocated {
         let (units, pages) = sizes.units(page::UNIT);
         let ctas = u64::from(shape.ctas.max(1));
         let numbers = shape.blocks.min(layout.blocks()).max(1);
-        let (has_fences, has_locks) = (fields.dev_fence.1 > 0, fields.bloom.1 > 0);
+        let (has_fences, has_locks) = launch.has;
         let block_bytes = block::bytes(shape.warps_per_cta, has_locks);
         let table = launch.table();
         let mut arrays = Arrays::default();
-        let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
+        let watched = launch.watched.as_ref().map(watched_table);
         let found = (|| {
+            let watched = watched.map_or(Some(0), |table| arrays.put(memory, &table, sizes.kind))?;
+            let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
             Some(ScordState {
                 control: take(1, control::BYTES)?,
                 slots: take(shape.blocks.max(1), 4)?,
@@ -123,6 +136,7 @@ impl Allocated {
                 global_from: GLOBAL_BASE,
                 // Nobody has accessed it, and yet by an atomic: no access leaves that.
                 moved: u64::from(IS_ATOM) << fields.flags.0,
+                watched,
                 page_mask: u32::try_from(pages - 1).ok()?,
                 race_mask: u32::try_from(sizes.races.checked_sub(1)?).ok()?,
                 ctas: shape.ctas.max(1),

@@ -7,6 +7,8 @@ mod scripts_support;
 
 use std::collections::BTreeMap;
 
+use bugaroo_detectors::hirace::Widths;
+use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{Class, Finding, Warning};
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
@@ -20,7 +22,14 @@ fn sizes(words: u64, races: u64) -> Sizes {
 }
 
 fn setup(seed: u64) -> Setup {
-    Setup { seed, pct: seed % 3 == 2, lockstep: false, sizes: sizes(64 << 20, 1 << 10) }
+    Setup {
+        seed,
+        pct: seed % 3 == 2,
+        lockstep: false,
+        sizes: sizes(64 << 20, 1 << 10),
+        widths: Widths::default(),
+        watched: None,
+    }
 }
 
 /// What is found: how far apart, where, by which access, and how often. Which access of several stands for those before, and which
@@ -62,9 +71,20 @@ fn text(body: &str) -> String {
     )
 }
 
-fn run(source: &str, setup: &Setup, (grid, block): (u32, u32)) -> Ran {
+fn run(source: &str, setup: &Setup, shape: (u32, u32)) -> Ran {
+    run_watched(source, setup, shape, |_| None)
+}
+
+/// `watch`: what is looked at, by the address of `out`; None: everything.
+fn run_watched(
+    source: &str,
+    setup: &Setup,
+    (grid, block): (u32, u32),
+    watch: impl FnOnce(u64) -> Option<Watched>,
+) -> Ran {
     let mut device = Device::new(source).unwrap_or_else(|error| panic!("{error}"));
     let out = device.memory.alloc(1 << 16, 256, AllocationKind::Program).expect("room");
+    let setup = &Setup { watched: watch(out), ..setup.clone() };
     let params = out.to_le_bytes();
     let spec = LaunchSpec {
         kernel: "k",
@@ -191,6 +211,60 @@ fn random_kernels() {
     }
     println!("{told} accesses of lanes, {found} findings");
     assert!(found > 200, "{found} findings");
+}
+
+/// Words of other widths.
+#[test]
+fn random_kernels_with_few_bits() {
+    let mut late = 0;
+    for seed in 0..30 {
+        let source = random::kernel(seed);
+        let widths = match seed % 3 {
+            0 => Widths { block_clock: Some(1), ..Widths::default() },
+            1 => Widths { block_clock: Some(12), warp_clock: Some(9), site: Some(0) },
+            _ => Widths { site: Some(1), ..Widths::default() },
+        };
+        let ran = run(&source, &Setup { widths, ..setup(seed) }, (2, 64));
+        let (over, _) = without(&ran.device.1, "more barriers than the shadow word can count");
+        late += u64::from(over);
+        // Behind the last clock the two may have stopped at different accesses.
+        if !over {
+            same(&ran, &format!("seed {seed}\n{source}"));
+        }
+    }
+    assert!((1..10).contains(&late), "{late} of 10 with one bit");
+}
+
+/// Of the races in global and shared memory of two blocks those are found that are looked at.
+#[test]
+fn what_is_not_watched_is_not_looked_at() {
+    let source = text(
+        "st.shared.u32 [values], %r4;\nst.shared.u32 [values+64], %r4;\nst.global.u32 [%rd0], %r4;\nst.global.u32 [%rd0+256], %r4;",
+    );
+    let found = |watch: &dyn Fn(u64) -> Watched| {
+        let ran = run_watched(&source, &setup(1), (2, 64), |out| Some(watch(out)));
+        same(&ran, "watched");
+        let line = |finding: &Finding| (finding.memory == Where::Global, finding.second.site);
+        let mut lines: Vec<_> = ran.device.0.iter().map(line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.len()
+    };
+    let all = Watched::default;
+    let some = |from: u64, to: u64| Numbers::of(std::iter::once(from..to));
+    assert_eq!(found(&|_| all()), 4);
+    assert_eq!(found(&|_| Watched::nothing()), 0);
+    assert_eq!(found(&|_| Watched { global: Numbers::of([]), ..all() }), 2);
+    assert_eq!(found(&|_| Watched { global: Numbers::of([]), shared: some(3, 64), ..all() }), 1);
+    assert_eq!(found(&|_| Watched { global: Numbers::of([]), shared: some(4, 64), ..all() }), 0);
+    assert_eq!(
+        found(&|out| Watched { global: some(out + 256, out + 257), shared: some(64, 70), ..all() }),
+        2
+    );
+    assert_eq!(found(&|out| Watched { global: some(out + 4, out + 256), ..all() }), 2);
+    assert_eq!(found(&|_| Watched { blocks: some(2, 9), ..all() }), 0);
+    assert_eq!(found(&|_| Watched { warps: some(2, 9), ..all() }), 0);
+    assert_eq!(found(&|_| Watched { one_block_in: Some((u64::MAX, 1)), ..all() }), 0);
 }
 
 #[test]

@@ -14,7 +14,9 @@ mod scripts_support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_detectors::scord::metadata;
+use bugaroo_detectors::scord::layout::{Layout, Widths};
+use bugaroo_detectors::scord::{Choice, metadata};
+use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{Finding, Missing, Warning};
 use bugaroo_device_handlers::scord::flag;
 use bugaroo_semantics::event::Site;
@@ -28,7 +30,14 @@ fn sizes(words: u64, races: u64) -> Sizes {
 }
 
 fn setup(seed: u64) -> Setup {
-    Setup { seed, pct: seed % 3 == 2, lockstep: true, sizes: sizes(64 << 20, 1 << 12) }
+    Setup {
+        seed,
+        pct: seed % 3 == 2,
+        lockstep: true,
+        sizes: sizes(64 << 20, 1 << 12),
+        layout: Choice::Fit,
+        watched: None,
+    }
 }
 
 /// Two accesses that race, which condition, and how often.
@@ -74,9 +83,20 @@ fn same(ran: &Ran, what: &str) {
     same_warnings(ran, what);
 }
 
-fn run(source: &str, setup: &Setup, (grid, block): (u32, u32)) -> Ran {
+fn run(source: &str, setup: &Setup, shape: (u32, u32)) -> Ran {
+    run_watched(source, setup, shape, |_| None)
+}
+
+/// `watch`: what is looked at, by the address of `out`; None: everything.
+fn run_watched(
+    source: &str,
+    setup: &Setup,
+    (grid, block): (u32, u32),
+    watch: impl FnOnce(u64) -> Option<Watched>,
+) -> Ran {
     let mut device = Device::new(source).unwrap_or_else(|error| panic!("{error}"));
     let out = device.memory.alloc(1 << 16, 256, AllocationKind::Program).expect("room");
+    let setup = &Setup { watched: watch(out), ..setup.clone() };
     let params = out.to_le_bytes();
     let spec = LaunchSpec {
         kernel: "k",
@@ -144,6 +164,53 @@ fn random_kernels() {
         found += ran.device.0.len();
     }
     assert!(found > 200, "{found} findings");
+}
+
+/// Part of the memory, some blocks and some warps are looked at; words have other fields.
+#[test]
+fn random_kernels_of_which_not_all_is_looked_at() {
+    let (mut found, mut of_all) = (0, 0);
+    for seed in 0..120 {
+        let source = scord_support::random::kernel(seed);
+        let mut numbers = random::Numbers(seed ^ 0xa11);
+        let mut some = |start: u64, most: u64| {
+            let mut range = || {
+                let from = start + numbers.next(most);
+                from..from + 1 + numbers.next(most / 2 + 1)
+            };
+            Numbers::of([range(), range(), range()])
+        };
+        let mut watch = |out: u64| Watched {
+            global: if seed % 4 == 0 { Numbers::all() } else { some(out, 4096) },
+            blocks: if seed % 3 == 0 { some(0, 3) } else { Numbers::all() },
+            warps: if seed % 5 == 0 { some(0, 3) } else { Numbers::all() },
+            one_block_in: (seed % 7 == 0).then_some((2, seed)),
+            ..Watched::default()
+        };
+        let layout = match seed % 3 {
+            0 => Choice::Fit,
+            1 => Choice::Paper,
+            _ => {
+                let layout = Layout::new(Widths {
+                    block: 4,
+                    warp: 3,
+                    dev_fence: 6,
+                    blk_fence: 5,
+                    barrier: 6,
+                    bloom: [0, 8, 16][seed as usize / 3 % 3],
+                    site: 8,
+                    ..Widths::default()
+                });
+                Choice::Given(layout.expect("these fit"))
+            }
+        };
+        let setup = Setup { layout, ..setup(seed) };
+        let ran = run_watched(&source, &setup, (3, 96), |out| Some(watch(out)));
+        same(&ran, &format!("seed {seed}, {layout:?}\n{source}"));
+        found += ran.device.0.len();
+        of_all += run(&source, &setup, (3, 96)).device.0.len();
+    }
+    assert!(found > 100 && found < of_all, "{found} findings of {of_all}");
 }
 
 /// Threads run apart.

@@ -2,6 +2,7 @@
 //! made of them. Nothing is looked at here.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId};
@@ -11,8 +12,9 @@ use bugaroo_semantics::{Observer, Wants};
 
 use super::report::{self, Conflict, Reports};
 use super::word::Layout;
-use super::{LATE_CLOCK, NO_ROOM, PART_OF_A_WARP};
+use super::{LATE_CLOCK, NO_ROOM, PART_OF_A_WARP, Settings};
 use crate::finding::{Detector, Finding, Warning};
+use crate::watched::Watched;
 
 /// A grid that device code has looked at.
 #[derive(Clone, Copy, Debug)]
@@ -75,13 +77,22 @@ impl Values for Nothing {
     }
 }
 
-/// What has been told of all launches.
-#[derive(Debug, Default)]
+/// What has been told of all launches, and how device code is to look at those to come.
+#[derive(Debug)]
 pub struct Told {
+    /// As the native form has them.
+    pub settings: Settings,
+    /// Of grids of which not everything is looked at.
+    watched: BTreeMap<WorkId, Watched>,
     reports: Reports,
 }
 
 impl Told {
+    /// What of a grid that begins is looked at; None: everything.
+    pub fn take_watched(&mut self, grid: WorkId) -> Option<Watched> {
+        self.watched.remove(&grid)
+    }
+
     /// A race.
     pub fn race(&mut self, launch: &Launch, raced: &Raced) {
         let Raced { old, new, address, memory, site, kind, strength, size, count } = *raced;
@@ -136,12 +147,25 @@ impl Told {
 }
 
 /// A detector of what device code tells.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FromDevice {
     told: Rc<RefCell<Told>>,
 }
 
+impl Default for FromDevice {
+    fn default() -> FromDevice {
+        FromDevice::new(Settings::default())
+    }
+}
+
 impl FromDevice {
+    /// It has been told nothing.
+    pub fn new(settings: Settings) -> FromDevice {
+        let reports = report::reports(settings.most_races);
+        let told = Told { settings, watched: BTreeMap::new(), reports };
+        FromDevice { told: Rc::new(RefCell::new(told)) }
+    }
+
     /// Where to tell it.
     pub fn told(&self) -> Rc<RefCell<Told>> {
         Rc::clone(&self.told)
@@ -151,6 +175,10 @@ impl FromDevice {
 impl Detector for FromDevice {
     fn name(&self) -> &'static str {
         "hirace"
+    }
+
+    fn watch(&mut self, grid: WorkId, watched: Watched) {
+        self.told.borrow_mut().watched.insert(grid, watched);
     }
 
     fn proven(&self) -> bool {

@@ -117,13 +117,7 @@ impl Hirace {
     /// It has seen nothing.
     pub fn new(settings: Settings) -> Hirace {
         let room = Room::new(settings.most_bytes);
-        let mut reports = Reports::default();
-        if let Some(most) = settings.most_races {
-            reports.limit(
-                most,
-                "hirace: races that are not told, as there are more different ones than the settings keep",
-            );
-        }
+        let reports = report::reports(settings.most_races);
         Hirace {
             settings,
             programs: BTreeMap::new(),

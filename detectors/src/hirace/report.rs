@@ -26,6 +26,17 @@ pub(super) type Key = (Class, [(Site, bool); 2], bool, bool);
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
 
+/// Nothing has been found. So many different races are kept; None: all.
+pub(super) fn reports(most: Option<u64>) -> Reports {
+    let mut reports = Reports::default();
+    if let Some(most) = most {
+        let warning =
+            "hirace: races that are not told, as there are more different ones than the settings keep";
+        reports.limit(most, warning);
+    }
+    reports
+}
+
 /// The access of the word `new` races at `address`, where `old` was.
 pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new: u64, address: u64) {
     let Conflict { access, layout, machine, first_site, lockstep, count } = *conflict;

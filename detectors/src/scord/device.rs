@@ -2,6 +2,7 @@
 //! made of them. Nothing is looked at here.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_semantics::event::{
@@ -14,7 +15,9 @@ use bugaroo_semantics::{Observer, Wants};
 use super::check::Condition;
 use super::layout::{Facts, Layout};
 use super::report::{self, Race, Reports, Sites};
+use super::{Choice, Options};
 use crate::finding::{Detector, Finding, Warning};
+use crate::watched::Watched;
 
 /// A grid that device code has looked at.
 #[derive(Clone, Debug)]
@@ -30,16 +33,34 @@ pub struct Launch {
 }
 
 /// The word's layout for a launch of a program of so many instructions, which may fence, and take locks.
-pub fn layout(shape: &Shape, instructions: u32, fences: bool, locks: bool) -> Layout {
-    Layout::fit(&Facts {
-        blocks: shape.blocks,
-        warps: shape.warps_per_cta,
-        threads: false,
-        tag: 0,
-        sites: Some(instructions),
-        fences,
-        locks,
-    })
+pub fn layout(choice: Choice, shape: &Shape, instructions: u32, fences: bool, locks: bool) -> Layout {
+    match choice {
+        Choice::Paper => Layout::paper(false),
+        Choice::Given(layout) => layout,
+        Choice::Fit => Layout::fit(&Facts {
+            blocks: shape.blocks,
+            warps: shape.warps_per_cta,
+            threads: false,
+            tag: 0,
+            sites: Some(instructions),
+            fences,
+            locks,
+        }),
+    }
+}
+
+/// What of these options device code does not do, if anything.
+pub fn unsupported(options: &Options) -> Option<&'static str> {
+    let apart = "threads of a warp apart";
+    match options {
+        Options { cache: Some(_), .. } => Some("metadata as a cache"),
+        Options { independent_threads: true, .. } => Some(apart),
+        Options { layout: Choice::Given(layout), .. } => {
+            let widths = layout.widths();
+            (widths.thread > 0 || widths.epoch > 0).then_some(apart)
+        }
+        _ => None,
+    }
 }
 
 /// By instruction, as [`Role`]s say: whether an access of it is not looked at, as one before has told all that it could tell.
@@ -101,13 +122,22 @@ impl Values for Nothing {
     }
 }
 
-/// What has been told of all launches.
-#[derive(Debug, Default)]
+/// What has been told of all launches, and how device code is to look at those to come.
+#[derive(Debug)]
 pub struct Told {
+    /// As the native form has them, but for what is [`unsupported`].
+    pub options: Options,
+    /// Of grids of which not everything is looked at.
+    watched: BTreeMap<WorkId, Watched>,
     reports: Reports,
 }
 
 impl Told {
+    /// What of a grid that begins is looked at; None: everything.
+    pub fn take_watched(&mut self, grid: WorkId) -> Option<Watched> {
+        self.watched.remove(&grid)
+    }
+
     /// The races of a launch.
     pub fn races(&mut self, launch: &Launch, races: &[Raced]) {
         let sites = Sites::known(launch.first_site, &launch.accesses);
@@ -175,12 +205,25 @@ impl Told {
 }
 
 /// A detector of what device code tells.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FromDevice {
     told: Rc<RefCell<Told>>,
 }
 
+impl Default for FromDevice {
+    fn default() -> FromDevice {
+        FromDevice::new(Options::default())
+    }
+}
+
 impl FromDevice {
+    /// It has been told nothing.
+    pub fn new(options: Options) -> FromDevice {
+        let reports = report::reports(options.most_races);
+        let told = Told { options, watched: BTreeMap::new(), reports };
+        FromDevice { told: Rc::new(RefCell::new(told)) }
+    }
+
     /// Where to tell it.
     pub fn told(&self) -> Rc<RefCell<Told>> {
         Rc::clone(&self.told)
@@ -190,6 +233,10 @@ impl FromDevice {
 impl Detector for FromDevice {
     fn name(&self) -> &'static str {
         "scord"
+    }
+
+    fn watch(&mut self, grid: WorkId, watched: Watched) {
+        self.told.borrow_mut().watched.insert(grid, watched);
     }
 
     fn proven(&self) -> bool {

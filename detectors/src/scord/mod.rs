@@ -129,13 +129,7 @@ impl Default for Scord {
 impl Scord {
     /// It has seen nothing.
     pub fn new(options: Options) -> Scord {
-        let mut reports = Reports::default();
-        if let Some(most) = options.most_races {
-            reports.limit(
-                most,
-                "scord: races that are not told, as there are more different ones than the settings keep",
-            );
-        }
+        let reports = report::reports(options.most_races);
         Scord {
             options,
             programs: BTreeMap::new(),

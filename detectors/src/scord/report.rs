@@ -97,6 +97,17 @@ pub(super) type Key = (Class, Site, Site, Missing);
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
 
+/// Nothing has been found. So many different races are kept; None: all.
+pub(super) fn reports(most: Option<u64>) -> Reports {
+    let mut reports = Reports::default();
+    if let Some(most) = most {
+        let warning =
+            "scord: races that are not told, as there are more different ones than the settings keep";
+        reports.limit(most, warning);
+    }
+    reports
+}
+
 /// So many accesses of rows were not looked at.
 pub(super) fn refused(reports: &mut Reports, count: u64) {
     if count > 0 {

@@ -8,7 +8,7 @@ use crate::constants::hash;
 
 /// What they have in common.
 fn shared(text: &mut Text) {
-    use crate::looking::{FIRST_SLOT, block, control, page, race};
+    use crate::looking::{FIRST_SLOT, block, control, page, race, watched};
 
     for (name, value) in [
         ("CONTROL_REFUSED", control::REFUSED as u64),
@@ -36,8 +36,17 @@ fn shared(text: &mut Text) {
         ("RACE_ADDRESS", race::ADDRESS as u64),
         ("RACE_PLACE", race::PLACE as u64),
         ("RACE_PROBES", race::PROBES.into()),
+        ("WATCHED_GLOBAL", watched::GLOBAL as u64),
+        ("WATCHED_SHARED", watched::SHARED as u64),
+        ("WATCHED_BLOCKS", watched::BLOCKS as u64),
+        ("WATCHED_WARPS", watched::WARPS as u64),
+        ("WATCHED_ONE_BLOCK_IN", watched::ONE_BLOCK_IN as u64),
+        ("WATCHED_SEED", watched::SEED as u64),
+        ("WATCHED_RANGES", watched::RANGES as u64),
+        ("WATCHED_RANGE_BYTES", watched::RANGE_BYTES),
         ("MIX_1", hash::MIX_1),
         ("MIX_2", hash::MIX_2),
+        ("GOLDEN", hash::GOLDEN),
     ] {
         text.define(name, value);
     }
@@ -64,6 +73,7 @@ pub fn hirace() -> String {
         ("HIRACE_OFFSET_units", offset_of!(HiraceState, units) as u64),
         ("HIRACE_OFFSET_global_from", offset_of!(HiraceState, global_from) as u64),
         ("HIRACE_OFFSET_block_bytes", offset_of!(HiraceState, block_bytes) as u64),
+        ("HIRACE_OFFSET_watched", offset_of!(HiraceState, watched) as u64),
         ("HIRACE_OFFSET_page_mask", offset_of!(HiraceState, page_mask) as u64),
         ("HIRACE_OFFSET_race_mask", offset_of!(HiraceState, race_mask) as u64),
         ("HIRACE_OFFSET_ctas", offset_of!(HiraceState, ctas) as u64),
@@ -147,6 +157,7 @@ pub fn scord() -> String {
         ("SCORD_OFFSET_units", offset_of!(ScordState, units) as u64),
         ("SCORD_OFFSET_global_from", offset_of!(ScordState, global_from) as u64),
         ("SCORD_OFFSET_moved", offset_of!(ScordState, moved) as u64),
+        ("SCORD_OFFSET_watched", offset_of!(ScordState, watched) as u64),
         ("SCORD_OFFSET_page_mask", offset_of!(ScordState, page_mask) as u64),
         ("SCORD_OFFSET_race_mask", offset_of!(ScordState, race_mask) as u64),
         ("SCORD_OFFSET_ctas", offset_of!(ScordState, ctas) as u64),
@@ -237,7 +248,6 @@ pub fn scord() -> String {
         ("SUMMARY_BY_LANE", summary::BY_LANE),
         ("SUMMARY_HELD", summary::HELD),
         ("SUMMARY_PENDING", summary::PENDING),
-        ("GOLDEN", hash::GOLDEN),
     ] {
         text.define(name, value);
     }

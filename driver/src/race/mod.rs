@@ -95,11 +95,14 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
         ));
     }
     let settings = &orders.race_settings;
-    if orders.handlers && *settings != RaceSettings::default() {
-        return Some("settings of detectors with injected handlers: these look at everything".to_owned());
-    }
-    if watched::of_scord(settings).is_none() {
+    let Some(options) = watched::of_scord(settings) else {
         return Some("settings of scord: the fields of a word do not fit into it".to_owned());
+    };
+    if orders.handlers
+        && orders.race.contains(&Detector::Scord)
+        && let Some(what) = scord::device::unsupported(&options)
+    {
+        return Some(format!("settings of scord with injected handlers: device code does not know {what}"));
     }
     if let Err(error) = Watching::new(&settings.watch) {
         return Some(format!("settings of detectors: {error}"));
@@ -123,12 +126,13 @@ impl Race {
         let mut told = None;
         match wanted {
             [Detector::Hirace, ..] if device_looks => {
-                let from_device = hirace::device::FromDevice::default();
+                let from_device = hirace::device::FromDevice::new(watched::of_hirace(settings));
                 told = Some(Told::Hirace(from_device.told()));
                 detectors = vec![Box::new(from_device)];
             }
             [Detector::Scord, ..] if device_looks => {
-                let from_device = scord::device::FromDevice::default();
+                let options = watched::of_scord(settings).unwrap_or_default();
+                let from_device = scord::device::FromDevice::new(options);
                 told = Some(Told::Scord(from_device.told()));
                 detectors = vec![Box::new(from_device)];
             }

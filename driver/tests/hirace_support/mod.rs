@@ -7,6 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::hirace::device::{self, FromDevice};
+use bugaroo_detectors::hirace::{Settings, Widths};
+use bugaroo_detectors::watched::Watched;
 use bugaroo_detectors::{Detector, Finding, Hirace, Warning};
 use bugaroo_injector::hirace::detect;
 use bugaroo_injector::logging::{Logged, LoggingError};
@@ -174,6 +176,9 @@ pub struct Setup {
     pub pct: bool,
     pub lockstep: bool,
     pub sizes: Sizes,
+    pub widths: Widths,
+    /// What is looked at; None: everything.
+    pub watched: Option<Watched>,
 }
 
 /// What came of a launch.
@@ -221,8 +226,11 @@ impl Device {
         } else {
             Box::new(RandomScheduler::new(setup.seed))
         };
-        let mut native = Hirace::default();
+        let mut native = Hirace::new(Settings { widths: setup.widths, ..Settings::default() });
         native.learn_program(0, &self.original.roles());
+        if let Some(watched) = &setup.watched {
+            native.watch(WORK, watched.clone());
+        }
         let ear = Ear { native, own: self.own.clone(), words: (0, 0), items: VecDeque::new(), told: 0 };
         let ear = Rc::new(RefCell::new(ear));
         let config = DeviceConfig { lockstep: setup.lockstep, ..self.config.clone() };
@@ -233,13 +241,14 @@ impl Device {
         let launch = Launch {
             device: device::Launch {
                 grid: WORK,
-                layout: layout(&shape, &self.original).expect("the word holds it"),
+                layout: layout(&shape, &self.original, setup.widths).expect("the word holds it"),
                 lockstep: setup.lockstep,
                 first_site: 0,
             },
             shape,
             places: self.logged.places.clone(),
             sites: self.sites.clone(),
+            watched: setup.watched.clone(),
         };
         let mut from_device = FromDevice::default();
         let nobody =

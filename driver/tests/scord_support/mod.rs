@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use bugaroo_detectors::scord::device::FromDevice;
 use bugaroo_detectors::scord::{Choice, Options};
+use bugaroo_detectors::watched::Watched;
 use bugaroo_detectors::{Detector, Finding, Scord, Warning};
 use bugaroo_injector::logging::{Logged, LoggingError};
 use bugaroo_injector::scord::detect;
@@ -200,6 +201,9 @@ pub struct Setup {
     pub pct: bool,
     pub lockstep: bool,
     pub sizes: Sizes,
+    pub layout: Choice,
+    /// What is looked at; None: everything.
+    pub watched: Option<Watched>,
 }
 
 /// What came of a launch.
@@ -258,10 +262,14 @@ impl Device {
             grid.unwrap_or_else(|error| panic!("{error}")).shape()
         };
         let places = (&self.logged.places[..], &self.sites[..]);
-        let launch = Launch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places);
+        let wanted = (setup.layout, setup.watched.clone());
+        let launch = Launch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places, wanted);
         let options = Options { layout: Choice::Given(launch.device.layout), ..Options::default() };
         let mut native = Scord::new(options);
         native.learn_program(0, &self.original.roles());
+        if let Some(watched) = &setup.watched {
+            native.watch(WORK, watched.clone());
+        }
         ear.borrow_mut().inner.inner.native = native;
         let grid = Grid::with_model(self.program.clone(), &config, spec, None, scheduler, None, Some(watch));
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
