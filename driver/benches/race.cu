@@ -1,4 +1,4 @@
-// The kernels of `race.rs`: a product by tiles, a scan, a histogram, a radix sort.
+// The kernels of `race.rs`: a product by tiles, a scan, a histogram, a radix sort, and plainer ones behind them.
 
 #define TILE 16
 #define BLOCK 256
@@ -115,4 +115,98 @@ extern "C" __global__ void scatter(const unsigned *keys, unsigned *to, const uns
     }
     __syncthreads();
     to[before[warp][digit] + rank] = key;
+}
+
+extern "C" __global__ void saxpy(const float *x, float *y, int n)
+{
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
+        y[i] += 1.5f * x[i];
+}
+
+// Five points, from global memory.
+extern "C" __global__ void stencil(const float *from, float *to, int n)
+{
+    int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y, at = y * n + x;
+    if (x > 0 && y > 0 && x < n - 1 && y < n - 1)
+        to[at] = 0.2f * (from[at] + from[at - 1] + from[at + 1] + from[at - n] + from[at + n]);
+}
+
+// The same from tiles, two steps of it in a launch.
+extern "C" __global__ void tiles(const float *from, float *to, int n)
+{
+    __shared__ float here[TILE][TILE], next[TILE][TILE];
+    int x = blockIdx.x * (TILE - 4) + threadIdx.x, y = blockIdx.y * (TILE - 4) + threadIdx.y;
+    int i = threadIdx.x, j = threadIdx.y;
+    bool inside = x < n && y < n;
+    here[j][i] = inside ? from[y * n + x] : 0;
+    __syncthreads();
+    bool first = i > 0 && j > 0 && i < TILE - 1 && j < TILE - 1;
+    if (first)
+        next[j][i] = 0.2f * (here[j][i] + here[j][i - 1] + here[j][i + 1] + here[j - 1][i] + here[j + 1][i]);
+    __syncthreads();
+    bool second = i > 1 && j > 1 && i < TILE - 2 && j < TILE - 2;
+    if (second && inside)
+        to[y * n + x] = 0.2f * (next[j][i] + next[j][i - 1] + next[j][i + 1] + next[j - 1][i] + next[j + 1][i]);
+}
+
+extern "C" __global__ void transpose(const float *from, float *to, int n)
+{
+    __shared__ float tile[32][33];
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (int j = 0; j < 32; j += 8)
+        tile[threadIdx.y + j][threadIdx.x] = from[(y + j) * n + x];
+    __syncthreads();
+    x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
+    for (int j = 0; j < 32; j += 8)
+        to[(y + j) * n + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+
+// Warps by shuffles, the block by shared memory, the grid by an atomic.
+extern "C" __global__ void reduction(const unsigned *from, unsigned *sum, int n)
+{
+    __shared__ unsigned sums[BLOCK / 32];
+    unsigned own = 0;
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
+        own += from[i];
+    for (int step = 16; step > 0; step /= 2)
+        own += __shfl_down_sync(0xffffffff, own, step);
+    if (threadIdx.x % 32 == 0)
+        sums[threadIdx.x / 32] = own;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        own = threadIdx.x < BLOCK / 32 ? sums[threadIdx.x] : 0;
+        for (int step = 16; step > 0; step /= 2)
+            own += __shfl_down_sync(0xffffffff, own, step);
+        if (threadIdx.x == 0)
+            atomicAdd(sum, own);
+    }
+}
+
+// Eight entries a row, in columns that the keys choose.
+extern "C" __global__ void sparse(const unsigned *columns, const float *x, float *y, int n)
+{
+    int row = blockIdx.x * BLOCK + threadIdx.x;
+    float sum = 0;
+    for (int i = 8 * row; i < 8 * row + 8; i++)
+        sum += x[columns[i] % n];
+    y[row] = sum;
+}
+
+// Bodies of a block's tile after those of another.
+extern "C" __global__ void bodies(const float4 *all, float4 *forces, int n)
+{
+    __shared__ float4 tile[BLOCK];
+    float4 own = all[blockIdx.x * BLOCK + threadIdx.x], force = {};
+    for (int first = 0; first < n; first += BLOCK) {
+        tile[threadIdx.x] = all[first + threadIdx.x];
+        __syncthreads();
+#pragma unroll 4
+        for (int i = 0; i < BLOCK; i++) {
+            float x = tile[i].x - own.x, y = tile[i].y - own.y, z = tile[i].z - own.z;
+            float inverse = rsqrtf(x * x + y * y + z * z + 0.01f), pull = tile[i].w * inverse * inverse * inverse;
+            force.x += pull * x, force.y += pull * y, force.z += pull * z;
+        }
+        __syncthreads();
+    }
+    forces[blockIdx.x * BLOCK + threadIdx.x] = force;
 }

@@ -6,6 +6,7 @@
 //! Run with `cargo bench -p bugaroo-driver --bench race`.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -109,7 +110,11 @@ impl Bench {
     fn run(&mut self, seed: u64, column: &Column, launches: &[Launch], looks: bool) -> f64 {
         let Column { pw, lockstep, make, .. } = *column;
         // As the driver has them: a set.
-        let observer = looks.then(|| Rc::new(RefCell::new(Set::new(vec![make()]))));
+        let observer = looks.then(|| {
+            let mut detector = make();
+            detector.learn_program(0, &self.program.roles());
+            Rc::new(RefCell::new(Set::new(vec![detector])))
+        });
         let config = DeviceConfig { lockstep, ..self.config.clone() };
         let mut took = 0.0;
         for (id, (kernel, grid, block, params)) in (1..).zip(launches) {
@@ -184,17 +189,28 @@ fn main() {
         sort.push(("scatter", one(blocks), one(BLOCK), params(&[from, to, starts], shift)));
     }
     let tiles = [ROWS / 16, ROWS / 16, 1];
-    let programs: [(&str, Vec<Launch>); 4] = [
+    let n = Some(KEYS);
+    // What lies in a square has 256 times 256 elements.
+    let (square, tile) = (Some(256), [16, 16, 1]);
+    let programs: [(&str, Vec<Launch>); 11] = [
         ("tiled product", vec![("product", tiles, [16, 16, 1], params(&[a, b, c], Some(ROWS)))]),
         ("radix sort", sort),
         ("scan", scan(keys, other, KEYS)),
-        ("histogram", vec![("histogram", one(16), one(BLOCK), params(&[keys, bins], Some(KEYS)))]),
+        ("histogram", vec![("histogram", one(16), one(BLOCK), params(&[keys, bins], n))]),
+        ("saxpy", vec![("saxpy", one(64), one(BLOCK), params(&[keys, other], n))]),
+        ("stencil", vec![("stencil", [16, 16, 1], tile, params(&[keys, other], square))]),
+        ("tiled stencil", vec![("tiles", [22, 22, 1], tile, params(&[keys, other], square))]),
+        ("transpose", vec![("transpose", [8, 8, 1], [32, 8, 1], params(&[keys, other], square))]),
+        ("reduction", vec![("reduction", one(32), one(BLOCK), params(&[keys, sums], n))]),
+        ("sparse", vec![("sparse", one(32), one(BLOCK), params(&[keys, other, a], n))]),
+        ("bodies", vec![("bodies", one(4), one(BLOCK), params(&[keys, other], Some(4 * BLOCK)))]),
     ];
     // Names of the other kind choose nothing.
     let chosen = |name: &str, all: &mut dyn Iterator<Item = &'static str>| {
         let mut all = all.filter(|name| asked.iter().any(|asked| name.contains(asked))).peekable();
         all.peek().is_none() || all.any(|chosen| chosen == name)
     };
+    let mut ratios: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (name, launches) in &programs {
         if !chosen(name, &mut programs.iter().map(|(name, _)| *name)) {
             continue;
@@ -214,11 +230,17 @@ fn main() {
                 times.sort_by(f64::total_cmp);
                 times[times.len() / 2]
             });
+            ratios.entry(column.name).or_default().push(looked_at / alone);
             println!(
                 "{name:14} {:9} {alone:8.2} ms alone, {looked_at:8.2} ms looked at: {:5.2} times",
                 column.name,
                 looked_at / alone
             );
         }
+    }
+    for (column, mut ratios) in ratios {
+        ratios.sort_by(f64::total_cmp);
+        let (median, most) = (ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+        println!("{column}: {median:.2} times (median of {}), at most {most:.2}", ratios.len());
     }
 }

@@ -119,6 +119,9 @@ pub struct Role {
     /// An earlier access of the same basic block has touched the same bytes, as a read before a read or as a write before
     /// either, and nothing between can have ordered anything. A store needs care even so where lanes may write one place.
     pub covered: bool,
+    /// It is weak, and goes so many bytes behind where the instruction of this number goes, an access of the same kind earlier in the same
+    /// basic block. All threads do both, and nothing between can have ordered anything.
+    pub led_by: Option<(u32, u64)>,
 }
 
 impl Role {
@@ -146,10 +149,11 @@ pub fn roles(steps: &[Step<'_>]) -> Vec<Role> {
                 What::Atomic(_) => (before.or(*behind), before.or(*behind)),
                 _ => (None, None),
             };
-            Role { acquire, release, volatile: step.order == Order::Volatile, covered: false }
+            Role { acquire, release, volatile: step.order == Order::Volatile, ..Role::default() }
         })
         .collect();
     crate::covered::mark(steps, &mut roles);
+    crate::led::mark(steps, &mut roles);
     roles
 }
 

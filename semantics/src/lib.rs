@@ -8,6 +8,7 @@ pub mod effect;
 pub mod event;
 pub mod history;
 pub mod inferred;
+mod led;
 pub mod location;
 mod observer;
 pub mod parts;

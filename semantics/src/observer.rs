@@ -34,12 +34,19 @@ pub struct Spares {
     pub shared: bool,
     /// Weak ones that an earlier one of their basic block has covered ([`crate::inferred::Role::covered`]).
     pub covered: bool,
+    /// Of those who spare what is covered: those that go where an earlier one goes, but for a constant
+    /// ([`crate::inferred::Role::led_by`]). Who spares them has to know the roles, or misses what they do.
+    pub led: bool,
 }
 
 impl Spares {
     /// What neither has to be told.
     pub fn and(self, other: Spares) -> Spares {
-        Spares { shared: self.shared && other.shared, covered: self.covered && other.covered }
+        Spares {
+            shared: self.shared && other.shared,
+            covered: self.covered && other.covered,
+            led: self.led && other.led,
+        }
     }
 }
 

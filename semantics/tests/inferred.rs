@@ -133,3 +133,45 @@ fn guards_and_strength_have_to_fit() {
     assert_eq!(covered(&[strong, load]), [false, false]);
     assert_eq!(covered(&[load, strong]), [false, true]);
 }
+
+fn led(text: &[Step<'_>]) -> Vec<Option<(u32, u64)>> {
+    roles(text).iter().map(|role: &Role| role.led_by).collect()
+}
+
+fn at(what: What, offset: u64) -> Step<'static> {
+    let operand = Some(Operand { register: Some(1), offset, space: 1, size: 4, elements: 1 });
+    Step { operand, ..step(what) }
+}
+
+#[test]
+fn accesses_go_by_the_first_one_of_their_kind() {
+    let load = |offset| at(What::Load, offset);
+    assert_eq!(led(&[load(8), load(12), load(0)]), [None, Some((0, 4)), Some((0, 8_u64.wrapping_neg()))]);
+    // A store goes by a store, another space or width by its like; what is covered is nobody's.
+    let mut wide = load(16);
+    wide.operand = wide.operand.map(|operand| Operand { elements: 2, ..operand });
+    let text = [load(0), at(What::Store, 4), wide, load(0), at(What::Store, 8), load(4), load(12)];
+    assert_eq!(led(&text), [None, None, None, None, Some((1, 4)), None, Some((0, 12))]);
+    // Strong ones and those with guards go by themselves.
+    let strong = Step { order: Order::Strong, ..load(4) };
+    let volatile = Step { order: Order::Volatile, ..load(8) };
+    let guarded = Step { guard: Some((5, false)), ..load(16) };
+    assert_eq!(led(&[load(0), strong, volatile, guarded]), [None; 4]);
+    assert_eq!(led(&[guarded, guarded, load(0)]), [None; 3]);
+}
+
+#[test]
+fn nobody_goes_by_another_across_what_may_order_or_change_the_address() {
+    let (first, second) = (at(What::Load, 0), at(What::Load, 4));
+    for what in [What::Stop, fence(Reach::Block), What::Atomic(AtomOp::Add)] {
+        assert_eq!(led(&[first, step(what), second]), [None; 3], "{what:?}");
+    }
+    assert_eq!(led(&[first, Step { begins_block: true, ..second }]), [None; 2]);
+    for (writes, is_led) in [(Writes::These(&[1]), false), (Writes::These(&[2]), true), (Writes::Any, false)]
+    {
+        let changes = Step { writes, ..step(What::Other) };
+        assert_eq!(led(&[first, changes, second])[2].is_some(), is_led, "{writes:?}");
+        // The first one's own destination.
+        assert_eq!(led(&[Step { writes, ..first }, second])[1].is_some(), is_led, "{writes:?}");
+    }
+}

@@ -235,9 +235,10 @@ fn both_ways_tell_the_same() {
         lines += all.0.len();
         kinds.retain(|kind| !all.0.iter().any(|line| line.contains(kind)));
         faults += u32::from(matches!(all.1.end, End::Fault(_)));
-        for spares in
-            [Spares { shared: true, covered: false }, Spares { shared: bits & 64 != 0, covered: true }]
-        {
+        for spares in [
+            Spares { shared: true, covered: false, led: false },
+            Spares { shared: bits & 64 != 0, covered: true, led: bits & 128 != 0 },
+        ] {
             let less = record(&launch, wants, spares);
             assert_eq!(less, record(&hooked, wants, spares), "{ptx}");
             assert_eq!(less.1, all.1, "{ptx}");

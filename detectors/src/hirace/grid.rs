@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, Lanes, Memory, Shape, Site, WorkId};
+use bugaroo_semantics::event::{Access, Addresses, Lanes, Memory, Shape, Site, WorkId};
 use bugaroo_semantics::history::table::{Machine, STATE_BITS};
 use bugaroo_semantics::history::word::action;
-use bugaroo_semantics::inferred::Role;
 
 use super::clocks::Clocks;
 use super::elements::{Elements, Room};
+use super::learnt::{Follower, Learnt};
 use super::report::Reports;
 use super::step::Step;
 use super::word::{Layout, Now, of_thread};
@@ -26,7 +26,7 @@ pub(super) struct Grid {
     stepping: Layout,
     lockstep: bool,
     first_site: Site,
-    roles: Rc<[Role]>,
+    learnt: Rc<Learnt>,
     global: Elements,
     /// By slot of the block.
     shared: Vec<Elements>,
@@ -42,7 +42,7 @@ impl Grid {
         id: WorkId,
         shape: &Shape,
         lockstep: bool,
-        (first_site, roles): (Site, Rc<[Role]>),
+        (first_site, learnt): (Site, Rc<Learnt>),
         layout: Layout,
     ) -> Grid {
         let machine = Machine::get();
@@ -59,7 +59,7 @@ impl Grid {
             stepping: if lockstep { layout.in_lockstep() } else { layout },
             lockstep,
             first_site,
-            roles,
+            learnt,
             global: Elements::default(),
             shared: (0..shape.ctas).map(|_| Elements::default()).collect(),
             machine,
@@ -91,21 +91,67 @@ impl Grid {
         self.shared.iter_mut().for_each(|shared| shared.clear(room));
     }
 
+    /// An access, and those that go by it.
     pub fn access(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
-        let Some(watched) = &self.watched else { return self.look(access, reports, room) };
-        let mask = watched.lanes(access);
-        if mask != 0 {
-            self.look(&Access { by: Lanes { mask, ..access.by }, ..*access }, reports, room);
+        let site = access.site.wrapping_sub(self.first_site);
+        if self.learnt.role(site).led_by.is_some() {
+            return;
+        }
+        if self.learnt.followers(site).is_empty() {
+            self.one(access, &[], reports, room);
+            return;
+        }
+        let learnt = Rc::clone(&self.learnt);
+        let followers = learnt.followers(site);
+        let done = self.one(access, followers, reports, room);
+        for (follower, at) in followers.iter().zip(0..) {
+            if at < u64::BITS && done >> at & 1 != 0 {
+                continue;
+            }
+            let further = |address: &u64| address.wrapping_add(follower.apart);
+            let site = self.first_site.wrapping_add(follower.site);
+            let each;
+            let at = match access.at {
+                Addresses::Same(address) => Addresses::Same(further(&address)),
+                Addresses::Consecutive(address) => Addresses::Consecutive(further(&address)),
+                Addresses::Each(addresses) => {
+                    each = addresses.each_ref().map(further);
+                    Addresses::Each(&each)
+                }
+            };
+            self.one(&Access { site, at, ..*access }, &[], reports, room);
         }
     }
 
-    fn look(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
+    /// An access, as far as it is looked at. Answers which of those that go by it are done with it, a bit each.
+    fn one(
+        &mut self,
+        access: &Access<'_>,
+        followers: &[Follower],
+        reports: &mut Reports,
+        room: &mut Room,
+    ) -> u64 {
+        let Some(watched) = &self.watched else { return self.look(access, followers, reports, room) };
+        let mask = watched.lanes(access);
+        if mask != 0 {
+            self.look(&Access { by: Lanes { mask, ..access.by }, ..*access }, &[], reports, room);
+        }
+        0
+    }
+
+    fn look(
+        &mut self,
+        access: &Access<'_>,
+        followers: &[Follower],
+        reports: &mut Reports,
+        room: &mut Room,
+    ) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if self.wide {
             // SAFETY: the processor has these features.
-            return unsafe { self.look_v3(access, reports, room) };
+            return unsafe { self.look_v3(access, followers, reports, room) };
         }
-        self.look_body::<false>(access, reports, room);
+        self.look_body::<false>(access, followers, reports, room)
     }
 
     /// As [`Grid::look_body`], for processors of the x86-64-v3 level.
@@ -114,16 +160,28 @@ impl Grid {
     /// The processor has these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx,avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn look_v3(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
-        self.look_body::<true>(access, reports, room);
+    unsafe fn look_v3(
+        &mut self,
+        access: &Access<'_>,
+        followers: &[Follower],
+        reports: &mut Reports,
+        room: &mut Room,
+    ) -> u64 {
+        self.look_body::<true>(access, followers, reports, room)
     }
 
     #[inline(always)]
-    fn look_body<const V3: bool>(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
+    fn look_body<const V3: bool>(
+        &mut self,
+        access: &Access<'_>,
+        followers: &[Follower],
+        reports: &mut Reports,
+        room: &mut Room,
+    ) -> u64 {
         let by = &access.by;
-        let Some(warp) = self.clocks.warp(by.warp) else { return };
+        let Some(warp) = self.clocks.warp(by.warp) else { return 0 };
         let site = access.site.wrapping_sub(self.first_site);
-        let volatile = self.roles.get(site as usize).is_some_and(|role| role.volatile);
+        let volatile = self.learnt.role(site).volatile;
         let mut now = Now {
             action: action(access.kind, access.strength, volatile),
             writes: access.kind.writes(),
@@ -136,7 +194,7 @@ impl Grid {
             Memory::Global => &mut self.global,
             Memory::Shared(slot) => match self.shared.get_mut(slot as usize) {
                 Some(shared) => shared,
-                None => return,
+                None => return 0,
             },
         };
         let layout = self.layout;
@@ -149,15 +207,17 @@ impl Grid {
             same: &self.same,
             reports,
             first_site: self.first_site,
+            site,
         };
         if warp.lanes.is_none() {
-            return step.lanes::<V3>(memory, room, layout.template(&now));
+            return step.lanes::<V3>(memory, room, &mut now, followers);
         }
         for lane in by.each() {
             now.warp_clock = warp.of(lane);
             let template = layout.template(&now);
             step.lane(memory, room, access.address(lane), of_thread(template, by.first + lane));
         }
+        0
     }
 
     /// Bytes that it takes besides shadow words, about.

@@ -24,6 +24,10 @@
 //!   are of one thread and the same bytes, the earlier one conflicts with whatever the later one does, and their thread passes no
 //!   barrier between them. So nothing is ordered between the one and a third access that is not between the other and that one:
 //!   whoever races with the later one races with the earlier one. The report names that one.
+//! - An access that goes a constant further than an earlier one of its basic block ([`bugaroo_semantics::inferred::Role::led_by`]) counts as done
+//!   when that one is done. The two are of one thread, and there is no barrier between them: whatever is ordered with the one is ordered
+//!   with the other, so that the same elements race. Of two threads that race the other one may be told to have come first. Where a
+//!   launch ends by a fault between the two, the later one counts all the same.
 //! - Where warps run in lockstep, threads of one warp are one.
 //!
 //! # What it can miss
@@ -42,6 +46,7 @@ mod clocks;
 pub mod device;
 mod elements;
 mod grid;
+mod learnt;
 mod page;
 mod places;
 mod report;
@@ -61,6 +66,7 @@ use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
 use elements::Room;
 use grid::Grid;
+use learnt::Learnt;
 use report::Reports;
 
 /// Bytes that shadow words may take if nothing else is said.
@@ -97,7 +103,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Hirace {
     settings: Settings,
-    programs: BTreeMap<Site, Rc<[Role]>>,
+    programs: BTreeMap<Site, Rc<Learnt>>,
     /// Of grids of which not everything is looked at.
     watched: BTreeMap<WorkId, Watched>,
     grids: Vec<Grid>,
@@ -166,7 +172,7 @@ impl Detector for Hirace {
     }
 
     fn learn_program(&mut self, first_site: Site, roles: &[Role]) {
-        self.programs.insert(first_site, roles.into());
+        self.programs.insert(first_site, Rc::new(Learnt::new(roles)));
     }
 
     fn watch(&mut self, grid: WorkId, watched: Watched) {
@@ -201,7 +207,8 @@ impl Observer for Hirace {
     }
 
     fn spares(&self) -> Spares {
-        Spares { shared: false, covered: true }
+        // Who goes by whom is known of programs that were learnt alone.
+        Spares { shared: false, covered: true, led: !self.programs.is_empty() }
     }
 
     #[inline]
@@ -215,11 +222,11 @@ impl Observer for Hirace {
         match *event {
             Event::GridBegin { grid, shape, lockstep, first_site } => {
                 self.end(grid);
-                let roles = self.programs.get(&first_site).cloned().unwrap_or_default();
+                let learnt = self.programs.get(&first_site).cloned().unwrap_or_default();
                 let watched = self.watched.remove(&grid);
-                match Layout::fit(&shape, roles.len() as u64, self.settings.widths) {
+                match Layout::fit(&shape, learnt.len(), self.settings.widths) {
                     Some(layout) => {
-                        let mut new = Grid::new(grid, &shape, lockstep, (first_site, roles), layout);
+                        let mut new = Grid::new(grid, &shape, lockstep, (first_site, learnt), layout);
                         new.watched = watched;
                         self.grids.push(new);
                     }

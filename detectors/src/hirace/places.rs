@@ -142,6 +142,24 @@ impl Places {
         look(addresses, start, mask, shift).map(|found| found.of(mask))
     }
 
+    /// The lowest and the highest of the elements that lanes go to.
+    #[inline(always)]
+    pub fn extent(&self) -> (u32, u32) {
+        let (mut lowest, mut highest) = (u32::MAX, 0);
+        for (lane, element) in self.elements.iter().enumerate() {
+            let absent = (self.mask >> lane & 1).wrapping_sub(1);
+            lowest = lowest.min(element | absent);
+            highest = highest.max(element & !absent);
+        }
+        (lowest, highest)
+    }
+
+    /// The same lanes, each so many elements further. All of these are on the page.
+    #[inline(always)]
+    pub fn further_by(&self, elements: u32) -> Places {
+        Places { elements: self.elements.map(|element| element.wrapping_add(elements)), ..*self }
+    }
+
     /// All ones where a lane takes part.
     #[inline(always)]
     pub fn live(&self, lane: usize) -> u64 {

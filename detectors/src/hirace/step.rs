@@ -13,10 +13,11 @@ use bugaroo_semantics::history::word::{ACTION_AT, STATE};
 use bugaroo_semantics::history::{Action, Apart, Since};
 
 use super::elements::{Elements, Room};
+use super::learnt::Follower;
 use super::page::{GROUP, PAGE, PAGE_SHIFT, Page};
 use super::places::Places;
 use super::report::{self, Conflict, Reports};
-use super::word::{Layout, NEXT_THREAD, lane, of_thread, state, step, with_state};
+use super::word::{Layout, NEXT_THREAD, Now, lane, of_thread, state, step, with_state};
 
 /// Words of one access, and who they are told to.
 pub(super) struct Step<'a, 'b> {
@@ -31,12 +32,22 @@ pub(super) struct Step<'a, 'b> {
     pub same: &'a [u64; 1 << STATE_BITS],
     pub reports: &'b mut Reports,
     pub first_site: Site,
+    /// The instruction, counted from the program's first one: that of the access, then of those that go by it.
+    pub site: Site,
 }
 
 impl Step<'_, '_> {
-    /// All lanes, which have the same clocks.
+    /// All lanes, which have the same clocks, and then those of accesses that go by this one. Answers which of these are done, a bit each:
+    /// those that stay on the page on which all lanes are. `now`: what each of them leaves, but for the instruction.
     #[inline(always)]
-    pub fn lanes<const V3: bool>(&mut self, memory: &mut Elements, room: &mut Room, template: u64) {
+    pub fn lanes<const V3: bool>(
+        &mut self,
+        memory: &mut Elements,
+        room: &mut Room,
+        now: &mut Now,
+        followers: &[Follower],
+    ) -> u64 {
+        let template = self.layout.template(now);
         let (by, access) = (self.access.by, self.access);
         let first = by.mask.trailing_zeros();
         let start = access.address(first);
@@ -54,13 +65,17 @@ impl Step<'_, '_> {
             // Whether the first lane changes nothing but whose access was the last, as far as its first element goes.
             let may_repeat = matters != 0 && step(self.machine, self.stepping, old, new) == state(old);
             if let Some(places) = places {
+                let origin = start & !(PAGE - 1);
                 if !(may_repeat && repeats(page, &places, old, matters)) {
-                    self.places(page, &places, template);
+                    self.places(page, &places, template, origin);
                 }
-                return;
+                return match followers {
+                    [] => 0,
+                    _ => self.followers(page, (&places, origin), now, followers),
+                };
             }
             if may_repeat && self.changes_nothing(page, old, matters) {
-                return;
+                return 0;
             }
         }
         match access.at {
@@ -77,6 +92,43 @@ impl Step<'_, '_> {
             Addresses::Same(address) => self.same(memory, room, address, by.mask, template),
             Addresses::Each(each) => self.each(memory, room, each, template),
         }
+        0
+    }
+
+    /// Accesses that go by one of lanes that each go to one element of a page: which of them do so, too, and are done.
+    #[inline(always)]
+    fn followers(
+        &mut self,
+        page: &mut Page,
+        (places, origin): (&Places, u64),
+        now: &mut Now,
+        followers: &[Follower],
+    ) -> u64 {
+        let (lowest, highest) = places.extent();
+        let first = self.access.by.first + places.mask.trailing_zeros();
+        let mut done = 0;
+        for (follower, at) in followers.iter().zip(0..u64::BITS) {
+            let apart = (follower.apart as i64) >> page.shift;
+            let within = apart << page.shift == follower.apart as i64
+                && i64::from(lowest) + apart >= 0
+                && i64::from(highest) + apart < page.len() as i64;
+            if !within {
+                continue;
+            }
+            done |= 1 << at;
+            (self.site, now.site) = (follower.site, follower.site);
+            let template = self.layout.template(now);
+            let places = places.further_by(apart as u32);
+            let old = page.word(places.elements[places.mask.trailing_zeros() as usize & 31] as usize);
+            let matters = self.same[usize::from(state(old))];
+            let repeated = matters != 0
+                && step(self.machine, self.stepping, old, of_thread(template, first)) == state(old)
+                && repeats(page, &places, old, matters);
+            if !repeated {
+                self.places(page, &places, template, origin);
+            }
+        }
+        done
     }
 
     /// Lanes that each have an address of their own, on whatever pages.
@@ -121,7 +173,7 @@ impl Step<'_, '_> {
     #[inline(never)]
     fn conflict(&mut self, old: u64, new: u64, address: u64) {
         let conflict = Conflict {
-            access: self.access,
+            access: &Access { site: self.first_site.wrapping_add(self.site), ..*self.access },
             layout: self.layout,
             machine: self.machine,
             first_site: self.first_site,
@@ -222,14 +274,15 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Lanes that go to elements of one page, one each.
+    /// Lanes that go to elements of one page, which begins at `origin`, one each.
     #[inline(always)]
-    fn places(&mut self, page: &mut Page, places: &Places, template: u64) {
-        let (access, thread) = (self.access, self.access.by.first);
+    fn places(&mut self, page: &mut Page, places: &Places, template: u64, origin: u64) {
+        let (thread, shift) = (self.access.by.first, page.shift);
+        let address_of = |element: usize| origin + ((element as u64) << shift);
         if places.few() {
             for run in places.runs() {
                 let (first, last) = (thread + run.first, thread + run.first + run.lanes - 1);
-                let (new, address) = (of_thread(template, first), access.address(run.first));
+                let (new, address) = (of_thread(template, first), address_of(run.element));
                 if run.row {
                     self.lanes_in_a_row(page, run.element..run.end(), new, address);
                 } else {
@@ -245,13 +298,13 @@ impl Step<'_, '_> {
             if !self.together(words, places, template) {
                 for (lane, element) in places.each() {
                     let word = &mut words[element];
-                    *word = self.next(*word, of_thread(template, thread + lane), access.address(lane));
+                    *word = self.next(*word, of_thread(template, thread + lane), address_of(element));
                 }
             }
         } else {
             for (lane, element) in places.each() {
                 let word = page.word_mut(element);
-                *word = self.next(*word, of_thread(template, thread + lane), access.address(lane));
+                *word = self.next(*word, of_thread(template, thread + lane), address_of(element));
             }
         }
     }

@@ -119,9 +119,11 @@ impl Observer for Looker {
         self.set.wants()
     }
 
-    // What it looks at itself is global memory, and what is covered has been touched before.
+    // What it looks at itself is global memory, and what is covered has been touched before. What goes by another access
+    // may go to memory of the host though that one does not.
     fn spares(&self) -> Spares {
-        self.set.spares()
+        let spares = self.set.spares();
+        Spares { led: spares.led && self.extent.1 == 0, ..spares }
     }
 
     fn access(&mut self, access: &Access<'_>) {

@@ -16,6 +16,7 @@ use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{
     Access, AccessKind, Addresses, Event, Lanes, Memory as Where, Site, Values, WorkId,
 };
+use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
@@ -227,7 +228,9 @@ impl Device {
             Box::new(RandomScheduler::new(setup.seed))
         };
         let mut native = Hirace::new(Settings { widths: setup.widths, ..Settings::default() });
-        native.learn_program(0, &self.original.roles());
+        // The device looks at each access when its turn comes.
+        let one_by_one = |role: &Role| Role { led_by: None, ..*role };
+        native.learn_program(0, &self.original.roles().iter().map(one_by_one).collect::<Vec<Role>>());
         if let Some(watched) = &setup.watched {
             native.watch(WORK, watched.clone());
         }

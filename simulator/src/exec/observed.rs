@@ -95,7 +95,7 @@ pub(super) struct Observed {
     parts: Vec<Parts>,
     spares: Spares,
     /// By instruction: it is spared wherever it goes. Empty where none is.
-    covered: Box<[bool]>,
+    spared: Box<[bool]>,
 }
 
 impl Observed {
@@ -113,7 +113,7 @@ impl Observed {
             issued: asynchronous::Issued::new(warps),
             parts: vec![Parts::default(); warps],
             spares,
-            covered: if spares.covered { program.covered().into() } else { Box::default() },
+            spared: program.spared(spares).into(),
         }
     }
 
@@ -166,7 +166,7 @@ impl Observed {
     /// Whether an instruction is spared.
     #[inline(always)]
     fn spares_site(&self, pc: u32) -> bool {
-        self.covered.get(pc as usize).copied().unwrap_or(false)
+        self.spared.get(pc as usize).copied().unwrap_or(false)
     }
 
     /// Tells that lanes have done an access that was foreseen.

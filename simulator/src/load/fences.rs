@@ -140,7 +140,7 @@ impl Program {
     fn rewritten(&self, asked: &Asked, inserts: &Inserts) -> Program {
         let mut program = self.clone();
         program.allocations.clear();
-        program.covered = OnceLock::new();
+        program.spared = OnceLock::new();
         program.code.clear();
         program.origins.clear();
         let (labels, was) = (Vec::with_capacity(self.code.len()), Vec::with_capacity(self.code.len()));

@@ -137,8 +137,8 @@ pub struct Program {
     kernels: Vec<KernelInfo>,
     variables: BTreeMap<String, (u64, u64)>,
     allocations: Vec<u64>,
-    /// Made when first asked for: see [`Program::covered`].
-    pub(crate) covered: OnceLock<Box<[bool]>>,
+    /// Made when first asked for: see [`Program::spared`].
+    pub(crate) spared: OnceLock<roles::Spared>,
 }
 
 impl std::fmt::Debug for Program {
@@ -423,7 +423,7 @@ impl Program {
             kernels: Vec::new(),
             variables: BTreeMap::new(),
             allocations: Vec::new(),
-            covered: OnceLock::new(),
+            spared: OnceLock::new(),
         }
     }
 }

@@ -2,10 +2,20 @@
 
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::Spares;
 use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
 
 use super::Program;
 use crate::decoded::{Access, Base, Inst, Kind, NO_GUARD};
+
+/// Accesses that tell a detector nothing that others do not tell it.
+#[derive(Clone, Debug)]
+pub(crate) struct Spared {
+    /// Weak ones that an earlier one has covered ([`Role::covered`]).
+    covered: Box<[bool]>,
+    /// These, and those that go by an earlier one ([`Role::led_by`]).
+    and_led: Box<[bool]>,
+}
 
 impl Program {
     /// Each instruction's role, by its number.
@@ -23,15 +33,26 @@ impl Program {
         roles(&steps)
     }
 
-    /// By instruction: it is a weak access that an earlier one has covered ([`Role::covered`]).
-    pub(crate) fn covered(&self) -> &[bool] {
-        self.covered.get_or_init(|| {
+    /// By instruction: who spares so much is not told of it, wherever it goes. Empty where that is so of none.
+    pub(crate) fn spared(&self, spares: Spares) -> &[bool] {
+        let spared = self.spared.get_or_init(|| {
             let weak = |inst: &Inst| {
                 matches!(inst.kind, Kind::Load | Kind::Store)
                     && self.accesses[inst.extra as usize].semantics == Semantics::Weak
             };
-            self.code.iter().zip(self.roles()).map(|(inst, role)| role.covered && weak(inst)).collect()
-        })
+            let covered = |(inst, role): (&Inst, &Role)| role.covered && weak(inst);
+            let roles = self.roles();
+            let all = || self.code.iter().zip(&roles);
+            Spared {
+                covered: all().map(covered).collect(),
+                and_led: all().map(|one| covered(one) || one.1.led_by.is_some()).collect(),
+            }
+        });
+        match spares {
+            Spares { covered: false, .. } => &[],
+            Spares { led: false, .. } => &spared.covered,
+            Spares { led: true, .. } => &spared.and_led,
+        }
     }
 
     /// Where basic blocks begin: what is jumped to, what is called, and what is behind a branch.
