@@ -17,13 +17,18 @@ pub use verify::{VerifyArgs, program_apart};
 
 /// Finds memory-model and synchronisation bugs in CUDA programs, without a GPU.
 #[derive(Debug, Parser)]
-#[command(name = "bugaroo", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "bugaroo", version, max_term_width = 100, after_help = START_AND_EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "\
+const START_AND_EXIT_CODES: &str = "\
+Start with:
+  bugaroo run ./app     how often the program fails if its stores arrive late
+  bugaroo bisect ./app  which fence is missing, as a patch
+  bugaroo race ./app    data races, also of programs that never fail
+
 Exit codes:
   0    nothing found
   1    findings (--error-exitcode changes it)

@@ -43,8 +43,10 @@ fn typos_are_met_with_suggestions() {
     place.bugaroo(&["rum", "a"]).exits(2).says("'run'");
     place.bugaroo(&["run", "--trails", "3", "a"]).exits(2).says("'--trials'");
     place.bugaroo(&["run", "--space", "globl", "a"]).exits(2).says("'global'");
-    place.bugaroo(&[]).exits(2).says("Usage");
-    place.bugaroo(&["--help"]).exits(0).prints("Exit codes");
+    for start in ["bugaroo run ./app", "bugaroo bisect ./app", "bugaroo race ./app"] {
+        place.bugaroo(&[]).exits(2).says("Usage").says(start);
+        place.bugaroo(&["--help"]).exits(0).prints("Exit codes").prints(start);
+    }
     place.bugaroo(&["--version"]).exits(0).prints("bugaroo ");
 }
 
