@@ -3,6 +3,8 @@
 mod cases;
 mod tell;
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -49,6 +51,8 @@ pub struct Findings {
     pub cases: u32,
     /// Parameters with which that happens, as they can be given, and their values; empty where it happens with any.
     pub example: Vec<(String, String)>,
+    /// Tables in global memory that it rests on: their initial values are taken for what they hold.
+    pub tables: Vec<String>,
     /// Figures, as the paper counts them; those of the case with the most commands.
     pub stats: Stats,
 }
@@ -126,6 +130,8 @@ pub struct Waits {
 /// What a barrier cannot do.
 #[derive(Clone, Debug, Serialize)]
 pub struct Misused {
+    /// Of what: `barrier`, or `cluster`, where it is about the memory of blocks that run together.
+    pub of: &'static str,
     /// In words.
     pub what: String,
     /// Who does it.
@@ -265,7 +271,16 @@ fn verify_openly(
     options: &Options,
     open: &mut FxHashSet<u32>,
 ) -> Result<Verified, Refusal> {
-    cases::verify(options, &mut |options, case| verify_case(text, kernel, options, open, case))
+    let mut tables = BTreeSet::new();
+    let mut verified = cases::verify(options, &mut |options, case| {
+        let verified = verify_case(text, kernel, options, open, case)?;
+        tables.extend(verified.emulation.iter().flat_map(|emulation| emulation.tables.iter().cloned()));
+        Ok(verified)
+    })?;
+    if !verified.findings.is_open() {
+        verified.findings.tables = tables.into_iter().collect();
+    }
+    Ok(verified)
 }
 
 /// Verifies one case.
@@ -380,6 +395,7 @@ fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         right_in_lockstep: false,
         cases: 1,
         example: Vec::new(),
+        tables: Vec::new(),
         stats: Stats::default(),
     }
 }

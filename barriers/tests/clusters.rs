@@ -52,6 +52,9 @@ fn mistakes_between_blocks_are_found() {
     ] {
         let found = with(&text, kernel, Some([2, 1, 1]));
         assert_eq!(found.verdict, verdict, "{kernel}: {found:#?}");
+        let of = found.misuse.as_ref().map(|misuse| misuse.of);
+        let between = words.contains("the CTA");
+        assert!(of.is_none_or(|of| (of == "cluster") == between), "{kernel}: {of:?}");
         let what = found.misuse.map_or(String::new(), |misuse| misuse.what);
         assert!(what.contains(words), "{kernel}: {what}");
     }

@@ -54,6 +54,7 @@ fn tables_that_nobody_writes_are_known() {
             ("verified", 1),
             "{others} {body}\n{found:#?}"
         );
+        assert_eq!(found.tables, ["table"], "{others} {body}");
     }
 }
 

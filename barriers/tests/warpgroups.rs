@@ -161,3 +161,29 @@ fn what_is_not_known_or_not_modelled_is_named() {
     let found = instead(MULTIPLY, &format!("add.s64 a, a, 200;\n{MULTIPLY}"));
     assert_eq!(found.verdict, "illegal", "{found:#?}");
 }
+
+#[test]
+fn warps_of_a_warpgroup_multiply_alike() {
+    // The last warp names another B.
+    let other = format!("setp.ge.u32 p, tid, 96;\n@p add.s64 b, b, 8;\n{BEGIN}\n{MULTIPLY}");
+    let found = instead(BEGIN, BEGIN);
+    assert_eq!(found.verdict, "verified", "{found:#?}");
+    let lines = [WRITE, FENCE, MEET, &other, COMMIT, WAIT, USE];
+    let found = kernel(128, &lines.join("\n"));
+    assert_eq!(found.verdict, "illegal", "{found:#?}");
+    assert!(reason(&found).contains("different matrices"), "{found:#?}");
+    // It multiplies by another instruction, and all commit as many groups.
+    let branched = |second: &str| {
+        let apart = format!(
+            "{BEGIN}\nsetp.ge.u32 p, tid, 96;\n@p bra LAST;\n{MULTIPLY}\nbra ON;\nLAST:\n{second}\nON:"
+        );
+        kernel(128, &[WRITE, FENCE, MEET, &apart, COMMIT, WAIT, USE].join("\n"))
+    };
+    let found = branched(MULTIPLY);
+    assert_eq!(found.verdict, "illegal", "{found:#?}");
+    assert!(reason(&found).contains("different multiplications"), "{found:#?}");
+    // One that runs ahead is as good as one that does not.
+    let twice = format!("{MULTIPLY}\n{MULTIPLY}\n{COMMIT}\n{WAIT}\n{BEGIN}\n{MULTIPLY}");
+    let found = instead(MULTIPLY, &twice);
+    assert_eq!(found.verdict, "verified", "{found:#?}");
+}

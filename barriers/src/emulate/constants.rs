@@ -6,6 +6,8 @@
 //! name, and the text of the module does not show that; a table is taken to keep its initial value, too. Other variables are known where
 //! their bytes are given, and the kernel does not write them. What is given comes before what initialisers say.
 
+use std::ops::Range;
+
 use bugaroo_ptx::ast::{Item, Linkage, Module, Statement, StatementKind, Variable};
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::{Memory, Program};
@@ -19,6 +21,8 @@ pub(super) struct ConstantMemory {
     ranges: Vec<(u64, Vec<u8>)>,
     /// The same, as the text says it.
     initial: Vec<(u64, Vec<u8>)>,
+    /// Tables of global memory: where they are, and their names.
+    tables: Vec<(Range<u64>, String)>,
     writers: Writers,
     /// Variables whose bytes were given.
     given: Vec<String>,
@@ -75,7 +79,21 @@ impl ConstantMemory {
         let mut bytes = vec![0; size as usize];
         if memory.read(address, &mut bytes).is_ok() {
             self.ranges.push((address, bytes));
+            if variable.space == Space::Global {
+                self.tables.push((address..address + size, variable.name.clone()));
+            }
         }
+    }
+
+    /// The number of the table at an address whose initial values are taken for what it holds.
+    pub fn table(&self, address: u64) -> Option<usize> {
+        let number = self.tables.iter().position(|(range, _)| range.contains(&address))?;
+        (!self.given.contains(&self.tables[number].1)).then_some(number)
+    }
+
+    /// The name of a table.
+    pub fn table_name(&self, number: usize) -> &str {
+        &self.tables[number].1
     }
 
     /// Says what a variable of the module holds.

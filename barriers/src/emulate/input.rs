@@ -1,5 +1,7 @@
 //! What is emulated: the text, the kernel, the launch; and what comes out.
 
+use std::collections::BTreeSet;
+
 use std::ops::Range;
 
 use bugaroo_ptx::ast::{Function, FunctionKind, Item, Module};
@@ -113,6 +115,8 @@ pub struct Emulation {
     pub block: [u32; 3],
     /// Warp instructions, and instructions of threads.
     pub steps: [u64; 2],
+    /// Tables in global memory whose initial values were taken for what they hold.
+    pub tables: Vec<String>,
 }
 
 impl std::fmt::Debug for Text {
@@ -325,6 +329,7 @@ impl Text {
             shared: Shared::new(launched.shared_bytes),
             barriers: Default::default(),
             mbarriers: FxHashMap::default(),
+            products: Vec::new(),
             alive: threads,
             index: [
                 corner[0] + rank % cluster[0],
@@ -376,6 +381,7 @@ impl Text {
             counters: Counters::default(),
             misuse: None,
             rounds: Rounds::new(case.induction, stations),
+            tables: BTreeSet::new(),
         };
         machine.symbols.forget_reach();
         machine.start(launched.function);
@@ -391,13 +397,15 @@ impl Text {
         let finished = finished?;
         let stuck = if finished { None } else { Some(machine.stuck()?) };
         let steps = [machine.steps, machine.thread_steps];
+        let name = |number: &usize| self.constants.table_name(*number).to_owned();
+        let tables = machine.tables.iter().map(name).collect();
         if stuck.is_none() {
             let (misuse, program) = (machine.misuse, machine.out);
-            return Ok(Emulation { stuck, misuse, beyond: None, block, steps, program });
+            return Ok(Emulation { stuck, misuse, beyond: None, block, steps, tables, program });
         }
         let program = machine.out.clone();
         let beyond = Some(machine.beyond(backwards));
-        Ok(Emulation { stuck, misuse: None, beyond, block, steps, program })
+        Ok(Emulation { stuck, misuse: None, beyond, block, steps, tables, program })
     }
 
     fn has_dynamic_shared(&self) -> bool {

@@ -3,12 +3,15 @@
 //! Warps run in turn, each until none of its lanes can go on. As threads wait only for what is deterministic in a kernel that
 //! is well synchronised, one order of execution stands for all (see the module above).
 
+use std::collections::BTreeSet;
+
 use bugaroo_ptx::ast::Function;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::alike::Products;
 use super::barrier::Named;
 use super::constants::ConstantMemory;
 use super::counter::Counters;
@@ -53,6 +56,8 @@ pub(super) struct Cta {
     pub shared: Shared,
     pub barriers: [Named; 16],
     pub mbarriers: FxHashMap<u32, Phases>,
+    /// By warpgroup; as many as have multiplied.
+    pub products: Vec<Products>,
     /// Threads that have not exited.
     pub alive: u32,
     pub index: [u32; 3],
@@ -105,6 +110,8 @@ pub(super) struct Machine<'a> {
     pub misuse: Option<Misuse>,
     /// Rounds of loops around barriers.
     pub rounds: Rounds<'a>,
+    /// Numbers of the tables of which something was read and is taken for known.
+    pub tables: BTreeSet<usize>,
 }
 
 /// Where an address points.

@@ -134,7 +134,12 @@ impl Machine<'_> {
                     Target::Local(at) => self.warps[w].local.read(lane, at as usize + offset, size),
                     Target::Param(at) => self.set.params.read(at as usize + offset, size).ok_or(Why::at(pc)),
                     Target::Global(Some(at)) => {
-                        self.set.constant_memory.read(at.wrapping_add(offset as u64), size).ok_or(Why::at(pc))
+                        let at = at.wrapping_add(offset as u64);
+                        let value = self.set.constant_memory.read(at, size);
+                        if value.is_some() {
+                            self.tables.extend(self.set.constant_memory.table(at));
+                        }
+                        value.ok_or(Why::at(pc))
                     }
                     Target::Global(None) => Err(Why::at(pc)),
                     Target::Unknown(why) if access.address.space == Space::Local => Err(why),

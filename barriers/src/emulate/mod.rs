@@ -28,6 +28,7 @@
 //! the kernel's parameters or global memory is taken not to point into the CTA's own shared memory, unless the kernel has stored such a
 //! pointer where it is not followed. See [`constants`], [`tables`], [`matrix`] and [`tensor`] for smaller liberties.
 
+mod alike;
 mod arithmetic;
 mod arms;
 mod asynchronous;

@@ -9,14 +9,15 @@
 //! allowed, as compilers put them between multiplications of one sum and take them away again.
 //!
 //! # What it can miss
-//! Registers are not watched in the arms of branches on unknown values. `wgmma.fence` is asked for before the first multiplication of a warp, not before each that follows other accesses of its registers. That
-//! all warps of a warpgroup execute the same multiplications is not checked, only that they commit as many groups.
+//! Registers are not watched in the arms of branches on unknown values. `wgmma.fence` is asked for before the first multiplication of a warp, not before each that follows other accesses of its registers. Whether
+//! all warps of a warpgroup execute the same multiplications: [`super::alike`].
 
 use bugaroo_ptx::op::Wgmma;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Factor, Inst, Kind, Warpgroup};
 use rustc_hash::FxHashSet;
 
+use super::alike::Product;
 use super::descriptor::Descriptor;
 use super::machine::Machine;
 use super::memory::Touched;
@@ -139,10 +140,10 @@ impl Machine<'_> {
             let message = "a multiplication without a wgmma.fence before it: its registers may be in use";
             return Err(self.illegal(w, pc, lane, message));
         }
-        match a {
+        let first_matrix = match a {
             Factor::Shared(slot) => {
                 let first = self.warps[w].index % WARPS * ROWS;
-                self.read_matrix(w, frame, pc, active, *slot, ([first, first + ROWS], transposed[0]))?;
+                Some(self.read_matrix(w, frame, pc, active, *slot, ([first, first + ROWS], transposed[0]))?)
             }
             Factor::Fragment(slots) => {
                 for slot in slots {
@@ -150,9 +151,11 @@ impl Machine<'_> {
                         self.warps[w].multiplying.open.factors.insert((frame, row));
                     }
                 }
+                None
             }
-        }
-        self.read_matrix(w, frame, pc, active, b, ([0, u32::from(wgmma.n)], transposed[1]))?;
+        };
+        let b = self.read_matrix(w, frame, pc, active, b, ([0, u32::from(wgmma.n)], transposed[1]))?;
+        self.multiplies_alike(w, lane, Product { pc, a: first_matrix, b })?;
         for row in d.iter().flatten() {
             self.frames[frame as usize].registers.mark(*row, active, 0, Why::at(pc));
             self.warps[w].multiplying.open.results.insert((frame, *row));
@@ -160,7 +163,26 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The reads of a matrix by its descriptor, shared out among the lanes.
+    /// Checks that a warp does what the others of its warpgroup do.
+    fn multiplies_alike(&mut self, w: usize, lane: usize, product: Product) -> Result<(), Refusal> {
+        if self.doubt.depth > 0 {
+            return Ok(());
+        }
+        let (cta, index) = (self.warps[w].cta as usize, self.warps[w].index);
+        let (number, products) = ((index / WARPS) as usize, &mut self.ctas[cta].products);
+        if products.len() <= number {
+            products.resize_with(number + 1, Default::default);
+        }
+        let Err(other) = products[number].next((index % WARPS) as usize, product) else { return Ok(()) };
+        let message = if other.pc == product.pc {
+            "warps of one warpgroup name different matrices in one multiplication"
+        } else {
+            "warps of one warpgroup execute different multiplications"
+        };
+        Err(self.illegal(w, product.pc, lane, message))
+    }
+
+    /// The reads of a matrix by its descriptor, shared out among the lanes; answers what the descriptor is.
     fn read_matrix(
         &mut self,
         w: usize,
@@ -169,7 +191,7 @@ impl Machine<'_> {
         active: u32,
         slot: i32,
         (lines, transposed): ([u32; 2], bool),
-    ) -> Result<(), Refusal> {
+    ) -> Result<u64, Refusal> {
         let what = "the descriptor of a matrix in shared memory";
         let mut descriptor = None;
         for lane in lanes(active) {
@@ -178,7 +200,7 @@ impl Machine<'_> {
                 return Err(self.illegal(w, pc, lane, "threads of one warp name different matrices"));
             }
         }
-        let Some(bits) = descriptor else { return Ok(()) };
+        let bits = descriptor.expect("a multiplication is executed by all lanes of a warp that has some");
         let rank = self.warps[w].cta;
         let mut ranges = Descriptor::new(bits).bytes(lines, transposed);
         ranges.sort_by_key(|[from, to]| (to - from, *from));
@@ -195,7 +217,7 @@ impl Machine<'_> {
                 self.copy_command(w, pc, AccessKind::Read, bytes, &touched, completion)?;
             }
         }
-        Ok(())
+        Ok(bits)
     }
 
     /// Checks that an instruction leaves the registers of multiplications under way alone.

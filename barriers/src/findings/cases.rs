@@ -144,7 +144,8 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
                     continue;
                 }
                 _ => {
-                    let found = first_refused.unwrap_or(found);
+                    // What no assumption helps with is what stands in the way, not the parameter that led there.
+                    let found = if is_parted { first_refused.unwrap_or(found) } else { found };
                     let many = match (meets, is_many) {
                         (true, _) => Some(Many::Meets),
                         (_, true) => Some(Many::Others),

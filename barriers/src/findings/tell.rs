@@ -140,7 +140,11 @@ impl Teller<'_> {
                 (what, place, None)
             }
         };
-        Misused { what, at: self.at(at), other: other.map(|place| self.at(place)) }
+        let of = match misuse {
+            Misuse::NotStarted { .. } | Misuse::Ended { .. } => "cluster",
+            _ => "barrier",
+        };
+        Misused { of, what, at: self.at(at), other: other.map(|place| self.at(place)) }
     }
 
     fn recycling(&self, recycling: &crate::verdict::Recycling) -> Recycled {

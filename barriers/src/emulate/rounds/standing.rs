@@ -1,5 +1,6 @@
 //! How barriers stand: who has come to those that are not complete. Uses that are over count for nothing, but for an mbarrier's parity.
 
+use crate::emulate::alike::Products;
 use crate::emulate::barrier::Come;
 use crate::emulate::machine::Machine;
 use crate::emulate::mbarrier::Phases;
@@ -11,6 +12,7 @@ pub(super) struct Standing {
     /// By offset.
     mbarriers: Vec<(u32, Phases)>,
     cluster_arrived: Vec<u32>,
+    products: Vec<Products>,
 }
 
 impl Machine<'_> {
@@ -21,6 +23,11 @@ impl Machine<'_> {
         let mut mbarriers: Vec<_> = cta.mbarriers.iter().map(parity).collect();
         mbarriers.sort_unstable_by_key(|(at, _)| *at);
         let named = std::array::from_fn(|id| cta.barriers[id].come());
-        Standing { named, mbarriers, cluster_arrived: self.cluster_arrived.clone() }
+        Standing {
+            named,
+            mbarriers,
+            cluster_arrived: self.cluster_arrived.clone(),
+            products: cta.products.clone(),
+        }
     }
 }
