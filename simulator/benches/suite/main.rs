@@ -4,7 +4,8 @@
 //! Prints one table. Rates are millions of PTX thread-instructions a second, on one core, of the fastest of several runs that take
 //! turns; what stands under a model is how many times as long the kernel takes. `threads` and `C` say how many times as long C
 //! takes, compiled in the same run (`cc -O3 -march=native`): doing one CUDA thread after another, and as a C programmer would write it. Run
-//! it with `cargo bench -p bugaroo-simulator --bench suite`, or with names behind `--` for these kernels alone.
+//! it with `cargo bench -p bugaroo-simulator --bench suite`, or with names behind `--` for these kernels alone; `--store-buffer` there
+//! leaves `ptx` and C out.
 
 mod kernels;
 mod twins;
@@ -95,8 +96,10 @@ fn main() {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let mut suite = Suite::new();
-    let twins = twins::compile();
-    if twins.is_none() {
+    let alone = std::env::args().any(|argument| argument == "--store-buffer");
+    let models = if alone { &MODELS[..2] } else { &MODELS[..] };
+    let twins = if alone { None } else { twins::compile() };
+    if twins.is_none() && !alone {
         println!("no C compiler (cc) was found: the columns beside C stay empty");
     }
     println!(
@@ -110,7 +113,7 @@ fn main() {
         let mut best = [f64::INFINITY; MODELS.len()];
         let mut instructions = 0;
         for seed in 0..RUNS {
-            for (which, best) in MODELS.into_iter().zip(&mut best) {
+            for (which, best) in models.iter().copied().zip(&mut best) {
                 let (seconds, counted) = suite.run(kernel, which, seed);
                 *best = best.min(seconds);
                 if which == "none" {
@@ -128,7 +131,7 @@ fn main() {
             .map(|seconds| seconds.map_or(String::new(), |seconds| format!("{:.2}", seconds / best[0])));
         println!(
             "{:18} {:>10.0} {:>12.2} {:>8.1} {:>8} {:>8}  {unit}",
-            kernel.name,
+            kernel.label,
             work as f64 / best[0] / 1e6,
             best[1] / best[0],
             best[2] / best[0],

@@ -47,7 +47,7 @@ use launched::thread_indices;
 pub(crate) use observed::Made;
 use observed::Observed;
 pub use observed::Watch;
-pub(crate) use resolve::{Resolved, sum32};
+pub(crate) use resolve::{Pattern, Resolved, Whose, sum32};
 use step::{ALONE, MODELLED, TOLD};
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
 

@@ -68,6 +68,7 @@ impl Machine<'_> {
             shared_bytes: self.plan.shared_bytes,
             lost: None,
             changed: false,
+            known: None,
             notes: notes.as_deref_mut(),
         };
         let answer = hook(self, &mut *model, &mut world);

@@ -7,8 +7,10 @@ use crate::address::SHARED_WINDOW;
 use crate::alu::Width;
 use crate::decoded::{Access, Address, Atomic, Base};
 use crate::exec::{
-    Made, RANK_SHIFT, Resolved, combine, combine_wide, give_wide, read_lane, row, sum32, write_lane,
+    Made, Pattern, RANK_SHIFT, Resolved, Whose, combine, combine_wide, give_wide, lanes, read_lane, row,
+    sum32, write_lane,
 };
+use crate::model::targets::Targets;
 
 /// Registers that an access moves.
 #[derive(Clone, Copy)]
@@ -204,6 +206,34 @@ impl Accessed<'_> {
         unsafe { generic_address(self.address, (self.frame, self.consts), self.found.own_window, lane) }
     }
 
+    /// Finds the generic addresses of these lanes as one thing, and answers whether they are those of the CTA's own shared memory
+    /// (or of global memory); None where lanes may differ in that.
+    #[inline]
+    pub(crate) fn aim(&self, among: u32, targets: &mut Targets) -> Option<bool> {
+        let shared = match self.found.whose {
+            Whose::Global => false,
+            Whose::Shared => true,
+            Whose::Unsaid => return None,
+        };
+        let (bytes, first) = (self.bytes(), among.trailing_zeros() & 31);
+        match self.found.pattern {
+            Pattern::Consecutive(_) => {
+                targets.base = self.address(first as usize).wrapping_sub(u64::from(first * bytes));
+                targets.step = Some(bytes.into());
+            }
+            Pattern::Same(_) => {
+                (targets.base, targets.step) = (self.address(first as usize), Some(0));
+            }
+            Pattern::Each => {
+                let mut each = [0; 32];
+                // SAFETY: the loader's slots.
+                unsafe { generic_addresses(self.address, (self.frame, self.consts), &mut each) };
+                *targets = Targets::any(each, among, bytes);
+            }
+        }
+        Some(shared)
+    }
+
     /// What memory holds there now: the bytes of an element, low ones first.
     #[inline(always)]
     pub fn read(&self, lane: usize, element: u32) -> u64 {
@@ -267,6 +297,44 @@ impl Accessed<'_> {
         (0..fitting).fold(0, |whole, element| {
             whole | u128::from(self.value(lane, element)) << (8 * self.size * element)
         })
+    }
+
+    /// A store's elements, as [`Self::whole_value`] has them, of these lanes, a plane of 32 bits each after the other; of other lanes
+    /// anything.
+    pub(crate) fn planes(&self, among: u32) -> [[u32; 32]; 4] {
+        let mut planes = [[0; 32]; 4];
+        let Data::Moved(access) = self.data else { return planes };
+        let narrow = access.width.iter().zip(0..self.elements).all(|(width, _)| *width == Width::W32);
+        if self.size == 4 && narrow && self.elements <= 4 {
+            for (plane, slot) in planes.iter_mut().zip(access.rows).take(self.elements as usize) {
+                // SAFETY: the loader recorded each row with its width: these have 32 words.
+                *plane = unsafe { *row(self.frame, self.consts, slot).cast::<[u32; 32]>() };
+            }
+            return planes;
+        }
+        for lane in lanes(among) {
+            let value = self.whole_value(lane);
+            for (at, plane) in planes.iter_mut().enumerate() {
+                plane[lane] = (value >> (32 * at)) as u32;
+            }
+        }
+        planes
+    }
+
+    /// As [`Self::supply`], for these lanes, of 32 bits each: nothing is done, and `false` answered, where the element or its
+    /// registers have other sizes.
+    pub(crate) fn supply_plane(&self, among: u32, element: u32, values: &[u32; 32]) -> bool {
+        let Data::Moved(access) = self.data else { return false };
+        let element = element as usize;
+        if self.size != 4 || access.width[element] != Width::W32 {
+            return false;
+        }
+        // SAFETY: a load's rows lie in the frame, and this one has 32 words.
+        let to = unsafe { &mut *self.frame.add(access.rows[element] as usize).cast::<[u32; 32]>() };
+        for (lane, (to, value)) in to.iter_mut().zip(values).enumerate() {
+            *to = if among >> lane & 1 != 0 { *value } else { *to };
+        }
+        true
     }
 
     /// Gives a load's element this value: to the lane's register, extended as the instruction says. The register may be

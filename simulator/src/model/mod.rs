@@ -39,6 +39,7 @@ pub(crate) mod lockstep;
 pub(crate) mod notes;
 pub mod ptx;
 pub mod store_buffer;
+pub(crate) mod targets;
 mod world;
 
 pub use accessed::Accessed;

@@ -2,7 +2,7 @@
 
 use super::notes::Notes;
 use crate::address::{SHARED_WINDOW, Window, window};
-use crate::memory::Memory;
+use crate::memory::{Memory, Region};
 
 /// Bits of a shared address that are zero for the block's own memory (see [`crate::exec`]'s clusters).
 const OTHER_BLOCK: u64 = 0xff00_0000;
@@ -23,6 +23,8 @@ pub struct World<'m> {
     pub(crate) lost: Option<(u64, u32)>,
     /// Something was written that memory did not hold before.
     pub(crate) changed: bool,
+    /// Where the last write went.
+    pub(crate) known: Option<Region>,
     /// What whoever looks on is to be told, if somebody asks.
     pub(crate) notes: Option<&'m mut Notes>,
 }
@@ -48,20 +50,42 @@ impl World<'_> {
     /// When nothing is there any more (the memory was freed meanwhile), nothing is written, and the launch
     /// ends with a fault at the instruction at hand.
     pub fn write(&mut self, cta: u32, address: u64, bytes: u32, value: u128) {
-        match self.host(cta, address, bytes, true) {
-            // SAFETY: `host` found so many bytes there, and a value has sixteen.
-            Some(to) => unsafe {
-                let value = value.to_le_bytes();
-                let before = std::slice::from_raw_parts(to, bytes as usize);
-                self.changed |= before != &value[..bytes as usize];
-                match bytes {
-                    // The usual widths as single moves.
-                    4 => to.cast::<[u8; 4]>().write_unaligned([value[0], value[1], value[2], value[3]]),
-                    bytes => std::ptr::copy_nonoverlapping(value.as_ptr(), to, bytes as usize),
+        let Some(to) = self.target(cta, address, bytes) else {
+            self.lost = self.lost.or(Some((address, bytes)));
+            return;
+        };
+        // SAFETY: so many bytes were found there, and a value has sixteen.
+        unsafe {
+            match bytes {
+                // The usual widths as single moves.
+                4 => self.changed |= put(to, value as u32),
+                8 => self.changed |= put(to, value as u64),
+                16 => self.changed |= put(to, value),
+                bytes => {
+                    let value = value.to_le_bytes();
+                    let before = std::slice::from_raw_parts(to, bytes as usize);
+                    self.changed |= before != &value[..bytes as usize];
+                    std::ptr::copy_nonoverlapping(value.as_ptr(), to, bytes as usize);
                 }
-            },
-            None => self.lost = self.lost.or(Some((address, bytes))),
+            }
         }
+    }
+
+    /// Where a write goes. The region of the last one is kept: nothing is freed while a model has the world.
+    #[inline(always)]
+    fn target(&mut self, cta: u32, address: u64, bytes: u32) -> Option<*mut u8> {
+        if window(address) == Window::Shared {
+            return self.host(cta, address, bytes, true);
+        }
+        let fits = |region: &Region| {
+            let offset = address.wrapping_sub(region.base);
+            offset < region.len && u64::from(bytes) <= region.len - offset
+        };
+        if !self.known.as_ref().is_some_and(fits) {
+            self.known = self.memory.region(address, true);
+        }
+        let region = self.known.as_ref().filter(|region| fits(region))?;
+        Some(address.wrapping_add(region.bias) as *mut u8)
     }
 
     fn host(&self, cta: u32, address: u64, bytes: u32, write: bool) -> Option<*mut u8> {
@@ -76,5 +100,20 @@ impl World<'_> {
         let region = self.memory.region(address, write)?;
         fits(address.wrapping_sub(region.base), region.len)
             .then(|| address.wrapping_add(region.bias) as *mut u8)
+    }
+}
+
+/// Writes a value; answers whether there was another.
+///
+/// # Safety
+/// `to` is valid for as many bytes.
+#[inline(always)]
+unsafe fn put<T: PartialEq>(to: *mut u8, value: T) -> bool {
+    let to = to.cast::<T>();
+    // SAFETY: the caller's promise; memory is accessed unaligned, as host alignment is not the device's.
+    unsafe {
+        let changed = to.read_unaligned() != value;
+        to.write_unaligned(value);
+        changed
     }
 }

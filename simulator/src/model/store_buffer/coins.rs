@@ -4,6 +4,8 @@
 use bugaroo_device_handlers::constants::hash::GOLDEN;
 use bugaroo_device_handlers::mix;
 
+use crate::model::At;
+
 /// How often each thread came by each store site: a row of 32 lanes per warp and site, made when it is needed.
 #[derive(Debug, Default)]
 pub(super) struct Coins {
@@ -47,13 +49,43 @@ impl Coins {
         &mut self.rows[*place as usize - 1]
     }
 
-    /// The coin of an execution: uniform over `u32`.
-    pub fn toss(&self, thread: u32, site: u32, count: u32) -> u32 {
-        let id = u64::from(site) << 32 | u64::from(thread);
-        (mix((self.key ^ mix(id)).wrapping_add(u64::from(count).wrapping_mul(GOLDEN))) >> 32) as u32
+    /// Those of the lanes, at a store of so many elements, whose coin is less than the threshold.
+    pub fn toss(
+        &mut self,
+        at: &At,
+        (slot, site, elements): (u32, u32, u32),
+        threshold: u64,
+        among: u32,
+    ) -> u32 {
+        if threshold == 0 {
+            return 0;
+        }
+        let (key, first) = (self.key, at.first_thread as u32);
+        let counts = *self.row(at.warp, slot);
+        let mut less = 0;
+        for (lane, count) in counts.iter().enumerate() {
+            let thread = first.wrapping_add(lane as u32);
+            let coin = coin(key, thread, site, count.wrapping_mul(elements));
+            less |= u32::from(u64::from(coin) < threshold) << lane;
+        }
+        less & among
+    }
+
+    /// The lanes have come by a store site once more.
+    pub fn count(&mut self, at: &At, slot: u32) {
+        for (lane, count) in self.row(at.warp, slot).iter_mut().enumerate() {
+            *count = count.wrapping_add(at.lanes >> lane & 1);
+        }
     }
 
     pub fn bytes(&self) -> u64 {
         (self.rows.len() * 128 + self.places.len() * 4) as u64
     }
+}
+
+/// The coin of an execution in the launch of this key: uniform over `u32`.
+#[inline(always)]
+pub(super) fn coin(key: u64, thread: u32, site: u32, count: u32) -> u32 {
+    let id = u64::from(site) << 32 | u64::from(thread);
+    (mix((key ^ mix(id)).wrapping_add(u64::from(count).wrapping_mul(GOLDEN))) >> 32) as u32
 }

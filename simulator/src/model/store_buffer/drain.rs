@@ -6,6 +6,9 @@ use bugaroo_semantics::event::{Memory, Range};
 use super::*;
 use crate::address::SHARED_WINDOW;
 
+/// Hooks after which a thread's strong stores drain before its next one.
+pub(super) const WHILE: u8 = STRONG_CALLS as u8 - 1;
+
 /// For whom entries drain, and so what a CTA may hold back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Towards {
@@ -40,24 +43,24 @@ pub(super) fn range(cta: u32, address: u64, bytes: u64) -> Range {
 impl StoreBuffer {
     /// Whether strong stores wait for their while to be over, or something held does.
     pub(super) fn ages(&self) -> bool {
-        self.threads.iter().any(|thread| thread.strong != 0) || self.ctas.iter().any(|slots| slots.held != 0)
+        self.warps.iter().any(|warp| warp.has_strong != 0) || self.ctas.iter().any(|slots| slots.held != 0)
     }
 
     /// Whether some thread, or the CTA in this slot, has an entry of these bytes.
     pub(super) fn has(&self, cta: u32, address: u64, bytes: u32) -> bool {
         let Some(space) = space_of(address) else { return false };
-        let per_cta = self.shape.warps_per_cta as usize * 32;
+        let per_cta = self.shape.warps_per_cta as usize;
         let own = cta as usize * per_cta..(cta as usize + 1) * per_cta;
-        let threads = if space == Space::Shared { &self.threads[own] } else { &self.threads[..] };
-        threads.iter().any(|thread| self.pool.overlapping(thread, space, address, bytes).is_some())
+        let warps = if space == Space::Shared { &self.warps[own] } else { &self.warps[..] };
+        warps.iter().any(|warp| warp.has(space, address, bytes))
             || self.ctas.iter().any(|slots| slots.held != 0 && slots.overlapping(address, bytes) != 0)
     }
 
     /// After entries of a lane went.
     pub(super) fn went(&mut self, at: &At, lane: usize) {
-        if self.thread(at, lane).entries == [0; 2] {
+        if self.warps[at.warp as usize].is_empty(self.owner(lane)) {
             let sharing = self.sharing(lane);
-            self.busy(at).loaded &= !sharing;
+            self.warp(at).loaded &= !sharing;
         }
     }
 
@@ -91,23 +94,29 @@ impl StoreBuffer {
         towards: Towards,
         world: &mut World<'_>,
     ) -> bool {
-        let index = self.index(at, lane);
-        let thread = &mut self.threads[index];
-        let entries = thread.entries[space as usize];
+        let own = self.owner(lane);
+        let warp = &mut self.warps[at.warp as usize];
+        let entries = warp.entries[space as usize][own];
         if entries == 0 {
             return false;
         }
-        if thread.out == 0 {
+        let out = u32::from(warp.out[own]);
+        if out == 0 {
             let flushes = &mut self.flushes[space as usize];
-            let length = usize::from(entries);
+            let length = entries as usize;
             if flushes.len() <= length {
                 flushes.resize(length + 1, 0);
             }
             flushes[length] += 1;
         }
-        let Some(newest) = self.pool.take_newest(thread, space) else { return false };
-        let out = u32::from(thread.out);
-        thread.out = if entries == 1 { 0 } else { thread.out.saturating_add(1) };
+        let Some(newest) = warp.take_newest(own, space) else { return false };
+        if entries == 1 {
+            warp.out[own] = 0;
+            warp.emptying &= !(1 << own);
+        } else {
+            warp.out[own] = warp.out[own].saturating_add(1);
+            warp.emptying |= 1 << own;
+        }
         let held = space == Space::Global
             && match towards {
                 Towards::Device => false,
@@ -115,8 +124,8 @@ impl StoreBuffer {
                 Towards::Fence => !newest.strong || self.draws.next() & 1 != 0,
             };
         if !held {
-            Self::write(at, newest, world);
-        } else if let Some(other) = self.ctas[at.cta as usize].hold(*newest, out, self.draws.next()) {
+            Self::write(at, &newest, world);
+        } else if let Some(other) = self.ctas[at.cta as usize].hold(newest, out, self.draws.next()) {
             Self::write(at, &other, world);
         }
         self.went(at, lane);
@@ -131,7 +140,7 @@ impl StoreBuffer {
         towards: Towards,
         world: &mut World<'_>,
     ) -> bool {
-        let loaded = self.busy(at).loaded & among;
+        let loaded = self.warps[at.warp as usize].loaded & among;
         for lane in lanes(loaded) {
             let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, towards, world));
             // What moves to a slot is no step to anybody outside the CTA; mostly several go at once.
@@ -157,57 +166,50 @@ impl StoreBuffer {
     /// is done.
     pub(super) fn drain_for_device(&mut self, at: &At, among: u32, world: &mut World<'_>) -> bool {
         let held = self.ctas[at.cta as usize].held;
-        let busy = *self.busy(at);
-        if held == 0 && (busy.loaded | busy.draining) & among == 0 {
+        let warp = self.warp(at);
+        if held == 0 && (warp.loaded | warp.draining) & among == 0 {
             return false;
         }
-        self.busy(at).draining |= among;
+        warp.draining |= among;
+        // How far it is in draining, a lane has of its own even in lockstep.
         let mut leaving = 0;
         for lane in lanes(among) {
-            let thread = self.progress(at, lane);
-            if thread.phase == Phase::Idle {
-                (thread.phase, thread.leaving) = (Phase::Leaving, held);
+            if warp.phase[lane] == Phase::Idle {
+                (warp.phase[lane], warp.leaving[lane]) = (Phase::Leaving, held);
             }
-            if thread.phase == Phase::Leaving {
-                leaving |= thread.leaving;
+            if warp.phase[lane] == Phase::Leaving {
+                leaving |= warp.leaving[lane];
             }
         }
         if self.leave(at, leaving, world) {
             return true;
         }
         for lane in lanes(among) {
-            self.progress(at, lane).phase = Phase::Emptying;
+            self.warp(at).phase[lane] = Phase::Emptying;
         }
         if self.empty_both(at, among, Towards::Device, world) {
             return true;
         }
         for lane in lanes(among) {
-            self.progress(at, lane).phase = Phase::Idle;
+            self.warp(at).phase[lane] = Phase::Idle;
         }
-        self.busy(at).draining &= !among;
+        self.warp(at).draining &= !among;
         false
     }
 
     /// One step of letting out strong entries, of both spaces, oldest first.
     pub(super) fn drain_strong(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
-        let index = self.index(at, lane);
-        let thread = &mut self.threads[index];
-        if thread.strong == 0 {
-            return false;
-        }
-        for space in SPACES {
-            if let Some(entry) = self.pool.take_strong(thread, space) {
-                Self::write(at, entry, world);
-                self.went(at, lane);
-                return true;
-            }
-        }
-        false
+        let own = self.owner(lane);
+        let Some(entry) = self.warp(at).take_strong(own) else { return false };
+        Self::write(at, &entry, world);
+        self.went(at, lane);
+        true
     }
 
     /// The bounded while of strong stores: one step of letting them out, if it is over.
     pub(super) fn tick(&mut self, at: &At, lane: usize, world: &mut World<'_>) -> bool {
-        let over = u64::from(self.thread(at, lane).calls) + 1 >= STRONG_CALLS;
+        let own = self.owner(lane);
+        let over = self.warp(at).calls[own] >= WHILE;
         over && self.drain_strong(at, lane, world)
     }
 
@@ -219,10 +221,9 @@ impl StoreBuffer {
         (space, address, bytes): (Space, u64, u32),
         world: &mut World<'_>,
     ) -> bool {
-        let index = self.index(at, lane);
-        let thread = &mut self.threads[index];
-        let Some(entry) = self.pool.take_overlapping(thread, space, address, bytes) else { return false };
-        Self::write(at, entry, world);
+        let own = self.owner(lane);
+        let Some(entry) = self.warp(at).take_overlapping(own, space, address, bytes) else { return false };
+        Self::write(at, &entry, world);
         self.went(at, lane);
         true
     }
@@ -245,12 +246,8 @@ impl StoreBuffer {
     /// A hook has been called for these lanes and is done: strong stores have grown older.
     pub(super) fn count_calls(&mut self, at: &At, among: u32) {
         // In lockstep, a hook of the warp.
-        let one = if self.lockstep { 1 } else { 32 };
-        for lane in lanes(self.busy(at).loaded & among).take(one) {
-            let thread = self.thread(at, lane);
-            if thread.strong != 0 {
-                thread.calls = thread.calls.saturating_add(1);
-            }
-        }
+        let loaded = self.warps[at.warp as usize].loaded & among;
+        let among = if self.lockstep { u32::from(loaded != 0) } else { loaded };
+        self.warp(at).count_calls(among);
     }
 }

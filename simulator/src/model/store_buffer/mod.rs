@@ -11,7 +11,10 @@
 //! fences what the slots can hold, and every other strong one; the rest drains. Strong stores drain after 32 hooks of their thread, and before their thread waits.
 //!
 //! Draining is done entry by entry, an entry of each lane at a time, each time as a visible operation: other warps see
-//! the stores come one by one.
+//! the stores come one by one. Of a buffer that is full a sixteenth goes at a time, to the same effect for small ones.
+//!
+//! Entries are kept by row ([`rows`]): what lanes of a warp store by one instruction together. Accesses are looked at for all lanes
+//! at once where that is as good as one lane after another, which is nearly always; what is to be the outcome is said by the lanes.
 //!
 //! # Lockstep
 //! Where warps run in lockstep, a warp is to the model what a thread is else: its lanes share one buffer of global stores and one
@@ -35,12 +38,16 @@
 
 mod buffers;
 mod coins;
+mod delay;
 mod drain;
 mod forward;
+mod lookup;
+mod rows;
 mod sites;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod warp;
 
 use std::sync::Arc;
 
@@ -54,13 +61,14 @@ use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, W
 use crate::address::{Window, window};
 use crate::exec::lanes;
 use crate::schedule::Rng;
-use buffers::{Entry, Phase, Pool, Thread};
+use buffers::{Entry, Phase};
 use bugaroo_semantics::effect::drains;
 use coins::Coins;
 use drain::{Towards, space_of};
 use sites::NONE;
 pub use sites::Sites;
 use slots::Slots;
+use warp::Warp;
 
 /// A buffer's space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +79,9 @@ enum Space {
 
 /// Both, in the order in which they drain.
 const SPACES: [Space; 2] = [Space::Global, Space::Shared];
+
+/// Most entries that a buffer can be given.
+const MOST: u32 = u16::MAX as u32;
 
 /// Largest store that is delayed.
 const WIDEST: u32 = 16;
@@ -86,30 +97,19 @@ pub struct Settings {
     pub capacity: u32,
 }
 
-/// Lanes of a warp slot, by state of their threads.
-#[derive(Clone, Copy, Debug, Default)]
-struct Busy {
-    /// Those with entries.
-    loaded: u32,
-    /// Those that have a phase, or have begun to empty a buffer.
-    draining: u32,
-}
-
 /// The model of one launch.
 #[derive(Debug)]
 pub struct StoreBuffer {
     thresholds: [u64; 2],
-    capacity: u16,
+    capacity: u32,
     sites: Arc<Sites>,
     /// Lanes of a warp share the buffers of its first one.
     lockstep: bool,
     coins: Coins,
     shape: Shape,
-    /// By warp slot and lane.
-    threads: Vec<Thread>,
-    busy: Vec<Busy>,
+    /// By warp slot.
+    warps: Vec<Warp>,
     ctas: Vec<Slots>,
-    pool: Pool,
     /// What slots hold.
     draws: Rng,
     delayed: u64,
@@ -122,15 +122,13 @@ impl StoreBuffer {
         let (seed, launch) = settings.seed;
         StoreBuffer {
             thresholds: settings.pw.map(threshold),
-            capacity: settings.capacity.clamp(1, u16::MAX.into()) as u16,
+            capacity: settings.capacity.clamp(1, MOST),
             coins: Coins::new(launch_key(seed, launch), sites.store_sites),
             sites,
             lockstep: false,
             shape: Shape::default(),
-            threads: Vec::new(),
-            busy: Vec::new(),
+            warps: Vec::new(),
             ctas: Vec::new(),
-            pool: Pool::default(),
             draws: Rng::new(launch_key(seed, launch)),
             delayed: 0,
             flushes: [Vec::new(), Vec::new()],
@@ -138,18 +136,8 @@ impl StoreBuffer {
     }
 
     /// Whose buffers a lane uses: its own, or, in lockstep, those of its warp.
-    fn index(&self, at: &At, lane: usize) -> usize {
-        at.warp as usize * 32 + if self.lockstep { 0 } else { lane }
-    }
-
-    fn thread(&mut self, at: &At, lane: usize) -> &mut Thread {
-        let index = self.index(at, lane);
-        &mut self.threads[index]
-    }
-
-    /// What a lane has of its own even in lockstep: how far it is in draining.
-    fn progress(&mut self, at: &At, lane: usize) -> &mut Thread {
-        &mut self.threads[at.warp as usize * 32 + lane]
+    fn owner(&self, lane: usize) -> usize {
+        if self.lockstep { 0 } else { lane }
     }
 
     /// Lanes that the entries of one concern.
@@ -157,8 +145,21 @@ impl StoreBuffer {
         if self.lockstep { !0 } else { 1 << lane }
     }
 
-    fn busy(&mut self, at: &At) -> &mut Busy {
-        &mut self.busy[at.warp as usize]
+    fn warp(&mut self, at: &At) -> &mut Warp {
+        &mut self.warps[at.warp as usize]
+    }
+
+    /// Those of the lanes with entries.
+    fn loaded(&self, at: &At) -> u32 {
+        self.warps[at.warp as usize].loaded & at.lanes
+    }
+
+    /// The lanes whose access can have to do with a delayed store.
+    fn concerned(&self, at: &At) -> u32 {
+        match self.ctas[at.cta as usize].held {
+            0 => self.loaded(at),
+            _ => at.lanes,
+        }
     }
 
     /// Slots of the CTA that have some of these bytes.
@@ -172,84 +173,19 @@ impl StoreBuffer {
         let expired = self.ctas[at.cta as usize].expired;
         expired != 0 && self.leave(at, expired, world)
     }
-
-    /// What has to be done before a lane's store, a step of it; None when nothing. `coin`: it is to be delayed.
-    fn before_store(
-        &mut self,
-        at: &At,
-        lane: usize,
-        (space, address, bytes): (Space, u64, u32),
-        coin: bool,
-        world: &mut World<'_>,
-    ) -> bool {
-        let held = self.held(at, space, address, bytes);
-        // What the CTA holds of these bytes is older than this store.
-        if held != 0 && self.leave(at, held, world) {
-            return true;
-        }
-        if self.busy(at).loaded >> lane & 1 == 0 {
-            return false;
-        }
-        if self.tick(at, lane, world) {
-            return true;
-        }
-        let index = self.index(at, lane);
-        let thread = &self.threads[index];
-        if coin && self.pool.exact(thread, space, address, bytes).is_some() {
-            return false;
-        }
-        if self.drain_overlapping(at, lane, (space, address, bytes), world) {
-            return true;
-        }
-        let thread = &self.threads[index];
-        // Once a full buffer has begun to empty, all of it goes.
-        let full = thread.entries[space as usize] >= self.capacity || thread.out != 0;
-        coin && full && self.empty(at, lane, space, Towards::Device, world)
-    }
-
-    /// Keeps a store, for which there is room.
-    #[inline(always)]
-    fn delay(&mut self, at: &At, lane: usize, space: Space, mut entry: Entry, world: &mut World<'_>) {
-        if let Some(notes) = &mut world.notes {
-            entry.number = notes.hold(at.warp * 32 + lane as u32);
-            notes.push(Note::Held(entry.number.into()));
-        }
-        let loaded = self.busy(at).loaded >> lane & 1 != 0;
-        let index = self.index(at, lane);
-        let thread = &mut self.threads[index];
-        let older = match loaded {
-            true => self.pool.exact(thread, space, entry.address, entry.bytes.into()),
-            false => None,
-        };
-        match older {
-            // Its older value is never seen.
-            Some(older) => {
-                thread.strong += u16::from(entry.strong && !older.strong);
-                Self::landed(at, (entry.address, entry.bytes), older.number, false, world);
-                older.number = entry.number;
-                older.value = entry.value;
-                older.strong |= entry.strong;
-            }
-            None => self.pool.push(thread, space, entry),
-        }
-        let sharing = self.sharing(lane);
-        self.busy(at).loaded |= sharing;
-        self.delayed += 1;
-    }
 }
 
 impl MemoryModel for StoreBuffer {
     fn in_lockstep(&mut self) -> bool {
         self.lockstep = true;
         // A warp's buffers take what those of its lanes would.
-        self.capacity = self.capacity.saturating_mul(32);
+        self.capacity = (32 * self.capacity).min(MOST);
         true
     }
 
     fn begin(&mut self, shape: &Shape) {
         self.shape = *shape;
-        self.threads = (0..shape.warps * 32).map(Thread::new).collect();
-        self.busy = vec![Busy::default(); shape.warps as usize];
+        self.warps = vec![Warp::default(); shape.warps as usize];
         self.ctas = vec![Slots::default(); shape.ctas as usize];
         self.coins.begin(shape.warps);
     }
@@ -267,36 +203,17 @@ impl MemoryModel for StoreBuffer {
     }
 
     fn passes_load(&self, at: &At) -> bool {
-        self.busy[at.warp as usize].loaded & at.lanes == 0 && self.ctas[at.cta as usize].held == 0
+        self.loaded(at) == 0 && self.ctas[at.cta as usize].held == 0
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
         if self.begin_access(at, world) {
             return Step::Again;
         }
-        let concerned = match (self.ctas[at.cta as usize].held, self.busy(at).loaded & at.lanes) {
-            (0, loaded) => loaded,
-            _ => at.lanes,
-        };
-        let (mut stepped, mut taken) = (false, 0);
-        for lane in lanes(concerned) {
-            if self.tick(at, lane, world) {
-                stepped = true;
-                continue;
-            }
-            let (step, found) = self.before_load(at, lane, access, world);
-            stepped |= step;
-            taken |= u32::from(found) << lane;
+        if let Some(step) = self.load_together(at, access, world) {
+            return step;
         }
-        if stepped {
-            return Step::Again;
-        }
-        for lane in lanes(taken) {
-            self.forward(at, lane, access, world);
-        }
-        self.count_calls(at, at.lanes);
-        self.ctas[at.cta as usize].age(concerned.count_ones());
-        Step::Do { run: at.lanes & !taken, taken, again: false }
+        self.load_each(at, access, world)
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
@@ -304,55 +221,16 @@ impl MemoryModel for StoreBuffer {
             return Step::Again;
         }
         let site = self.sites.at(at.pc);
-        let bytes = access.bytes();
-        if drains(access.semantics) {
-            if self.drain_for_device(at, at.lanes, world) {
-                return Step::Again;
-            }
-            self.count_executions(at, site.slot);
-            return Step::run(at.lanes);
+        if !drains(access.semantics) {
+            return self.store_some(at, site, access, world);
         }
-        let mut addresses = [0; 32];
-        lanes(at.lanes).for_each(|lane| addresses[lane] = access.address(lane));
-        let mut coins = 0;
-        if site.slot != NONE && bytes <= WIDEST {
-            let counts = *self.coins.row(at.warp, site.slot);
-            for lane in lanes(at.lanes) {
-                let Some(space) = space_of(addresses[lane]) else { continue };
-                let threshold = self.thresholds[space as usize];
-                let thread = (at.first_thread + lane as u64) as u32;
-                let count = counts[lane].wrapping_mul(access.elements);
-                let coin = || u64::from(self.coins.toss(thread, site.number, count));
-                coins |= u32::from(threshold != 0 && coin() < threshold) << lane;
-            }
-        }
-        let mut stepped = false;
-        // Those whose store can have to do with an entry.
-        let concerned = match self.ctas[at.cta as usize].held {
-            0 => self.busy(at).loaded & at.lanes,
-            _ => at.lanes,
-        };
-        for lane in lanes(concerned) {
-            let address = addresses[lane];
-            let Some(space) = space_of(address) else { continue };
-            stepped |= self.before_store(at, lane, (space, address, bytes), coins >> lane & 1 != 0, world);
-        }
-        if stepped {
+        if self.drain_for_device(at, at.lanes, world) {
             return Step::Again;
         }
-        self.count_executions(at, site.slot);
-        self.count_calls(at, at.lanes);
-        let strong = access.semantics != Semantics::Weak;
-        for lane in lanes(coins) {
-            let address = addresses[lane];
-            let Some(space) = space_of(address) else { continue };
-            let entry = Entry::new(address, bytes, access.whole_value(lane), strong);
-            self.delay(at, lane, space, entry, world);
-            if let Some(notes) = &mut world.notes {
-                notes.push(Note::Did(lane as u32));
-            }
+        if site.slot != NONE {
+            self.coins.count(at, site.slot);
         }
-        Step::Do { run: at.lanes & !coins, taken: coins, again: false }
+        Step::run(at.lanes)
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
@@ -363,7 +241,7 @@ impl MemoryModel for StoreBuffer {
         if drains(access.semantics) {
             stepped = self.drain_for_device(at, at.lanes, world);
         } else {
-            for lane in lanes(at.lanes) {
+            for lane in lanes(self.concerned(at)) {
                 let (address, bytes) = (access.address(lane), access.bytes());
                 let Some(space) = space_of(address) else { continue };
                 let held = self.held(at, space, address, bytes);
@@ -393,7 +271,7 @@ impl MemoryModel for StoreBuffer {
     fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
         let stepped = match event {
             Event::Collective => {
-                let loaded = self.busy(at).loaded & at.lanes;
+                let loaded = self.loaded(at);
                 let mut stepped = false;
                 for lane in lanes(loaded) {
                     // A step of each lane's.
@@ -420,18 +298,8 @@ impl MemoryModel for StoreBuffer {
     }
 
     fn counts(&self) -> ModelCounts {
-        let threads = size_of_val(&self.threads[..]) + size_of_val(&self.ctas[..]);
-        let bytes = threads as u64 + self.pool.bytes() + self.coins.bytes();
+        let warps: u64 = self.warps.iter().map(Warp::bytes).sum();
+        let bytes = size_of_val(&self.ctas[..]) as u64 + warps + self.coins.bytes();
         ModelCounts { delayed: self.delayed, flushes: self.flushes.clone(), bytes, forgotten: 0 }
-    }
-}
-
-impl StoreBuffer {
-    /// The lanes have come by a store site once more.
-    fn count_executions(&mut self, at: &At, slot: u32) {
-        if slot != NONE {
-            let counts = self.coins.row(at.warp, slot);
-            lanes(at.lanes).for_each(|lane| counts[lane] = counts[lane].wrapping_add(1));
-        }
     }
 }

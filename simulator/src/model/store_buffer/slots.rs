@@ -25,6 +25,8 @@ pub(super) struct Slots {
     strong_calls: u32,
     /// Marks of the lines of which there are or were entries since there was none.
     lines: u64,
+    /// Between which addresses these entries lie: the first byte, and the last.
+    hull: Option<(u64, u64)>,
     clock: u32,
     /// Threads of the block that have ended.
     pub exited: u32,
@@ -59,9 +61,15 @@ impl Slots {
             if self.held == 0 {
                 self.clock = 0;
                 self.lines = 0;
+                self.hull = None;
             }
             self.slots[index as usize]
         })
+    }
+
+    /// Whether something may be held between these addresses.
+    pub fn is_near(&self, (first, last): (u64, u64)) -> bool {
+        self.hull.is_some_and(|hull| hull.0 <= last && first <= hull.1)
     }
 
     /// The slots that hold some of these bytes.
@@ -108,6 +116,8 @@ impl Slots {
         self.slots[index as usize] = entry;
         self.held |= 1 << index;
         self.lines |= mark(entry.address >> LINE);
+        let (first, last) = (entry.address, entry.address + u64::from(entry.bytes) - 1);
+        self.hull = Some(self.hull.map_or((first, last), |hull| (hull.0.min(first), hull.1.max(last))));
         self.expired &= !(1 << index);
         if entry.strong && self.strong == 0 {
             self.strong_calls = 0;

@@ -1,0 +1,365 @@
+//! Which rows of a warp have entries of certain bytes.
+//!
+//! Only bytes that a lane has stored itself concern it, so two rows whose lanes are the same step apart meet in all lanes or in
+//! none: their bases say which. So a row with a step is found by step and base, as one thing, in a table that all steps share. Rows
+//! without a step are in it lane by lane. For each step the table remembers between which addresses its rows lie, so that accesses to
+//! other arrays need no look at it at all; what accesses with another step between these addresses asks lane by lane.
+//!
+//! It misses nothing, and answers for all lanes at once only where that is all there is to say ([`Rows::look`]).
+//!
+//! A few rows are not worth a table; they are walked. What is taken out stays in the table until its row goes.
+
+use super::buffers::LINE;
+use super::rows::{Row, Rows};
+use crate::exec::lanes;
+use crate::model::targets::{Targets, overlap};
+
+/// Rows up to which all are looked at.
+const SHORT: usize = 8;
+/// Different steps that are kept apart; rows of further ones count as those without.
+const STEPS: usize = 6;
+/// Buckets of a new table.
+const FEW: usize = 64;
+
+/// Between which addresses something lies: the first byte, and the last.
+type Hull = (u64, u64);
+const NOWHERE: Hull = (u64::MAX, 0);
+
+fn apart(a: Hull, b: Hull) -> bool {
+    a.1 < b.0 || b.1 < a.0
+}
+
+fn around(a: Hull, b: Hull) -> Hull {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    /// Steps of the rows, and where these lie.
+    steps: [(u64, Hull); STEPS],
+    used: usize,
+    /// Where rows without a step lie.
+    loose: Hull,
+    /// By bucket: the newest row, or lane of one; 0 for none.
+    heads: Vec<u32>,
+    nodes: usize,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table { steps: [(0, NOWHERE); STEPS], used: 0, loose: NOWHERE, heads: Vec::new(), nodes: 0 }
+    }
+}
+
+impl Table {
+    /// Whether rows of this step are kept together.
+    pub fn knows(&self, step: u64) -> bool {
+        self.used < STEPS || self.steps.iter().any(|(known, _)| *known == step)
+    }
+
+    /// There is a row of this step (or none) between these addresses.
+    pub fn note(&mut self, step: Option<u64>, hull: Hull) {
+        let Some(step) = step else {
+            self.loose = around(self.loose, hull);
+            return;
+        };
+        let known = self.steps[..self.used].iter_mut().find(|(known, _)| *known == step);
+        if let Some((_, known)) = known {
+            *known = around(*known, hull);
+        } else {
+            self.steps[self.used] = (step, hull);
+            self.used += 1;
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.used = 0;
+        self.loose = NOWHERE;
+        self.heads.clear();
+        self.nodes = 0;
+    }
+
+    /// Steps of which there are rows between these addresses.
+    fn near(&self, hull: Hull) -> impl Iterator<Item = u64> + '_ {
+        let near = move |(_, known): &&(u64, Hull)| !apart(*known, hull);
+        self.steps[..self.used].iter().filter(near).map(|(step, _)| *step)
+    }
+
+    fn is_far(&self, hull: Hull) -> bool {
+        apart(self.loose, hull) && self.near(hull).next().is_none()
+    }
+
+    /// The bucket of what has this number (a step, or what stands for a lane) and lies in this line.
+    #[inline(always)]
+    fn bucket(&self, of: u64, line: u64) -> usize {
+        let mixed = (line ^ of.wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(32))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as usize & (self.heads.len() - 1)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.heads.capacity() as u64 * 4
+    }
+}
+
+/// What stands for a lane in the place of a step.
+fn of_lane(lane: usize) -> u64 {
+    !(lane as u64)
+}
+
+/// The lines that bytes lie in.
+#[inline(always)]
+fn lines(address: u64, bytes: u32) -> impl Iterator<Item = u64> {
+    let within = address & ((1 << LINE) - 1);
+    let more = (within + u64::from(bytes.max(1)) - 1) >> LINE;
+    (0..=more).map(move |more| (address >> LINE).wrapping_add(more) & (u64::MAX >> LINE))
+}
+
+/// Entries that an access meets: a row, lanes, and how far behind a lane's entry its access begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hit {
+    pub row: u32,
+    pub lanes: u32,
+    pub behind: u64,
+}
+
+/// All entries that an access meets, one of a lane at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hits {
+    /// No lane is in two.
+    list: [Hit; 32],
+    len: usize,
+    pub lanes: u32,
+}
+
+impl Hits {
+    #[inline(always)]
+    fn add(&mut self, row: usize, lanes: u32, behind: u64) -> Option<()> {
+        if self.lanes & lanes != 0 {
+            return None;
+        }
+        *self.list.get_mut(self.len)? = Hit { row: row as u32, lanes, behind };
+        self.len += 1;
+        self.lanes |= lanes;
+        Some(())
+    }
+
+    pub fn each(&self) -> &[Hit] {
+        &self.list[..self.len]
+    }
+}
+
+impl Rows {
+    /// Puts the last row into the table; all of them when there are more than a few.
+    #[inline]
+    pub fn enlist(&mut self) {
+        if !self.table.heads.is_empty() {
+            self.list(self.rows.len() - 1);
+        } else if self.rows.len() > SHORT {
+            self.relist(FEW);
+        }
+    }
+
+    fn relist(&mut self, buckets: usize) {
+        self.table.heads.clear();
+        self.table.heads.resize(buckets, 0);
+        self.table.nodes = 0;
+        self.rows.iter_mut().for_each(|row| row.linked = 0);
+        for row in 0..self.rows.len() {
+            // It may want more buckets, and have listed all then.
+            if self.rows[row].linked == 0 {
+                self.list(row);
+            }
+        }
+    }
+
+    fn list(&mut self, row: usize) {
+        let mask = self.masks[row];
+        let scattered = self.rows[row].scattered != 0;
+        let nodes = if scattered { mask.count_ones() } else { u32::from(mask != 0) };
+        let needed = 2 * (self.table.nodes + nodes as usize);
+        if needed > self.table.heads.len() {
+            self.relist(needed.next_power_of_two().max(FEW) * 2);
+            return;
+        }
+        self.table.nodes += nodes as usize;
+        self.rows[row].linked = mask;
+        let node = (row as u32) << 5;
+        if !scattered && mask != 0 {
+            let bucket = self.table.bucket(self.rows[row].step, self.rows[row].base >> LINE);
+            self.rows[row].next = std::mem::replace(&mut self.table.heads[bucket], node + 1);
+            return;
+        }
+        for lane in lanes(mask) {
+            let bucket = self.table.bucket(of_lane(lane), self.address(row, lane) >> LINE);
+            let node = node + lane as u32 + 1;
+            *self.link(row, lane) = std::mem::replace(&mut self.table.heads[bucket], node);
+        }
+    }
+
+    /// Takes the last row out of the table: it is the first of each bucket that it is in.
+    pub fn delist(&mut self) {
+        let Some(&row) = self.rows.last() else { return };
+        if self.table.heads.is_empty() || row.linked == 0 {
+            return;
+        }
+        let at = self.rows.len() - 1;
+        if row.scattered == 0 {
+            let bucket = self.table.bucket(row.step, row.base >> LINE);
+            self.table.heads[bucket] = row.next;
+            self.table.nodes -= 1;
+            return;
+        }
+        // In the opposite order: two lanes may be in the same bucket.
+        for lane in (0..32).rev().filter(|lane| row.linked >> lane & 1 != 0) {
+            let bucket = self.table.bucket(of_lane(lane), self.address(at, lane) >> LINE);
+            self.table.heads[bucket] = self.linked(at, lane);
+            self.table.nodes -= 1;
+        }
+    }
+
+    /// Calls for the rows of a step whose bytes in the place of lane 0 meet these, newest first in each line, until told to stop:
+    /// then it answers None.
+    #[inline(always)]
+    fn of_step(
+        &self,
+        step: u64,
+        (base, bytes): (u64, u32),
+        mut found: impl FnMut(usize, &Row) -> Option<()>,
+    ) -> Option<()> {
+        for line in lines(base, bytes) {
+            let mut next = self.table.heads[self.table.bucket(step, line)];
+            while next != 0 {
+                let (at, lane) = ((next - 1) as usize >> 5, (next - 1) as usize & 31);
+                let row = &self.rows[at];
+                if row.scattered != 0 {
+                    next = self.linked(at, lane);
+                    continue;
+                }
+                next = row.next;
+                if row.step == step && overlap((row.base, row.bytes.into()), (base, bytes)) {
+                    found(at, row)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// As [`Self::of_step`], for rows without a step: those of whose entries a lane's meets these bytes.
+    #[inline(always)]
+    fn of_lane(
+        &self,
+        of: usize,
+        (address, bytes): (u64, u32),
+        mut found: impl FnMut(usize) -> Option<()>,
+    ) -> Option<()> {
+        for line in lines(address, bytes) {
+            let mut next = self.table.heads[self.table.bucket(of_lane(of), line)];
+            while next != 0 {
+                let (at, lane) = ((next - 1) as usize >> 5, (next - 1) as usize & 31);
+                let row = &self.rows[at];
+                if row.scattered == 0 {
+                    next = row.next;
+                    continue;
+                }
+                next = self.linked(at, lane);
+                let own = lane == of && self.masks[at] >> of & 1 != 0;
+                if own && overlap((self.address(at, of), row.bytes.into()), (address, bytes)) {
+                    found(at)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The row of the oldest of a lane's entries that have some of these bytes.
+    pub fn find(&self, lane: usize, address: u64, bytes: u32) -> Option<usize> {
+        let hull = (address, address.saturating_add(u64::from(bytes.max(1) - 1)));
+        if self.table.is_far(hull) {
+            return None;
+        }
+        let has = |row: &usize| self.masks[*row] >> lane & 1 != 0;
+        if self.table.heads.is_empty() {
+            let meets = |row: &usize| {
+                overlap((self.address(*row, lane), self.rows[*row].bytes.into()), (address, bytes))
+            };
+            return (0..self.rows.len()).filter(has).find(meets);
+        }
+        let mut oldest = usize::MAX;
+        for step in self.table.near(hull) {
+            let base = address.wrapping_sub(step.wrapping_mul(lane as u64));
+            let _ = self.of_step(step, (base, bytes), |row, _| {
+                oldest = if has(&row) { oldest.min(row) } else { oldest };
+                Some(())
+            });
+        }
+        if !apart(self.table.loose, hull) {
+            let _ = self.of_lane(lane, (address, bytes), |row| {
+                oldest = oldest.min(row);
+                Some(())
+            });
+        }
+        (oldest != usize::MAX).then_some(oldest)
+    }
+
+    /// Finds all entries of these lanes that their access meets. None: they are to be asked for lane by lane.
+    #[inline]
+    pub fn look(&self, targets: &Targets, bytes: u32, lanes: u32, hits: &mut Hits) -> Option<()> {
+        if self.masks.is_empty() {
+            return Some(());
+        }
+        let hull = targets.hull(lanes, bytes);
+        if self.table.is_far(hull) {
+            return Some(());
+        }
+        if self.table.heads.is_empty() {
+            for (row, mask) in self.masks.iter().enumerate().filter(|(_, mask)| *mask & lanes != 0) {
+                self.compare(row, targets, bytes, mask & lanes, hits)?;
+            }
+            return Some(());
+        }
+        for step in self.table.near(hull) {
+            if targets.step == Some(step) {
+                self.of_step(step, (targets.base, bytes), |at, row| match self.masks[at] & lanes {
+                    0 => Some(()),
+                    among => hits.add(at, among, targets.base.wrapping_sub(row.base)),
+                })?;
+            } else {
+                self.miss(targets, lanes, |lane, address| {
+                    let base = address.wrapping_sub(step.wrapping_mul(lane as u64));
+                    let none = |row: usize| (self.masks[row] >> lane & 1 == 0).then_some(());
+                    self.of_step(step, (base, bytes), |row, _| none(row))
+                })?;
+            }
+        }
+        if !apart(self.table.loose, hull) {
+            self.miss(targets, lanes, |lane, address| self.of_lane(lane, (address, bytes), |_| None))?;
+        }
+        Some(())
+    }
+
+    /// None if there is something for one of the lanes.
+    #[inline(always)]
+    fn miss(&self, targets: &Targets, among: u32, none: impl Fn(usize, u64) -> Option<()>) -> Option<()> {
+        lanes(among).try_for_each(|lane| none(lane, targets.address(lane)))
+    }
+
+    /// What these lanes of a row have to do with an access.
+    fn compare(&self, row: usize, targets: &Targets, bytes: u32, among: u32, hits: &mut Hits) -> Option<()> {
+        let Row { base, step, scattered, bytes: others, .. } = self.rows[row];
+        let others = u32::from(others);
+        if scattered == 0 && targets.step == Some(step) {
+            let met = overlap((base, others), (targets.base, bytes));
+            return if met { hits.add(row, among, targets.base.wrapping_sub(base)) } else { Some(()) };
+        }
+        let own = self.targets(row);
+        let met = own.meet(targets, (others, bytes), among);
+        if met == 0 {
+            return Some(());
+        }
+        // With two steps, or none, lanes may meet in different ways: only the simple one is done at once.
+        let same = lanes(met).all(|lane| own.address(lane) == targets.address(lane));
+        same.then(|| hits.add(row, met, 0))?
+    }
+}

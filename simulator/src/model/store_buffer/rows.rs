@@ -1,0 +1,332 @@
+//! The delayed stores of a warp to one space: what its lanes have stored by one instruction together is one row.
+//!
+//! A row says which lanes it has entries of, where they go ([`Targets`]: a base and a step, or 32 addresses) and what they
+//! write, plane by plane of 32 words. Rows stand in the order in which they came. An entry is taken out by clearing the
+//! lane in its row; rows without lanes go when they are the last, or when more than half are such. Each lane has its own order: its
+//! newest entry is in the last row that has the lane.
+//!
+//! Where a warp's entries are to certain bytes is found by [`super::lookup`].
+
+use super::buffers::Entry;
+use super::lookup::Table;
+use crate::model::targets::Targets;
+
+/// Rows without lanes that are left where they are.
+const HOLES: usize = 64;
+
+/// Entries of some lanes that came together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// The address of lane 0, where there is a step.
+    pub base: u64,
+    /// From one lane to the next; see `scattered`.
+    pub step: u64,
+    /// The lanes' addresses, and their links in the table, are among the words, from here on; 0: there is a step.
+    pub scattered: u32,
+    /// Where its words begin, and its values.
+    words: u32,
+    values: u32,
+    /// Where the numbers are by which whoever looks on calls them; 0 for none.
+    numbers: u32,
+    /// 31 where each plane has a word for each lane, 0 where it has one for all (then it has one lane).
+    wide: u32,
+    /// Lanes whose store is strong.
+    pub strong: u32,
+    /// The next older row of the same bucket, plus one, and what lanes it is in the table for.
+    pub next: u32,
+    pub linked: u32,
+    pub bytes: u8,
+}
+
+/// What lanes store.
+pub(super) type Planes = [[u32; 32]; 4];
+
+/// The rows of a warp and a space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    /// Lanes that have an entry in each row.
+    pub masks: Vec<u32>,
+    pub rows: Vec<Row>,
+    /// What belongs to rows and is not in them. The first is no row's.
+    words: Vec<u32>,
+    /// Rows from here on have no entry of the lane.
+    top: [u32; 32],
+    /// Rows with lanes.
+    live: u32,
+    /// A row has lost its last lane.
+    untidy: bool,
+    pub table: Table,
+}
+
+impl Rows {
+    /// Keeps what these lanes store at these targets. `numbers`: what whoever looks on calls the entries.
+    #[inline]
+    pub fn push(
+        &mut self,
+        targets: &Targets,
+        bytes: u32,
+        (lanes, strong): (u32, bool),
+        values: &Planes,
+        numbers: Option<&[u32; 32]>,
+    ) {
+        if self.words.is_empty() {
+            self.words.push(0);
+        }
+        let step = targets.step.filter(|step| self.table.knows(*step));
+        let single = lanes & (lanes - 1) == 0 && step.is_some();
+        let wide = if single { 0 } else { 31 };
+        let words = self.words.len() as u32;
+        let scattered = if step.is_some() {
+            0
+        } else {
+            let each: [u64; 32] = std::array::from_fn(|lane| targets.address(lane));
+            self.words.extend(each.iter().map(|address| *address as u32));
+            self.words.extend(each.iter().map(|address| (*address >> 32) as u32));
+            self.words.extend([0; 32]);
+            words
+        };
+        let lane = lanes.trailing_zeros() as usize & 31;
+        let at = self.words.len() as u32;
+        for plane in &values[..bytes.div_ceil(4) as usize] {
+            if single { self.words.push(plane[lane]) } else { self.words.extend_from_slice(plane) }
+        }
+        let mut row = Row {
+            base: targets.base,
+            step: step.unwrap_or(0),
+            scattered,
+            words,
+            values: at,
+            numbers: 0,
+            wide,
+            strong: if strong { lanes } else { 0 },
+            next: 0,
+            linked: 0,
+            bytes: bytes as u8,
+        };
+        if let Some(numbers) = numbers {
+            row.numbers = self.words.len() as u32;
+            if single { self.words.push(numbers[lane]) } else { self.words.extend_from_slice(numbers) }
+        }
+        self.masks.push(lanes);
+        self.rows.push(row);
+        self.live += 1;
+        let hull = targets.hull(lanes, bytes);
+        self.table.note(step, hull);
+        self.enlist();
+        self.raise(lanes);
+    }
+
+    /// The last row has these lanes.
+    #[inline(always)]
+    fn raise(&mut self, lanes: u32) {
+        let len = self.rows.len() as u32;
+        for (lane, top) in self.top.iter_mut().enumerate() {
+            *top = if lanes >> lane & 1 != 0 { len } else { *top };
+        }
+    }
+
+    /// May lanes with these targets be added to the row? It has to be the last one, as they have their newest entry in it then.
+    pub fn may_join(&self, row: usize, targets: &Targets, numbered: bool) -> bool {
+        let last = &self.rows[row];
+        row + 1 == self.rows.len()
+            && last.wide != 0
+            && last.scattered == 0
+            && (targets.step, targets.base) == (Some(last.step), last.base)
+            && (last.numbers != 0) == numbered
+    }
+
+    /// Adds lanes to the last row, at the addresses that it has for them.
+    pub fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes, Option<&[u32; 32]>)) {
+        let row = self.rows.len() - 1;
+        self.masks[row] |= lanes;
+        // They may have been in it before.
+        self.rows[row].strong &= !lanes;
+        let hull = self.targets(row).hull(lanes, self.rows[row].bytes.into());
+        self.table.note(Some(self.rows[row].step), hull);
+        self.replace(row, lanes, strong, (values, numbers));
+        self.raise(lanes);
+    }
+
+    /// Gives entries of a row other values.
+    pub fn replace(
+        &mut self,
+        row: usize,
+        lanes: u32,
+        strong: bool,
+        (values, numbers): (&Planes, Option<&[u32; 32]>),
+    ) {
+        let row = &mut self.rows[row];
+        row.strong |= if strong { lanes } else { 0 };
+        let numbers = numbers.filter(|_| row.numbers != 0).map(|numbers| (row.numbers, numbers));
+        let planes = (0..).step_by(row.wide as usize + 1).map(|at| row.values + at);
+        let planes = planes.zip(&values[..usize::from(row.bytes).div_ceil(4)]);
+        for (at, plane) in planes.chain(numbers) {
+            if row.wide == 0 {
+                self.words[at as usize] = plane[lanes.trailing_zeros() as usize & 31];
+                continue;
+            }
+            let to = &mut self.words[at as usize..at as usize + 32];
+            for (lane, (to, from)) in to.iter_mut().zip(plane).enumerate() {
+                *to = if lanes >> lane & 1 != 0 { *from } else { *to };
+            }
+        }
+    }
+
+    /// Where a row's lanes store.
+    pub fn targets(&self, row: usize) -> Targets {
+        let row = &self.rows[row];
+        if row.scattered == 0 {
+            return Targets::stepped(row.base, row.step);
+        }
+        let each = std::array::from_fn(|lane| self.scattered_address(row, lane));
+        Targets { base: 0, step: None, each }
+    }
+
+    #[inline(always)]
+    fn scattered_address(&self, row: &Row, lane: usize) -> u64 {
+        let at = row.scattered as usize + lane;
+        u64::from(self.words[at]) | u64::from(self.words[at + 32]) << 32
+    }
+
+    /// Where a lane of a row stores.
+    #[inline(always)]
+    pub fn address(&self, row: usize, lane: usize) -> u64 {
+        let row = &self.rows[row];
+        if row.scattered != 0 {
+            return self.scattered_address(row, lane);
+        }
+        row.base.wrapping_add(row.step.wrapping_mul(lane as u64))
+    }
+
+    /// A lane's link in the table, of a row without a step.
+    pub fn link(&mut self, row: usize, lane: usize) -> &mut u32 {
+        &mut self.words[self.rows[row].scattered as usize + 64 + lane]
+    }
+
+    /// As [`Self::link`], to be read.
+    pub fn linked(&self, row: usize, lane: usize) -> u32 {
+        self.words[self.rows[row].scattered as usize + 64 + lane]
+    }
+
+    /// A word of a lane's value.
+    #[inline(always)]
+    pub fn word(&self, row: usize, lane: usize, plane: u32) -> u32 {
+        let row = &self.rows[row];
+        self.words[(row.values + plane * (row.wide + 1)) as usize + (lane & row.wide as usize)]
+    }
+
+    /// A word of each lane's value, where the row has them for all.
+    #[inline(always)]
+    pub fn plane(&self, row: usize, plane: u32) -> Option<&[u32; 32]> {
+        let row = &self.rows[row];
+        let at = (row.values + 32 * plane) as usize;
+        if row.wide == 0 { None } else { self.words[at..at + 32].try_into().ok() }
+    }
+
+    /// The entry of a lane in a row.
+    #[inline(always)]
+    pub fn entry(&self, at: usize, lane: usize) -> Entry {
+        let row = &self.rows[at];
+        let low = u64::from(self.word(at, lane, 0));
+        let value = match row.bytes {
+            0..=4 => [low, 0],
+            bytes => {
+                let word = |plane| u64::from(self.word(at, lane, plane));
+                let high = if bytes <= 8 { 0 } else { word(2) | word(3) << 32 };
+                [low | word(1) << 32, high]
+            }
+        };
+        let number = match row.numbers {
+            0 => 0,
+            numbers => self.words[numbers as usize + (lane & row.wide as usize)],
+        };
+        let strong = row.strong >> lane & 1 != 0;
+        Entry { address: self.address(at, lane), value, bytes: row.bytes, strong, number }
+    }
+
+    /// The row of a lane's newest entry.
+    #[inline(always)]
+    pub fn newest(&mut self, lane: usize) -> Option<usize> {
+        let end = (self.top[lane] as usize).min(self.masks.len());
+        let row = self.masks[..end].iter().rposition(|mask| mask >> lane & 1 != 0);
+        self.top[lane] = row.map_or(0, |row| row as u32 + 1);
+        row
+    }
+
+    /// The row of a lane's oldest strong entry.
+    pub fn oldest_strong(&self, lane: usize) -> Option<usize> {
+        let strong = |(mask, row): (&u32, &Row)| mask & row.strong & 1 << lane != 0;
+        self.masks.iter().zip(&self.rows).position(strong)
+    }
+
+    /// Takes a lane's entry out of a row; [`Self::tidy`] is to come before anything is pushed.
+    #[inline(always)]
+    pub fn take(&mut self, row: usize, lane: usize) -> Entry {
+        let entry = self.entry(row, lane);
+        self.masks[row] &= !(1 << lane);
+        if self.masks[row] == 0 {
+            self.live -= 1;
+            self.untidy = true;
+        }
+        entry
+    }
+
+    /// Takes rows without lanes away. Afterwards rows may have other numbers.
+    #[inline(always)]
+    pub fn tidy(&mut self) {
+        if self.untidy {
+            self.untidy = false;
+            self.take_away();
+        }
+    }
+
+    #[inline(never)]
+    fn take_away(&mut self) {
+        if self.live == 0 {
+            self.masks.clear();
+            self.rows.clear();
+            self.words.truncate(1);
+            self.table.clear();
+            return;
+        }
+        while self.masks.last() == Some(&0) {
+            self.delist();
+            let row = self.rows.pop();
+            self.masks.pop();
+            self.words.truncate(row.map_or(1, |row| row.words as usize));
+        }
+        if self.rows.len() > HOLES && self.rows.len() > 2 * self.live as usize {
+            self.compact();
+        }
+    }
+
+    /// Closes the holes.
+    fn compact(&mut self) {
+        let (masks, rows) = (std::mem::take(&mut self.masks), std::mem::take(&mut self.rows));
+        let words = std::mem::replace(&mut self.words, vec![0]);
+        self.table.clear();
+        let ends = rows.iter().skip(1).map(|row| row.words).chain([words.len() as u32]);
+        for ((mask, mut row), end) in masks.iter().zip(rows.iter().copied()).zip(ends) {
+            if *mask == 0 {
+                continue;
+            }
+            let to = self.words.len() as u32;
+            self.words.extend_from_slice(&words[row.words as usize..end as usize]);
+            let moved = |at: u32| if at == 0 { 0 } else { at - row.words + to };
+            let (scattered, values, numbers) = (moved(row.scattered), moved(row.values), moved(row.numbers));
+            row = Row { words: to, scattered, values, numbers, next: 0, linked: 0, ..row };
+            self.masks.push(*mask);
+            self.rows.push(row);
+            let hull = self.targets(self.rows.len() - 1).hull(*mask, row.bytes.into());
+            self.table.note((scattered == 0).then_some(row.step), hull);
+        }
+        self.top = [self.rows.len() as u32; 32];
+        self.enlist();
+    }
+
+    /// Bytes of the host's memory.
+    pub fn bytes(&self) -> u64 {
+        let rows = self.masks.capacity() * 4 + self.rows.capacity() * size_of::<Row>();
+        (rows + self.words.capacity() * 4) as u64 + self.table.bytes()
+    }
+}
