@@ -23,7 +23,7 @@ use crate::{findings, libraries, setup};
 pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     let BisectArgs { run: args, patch, build, apply, suppressions } = args;
     if args.pw.len() != 1 {
-        return Err(UsageError("bisect takes one --pw".to_owned()).into());
+        return Err(UsageError("bisect takes one --pw: give the probability to search at".to_owned()).into());
     }
     let races = matches!(args.trial.oracle, Some(Oracle::Race));
     let mut settings = match races {
@@ -147,7 +147,8 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
 /// Settings of a search whose trials fail when they have a race.
 fn race_settings(args: &TrialArgs, suppressions: &[PathBuf]) -> anyhow::Result<Settings> {
     let only = |what: &str| {
-        Err(UsageError(format!("{what}: --oracle race needs the virtual GPU's own models")).into())
+        Err(UsageError(format!("{what}: --oracle race needs the virtual GPU's own models; leave {what} out"))
+            .into())
     };
     if args.handlers {
         return only("--handlers");

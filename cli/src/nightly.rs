@@ -134,7 +134,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<Exit> {
         };
         let keys = merge::merge(&args.files, &store).await.map_err(merge_error)?;
         let Some(key) = keys.first() else {
-            return Err(UsageError("there is nothing to merge".to_owned()).into());
+            return Err(UsageError("there is nothing to merge: the files hold no night; run the shards first (bugaroo nightly --shard I/N)".to_owned()).into());
         };
         if key.plan != plan.name {
             let what = format!("the results are of plan {}, and not of {}", key.plan, plan.name);

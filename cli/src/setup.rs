@@ -69,7 +69,7 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
         return Err(UsageError("--model ptx is simulated: it needs the virtual GPU (--backend sim)".into()));
     }
     if model == Model::Ptx && args.handlers {
-        return Err(UsageError("--model ptx has no handlers: it is simulated".into()));
+        return Err(UsageError("--model ptx is simulated and has no handlers: leave --handlers out".into()));
     }
     // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
     let simulated = matches!(model, Model::StoreBuffer | Model::Ptx);

@@ -1,10 +1,11 @@
-//! `bugaroo verify`.
+//! `bugaroo verify`. What is known of a kernel is printed for people when it is known: whoever stops a long run (Ctrl-C) has the verdicts so far.
 
 mod app;
 mod globals;
 mod human;
 mod kernels;
 mod kind;
+mod progress;
 
 use std::fs;
 use std::io;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use kind::Kind;
 pub use kind::is_program;
+use progress::Progress;
 
 use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UnsupportedError, UsageError};
@@ -87,7 +89,10 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let options = options(args)?;
     for (name, _) in &options.params {
         if of_several && !kernels.iter().any(|kernel| text.has_parameter(kernel, name)) {
-            return Err(UsageError(format!("no kernel has a parameter `{name}`")).into());
+            return Err(UsageError(format!(
+                "no kernel has a parameter `{name}`; name it as the PTX does, or by number from 0"
+            ))
+            .into());
         }
     }
     if args.graph.is_some() && kernels.len() != 1 {
@@ -98,17 +103,23 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
         return Err(UsageError(message.to_owned()).into());
     }
     let mut all = Vec::new();
+    let mut progress = Progress::new(kernels.len());
     for kernel in kernels {
+        progress.begins(&demangled(kernel));
         let mut options = options.clone();
         if of_several {
             options.params.retain(|(name, _)| text.has_parameter(kernel, name));
         }
-        let found = match verify_kernel(&text, kernel, &options) {
+        let found = verify_kernel(&text, kernel, &options);
+        progress.ends();
+        let found = match found {
             Ok(found) => found,
             // Others of the file can be verified, and this one by its name.
             Err(refusal) if alone => return Err(refused(refusal)),
             Err(refusal) => {
-                all.push(Findings::not_verifiable(kernel, &refusal));
+                let findings = Findings::not_verifiable(kernel, &refusal);
+                tell(args, &findings)?;
+                all.push(findings);
                 continue;
             }
         };
@@ -119,27 +130,29 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
             let picture = if dot { graph.dot() } else { graph.svg_with(&line) };
             fs::write(path, picture).with_context(|| path.display().to_string())?;
         }
+        tell(args, &found.findings)?;
         all.push(found.findings);
     }
     let exit = exit(&all, args.error_exitcode);
-    match args.format {
-        Format::Json => {
-            let kernel = |mut findings: Findings| {
-                if !args.all {
-                    findings.shorten(LISTED);
-                }
-                Kernel { demangled: demangled(&findings.kernel), findings }
-            };
-            let kernels: Vec<Kernel> = all.into_iter().map(kernel).collect();
-            print_json(&Json { schema: 1, file: name, first: &kernels[0], kernels: &kernels })?;
-        }
-        Format::Human => {
-            for findings in &all {
-                print(&human::describe(findings, &args.file))?;
+    if matches!(args.format, Format::Json) {
+        let kernel = |mut findings: Findings| {
+            if !args.all {
+                findings.shorten(LISTED);
             }
-        }
+            Kernel { demangled: demangled(&findings.kernel), findings }
+        };
+        let kernels: Vec<Kernel> = all.into_iter().map(kernel).collect();
+        print_json(&Json { schema: 1, file: name, first: &kernels[0], kernels: &kernels })?;
     }
     Ok(exit)
+}
+
+/// Prints what is known of a kernel, for people.
+fn tell(args: &VerifyArgs, findings: &Findings) -> anyhow::Result<()> {
+    match args.format {
+        Format::Json => Ok(()),
+        Format::Human => print(&human::describe(findings, &args.file)),
+    }
 }
 
 /// Findings first, then what is open.

@@ -153,7 +153,11 @@ fn json_is_printed_for_every_exit_code() {
     error(&["run", "--pw", "7", "--format=json", &app], 2, "a probability is from 0 to 1");
     error(&["bisect", "--format", "json"], 2, "required arguments were not provided");
     error(&["run", "--format", "json", "/no/such/program"], 2, "/no/such/program");
-    error(&["bisect", "--format", "json", "--pw", "0.5,1", &app, "pass"], 2, "bisect takes one --pw");
+    error(
+        &["bisect", "--format", "json", "--pw", "0.5,1", &app, "pass"],
+        2,
+        "bisect takes one --pw: give the probability to search at",
+    );
     error(&["profile", "--format", "json", &app, "fails"], 3, "fails without injection");
     error(&["sites", "--format", "json", &app, "silent"], 4, "never used Bugaroo's CUDA driver");
     error(&["run", "--format", "json", &app, "unsupported"], 4, "tex.2d");

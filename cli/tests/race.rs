@@ -460,7 +460,10 @@ fn bisect_by_races() {
     bisect(&["--out", "search", "--suppressions", "known.toml"], "unfenced").exits(2).says("suppressions is");
 
     for (options, part) in [
-        (&["--handlers"][..], "--handlers: --oracle race needs the virtual GPU's own models"),
+        (
+            &["--handlers"][..],
+            "--handlers: --oracle race needs the virtual GPU's own models; leave --handlers out",
+        ),
         (&["--model", "bugaroo"], "--model bugaroo: --oracle race needs"),
         (&["--backend", "cuda"], "--backend cuda: --oracle race needs"),
         (&["--suppressions", "none.toml"], "--suppressions none.toml: "),

@@ -102,6 +102,11 @@ pub fn describe(findings: &Findings, file: &Path) -> String {
              a __syncwarp() may be missing",
         );
     }
+    if !findings.tables.is_empty() {
+        let names: Vec<String> = findings.tables.iter().map(|name| demangled(name)).collect();
+        let what = "note: it rests on the initial values of";
+        page.line(1, &format!("{what} {}, which the host must leave as they are", names.join(", ")));
+    }
     let stats = &findings.stats;
     if stats.threads > 0 {
         page.line(
@@ -126,6 +131,9 @@ fn verdict(findings: &Findings) -> &str {
         }
         "verified" => "verified: no deadlock, no unsafe recycling of barriers, no race, in any execution",
         "deadlock" => "DEADLOCK: threads can wait for ever",
+        "misuse" if findings.misuse.as_ref().is_some_and(|misuse| misuse.of == "cluster") => {
+            "MISUSE of a cluster: a block touches the memory of one that may not be there"
+        }
         "misuse" => "MISUSE of a barrier",
         "unsafe-recycling" => "UNSAFE RECYCLING: a barrier is used again too early",
         "race" => "RACE in shared memory",
