@@ -20,6 +20,12 @@ pub fn matches(said: &str, printed: &str) -> bool {
     Regex::new(&pattern).expect("all else is escaped").is_match(&trimmed(printed))
 }
 
+/// The same without the number that the folder of a run gets behind its name where another run of that name began in the same second.
+pub fn without_numbers(printed: &str) -> String {
+    let run = Regex::new(r"(/runs/\d{8}T\d{6}Z-\w+)-\d+").expect("a constant expression");
+    run.replace_all(printed, "$1").into_owned()
+}
+
 /// What a command has printed: standard output, then what it says on standard error but for its progress.
 pub fn printed(stdout: &str, stderr: &str) -> String {
     let progress = |line: &str| {

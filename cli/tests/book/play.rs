@@ -102,7 +102,7 @@ impl Reader {
             &String::from_utf8_lossy(&ended.stdout),
             &String::from_utf8_lossy(&ended.stderr),
         );
-        let printed = printed.replace(home.to_str().expect("a plain path"), "~");
+        let printed = compare::without_numbers(&printed.replace(home.to_str().expect("a plain path"), "~"));
         if !compare::matches(&step.output, &printed) {
             wrong.push(format!(
                 "{page}: $ {}\n--- the page says\n{}--- printed\n{printed}",
