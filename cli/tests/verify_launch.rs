@@ -90,9 +90,11 @@ fn fields_of_a_structure_are_given_by_offset_and_the_rest_is_unknown() {
         params.iter().for_each(|given| args.extend(["--param", given]));
         place.bugaroo(&args)
     };
-    // What is not given is unknown, never 0.
-    verify(&["0=4"]).exits(4).prints("--param fields_param_0+8=VALUE gives it a value");
-    verify(&["0+0=4", "0+8=512"]).exits(4).prints("--param fields_param_0+16=VALUE");
+    // What is not given is unknown, never 0. Asked for is what nothing can be assumed of: how many threads meet. Of the others each case is
+    // looked at.
+    verify(&["0=4"]).exits(4).prints("--param fields_param_0+4=VALUE gives it a value");
+    verify(&["0+0=4", "0+8=512"]).exits(4).prints("--param fields_param_0+4=VALUE");
+    verify(&["0=4", "0+4=64"]).exits(0).prints("cases of its parameters");
     let all = ["0+0=4", "fields_param_0+4=64", "0+8=512", "param_0+0x10=1.5"];
     verify(&all).exits(0).prints("kernel fields (64 threads): verified: no").prints("4 dynamic barriers");
     // With a type of its own, a field can be given in parts.
@@ -127,7 +129,7 @@ fn parameters_come_from_files() {
     verify("all.txt").exits(0).prints("4 dynamic barriers");
     // Whether there are barriers at all is the same for all threads, so each way is looked at, but not where who takes part is not known.
     verify("part.bin").exits(0).prints("in each of 3 cases of its parameters");
-    verify("one.bin").exits(4).prints("fields_param_0+8=VALUE");
+    verify("one.bin").exits(4).prints("fields_param_0+4=VALUE");
     verify("long.bin").exits(2).says("25 bytes of parameters for kernel `fields`, which has 24");
     verify("bad.txt").exits(2).says("line 2");
     verify("none.bin").exits(2).says("none.bin");
