@@ -45,7 +45,7 @@ pub mod trials;
 pub mod written;
 
 pub use diagnosis::{Diagnosed, Diagnosis, DiagnosisKind, diagnose};
-pub use report::{FenceNeed, Missing, Needed, OwnFence, Redundant, Report, ScopeAdvice, Step};
+pub use report::{FenceNeed, Missing, Needed, NeededScope, OwnFence, Redundant, Report, ScopeAdvice, Step};
 pub use session::{Order, Searched, search_program};
 pub use source::SourceText;
 

@@ -172,6 +172,18 @@ impl From<&Place> for OwnFence {
     }
 }
 
+/// The scope that a fence needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NeededScope {
+    /// That of the GPU: a trial failed with the fence at CTA scope.
+    Gpu,
+    /// That of the CTA would do: trials passed that would have shown failures as frequent as without the fence.
+    Cta,
+    /// Trials passed with the fence at CTA scope, but the program fails without it too rarely for them to say anything.
+    Unknown,
+}
+
 /// Whether CTA scope would do for a fence that is needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScopeAdvice {
@@ -190,14 +202,21 @@ pub struct ScopeAdvice {
     pub place: String,
     /// The scope that it has (`gpu` or `sys`); a missing fence is tried as `gpu`.
     pub scope: String,
-    /// The scope that it needs: `gpu` or `cta`.
-    pub needed: String,
+    /// The scope that it needs.
+    pub needed: NeededScope,
     /// The model that says so.
     pub model: Model,
     /// Trials with the fence at CTA scope.
     pub trials: u64,
     /// How many of them failed: one is enough to need the wider scope.
     pub failures: u64,
+    /// Trials under that model without the fence, and failures among them: a fence too narrow is taken to show as often.
+    /// Both are 0 where a failure with the fence narrowed has answered all.
+    #[serde(default)]
+    pub omitted_trials: u64,
+    /// See `omitted_trials`.
+    #[serde(default)]
+    pub omitted_failures: u64,
     /// Trials under model `ptx`, too, that passed with the fence at CTA scope; 0 where it was not asked. Of an advice by
     /// that model itself they are `trials`.
     #[serde(default)]

@@ -3,7 +3,12 @@
 //! Not in the paper, whose fences have no scope. A fence that is needed is made to act at CTA scope
 //! only; one failing trial shows that it needs the wider scope. That the narrower one would do is advice
 //! which takes something away, and the failures of a narrow fence can be far rarer than those of a missing one;
-//! so it takes as many trials as any conclusion for good, under each model that is asked, and is told with its error. Model
+//! so it takes as many trials as any conclusion for good, under each model that is asked, and is told with its error.
+//!
+//! Trials say something of the scope only where they would have shown that nothing is there at all. So the program is also
+//! run without the fence, under the same model, and the narrowed one has to pass so many trials that a failure as frequent
+//! as that would have shown, with the error [`ALPHA`]. Where one question may not take so many, or where the program does not fail without the
+//! fence, the answer is "not known". Model
 //! `store-buffer` shows the store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the
 //! narrowed fence, too, also where the search was limited to another model, or the advice is not given. Where the program
 //! fails under `ptx` however wide the fence is, nothing is known of its scope there, so nothing is advised.
@@ -14,9 +19,13 @@ use bugaroo_protocol::{Inserted, Model, SiteId};
 use crate::bench::{Bench, Verdict};
 use crate::places::{Place, Put};
 use crate::rates::{ALPHA, Rate};
-use crate::report::ScopeAdvice;
+use crate::report::{NeededScope, ScopeAdvice};
 use crate::subject::{Subject, model_name, under};
 use crate::trials::Trials;
+
+/// Failures without a fence after which its rate is known well enough: more would save fewer trials than they cost (see
+/// [`crate::rates`]).
+const FAILURES: u64 = 4;
 
 /// Whether trials under this model can differ between a fence at CTA and at GPU scope.
 pub fn can_tell_scope(model: Model) -> bool {
@@ -66,8 +75,12 @@ pub async fn narrow_scopes<T: Trials>(
             false => ("the fence at", place.name()),
         };
         let question = format!("does it pass with {what} {name} at block scope?");
-        let Some(found) = holds(bench, subject, known, &narrow, &question).await? else { continue };
-        if found.does {
+        let mut omitted = known.clone();
+        take_out(&mut omitted, place, inserted);
+        let asked = Asked { known, narrow: &narrow, omitted: &omitted, question: &question };
+        let Some(found) = holds(bench, subject, asked).await? else { continue };
+        let does = found.needed == NeededScope::Cta;
+        if does {
             would_do.push((place, inserted));
         }
         let scope = place.lead().scope.as_deref().filter(|_| !inserted).unwrap_or("gpu");
@@ -79,24 +92,28 @@ pub async fn narrow_scopes<T: Trials>(
             inserted,
             place: name,
             scope: scope.to_owned(),
-            needed: if found.does { "cta" } else { "gpu" }.to_owned(),
+            needed: found.needed,
             model: found.model,
             trials: found.seen.trials,
             failures: found.seen.failures,
+            omitted_trials: found.omitted.trials,
+            omitted_failures: found.omitted.failures,
             confirmed: found.confirmed,
-            rate: if found.does { bench.limits.rare() } else { 0.0 },
-            error: if found.does { ALPHA } else { 0.0 },
+            rate: if does { bench.limits.rare() } else { 0.0 },
+            error: if does { ALPHA } else { 0.0 },
         });
     }
     advice.sort_by_key(|advice| advice.site);
-    if advice.iter().filter(|advice| advice.needed == "cta").count() > 1 {
-        let mut narrow = known.clone();
+    if would_do.len() > 1 {
+        let (mut narrow, mut omitted) = (known.clone(), known.clone());
         for &(place, inserted) in &would_do {
             narrow_in(&mut narrow, place, inserted);
+            take_out(&mut omitted, place, inserted);
         }
         let question = "does it pass with all of these fences at block scope at once?";
-        let found = holds(bench, subject, known, &narrow, question).await?;
-        if !found.is_some_and(|found| found.does) {
+        let asked = Asked { known, narrow: &narrow, omitted: &omitted, question };
+        let found = holds(bench, subject, asked).await?;
+        if !found.is_some_and(|found| found.needed == NeededScope::Cta) {
             // The advice has to hold as it stands: the first that can be narrowed is, one by one.
             keep_what_holds(bench, subject, known, &would_do, &mut advice).await?;
         }
@@ -104,59 +121,111 @@ pub async fn narrow_scopes<T: Trials>(
     Ok(advice)
 }
 
+/// A question about fences that are narrowed.
+struct Asked<'a> {
+    /// The program with its fences as wide as they are, which passes.
+    known: &'a Variation,
+    /// The same with some of them narrowed,
+    narrow: &'a Variation,
+    /// and without those.
+    omitted: &'a Variation,
+    /// In words.
+    question: &'a str,
+}
+
 /// What was found of a program whose fences are narrower.
 struct Found {
-    /// It passes.
-    does: bool,
-    /// The model that says so, and its trials.
+    /// What they need.
+    needed: NeededScope,
+    /// The model that says so, and its trials with the fences narrowed.
     model: Model,
     seen: Rate,
+    /// Its trials without the fences.
+    omitted: Rate,
     /// Trials under model `ptx` that passed.
     confirmed: u64,
 }
 
-/// Whether the program passes with fences narrowed: under its model and, where that can be, under `ptx`. None where
+/// What fences need that are narrowed: under the program's models and, where that can be, under `ptx`. None where
 /// that model tells nothing, as the program fails under it with the fences as wide as they are.
 async fn holds<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
-    known: &Variation,
-    narrow: &Variation,
-    question: &str,
+    asked: Asked<'_>,
 ) -> Result<Option<Found>, Error> {
     let answers = ["it fails: GPU scope is needed", "it passes at block scope"];
-    let (mut seen, mut model, mut confirmed) = (Rate::default(), known.model, 0);
-    let mut asked = subject.models.clone();
-    if subject.ptx_runs && !asked.contains(&Model::Ptx) {
-        asked.push(Model::Ptx);
+    let mut models = subject.models.clone();
+    if subject.ptx_runs && !models.contains(&Model::Ptx) {
+        models.push(Model::Ptx);
     }
-    for &next in &asked {
-        let narrow = under(narrow, next);
-        let question = format!("{question} ({})", model_name(next));
-        let verdict = bench.ask_for_good(&narrow, question, answers).await?;
-        let now = bench.evidence(&narrow).all;
-        if verdict == Verdict::Passes {
-            if next == Model::Ptx {
-                confirmed = now.trials;
+    // The first model that can tell, and the first that cannot.
+    let (mut does, mut unknown): (Option<Found>, Option<Found>) = (None, None);
+    let mut confirmed = 0;
+    for &model in &models {
+        let narrow = under(asked.narrow, model);
+        let question = format!("{} ({})", asked.question, model_name(model));
+        if bench.ask_for_good(&narrow, question.clone(), answers).await? == Verdict::Passes {
+            let omitted = under(asked.omitted, model);
+            let omitted = omitted_rate(bench, &omitted, &question).await?;
+            let enough = omitted.passes(ALPHA, bench.limits.cap());
+            let told = omitted.ln_unseen(enough) <= ALPHA.ln();
+            if !told || bench.ask_aloud(&narrow, enough, question, answers).await? == Verdict::Passes {
+                let seen = bench.evidence(&narrow).all;
+                let needed = if told { NeededScope::Cta } else { NeededScope::Unknown };
+                let found = Found { needed, model, seen, omitted, confirmed: 0 };
+                match told {
+                    true if model == Model::Ptx => confirmed = seen.trials,
+                    true => {}
+                    false => unknown = unknown.or(Some(found)),
+                }
+                if told && does.is_none() {
+                    does = Some(Found { needed, model, seen, omitted, confirmed: 0 });
+                }
+                continue;
             }
-            if seen.trials == 0 {
-                (seen, model) = (now, next);
-            }
-            continue;
         }
-        if !subject.models.contains(&next) {
+        if !subject.models.contains(&model) {
             let question = "does it pass under ptx with its fences as wide as they are?".to_owned();
             let answers = [
                 "it fails: of scopes nothing is known there, and nothing is advised",
                 "it passes: GPU scope is needed",
             ];
-            if bench.ask_for_good(&under(known, next), question, answers).await? == Verdict::Fails {
+            if bench.ask_for_good(&under(asked.known, model), question, answers).await? == Verdict::Fails {
                 return Ok(None);
             }
         }
-        return Ok(Some(Found { does: false, model: next, seen: now, confirmed: 0 }));
+        let seen = bench.evidence(&narrow).all;
+        let omitted = bench.evidence(&under(asked.omitted, model)).fresh;
+        return Ok(Some(Found { needed: NeededScope::Gpu, model, seen, omitted, confirmed: 0 }));
     }
-    Ok(Some(Found { does: true, model, seen, confirmed }))
+    // What `ptx` cannot tell may be what loads need, which no other model shows.
+    let blind = unknown.as_ref().is_some_and(|found| found.model == Model::Ptx);
+    Ok(match does {
+        Some(found) if !blind => Some(Found { confirmed, ..found }),
+        _ => unknown,
+    })
+}
+
+/// How often the program fails without the fences: until the failures say well enough how many trials a comparison
+/// takes, or until there are too few of them for any.
+async fn omitted_rate<T: Trials>(
+    bench: &Bench<'_, T>,
+    omitted: &Variation,
+    question: &str,
+) -> Result<Rate, Error> {
+    let mut rate = bench.measure(omitted, 1, bench.limits.full()).await?;
+    if rate.failures > 0 {
+        rate = bench.measure(omitted, FAILURES, bench.limits.cap()).await?;
+    }
+    bench.note(
+        format!("and without it at all? {question}"),
+        rate,
+        match rate.failures {
+            0 => "it passes: of its scope nothing is known here",
+            _ => "it fails: so often would a scope that is too narrow have shown",
+        },
+    );
+    Ok(rate)
 }
 
 /// Makes a fence of a variation act at CTA scope: one that is inserted there, or the program's own.
@@ -176,6 +245,21 @@ pub fn narrow_in(variation: &mut Variation, place: &Place, inserted: bool) {
     }
 }
 
+/// Takes a fence out of a variation: one that is inserted there, or the program's own.
+fn take_out(variation: &mut Variation, place: &Place, inserted: bool) {
+    match (&place.put, inserted) {
+        (Put::Written(written), true) => {
+            for wide in written.insertions(Inserted::Fence) {
+                variation.insert.remove(&wide);
+            }
+            variation.with_fence.retain(|id| !written.behind.contains(id));
+        }
+        (Put::BehindSites, true) => variation.with_fence.retain(|id| place.ids().all(|own| own != *id)),
+        (Put::Widened, true) => variation.widen.retain(|id| place.ids().all(|own| own != *id)),
+        (_, false) => variation.without_fence.extend(place.ids()),
+    }
+}
+
 /// Narrows fences one after another, in the order of the text, as long as the program passes.
 async fn keep_what_holds<T: Trials>(
     bench: &Bench<'_, T>,
@@ -184,22 +268,26 @@ async fn keep_what_holds<T: Trials>(
     would_do: &[(&Place, bool)],
     advice: &mut Vec<ScopeAdvice>,
 ) -> Result<(), Error> {
-    let mut narrow = known.clone();
+    let (mut narrow, mut omitted) = (known.clone(), known.clone());
     let mut nothing_known = Vec::new();
-    for advice in advice.iter_mut().filter(|advice| advice.needed == "cta") {
-        let mut next = narrow.clone();
+    for advice in advice.iter_mut().filter(|advice| advice.needed == NeededScope::Cta) {
+        let (mut next, mut without) = (narrow.clone(), omitted.clone());
         let own = |&&(place, inserted): &&(&Place, bool)| {
             inserted == advice.inserted && place.is_called(&advice.place, inserted)
         };
         let Some(&(place, inserted)) = would_do.iter().find(own) else { continue };
         narrow_in(&mut next, place, inserted);
+        take_out(&mut without, place, inserted);
         let question = format!("does it pass with the fence at site {} at block scope, too?", advice.site);
-        match holds(bench, subject, known, &next, &question).await? {
-            Some(found) if found.does => narrow = next,
+        let asked = Asked { known, narrow: &next, omitted: &without, question: &question };
+        match holds(bench, subject, asked).await? {
+            Some(found) if found.needed == NeededScope::Cta => (narrow, omitted) = (next, without),
             Some(found) => {
                 (advice.trials, advice.failures) = (found.seen.trials, found.seen.failures);
+                (advice.omitted_trials, advice.omitted_failures) =
+                    (found.omitted.trials, found.omitted.failures);
                 (advice.model, advice.confirmed, advice.rate, advice.error) = (found.model, 0, 0.0, 0.0);
-                "gpu".clone_into(&mut advice.needed);
+                advice.needed = found.needed;
             }
             None => nothing_known.push(advice.site),
         }

@@ -23,7 +23,7 @@ use crate::plain::{Plain, conflicts, plain};
 use crate::racing;
 use crate::rates::{ALPHA, CAP, Limits, Rate};
 use crate::redundant::{Ablation, ablate, omitting};
-use crate::report::{Assurance, FenceNeed, Needed, Report, ScopeAdvice, Step, Verified};
+use crate::report::{Assurance, FenceNeed, Needed, NeededScope, Report, ScopeAdvice, Step, Verified};
 use crate::round::{Fence, with_answer};
 use crate::scope::narrow_scopes;
 use crate::subject::{Subject, under};
@@ -120,7 +120,7 @@ pub async fn search<T: Trials>(
             scopes = narrow_scopes(&bench, subject, &without, &needed, &inserted).await?;
             let does = |place: &&&Place| {
                 let own = |advice: &&ScopeAdvice| !advice.inserted && place.is_called(&advice.place, false);
-                scopes.iter().find(own).is_some_and(|advice| advice.needed == "cta")
+                scopes.iter().find(own).is_some_and(|advice| advice.needed == NeededScope::Cta)
             };
             narrower = needed.iter().filter(does).map(|&place| place.clone()).collect();
             let Ablation { needed, redundant, .. } = &ablation;
@@ -132,14 +132,14 @@ pub async fn search<T: Trials>(
     if hidden > 0 {
         // What did not show may have been in those trials.
         ablation = Ablation::default();
-        scopes.retain(|advice: &ScopeAdvice| advice.needed != "cta");
+        scopes.retain(|advice: &ScopeAdvice| advice.needed != NeededScope::Cta);
         needs.retain(|need: &FenceNeed| need.needed == Needed::Both);
         can_go.clear();
         narrower.clear();
     }
     for fence in &mut answer {
         let does = |advice: &&ScopeAdvice| advice.inserted && fence.place.is_called(&advice.place, true);
-        fence.narrow |= scopes.iter().find(does).is_some_and(|advice| advice.needed == "cta");
+        fence.narrow |= scopes.iter().find(does).is_some_and(|advice| advice.needed == NeededScope::Cta);
     }
     let confidence = match &unresolved {
         _ if hidden > 0 => 0.0,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use bugaroo_bisect::report::CompiledIn;
-use bugaroo_bisect::{Order, Report, Searched, Step, compiled, journal, search_program};
+use bugaroo_bisect::{NeededScope, Order, Report, Searched, Step, compiled, journal, search_program};
 use bugaroo_harness::{
     Finding, Interrupt, Oracle, Settings, Suppressions, Variation, campaign, progress, runtime,
 };
@@ -130,7 +130,8 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     if *apply {
         self::apply(&searched)?;
     }
-    let narrower = report.scope_advice.iter().any(|advice| advice.needed == "cta" && !advice.inserted);
+    let narrower =
+        report.scope_advice.iter().any(|advice| advice.needed == NeededScope::Cta && !advice.inserted);
     let clean = found.is_empty()
         && report.missing.is_empty()
         && report.redundant.is_empty()

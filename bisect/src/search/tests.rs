@@ -4,7 +4,7 @@
 use bugaroo_protocol::{Model, Space};
 
 use crate::model::{Bug, Coins, Own, Program, found, report, report_on, subject};
-use crate::report::{Needed, Report};
+use crate::report::{Needed, NeededScope, Report};
 
 fn bug(space: Space, kernel: &'static str, cures: &[&[u32]], rate: f64) -> Bug {
     Bug { space, kernel, cures: cures.iter().map(|cure| cure.to_vec()).collect(), rate }
@@ -196,7 +196,7 @@ fn nothing_is_concluded_where_the_model_forgot() {
     assert!(report.forgetful > 0);
     assert_eq!(found(&report), [(10, "global", Some("alpha"))]);
     assert!(report.redundant.is_empty() && report.minimal_sets.is_empty());
-    assert!(report.scope_advice.iter().all(|advice| advice.needed != "cta"));
+    assert!(report.scope_advice.iter().all(|advice| advice.needed != NeededScope::Cta));
     assert_eq!((report.missing[0].confidence, report.assurance.error), (0.0, 1.0));
     assert!(report.caveats.iter().any(|caveat| caveat.contains("--model-memory")));
 }
@@ -212,7 +212,7 @@ fn nothing_is_concluded_where_trials_were_slow() {
     assert!(report.untold > 0);
     assert_eq!(found(&report), [(10, "global", Some("alpha"))]);
     assert!(report.redundant.is_empty() && report.minimal_sets.is_empty());
-    assert!(report.scope_advice.iter().all(|advice| advice.needed != "cta"));
+    assert!(report.scope_advice.iter().all(|advice| advice.needed != NeededScope::Cta));
     assert_eq!((report.missing[0].confidence, report.assurance.error), (0.0, 1.0));
     assert!(report.caveats.iter().any(|caveat| caveat.contains("still at work")));
 }

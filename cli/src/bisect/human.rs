@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use bugaroo_bisect::report::{CompiledIn, OwnFence};
-use bugaroo_bisect::{Diagnosis, FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice, SourceText};
+use bugaroo_bisect::{
+    Diagnosis, FenceNeed, Missing, Needed, NeededScope, Redundant, Report, ScopeAdvice, SourceText,
+};
 use bugaroo_harness::Target;
 use bugaroo_harness::names::demangled;
 use bugaroo_protocol::{Model, SourceLine};
@@ -213,12 +215,22 @@ fn redundant_fence(fence: &Redundant, target: &Target) -> String {
 fn scope(advice: &ScopeAdvice, target: &Target) -> String {
     let model = run::model(advice.model);
     let name = place(advice.source.as_ref(), advice.ptx_line);
-    if advice.needed != "cta" {
-        return format!(
-            "the fence at {name} needs scope gpu (observed: {} of {} trials fail with __threadfence_block() under \
-             {model})\n",
-            advice.failures, advice.trials
-        );
+    let ScopeAdvice { trials, failures, omitted_trials, omitted_failures, .. } = advice;
+    match advice.needed {
+        NeededScope::Gpu => {
+            return format!(
+                "the fence at {name} needs scope gpu (observed: {failures} of {trials} trials fail with \
+                 __threadfence_block() under {model})\n"
+            );
+        }
+        NeededScope::Unknown => {
+            return format!(
+                "whether the fence at {name} needs scope gpu is not known: none of {trials} trials fails with \
+                 __threadfence_block() under {model}, but without the fence {omitted_failures} of {omitted_trials} do, \
+                 which is too few to compare (more --trials may tell)\n"
+            );
+        }
+        NeededScope::Cta => {}
     }
     let title = "__threadfence_block() may do: no trial failed with it".to_owned();
     let also = match (advice.model, advice.confirmed) {
@@ -227,8 +239,9 @@ fn scope(advice: &ScopeAdvice, target: &Target) -> String {
         (_, confirmed) => format!(", and {confirmed} under ptx"),
     };
     let words = format!(
-        "narrow it, if you know why it may be (site {}, PTX line {}{}; model {model}, {} trials passed{also}; a failure \
-         that shows in 1 of {:.0} or more was missed with a probability of at most {:.3})",
+        "narrow it, if you know why it may be (site {}, PTX line {}{}; model {model}, {} trials passed{also}; without the \
+         fence {omitted_failures} of {omitted_trials} fail; a failure as frequent, or one that shows in 1 of {:.0} or more, was \
+         missed with a probability of at most {:.3})",
         advice.site,
         advice.ptx_line,
         copies(advice.sites.len()),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bugaroo_bisect::report::{Assurance, ByModel, CompiledIn, OwnFence, PatchHunk, Verified};
-use bugaroo_bisect::{FenceNeed, Missing, Needed, Redundant, Report, ScopeAdvice};
+use bugaroo_bisect::{FenceNeed, Missing, Needed, NeededScope, Redundant, Report, ScopeAdvice};
 use bugaroo_harness::Target;
 use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine};
 
@@ -40,7 +40,7 @@ fn redundant(index: u32, at: Option<SourceLine>) -> Redundant {
     }
 }
 
-fn advice(at: u32, needed: &str) -> ScopeAdvice {
+fn advice(at: u32, needed: NeededScope) -> ScopeAdvice {
     ScopeAdvice {
         site: id(at),
         sites: vec![id(at)],
@@ -49,10 +49,12 @@ fn advice(at: u32, needed: &str) -> ScopeAdvice {
         inserted: false,
         place: format!("k.cu:{at}"),
         scope: "gpu".to_owned(),
-        needed: needed.to_owned(),
+        needed,
         model: Model::StoreBuffer,
         trials: 3451,
-        failures: u64::from(needed == "gpu"),
+        failures: u64::from(needed == NeededScope::Gpu),
+        omitted_trials: 400,
+        omitted_failures: 4,
         confirmed: 0,
         rate: 0.002,
         error: 0.01,
@@ -162,14 +164,21 @@ fn without_a_source_words_have_to_do() {
 
 #[test]
 fn a_fence_that_is_too_wide_is_narrowed() {
-    let text = words(&Report { scope_advice: vec![advice(2, "cta"), advice(3, "gpu")], ..report() });
+    let text = words(&Report {
+        scope_advice: vec![advice(2, NeededScope::Cta), advice(3, NeededScope::Gpu)],
+        ..report()
+    });
     assert!(text.contains("__threadfence_block() may do"), "{text}");
-    assert!(text.contains("model store-buffer, 3451 trials passed; store side only; a failure"), "{text}");
-    assert!(text.contains("1 of 500 or more was missed with a probability of at most 0.010"), "{text}");
-    let confirmed = ScopeAdvice { confirmed: 2301, ..advice(2, "cta") };
+    assert!(text.contains("model store-buffer, 3451 trials passed; store side only; without the fence 4 of 400 fail; a failure"), "{text}");
+    assert!(text.contains("1 of 500 or more, was missed with a probability of at most 0.010"), "{text}");
+    let confirmed = ScopeAdvice { confirmed: 2301, ..advice(2, NeededScope::Cta) };
     let more = words(&Report { scope_advice: vec![confirmed], ..report() });
-    assert!(more.contains("3451 trials passed, and 2301 under ptx; a failure"), "{more}");
+    assert!(more.contains("3451 trials passed, and 2301 under ptx; without the fence"), "{more}");
     assert!(text.contains("k.cu:3 needs scope gpu (observed: 1 of 3451 trials fail"), "{text}");
+    let unknown = words(&Report { scope_advice: vec![advice(2, NeededScope::Unknown)], ..report() });
+    assert!(unknown.contains("k.cu:2 needs scope gpu is not known: none of 3451 trials fails"), "{unknown}");
+    assert!(unknown.contains("without the fence 4 of 400 do"), "{unknown}");
+    assert!(!unknown.contains("may do"), "{unknown}");
 }
 
 #[test]
