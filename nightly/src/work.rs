@@ -187,6 +187,8 @@ impl Work<'_> {
     async fn units(&mut self) -> Result<Vec<Unit>, WorkError> {
         let Job { plan, store, key, shard, .. } = self.job;
         let done = store.done(key).await?;
+        // What an earlier start of this night has found out is not found out again where nothing is left to run.
+        let mut earlier = store.program_facts(key, shard.index).await?;
         let row = store.night_row(key).await?;
         let past = match &row {
             Some(row) => store.before(&key.plan, row).await?,
@@ -217,7 +219,8 @@ impl Work<'_> {
                 facts.push((cell.key.clone(), CellFacts { place, kind, variation, planned: cell.trials }));
             }
             store.tell_cells(key, &program.name, &facts).await?;
-            let facts = ProgramFacts { place: at, run: program.run.clone(), ..ProgramFacts::default() };
+            let earlier = earlier.remove(&program.name).unwrap_or_default();
+            let facts = ProgramFacts { place: at, run: program.run.clone(), ..earlier };
             store.tell_program(key, shard.index, &program.name, &facts).await?;
             self.facts.insert(at, facts);
         }
@@ -299,6 +302,7 @@ impl Work<'_> {
                     );
                     facts.sha256 = stated.app_sha256;
                     facts.baseline_ms = Some(ready.baseline.duration_ms);
+                    facts.error = None;
                     self.ready.insert(at, ready);
                 }
                 Err(error) => {

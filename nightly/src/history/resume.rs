@@ -96,6 +96,23 @@ impl Store {
         Ok(kept.into_values().filter(|run| !run.trials.is_empty()).collect())
     }
 
+    /// What this shard has found out of the programs of a night so far, by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn program_facts(
+        &self,
+        key: &Key,
+        shard: u32,
+    ) -> Result<BTreeMap<String, super::ProgramFacts>, StoreError> {
+        let text = "SELECT program, facts FROM program WHERE plan = $1 AND label = $2 AND shard = $3";
+        let query = sqlx::query(text).bind(&key.plan).bind(&key.label).bind(i64::from(shard));
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.query(error))?;
+        rows.iter()
+            .map(|row| Ok((self.get(row, "program")?, self.json(&self.get::<String>(row, "facts")?)?)))
+            .collect()
+    }
+
     /// SHA-256 of the programs' files in the night before this one.
     ///
     /// # Errors
