@@ -1,11 +1,9 @@
 //! Mbarriers and asynchronous copies.
 
-mod writer;
-
+use crate::writer::{ALL, Read, Write, Writer};
 use bugaroo_barriers::Verdict;
 use bugaroo_barriers::program::{Action, Completion, Fenced, GroupKind};
 use bugaroo_barriers::verdict::{Misuse, RaceKind, RecyclingRule, Resource};
-use writer::{ALL, Read, Write, Writer};
 
 const FULL: u32 = 4096;
 const EMPTY: u32 = 4160;

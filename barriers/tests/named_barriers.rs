@@ -1,11 +1,9 @@
 //! Programs with named barriers, and what the checker has to say about them.
 
-mod writer;
-
+use crate::writer::{ALL, Atomic, Read, Write, Writer};
 use bugaroo_barriers::program::{Action, Count, Values};
 use bugaroo_barriers::verdict::{Misuse, RaceKind, RecyclingRule, Resource};
 use bugaroo_barriers::{Shape, Verdict};
-use writer::{ALL, Atomic, Read, Write, Writer};
 
 const fn named(id: u32) -> Resource {
     Resource::Named { cta: 0, id }

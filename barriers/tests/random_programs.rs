@@ -1,10 +1,7 @@
 //! Small random programs: the efficient form, the reference and the exploration of all interleavings agree.
 
-mod generate;
-mod reference;
-
-use generate::{Generated, Options, Random};
-use reference::{Reference, explore, reference};
+use crate::generate::{Generated, Options, Random};
+use crate::reference::{Reference, explore, reference};
 
 use bugaroo_barriers::verdict::Misuse;
 use bugaroo_barriers::{Verdict, check, racing_pairs};
@@ -74,7 +71,7 @@ fn run(options: &Options, seeds: std::ops::Range<u64>) -> Seen {
     let mut seen = Seen::default();
     for seed in seeds {
         let mut random = Random::new(seed);
-        let generated = generate::program(&mut random, options);
+        let generated = crate::generate::program(&mut random, options);
         compare(&generated, &mut random, &mut seen, seed);
     }
     seen
@@ -119,7 +116,7 @@ fn copies_that_complete_on_mbarriers() {
     let (mut verified, mut exact, mut good) = (0, 0, 0);
     for seed in 4_000_000..4_008_000 {
         let mut random = Random::new(seed);
-        let generated = generate::program(&mut random, &options);
+        let generated = crate::generate::program(&mut random, &options);
         let context = || format!("seed {seed}: {generated:#?}");
         let report = check(&generated.program);
         let everything = explore(&generated.cta, STATES).expect("small programs");
@@ -149,7 +146,7 @@ fn copies_in_groups() {
     let (mut verified, mut racing) = (0, 0);
     for seed in 5_000_000..5_008_000 {
         let mut random = Random::new(seed);
-        let generated = generate::program(&mut random, &Options::groups());
+        let generated = crate::generate::program(&mut random, &Options::groups());
         let context = || format!("seed {seed}: {generated:#?}");
         let report = check(&generated.program);
         let everything = explore(&generated.cta, STATES).expect("small programs");
@@ -174,7 +171,7 @@ fn products_of_a_warpgroup() {
     let (mut verified, mut exact, mut good, mut refused) = (0, 0, 0, 0);
     for seed in 6_000_000..6_012_000 {
         let mut random = Random::new(seed);
-        let generated = generate::program(&mut random, &Options::products());
+        let generated = crate::generate::program(&mut random, &Options::products());
         let context = || format!("seed {seed}: {generated:#?}");
         let report = check(&generated.program);
         let Some(everything) = explore(&generated.cta, STATES) else { continue };

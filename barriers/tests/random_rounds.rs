@@ -1,11 +1,9 @@
 //! Random kernels with loops around barriers whose number of rounds is not known, against runs with many numbers of rounds.
 //! `BUGAROO_ROUNDS=N` looks at that many kernels.
 
-mod random;
-
+use crate::random::Random;
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
-use random::Random;
 use std::fmt::Write;
 
 struct Maker {

@@ -1,11 +1,9 @@
 //! Random producers and consumers, and pipelines of copies, whose number of rounds is not known, against runs with many numbers of rounds.
 //! `BUGAROO_STAGES=N` looks at that many kernels.
 
-mod random;
-
+use crate::random::Random;
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
-use random::Random;
 use std::fmt::Write;
 
 /// How one role hands over to the next.

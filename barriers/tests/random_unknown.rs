@@ -1,11 +1,9 @@
 //! Small random kernels with branches on unknown values, against exploration of all inputs: each unknown number is 0 or 1, for each
 //! thread by itself where it was loaded. `BUGAROO_UNKNOWN=N` looks at that many kernels.
 
-mod random;
-
+use crate::random::Random;
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
-use random::Random;
 use std::fmt::Write;
 
 /// Inputs: two numbers that all threads share, one that each of the two threads has for itself.

@@ -1,13 +1,11 @@
 //! How warps arrive at named barriers: the virtual GPU, the verifier and the exploration of all interleavings agree on random
 //! programs with counts, subsets, early exits, arrivals and divergence. `BUGAROO_PROGRAMS` sets how many.
 
-mod arrivals;
-
 use std::collections::BTreeMap;
 
-use arrivals::explore::{Everything, explore};
-use arrivals::generate::{Random, program};
-use arrivals::{Cta, Line, What};
+use crate::arrivals::explore::{Everything, explore};
+use crate::arrivals::generate::{Random, program};
+use crate::arrivals::{Cta, Line, What};
 
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};

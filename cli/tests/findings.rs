@@ -1,8 +1,6 @@
 //! What is said of errors of kernels, of programs that fails without injection, and by JSON for every exit code.
 
-mod common;
-
-use common::{Place, end};
+use crate::common::{Place, end};
 use serde_json::{Value, json};
 
 #[test]
@@ -76,7 +74,7 @@ fn distinct_faults_are_bounded_and_it_is_said() {
 fn a_search_tells_faults_too() {
     let place = Place::new();
     let mut bisect =
-        place.command(&["bisect", "--trials", "4", "--format", "json", &common::app(), "faulty"]);
+        place.command(&["bisect", "--trials", "4", "--format", "json", &crate::common::app(), "faulty"]);
     let json = end(&mut bisect).exits(1).json();
     assert_eq!(json["findings"][0]["kind"], "illegal-address");
     assert_eq!(json["missing"], json!([]));
@@ -108,8 +106,15 @@ fn failing_under_some_schedules_is_a_finding() {
         .prints("a race or a missing barrier that needs no weak memory")
         .prints("it said: wrong");
     // A search looks for no fence, and says why.
-    let mut bisect =
-        place.command(&["bisect", "--format", "json", "--error-exitcode", "9", &common::app(), "racy"]);
+    let mut bisect = place.command(&[
+        "bisect",
+        "--format",
+        "json",
+        "--error-exitcode",
+        "9",
+        &crate::common::app(),
+        "racy",
+    ]);
     let json = end(&mut bisect).exits(9).json();
     assert!(json["unresolved"].as_str().unwrap().contains("it is not a missing fence"), "{json:#}");
     assert_eq!((&json["missing"], &json["patch"]), (&json!([]), &json!("")));
@@ -148,7 +153,7 @@ fn json_is_printed_for_every_exit_code() {
         assert_eq!((&json["schema"], &json["exit_code"]), (&json!(1), &json!(code)), "{ended:#?}");
         assert!(json["error"].as_str().is_some_and(|error| error.contains(part)), "{part:?} in {ended:#?}");
     };
-    let app = common::app();
+    let app = crate::common::app();
     error(&["run", "--format", "json", "--bogus", &app], 2, "unexpected argument '--bogus'");
     error(&["run", "--pw", "7", "--format=json", &app], 2, "a probability is from 0 to 1");
     error(&["bisect", "--format", "json"], 2, "required arguments were not provided");

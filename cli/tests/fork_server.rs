@@ -1,13 +1,11 @@
 //! The fork server on real programs, through the built `libcuda.so`: trials come out as with a process each, and
 //! nothing is left running.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Ended, Place, end, until, wait};
+use crate::common::{Ended, Place, end, until, wait};
 use serde_json::Value;
 
 /// A built program, beside the built `bugaroo`.

@@ -1,7 +1,5 @@
 //! Kernels that wait for ever, and kernels that wait for somebody outside, as `bugaroo run` tells of them.
 
-mod common;
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -9,7 +7,7 @@ use tempfile::TempDir;
 
 /// The program, built once for each test, if it can be.
 fn program() -> Option<(TempDir, PathBuf)> {
-    common::nvcc::program("hangs/program.cu")
+    crate::common::nvcc::program("hangs/program.cu")
 }
 
 fn run((folder, program): &(TempDir, PathBuf), options: &[&str], which: &str) -> (Option<i32>, String) {

@@ -1,7 +1,5 @@
 //! Programs that nvcc built, in all ways that it links the runtime, as `bugaroo run` runs them.
 
-mod common;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -25,7 +23,7 @@ impl Site {
             let file = built.with_file_name(file);
             assert!(file.exists(), "{} is missing: build the whole workspace first", file.display());
         }
-        let (toolkit, folder) = common::nvcc::toolkit()?;
+        let (toolkit, folder) = crate::common::nvcc::toolkit()?;
         Some(Site { folder, toolkit })
     }
 

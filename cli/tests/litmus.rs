@@ -1,13 +1,11 @@
 //! `bugaroo litmus`.
 
-mod common;
-
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{Place, signal, wait};
+use crate::common::{Place, signal, wait};
 use serde_json::json;
 
 /// A file of the suite.

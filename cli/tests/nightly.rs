@@ -1,13 +1,11 @@
 //! `bugaroo nightly`, `merge`, `history` and `init`, on a real program on the virtual GPU.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Ended, end, signal};
+use crate::common::{Ended, end, signal};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -102,8 +100,11 @@ fn a_night_finds_what_is_wrong_and_nothing_else() {
     let words: Vec<&str> = replay.split(' ').skip(1).collect();
     place.bugaroo(&words).exits(1);
     place.bugaroo(&["history", "--plan", "plan.toml", "wrong"]).exits(0).prints("store-buffer pw=0.75");
-    // The same again is complete.
-    place.bugaroo(&["nightly", "plan.toml", "--night", "one"]).exits(1).says("nothing is left to run");
+    // The same again is complete, and forgets nothing of what the first start has found out.
+    let again = place.bugaroo(&["nightly", "plan.toml", "--night", "one"]).exits(1);
+    again.says("nothing is left to run");
+    let junit = fs::read_to_string(place.folder.path().join("plan-reports/one/junit.xml")).unwrap();
+    assert_eq!(junit.matches("sha256").count(), 2, "{junit}");
     // The next night knows what is not new.
     let next = place.bugaroo(&["nightly", "plan.toml", "--night", "two", "--format", "json"]).exits(1).json();
     assert_eq!(next["compared_with"], "one");
@@ -186,7 +187,7 @@ fn a_signal_leaves_a_report_of_what_is_done() {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(8));
     signal(&child, libc::SIGTERM);
-    let ended = common::wait(child);
+    let ended = crate::common::wait(child);
     assert!(matches!(ended.code, Some(1 | 130)), "{ended:#?}");
     let night = ended.json();
     assert_eq!(night["complete"], false);

@@ -1,8 +1,6 @@
 //! What happens to processes and is no finding: signals from outside, trials that are slow, panics of our own, limits of
 //! the shell; and their standard input.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -10,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use common::{Ended, Place, app, end, until, wait};
+use crate::common::{Ended, Place, app, end, until, wait};
 use serde_json::{Value, json};
 
 /// The built `host_habits`, beside the built `bugaroo`.

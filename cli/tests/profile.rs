@@ -1,11 +1,9 @@
 //! `bugaroo profile`: what it counts, how it prints that, and its manners.
 
-mod common;
-
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{Ended, Place, app, end, signal, until, wait};
+use crate::common::{Ended, Place, app, end, signal, until, wait};
 use serde_json::{Value, json};
 
 /// `bugaroo profile` of the fake program.

@@ -1,11 +1,9 @@
 //! `bugaroo race`, on a program that tells of races as a driver would.
 
-mod common;
-
 use std::fs;
 use std::process::Command;
 
-use common::{Ended, Place, app, end};
+use crate::common::{Ended, Place, app, end};
 use serde_json::Value;
 
 const SOURCE: &str = "\

@@ -1,8 +1,6 @@
 //! `bugaroo replay`.
 
-mod common;
-
-use common::{Place, wait};
+use crate::common::{Place, wait};
 
 #[test]
 fn every_trial_goes_as_recorded() {
@@ -27,7 +25,7 @@ fn from_another_directory() {
     wait(place.start(&["--trials", "2"], &["odd"])).exits(1);
     let run = place.path("run");
     let mut command = place.command(&["replay", run.to_str().unwrap(), "0"]);
-    common::end(command.current_dir("/")).exits(1).prints("as recorded");
+    crate::common::end(command.current_dir("/")).exits(1).prints("as recorded");
 }
 
 #[test]

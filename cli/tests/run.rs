@@ -1,8 +1,6 @@
 //! `bugaroo run`: outcomes, exit codes, what is printed.
 
-mod common;
-
-use common::{Place, app, end};
+use crate::common::{Place, app, end};
 use serde_json::{Value, json};
 
 /// The outcomes of 8 trials of a behaviour.

@@ -1,11 +1,9 @@
 //! Run directories: killed, resumed, interrupted, damaged.
 
-mod common;
-
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-use common::{Place, app, signal, until, wait};
+use crate::common::{Place, app, signal, until, wait};
 
 const OPTIONS: [&str; 4] = ["--trials", "300", "--pw", "0.5,1"];
 

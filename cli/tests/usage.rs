@@ -1,13 +1,11 @@
 //! Command lines that will not do, the smaller commands, and manners.
 
-mod common;
-
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use common::{Place, app, end};
+use crate::common::{Place, app, end};
 
 #[test]
 fn programs_that_are_none() {

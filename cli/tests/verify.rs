@@ -1,10 +1,8 @@
 //! `bugaroo verify`: exit codes, what is printed, JSON, pictures.
 
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::common::Place;
 
 /// One of the verifier's example files.
 fn kernels(file: &str) -> String {

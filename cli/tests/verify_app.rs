@@ -1,12 +1,10 @@
 //! `bugaroo verify APP`: kernels of programs, as they launch them.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use common::{Ended, Place, end, signal, until, wait};
+use crate::common::{Ended, Place, end, signal, until, wait};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -42,7 +40,7 @@ fn verdicts(json: &Value) -> Vec<(String, String, u64)> {
 }
 
 fn program() -> Option<(TempDir, PathBuf)> {
-    common::nvcc::program("verify_app/program.cu")
+    crate::common::nvcc::program("verify_app/program.cu")
 }
 
 #[test]

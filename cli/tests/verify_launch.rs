@@ -1,10 +1,8 @@
 //! `bugaroo verify`: what the launch fixes: parameters, blocks, clusters; and what is said where it is not given.
 
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::common::Place;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 

@@ -1,10 +1,8 @@
 //! `bugaroo verify`: accesses that PTX calls morally strong do not race, and what they read is open.
 
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::common::Place;
 
 /// Warp 0 stores to a word of shared memory; warp 1 loads from there.
 fn kernel(store: &str, load: &str, behind: &str) -> String {

@@ -1,9 +1,7 @@
 //! The approximations against f64 arithmetic: the ISA's bounds over dense samples, its tables of special
 //! values, `.ftz`, and the same bits from every instantiation.
 
-mod alu_support;
-
-use alu_support::{Call, Numbers, Row, edges, execute, isas, row, shape};
+use crate::alu_support::{Call, Numbers, Row, edges, execute, isas, row, shape};
 use bugaroo_ptx::op::{Op, Precision};
 use bugaroo_ptx::types::Type;
 use bugaroo_simulator::alu::select;

@@ -1,8 +1,6 @@
 //! Logic, shifts, bit fields, bytes, truth tables and predicates against the ISA's own bit-by-bit definitions.
 
-mod alu_support;
-
-use alu_support::{Numbers, Row, check, edge_pairs, integer, row, shape, signed, wrap};
+use crate::alu_support::{Numbers, Row, check, edge_pairs, integer, row, shape, signed, wrap};
 use bugaroo_ptx::op::{Op, PrmtMode};
 use bugaroo_ptx::types::Type;
 use bugaroo_simulator::alu::{Shape, Width};

@@ -1,10 +1,8 @@
 //! setp and set of every relation, type, combination and destination against the definitions.
 
-mod alu_support;
-
 use std::cmp::Ordering;
 
-use alu_support::{Numbers, Row, check, edge_pairs, integer, row, shape};
+use crate::alu_support::{Numbers, Row, check, edge_pairs, integer, row, shape};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{BoolOp, Compare, Type};
 use bugaroo_simulator::alu::{Isa, Shape, Width, select};

@@ -1,8 +1,6 @@
 //! cvt between all types, in registers of all widths that the ISA allows, against `rustc_apfloat`.
 
-mod alu_support;
-
-use alu_support::{Numbers, Row, check, edges, integer, limits, row, value};
+use crate::alu_support::{Numbers, Row, check, edges, integer, limits, row, value};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Rounding, Type};
 use bugaroo_simulator::alu::{Isa, Shape, Width, select};
@@ -149,7 +147,7 @@ fn reference(form: Form, bits: u64, register: Width) -> u64 {
 fn forms(dst: Type, src: Type) -> Vec<Form> {
     let plain = Form { dst, src, rnd: None, int_rnd: false, ftz: false, sat: false, relu: false };
     let mut forms = Vec::new();
-    let precision = |ty| alu_support::format(ty).map_or(0, |(_, fraction)| fraction);
+    let precision = |ty| crate::alu_support::format(ty).map_or(0, |(_, fraction)| fraction);
     match (FLOATS.contains(&src), FLOATS.contains(&dst)) {
         (false, false) => forms.push(plain),
         (false, true) => forms.extend(MODES.map(|rnd| Form { rnd: Some(rnd), ..plain })),
@@ -263,7 +261,7 @@ proptest! {
                 for relu in [false, true] {
                     let form = Form { dst: half, src: Type::F32, rnd: Some(rnd), int_rnd: false, ftz: false, sat: false, relu };
                     let op = Op::Cvt { dst, src: Type::F32, rnd: Some(rnd), int_rnd: false, ftz: false, sat: false, relu };
-                    check(&op, &alu_support::shape(dst, &[Type::F32, Type::F32]), &[a, b], |x| {
+                    check(&op, &crate::alu_support::shape(dst, &[Type::F32, Type::F32]), &[a, b], |x| {
                         (reference(form, x[0], Width::W16) << 16 | reference(form, x[1], Width::W16), None)
                     });
                 }
@@ -292,8 +290,8 @@ fn every_half_to_every_float() {
             let row = std::array::from_fn(|i| base * 32 + i as u64);
             for dst in [Type::F32, Type::F64] {
                 let form = Form { dst, src, rnd: None, int_rnd: false, ftz: false, sat: false, relu: false };
-                check(&form.op(), &alu_support::shape(dst, &[src]), &[row], |x| {
-                    (reference(form, x[0], alu_support::width(dst)), None)
+                check(&form.op(), &crate::alu_support::shape(dst, &[src]), &[row], |x| {
+                    (reference(form, x[0], crate::alu_support::width(dst)), None)
                 });
             }
         }

@@ -1,9 +1,7 @@
 //! Floating-point arithmetic of all formats in all rounding modes against `rustc_apfloat`, LLVM's software
 //! floats; roots, which that lacks, by squaring in 113 bits.
 
-mod alu_support;
-
-use alu_support::{Numbers, Row, check, edge_pairs, edges, format, row, shape};
+use crate::alu_support::{Numbers, Row, check, edge_pairs, edges, format, row, shape};
 use bugaroo_ptx::op::{Op, Precision, TestpKind};
 use bugaroo_ptx::types::{Rounding, Type};
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! Integer arithmetic and carry chains against 128-bit arithmetic.
 
-mod alu_support;
-
-use alu_support::{Numbers, Row, check, edge_pairs, integer, limits, row, shape, signed, wrap};
+use crate::alu_support::{Numbers, Row, check, edge_pairs, integer, limits, row, shape, signed, wrap};
 use bugaroo_ptx::op::{Op, Part, Precision};
 use bugaroo_ptx::types::{Rounding, Type};
 use bugaroo_simulator::alu::Width;

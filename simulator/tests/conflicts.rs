@@ -1,9 +1,7 @@
 //! Conflicts: each kind is found where it is, and in the clean twin there is none.
 
-mod conflict_support;
-
+use crate::conflict_support::{Launch, all_kinds, found, kinds, text};
 use bugaroo_simulator::conflicts::{Kind, Relation, What};
-use conflict_support::{Launch, all_kinds, found, kinds, text};
 
 /// `count++` by all threads.
 const BUMP: &str = "ld{}.u32 %r5, [{at}];\nadd.u32 %r5, %r5, 1;\nst{}.u32 [{at}], %r5;";

@@ -1,8 +1,6 @@
 //! A recorder changes nothing: the same end, the same counts (turns among them), and the same memory with it and without.
 
-mod conflict_support;
-
-use conflict_support::{Launch, text};
+use crate::conflict_support::{Launch, text};
 
 /// Loads, stores, atomics, fences whose guard does not hold, barriers, divergence, and shuffles.
 fn mixed() -> String {

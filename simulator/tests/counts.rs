@@ -1,9 +1,7 @@
 //! What a launch counts, against numbers that follow from the kernels' text.
 
-mod support;
-
+use crate::support::Device;
 use bugaroo_simulator::{Counts, End};
-use support::Device;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 

@@ -1,14 +1,10 @@
 //! printf, assert and malloc of device code, calls by pointer, recursion, structures by value, local memory that
 //! grows: as nvcc compiles them, plain and with stores delayed.
 
-mod injected;
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::injected::{Argument, Injection, Outcome, Prepared, Work, run, run_original, words};
+use crate::support::Device;
 use bugaroo_device_handlers::Model;
 use bugaroo_simulator::{End, FaultKind, LaunchSpec, RandomScheduler, Stream, launch};
-use injected::{Argument, Injection, Outcome, Prepared, Work, run, run_original, words};
-use support::Device;
 
 const PTX: &str = include_str!("kernels/device_functions.ptx");
 

@@ -1,12 +1,10 @@
 //! The engine as a whole: determinism, what schedules show, waves, limits.
 
-mod support;
-
+use crate::support::Device;
 use bugaroo_simulator::{
     Activity, DeviceConfig, End, FaultKind, LaunchError, LaunchSpec, LoadError, Memory, Program,
     RandomScheduler, launch,
 };
-use support::Device;
 
 const HEAD: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";
 

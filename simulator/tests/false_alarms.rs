@@ -1,12 +1,10 @@
 //! Where the paper's Algorithm 1 raises a false alarm: `tests/kernels/false_alarms.cu` holds programs that are
 //! right under the PTX memory model. Under model bugaroo they give wrong results, under store-buffer never.
 
-mod injected;
-
 use std::sync::LazyLock;
 
+use crate::injected::{Injection, Prepared, Work, run, run_original, words};
 use bugaroo_device_handlers::Model;
-use injected::{Injection, Prepared, Work, run, run_original, words};
 
 static KERNELS: LazyLock<Prepared> =
     LazyLock::new(|| Prepared::new(include_str!("kernels/false_alarms.ptx")));

@@ -1,14 +1,13 @@
 //! Asynchronous copies that complete late, and what store buffers do around barriers in memory.
 
-mod injected;
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::injected::{
+    Argument, Injection, Prepared, Work, in_both_forms, natively, run, run_original, words,
+};
+use crate::support::Device;
 use bugaroo_device_handlers::Model;
 use bugaroo_simulator::{Activity, DeviceConfig, End};
-use injected::{Argument, Injection, Prepared, Work, in_both_forms, natively, run, run_original, words};
-use support::Device;
 
 /// A kernel of one warp: each thread's word of shared memory is 7, `body` does something with it, `in` and
 /// the barrier, and `out` gets what the thread of the next number left there.

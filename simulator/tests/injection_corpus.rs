@@ -1,9 +1,9 @@
 //! The injector's corpus, run: kernels that nvcc compiled give the same result whatever is delayed.
 
-mod injected;
-
+use crate::injected::{
+    Argument, Injection, Prepared, Work, in_both_forms, run, run_original, under_ptx, words,
+};
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, under_ptx, words};
 
 macro_rules! corpus {
     ($name:literal) => {

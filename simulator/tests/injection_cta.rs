@@ -4,16 +4,14 @@
 //! the same block, or before a fence or release of wider scope, is seen behind it); what it allows is: other
 //! blocks miss a store that only the block's own barriers order.
 
-mod injected;
-
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use bugaroo_device_handlers::Model;
-use injected::{
+use crate::injected::{
     Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, under_ptx,
     words,
 };
+use bugaroo_device_handlers::Model;
 use proptest::prelude::*;
 
 static KERNELS: LazyLock<Prepared> = LazyLock::new(|| Prepared::new(include_str!("kernels/cta.ptx")));

@@ -1,10 +1,8 @@
 //! The first program under test, as kernels: a lock whose unlock lacks its fence is found out under both
 //! models, and one that has it never fails. `cbe_dot` itself is tried end to end elsewhere.
 
-mod injected;
-
+use crate::injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, words};
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, words};
 
 const ELEMENTS: u32 = 16384;
 const TRIALS: u64 = 40;

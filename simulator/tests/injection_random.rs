@@ -5,10 +5,8 @@
 //! offsets of one small buffer, in global or shared memory, named by space or generically. Every loaded
 //! value goes into a checksum that is stored at the end.
 
-mod injected;
-
+use crate::injected::{Argument, Injection, Prepared, Work, natively, run, run_original, words};
 use bugaroo_device_handlers::Model;
-use injected::{Argument, Injection, Prepared, Work, natively, run, run_original, words};
 use proptest::prelude::*;
 
 const BYTES: u32 = 32;

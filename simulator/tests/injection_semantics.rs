@@ -1,15 +1,13 @@
 //! What injected store buffers do, kernel by kernel: `tests/kernels/injection.cu`.
 
-mod injected;
-
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use bugaroo_device_handlers::{Model, coin, threshold};
-use bugaroo_simulator::End;
-use injected::{
+use crate::injected::{
     Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, words,
 };
+use bugaroo_device_handlers::{Model, coin, threshold};
+use bugaroo_simulator::End;
 
 static KERNELS: LazyLock<Prepared> = LazyLock::new(|| Prepared::new(include_str!("kernels/injection.ptx")));
 

@@ -3,14 +3,12 @@
 //!
 //! `BUGAROO_LITMUS_TRIALS` sets the trials of each test (default 2,000).
 
-mod model_ptx;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model_ptx::{Final, Op, Test, axioms, run};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{AtomicOrder, Chances, Scope, Strength};
-use model_ptx::{Final, Op, Test, axioms, run};
 
 fn scope(word: &str) -> Scope {
     match word {

@@ -1,14 +1,12 @@
 //! What model `ptx` keeps: locations are told apart by block, nothing that somebody can still read is forgotten however
 //! much is written, and where memory runs short that is counted.
 
-mod injected;
-
+use crate::injected::{Injection, Prepared, Work, run, run_original, under_ptx, words};
 use bugaroo_device_handlers::Model;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::model::ptx::{
     Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey,
 };
-use injected::{Injection, Prepared, Work, run, run_original, under_ptx, words};
 
 /// Memory that is there as far as it is written to.
 #[derive(Default)]

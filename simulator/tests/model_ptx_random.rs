@@ -3,13 +3,11 @@
 //!
 //! `BUGAROO_RANDOM_PROGRAMS` sets how many (default 1,500).
 
-mod model_ptx;
-
+use crate::model_ptx::axioms::allowed;
+use crate::model_ptx::{Op, Test, run};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{AtomicOrder, Chances, Scope, Strength};
-use model_ptx::axioms::allowed;
-use model_ptx::{Op, Test, run};
 
 struct Draw(Rng);
 

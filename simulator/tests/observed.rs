@@ -1,15 +1,13 @@
 //! Whoever looks on changes nothing, is told what the contract says, and what it is told is what memory holds.
 
-mod observed_support;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::observed_support::checker::Checker;
+use crate::observed_support::{Launch, MODELS, text};
 use bugaroo_semantics::event::{Access, AccessKind, Event, Memory};
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::End;
-use observed_support::checker::Checker;
-use observed_support::{Launch, MODELS, text};
 
 /// Loads, stores, atomics, fences whose guard does not hold, barriers, divergence, and shuffles.
 fn mixed() -> String {

@@ -1,14 +1,13 @@
 //! The kernels of `tests/ptx`, with somebody looking on: they do the same, and what is told is what they do.
 
-mod observed_support;
-#[path = "support/script.rs"]
-mod script;
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::observed_support::MODELS;
+use crate::observed_support::checker::Checker;
+use crate::script::Script;
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_semantics::Wants;
 use bugaroo_simulator::model::{ptx, store_buffer};
@@ -16,9 +15,6 @@ use bugaroo_simulator::{
     AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, PctScheduler, Program,
     RandomScheduler, Scheduler, Watch,
 };
-use observed_support::MODELS;
-use observed_support::checker::Checker;
-use script::Script;
 
 #[derive(Clone, Copy, Debug)]
 struct How {
@@ -47,7 +43,7 @@ fn run(
     let mut buffers = HashMap::new();
     let mut regions = Vec::new();
     for buffer in &script.buffers {
-        let bytes = buffer.count * script::size(&buffer.ty);
+        let bytes = buffer.count * crate::script::size(&buffer.ty);
         let address = memory.alloc(bytes as u64, 256, AllocationKind::Program).expect("room");
         memory.write(address, &buffer.init).expect("allocated");
         buffers.insert(buffer.name.as_str(), address);
@@ -59,7 +55,7 @@ fn run(
         let mut params = Vec::new();
         for argument in &one.arguments {
             let value = match argument.split_once(':') {
-                Some((ty, value)) => script::encode(ty, value),
+                Some((ty, value)) => crate::script::encode(ty, value),
                 None => {
                     let (name, offset) = argument.split_once('+').unwrap_or((argument, "0"));
                     (buffers[name] + offset.parse::<u64>().expect("a number")).to_le_bytes().to_vec()
@@ -142,7 +138,7 @@ fn files_are_told() {
         let cuda = path.with_extension("cu");
         let directives =
             if cuda.exists() { std::fs::read_to_string(cuda).expect("a text") } else { text.clone() };
-        let script = script::parse(&directives);
+        let script = crate::script::parse(&directives);
         if script.refuse.is_some() || path.ends_with("endless_loop.ptx") {
             continue;
         }

@@ -1,14 +1,12 @@
 //! What is put in beside a stretch of the source stands where it has to: on all paths of random kernels, tried one by one.
 
-mod places_support;
-
 use std::collections::BTreeSet;
 
+use crate::places_support::{Kernel, Node, kernel};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_protocol::{Inserted, Insertion, Position, Side, SourceSpan};
 use bugaroo_simulator::decoded::{Kind, NO_GUARD};
 use bugaroo_simulator::{Image, Memory, Places, Program, Rng};
-use places_support::{Kernel, Node, kernel};
 
 /// What a path met last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

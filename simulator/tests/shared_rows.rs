@@ -4,10 +4,8 @@
 //! A program never reads what it has not written: a register counts as written behind a branch when it was on
 //! both ways. Lanes take ways of their own, as often as they like.
 
-mod support;
-
+use crate::support::Device;
 use bugaroo_simulator::{DeviceConfig, End, Rng};
-use support::Device;
 
 /// Registers by class: prefix and number.
 const CLASSES: [(&str, u32); 4] = [("%r", 9), ("%d", 6), ("%h", 4), ("%p", 5)];

@@ -1,15 +1,13 @@
 //! What is told of a launch without a memory model is what is told of it under one that only looks on: random programs, event by event.
 
-mod observed_support;
-
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use crate::observed_support::{Launch, text};
 use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event};
 use bugaroo_semantics::{Observer, Spares, Wants};
 use bugaroo_simulator::{End, Rng};
-use observed_support::{Launch, text};
 
 /// Writes all down.
 struct Recorder {
@@ -180,7 +178,7 @@ fn body(rng: &mut Rng) -> String {
 }
 
 /// What is told, and how the launch is left.
-fn record(launch: &Launch<'_>, wants: Wants, spares: Spares) -> (Vec<String>, observed_support::Left) {
+fn record(launch: &Launch<'_>, wants: Wants, spares: Spares) -> (Vec<String>, crate::observed_support::Left) {
     let recorder = Rc::new(RefCell::new(Recorder { wants, spares, told: Vec::new() }));
     let left = launch.run(Some(recorder.clone()));
     (std::mem::take(&mut recorder.borrow_mut().told), left)

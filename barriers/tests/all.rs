@@ -1,0 +1,32 @@
+//! The tests of the verifier in one program: a program for each would be linked for each.
+
+mod arrivals;
+mod generate;
+mod random;
+mod reference;
+mod writer;
+
+mod any_cta;
+mod asynchronous;
+mod cccl;
+mod clusters;
+mod counters;
+mod emulate;
+mod garbled;
+mod hints;
+mod hopper_mutants;
+mod named_barriers;
+mod peeled_waits;
+mod products;
+mod random_programs;
+mod random_rounds;
+mod random_stages;
+mod random_unknown;
+mod rounds;
+mod stages;
+mod tables;
+mod unasked;
+mod unknown_branches;
+mod verdicts;
+mod warp_arrivals;
+mod warpgroups;
