@@ -130,6 +130,7 @@ pub fn human(summary: &RunSummary) -> String {
     if let Some(share) = summary.without_injection {
         text += &without_injection(share);
     }
+    text += &hiding(summary);
     if !summary.findings.is_empty() {
         let directory = summary.run_dir.display().to_string();
         text.push('\n');
@@ -150,6 +151,40 @@ pub fn human(summary: &RunSummary) -> String {
     if summary.interrupted {
         let out = shell_word(&summary.run_dir.display().to_string());
         let _ = writeln!(text, "interrupted; the same command with --out {out} goes on");
+    }
+    text
+}
+
+/// What trials hide that pass by their exit code, and the oracle that would make them fail.
+fn hiding(summary: &RunSummary) -> String {
+    let mut text = String::new();
+    let cells = summary.cells.iter().enumerate();
+    for (at, CellSummary { pw, hiding, outcomes, .. }) in cells {
+        let (Some(first), Some(what), Some(oracle)) = (hiding.first, &hiding.what, &hiding.oracle) else {
+            continue;
+        };
+        let passing = outcomes.of(Outcome::Pass);
+        let mut found = Vec::new();
+        if hiding.say_failure > 0 {
+            found.push(format!("{} print that something failed", hiding.say_failure));
+        }
+        if hiding.differ > 0 {
+            found.push(format!("{} print something else than without injection", hiding.differ));
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "\nnote (p_w {pw}): {passing} trials pass by their exit code, but of these {}",
+            found.join(", and ")
+        );
+        let address = summary.address(at, first);
+        if let Some(line) = &what.says {
+            let _ = writeln!(text, "  trial {address} prints: {line}");
+        }
+        if let Some(line) = &what.lacks {
+            let _ = writeln!(text, "  trial {address} lacks:  {line}");
+        }
+        let _ = writeln!(text, "  to have such trials fail: --oracle {}", shell_word(oracle));
     }
     text
 }

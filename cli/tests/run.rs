@@ -118,6 +118,36 @@ fn oracles() {
 }
 
 #[test]
+fn what_a_pass_hides_is_told_with_the_oracle_that_would_see_it() {
+    let place = Place::new();
+    let ended = place.run(&["--trials", "8", "--pw", "0,0.75"], &["says"]).exits(0).prints("no failures");
+    let ended = ended.prints(
+        "note (p_w 0.75): 8 trials pass by their exit code, but of these 6 print that something failed",
+    );
+    let ended = ended.prints("prints: Result = FAIL").prints("lacks:  Result = PASS");
+    let ended = ended.prints("--oracle 'stdout:^Result = PASS$'");
+    assert!(!ended.stdout.contains("note (p_w 0)"), "{ended:#?}");
+    let json = place.run(&["--trials", "8", "--format", "json"], &["says"]).exits(0).json();
+    let hiding = &json["cells"][0]["hiding"];
+    assert_eq!((&hiding["say_failure"], &hiding["differ"]), (&json!(6), &json!(0)), "{json:#}");
+    // With what is proposed these trials fail, and the program without injection does not.
+    let oracle = hiding["oracle"].as_str().unwrap();
+    let (code, outcomes) = outcomes(&["--oracle", oracle], &["says"]);
+    assert_eq!((code, outcomes["wrong-result"].as_u64()), (Some(1), Some(6)));
+    // An output that differs; a run that goes on still knows.
+    let ended = place.run(&["--trials", "8", "--out", "run"], &["prints"]).exits(0);
+    let ended = ended.prints("6 print something else than without injection").prints("lacks:  sum 42");
+    assert!(!ended.stdout.contains("something failed"), "{ended:#?}");
+    let more = place.run(&["--trials", "9", "--out", "run"], &["prints"]).exits(0);
+    assert!(more.stdout.contains("print something else than without injection"), "{more:#?}");
+    // Nothing is hidden of a program that prints the same, nor where the output is judged.
+    for (oracle, behaviour) in [("exit", "pass"), ("stdout:sum", "prints"), ("none", "says")] {
+        let ended = place.run(&["--trials", "8", "--oracle", oracle], &[behaviour]).exits(0);
+        assert!(!ended.stdout.contains("note ("), "{ended:#?}");
+    }
+}
+
+#[test]
 fn until_failure_stops_at_the_first() {
     let place = Place::new();
     let options =

@@ -13,6 +13,7 @@ use crate::capture::Output;
 use crate::error::Error;
 use crate::findings::{Findings, Seen};
 use crate::fork_server::wrote_elsewhere;
+use crate::hidden::Usual;
 use crate::lockstep;
 use crate::names::{demangled, readable};
 use crate::oracle::{Oracle, Reference};
@@ -58,6 +59,9 @@ pub struct Baseline {
     /// Runs that were made.
     #[serde(default = "runs")]
     pub runs: u64,
+    /// What it prints, where nothing but its exit code is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual: Option<Usual>,
 }
 
 fn runs() -> u64 {
@@ -187,6 +191,7 @@ impl Failing {
             cannot_fork: None,
             incidents: Vec::new(),
             runs: 1,
+            usual: None,
         };
         Self { ran, counts_on_lockstep: false, baseline, sites: Vec::new() }
     }
@@ -223,6 +228,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         cannot_fork: cannot_fork(&ran),
         incidents: Vec::new(),
         runs: 1,
+        usual: None,
     };
     Seen::add(&mut baseline.incidents, &ran.report.incidents.kept);
     let sites = sites(&mut ran.report);
@@ -233,6 +239,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
     // Where outputs are compared, that is done under more schedules than these.
     let reference = baseline.reference.clone();
     let reference = (!matches!(ground.settings.oracle, Oracle::Reference)).then_some(&reference);
+    let mut outputs = vec![ran.stdout.clone()];
     for index in 1..RUNS {
         let plan = Plan {
             seed: seeds.baseline(index),
@@ -252,7 +259,9 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         if again.outcome.is_failure() {
             return Ok(Ended::Fails(Box::new(Failing { ran: again, counts_on_lockstep, baseline, sites })));
         }
+        outputs.push(again.stdout);
     }
+    baseline.usual = matches!(ground.settings.oracle, Oracle::Exit).then(|| Usual::of(&outputs));
     reporter.report(Event::BaselineEnded { baseline: &baseline });
     Ok(Ended::Passes(Box::new(baseline), sites, ran.stdout))
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use bugaroo_protocol::{Diagnosis, LaunchEnd, StaleRead};
 use serde::{Deserialize, Serialize};
 
+use crate::hidden::Hidden;
 use crate::incident::Incident;
 use crate::race::TrialRaces;
 use crate::report::FailedLaunch;
@@ -193,6 +194,9 @@ pub struct TrialRecord {
     /// Races that its detectors found, whatever its outcome; None where none looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub races: Option<TrialRaces>,
+    /// What it prints though it passes by its exit code, and runs without injection do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hides: Option<Hidden>,
     /// How it was run, where it was not as its cell says: the trials of a cell that explores choose that one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variation: Option<Box<Variation>>,

@@ -25,7 +25,7 @@ use crate::library::DriverLibrary;
 use crate::limits;
 use crate::oracle::Oracle;
 use crate::progress::{Event, Reporter};
-use crate::record::{Exit, TrialRecord};
+use crate::record::{Exit, Outcome, TrialRecord};
 use crate::report::KernelUse;
 use crate::schedules::{self, Schedules};
 use crate::seeds::Seeds;
@@ -416,8 +416,13 @@ impl Session {
 impl Shared {
     async fn trial(&self, variation: &Variation, index: u64) -> Result<FullTrial, Error> {
         let (seed, ran) = self.run(variation, index, false).await?;
+        let usual = self.baseline.usual.as_ref().filter(|_| ran.outcome == Outcome::Pass);
+        let record = TrialRecord {
+            hides: usual.and_then(|usual| usual.hidden(&ran.stdout)),
+            ..ran.record(index, seed)
+        };
         Ok(FullTrial {
-            record: ran.record(index, seed),
+            record,
             kernels: ran.report.kernels,
             stdout: ran.stdout,
             stderr: ran.stderr,

@@ -3,6 +3,7 @@
 use bugaroo_protocol::{Model, Scheduler};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
+use crate::hidden::Hidden;
 use crate::interval::clopper_pearson;
 use crate::record::{Outcome, TrialRecord};
 use crate::variation::Variation;
@@ -69,6 +70,41 @@ pub struct CellSummary {
     /// Trials in which model `ptx` forgot something for lack of memory, and how many writes it forgot in all of them.
     #[serde(skip_serializing_if = "Forgotten::is_none")]
     pub forgotten: Forgotten,
+    /// Trials that pass by their exit code and print what runs without injection do not.
+    #[serde(skip_serializing_if = "Hiding::is_none")]
+    pub hiding: Hiding,
+}
+
+/// What a cell's passing trials hide.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Hiding {
+    /// Trials that print a line which tells of a failure.
+    pub say_failure: u64,
+    /// Others, which lack a line that all runs without injection print.
+    pub differ: u64,
+    /// The first of all these trials.
+    pub first: Option<u64>,
+    /// What it hides.
+    pub what: Option<Hidden>,
+    /// The value of `--oracle` with which it fails.
+    pub oracle: Option<String>,
+}
+
+impl Hiding {
+    /// Nothing is hidden.
+    pub fn is_none(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn add(&mut self, trial: u64, hidden: &Hidden) {
+        self.say_failure += u64::from(hidden.says.is_some());
+        self.differ += u64::from(hidden.says.is_none());
+        if self.first.is_none_or(|first| trial < first) {
+            self.first = Some(trial);
+            self.what = Some(hidden.clone());
+            self.oracle = Some(hidden.oracle());
+        }
+    }
 }
 
 /// What was forgotten in a cell's trials: their passing says less.
@@ -95,11 +131,15 @@ impl CellSummary {
         let mut first: Option<&TrialRecord> = None;
         let mut delayed_stores = 0;
         let mut forgotten = Forgotten::default();
+        let mut hiding = Hiding::default();
         for record in records {
             outcomes.add(record.outcome);
             delayed_stores += record.delayed_stores;
             forgotten.trials += u64::from(record.forgotten > 0);
             forgotten.writes += record.forgotten;
+            if let Some(hidden) = &record.hides {
+                hiding.add(record.trial, hidden);
+            }
             if record.outcome.is_failure() && first.is_none_or(|first| record.trial < first.trial) {
                 first = Some(record);
             }
@@ -124,6 +164,7 @@ impl CellSummary {
             first_failure: first.cloned(),
             delayed_stores,
             forgotten,
+            hiding,
         }
     }
 }

@@ -404,6 +404,7 @@ impl Ran {
             incidents: self.report.incidents.kept.clone(),
             more_incidents: self.report.incidents.more,
             races: self.looked.then(|| self.report.races.all.clone()),
+            hides: None,
             variation: None,
         }
     }

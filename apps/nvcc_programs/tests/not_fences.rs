@@ -32,6 +32,7 @@ fn trials(program: &Path, which: &str, count: u64, fork_server: bool) -> Vec<(Tr
         cannot_fork: None,
         incidents: Vec::new(),
         runs: 1,
+        usual: None,
     };
     let settings = Settings { seed: 5, fork_server, ..Settings::default() };
     let session = Session::resume(target, settings, library, Interrupt::never(), baseline);

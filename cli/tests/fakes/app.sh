@@ -65,6 +65,10 @@ case $behaviour in
   prints) complete
     case $seed in *[13579]) if injected && [ "$pw" != 0.0 ]; then echo "sum 41"; exit 0; fi ;; esac
     echo "sum 42" ;;
+  # The same, as samples do it: it says so, after a line that is another each time, and its exit code is 0.
+  says) complete; echo "seed $seed, 0.$seed ms"; echo "Error rate: 0 FAILED of 5"
+    case $seed in *[13579]) if injected && [ "$pw" != 0.0 ]; then echo "Result = FAIL"; exit 0; fi ;; esac
+    echo "Result = PASS" ;;
   fails) complete; echo "always wrong"; exit 7 ;;
   # Kernels in another order than their names', one of them launched so many times; or none.
   kernels) launch '{"end":"complete"}' zero; for _ in $(seq "$2"); do complete; done ;;

@@ -84,6 +84,7 @@ pub(crate) fn record(trial: u64, races: Option<TrialRaces>) -> TrialRecord {
         incidents: Vec::new(),
         more_incidents: 0,
         races,
+        hides: None,
         variation: None,
     }
 }

@@ -63,6 +63,7 @@ fn run() -> RunFile {
             cannot_fork: None,
             incidents: Vec::new(),
             runs: 3,
+            usual: None,
         },
         schedules: false,
     }
@@ -90,6 +91,7 @@ fn record(trial: u64) -> TrialRecord {
         incidents: Vec::new(),
         more_incidents: 0,
         races: None,
+        hides: None,
         variation: None,
     }
 }

@@ -27,6 +27,7 @@ fn record(trial: u64, outcome: Outcome) -> TrialRecord {
         incidents: Vec::new(),
         more_incidents: 0,
         races: None,
+        hides: None,
         variation: None,
     }
 }
