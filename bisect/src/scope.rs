@@ -7,9 +7,10 @@
 //!
 //! Trials say something of the scope only where they would have shown that nothing is there at all. So the program is also
 //! run without the fence, under the same model, and the narrowed one has to pass so many trials that a failure as frequent
-//! as that would have shown, with the error [`ALPHA`]. Where one question may not take so many, or where the program does not fail without the
-//! fence, the answer is "not known". Model
-//! `store-buffer` shows the store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the
+//! as that would have shown, with the error [`ALPHA`]. Where one question may not take so many, or where the program does not
+//! fail without the fence, the answer is "not known".
+//!
+//! Model `store-buffer` shows the store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the
 //! narrowed fence, too, also where the search was limited to another model, or the advice is not given. Where the program
 //! fails under `ptx` however wide the fence is, nothing is known of its scope there, so nothing is advised.
 
