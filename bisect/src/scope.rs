@@ -78,7 +78,8 @@ pub async fn narrow_scopes<T: Trials>(
         let question = format!("does it pass with {what} {name} at block scope?");
         let mut omitted = known.clone();
         take_out(&mut omitted, place, inserted);
-        let asked = Asked { known, narrow: &narrow, omitted: &omitted, question: &question };
+        let without = format!("does it pass without {what} {name}?");
+        let asked = Asked { known, narrow: &narrow, omitted: &omitted, questions: [&question, &without] };
         let Some(found) = holds(bench, subject, asked).await? else { continue };
         let does = found.needed == NeededScope::Cta;
         if does {
@@ -111,8 +112,11 @@ pub async fn narrow_scopes<T: Trials>(
             narrow_in(&mut narrow, place, inserted);
             take_out(&mut omitted, place, inserted);
         }
-        let question = "does it pass with all of these fences at block scope at once?";
-        let asked = Asked { known, narrow: &narrow, omitted: &omitted, question };
+        let questions = [
+            "does it pass with all of these fences at block scope at once?",
+            "does it pass without all of these fences?",
+        ];
+        let asked = Asked { known, narrow: &narrow, omitted: &omitted, questions };
         let found = holds(bench, subject, asked).await?;
         if !found.is_some_and(|found| found.needed == NeededScope::Cta) {
             // The advice has to hold as it stands: the first that can be narrowed is, one by one.
@@ -130,8 +134,8 @@ struct Asked<'a> {
     narrow: &'a Variation,
     /// and without those.
     omitted: &'a Variation,
-    /// In words.
-    question: &'a str,
+    /// In words: whether the narrowed program passes, and the one without.
+    questions: [&'a str; 2],
 }
 
 /// What was found of a program whose fences are narrower.
@@ -164,10 +168,10 @@ async fn holds<T: Trials>(
     let mut confirmed = 0;
     for &model in &models {
         let narrow = under(asked.narrow, model);
-        let question = format!("{} ({})", asked.question, model_name(model));
+        let [question, without] = asked.questions.map(|words| format!("{words} ({})", model_name(model)));
         if bench.ask_for_good(&narrow, question.clone(), answers).await? == Verdict::Passes {
             let omitted = under(asked.omitted, model);
-            let omitted = omitted_rate(bench, &omitted, &question).await?;
+            let omitted = omitted_rate(bench, &omitted, without).await?;
             let enough = omitted.passes(ALPHA, bench.limits.cap());
             let told = omitted.ln_unseen(enough) <= ALPHA.ln();
             if !told || bench.ask_aloud(&narrow, enough, question, answers).await? == Verdict::Passes {
@@ -212,20 +216,17 @@ async fn holds<T: Trials>(
 async fn omitted_rate<T: Trials>(
     bench: &Bench<'_, T>,
     omitted: &Variation,
-    question: &str,
+    question: String,
 ) -> Result<Rate, Error> {
     let mut rate = bench.measure(omitted, 1, bench.limits.full()).await?;
     if rate.failures > 0 {
         rate = bench.measure(omitted, FAILURES, bench.limits.cap()).await?;
     }
-    bench.note(
-        format!("and without it at all? {question}"),
-        rate,
-        match rate.failures {
-            0 => "it passes: of its scope nothing is known here",
-            _ => "it fails: so often would a scope that is too narrow have shown",
-        },
-    );
+    let answer = match rate.failures {
+        0 => "no trial failed: this says nothing of the scope",
+        _ => "it fails: a scope that is too narrow is taken to show as often",
+    };
+    bench.note(question, rate, answer);
     Ok(rate)
 }
 
@@ -280,7 +281,8 @@ async fn keep_what_holds<T: Trials>(
         narrow_in(&mut next, place, inserted);
         take_out(&mut without, place, inserted);
         let question = format!("does it pass with the fence at site {} at block scope, too?", advice.site);
-        let asked = Asked { known, narrow: &next, omitted: &without, question: &question };
+        let without_them = "does it pass without the fences that are narrowed so far?";
+        let asked = Asked { known, narrow: &next, omitted: &without, questions: [&question, without_them] };
         match holds(bench, subject, asked).await? {
             Some(found) if found.needed == NeededScope::Cta => (narrow, omitted) = (next, without),
             Some(found) => {
