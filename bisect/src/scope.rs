@@ -10,6 +10,9 @@
 //! as that would have shown, with the error [`ALPHA`]. Where one question may not take so many, or where the program does not
 //! fail without the fence, the answer is "not known".
 //!
+//! The error counts over all searches. Of fences whose failures are far rarer than [`Limits::rare`](crate::rates::Limits::rare),
+//! most get "not known", and of the few others a larger part can be wrong: those whose rate was overestimated by chance.
+//!
 //! Model `store-buffer` shows the store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the
 //! narrowed fence, too, also where the search was limited to another model, or the advice is not given. Where the program
 //! fails under `ptx` however wide the fence is, nothing is known of its scope there, so nothing is advised.

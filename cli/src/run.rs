@@ -160,9 +160,7 @@ fn hiding(summary: &RunSummary) -> String {
     let mut text = String::new();
     let cells = summary.cells.iter().enumerate();
     for (at, CellSummary { pw, hiding, outcomes, .. }) in cells {
-        let (Some(first), Some(what), Some(oracle)) = (hiding.first, &hiding.what, &hiding.oracle) else {
-            continue;
-        };
+        let (Some(first), Some(what)) = (hiding.first, &hiding.what) else { continue };
         let passing = outcomes.of(Outcome::Pass);
         let mut found = Vec::new();
         if hiding.say_failure > 0 {
@@ -184,7 +182,14 @@ fn hiding(summary: &RunSummary) -> String {
         if let Some(line) = &what.lacks {
             let _ = writeln!(text, "  trial {address} lacks:  {line}");
         }
-        let _ = writeln!(text, "  to have such trials fail: --oracle {}", shell_word(oracle));
+        let _ = match &hiding.oracle {
+            Some(oracle) => writeln!(text, "  to have such trials fail: --oracle {}", shell_word(oracle)),
+            None => writeln!(
+                text,
+                "  no --oracle is proposed: none is known that the program passes without injection; --oracle cmd:COMMAND can \
+                 judge it"
+            ),
+        };
     }
     text
 }

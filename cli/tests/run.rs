@@ -125,15 +125,17 @@ fn what_a_pass_hides_is_told_with_the_oracle_that_would_see_it() {
         "note (p_w 0.75): 8 trials pass by their exit code, but of these 6 print that something failed",
     );
     let ended = ended.prints("prints: Result = FAIL").prints("lacks:  Result = PASS");
-    let ended = ended.prints("--oracle 'stdout:^Result = PASS$'");
+    let ended = ended.prints(r"--oracle 'stdout:^\s*Result = PASS\s*$'");
     assert!(!ended.stdout.contains("note (p_w 0)"), "{ended:#?}");
-    let json = place.run(&["--trials", "8", "--format", "json"], &["says"]).exits(0).json();
-    let hiding = &json["cells"][0]["hiding"];
-    assert_eq!((&hiding["say_failure"], &hiding["differ"]), (&json!(6), &json!(0)), "{json:#}");
-    // With what is proposed these trials fail, and the program without injection does not.
-    let oracle = hiding["oracle"].as_str().unwrap();
-    let (code, outcomes) = outcomes(&["--oracle", oracle], &["says"]);
-    assert_eq!((code, outcomes["wrong-result"].as_u64()), (Some(1), Some(6)));
+    for (behaviour, says, differ) in [("says", 6, 0), ("says-more", 6, 0), ("prints", 0, 6)] {
+        let json = place.run(&["--trials", "8", "--format", "json"], &[behaviour]).exits(0).json();
+        let hiding = &json["cells"][0]["hiding"];
+        assert_eq!((&hiding["say_failure"], &hiding["differ"]), (&json!(says), &json!(differ)), "{json:#}");
+        // With what is proposed these trials fail, and the program without injection does not.
+        let oracle = hiding["oracle"].as_str().unwrap();
+        let (code, outcomes) = outcomes(&["--oracle", oracle], &[behaviour]);
+        assert_eq!((code, outcomes["wrong-result"].as_u64()), (Some(1), Some(6)), "{behaviour}: {oracle}");
+    }
     // An output that differs; a run that goes on still knows.
     let ended = place.run(&["--trials", "8", "--out", "run"], &["prints"]).exits(0);
     let ended = ended.prints("6 print something else than without injection").prints("lacks:  sum 42");

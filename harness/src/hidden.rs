@@ -8,7 +8,9 @@
 //! - a line that all runs without injection printed, and that is missing.
 //!
 //! It is a hint, and changes no outcome. What it can miss: output on standard error or in files; an output of which not all is
-//! kept (more than [`crate::capture::TAIL_BYTES`]) is only looked at for words of failure, in what is kept of it.
+//! kept (more than [`crate::capture::TAIL_BYTES`]) is only looked at for words of failure, in what is kept of it; a line more
+//! without such a word, another order of lines, a line that comes more or less often. What it can tell wrongly: a line that
+//! is the same in the few runs without injection by chance, and may rightly vary.
 //! Lines that vary without injection, and lines with a time or a speed, are never missed.
 
 use std::collections::BTreeSet;
@@ -31,6 +33,11 @@ static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant expression, which a test compiles")
 });
 
+/// What moves a terminal's cursor or colours its text.
+static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]").expect("a constant expression, which a test compiles")
+});
+
 /// What programs print without injection, as far as a passing trial is held against it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usual {
@@ -38,6 +45,9 @@ pub struct Usual {
     pub always: BTreeSet<String>,
     /// Lines with a word of failure that a run printed all the same, their numbers replaced by `#`.
     pub words: BTreeSet<String>,
+    /// Whether all of their output was kept.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 /// What a passing trial hides.
@@ -49,62 +59,95 @@ pub struct Hidden {
     /// The first line that all runs without injection printed and it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
+    /// The value of `--oracle` with which such a trial fails and the runs without injection pass. None where none is known to
+    /// do so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<String>,
 }
 
 impl Usual {
     /// What runs without injection print; there is at least one.
     pub fn of<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Self {
         let mut always: Option<BTreeSet<String>> = None;
-        let mut words = BTreeSet::new();
+        let (mut words, mut all_whole) = (BTreeSet::new(), true);
         for output in outputs {
             let lines = lines(output);
-            words.extend(lines.iter().filter(|line| FAILURE.is_match(line)).map(|line| shape(line)));
-            let whole = output.bytes == output.tail.len() as u64;
-            let lines: BTreeSet<String> = lines.into_iter().filter(|_| whole).collect();
+            let readable = lines.iter().map(|line| readable(line));
+            words.extend(readable.filter(|line| FAILURE.is_match(line)).map(|line| shape(&line)));
+            all_whole &= is_whole(output);
+            let lines: BTreeSet<String> = lines.into_iter().collect();
             always = Some(match always {
                 None => lines,
                 Some(before) => before.intersection(&lines).cloned().collect(),
             });
         }
         let mut always = always.unwrap_or_default();
-        always.retain(|line| !MEASURED.is_match(line));
-        Self { always, words }
+        always.retain(|line| all_whole && is_plain(line) && !MEASURED.is_match(line));
+        Self { always, words, whole: all_whole }
     }
 
     /// What a trial that passes by its exit code hides, if it does.
     pub fn hidden(&self, output: &Output) -> Option<Hidden> {
         let lines = lines(output);
-        let unusual = |line: &&String| FAILURE.is_match(line) && !self.words.contains(&shape(line));
+        let unusual = |line: &&String| {
+            let line = readable(line);
+            FAILURE.is_match(&line) && !self.words.contains(&shape(&line))
+        };
         let says = lines.iter().find(unusual).cloned();
-        let whole = output.bytes == output.tail.len() as u64;
         let lines: BTreeSet<String> = lines.into_iter().collect();
-        let lacks = self.always.iter().find(|line| whole && !lines.contains(*line)).cloned();
-        (says.is_some() || lacks.is_some()).then_some(Hidden { says, lacks })
+        let lacks = self.always.iter().find(|line| is_whole(output) && !lines.contains(*line)).cloned();
+        let oracle = match (&lacks, &says) {
+            (None, None) => return None,
+            // Lines are known without the space around them.
+            (Some(line), _) => Some(format!(r"stdout:^\s*{}\s*$", regex::escape(line))),
+            (None, Some(line)) => self.without(line),
+        };
+        Some(Hidden { says: says.map(|line| readable(&line)), lacks, oracle })
     }
-}
 
-impl Hidden {
-    /// The value of `--oracle` with which such a trial fails, and one without injection does not.
-    pub fn oracle(&self) -> String {
-        match (&self.lacks, &self.says) {
-            (Some(line), _) => format!("stdout:^{}$", regex::escape(line)),
-            (None, Some(line)) => {
-                let word = FAILURE.find(line).map_or("", |word| word.as_str());
-                format!("cmd:! grep -qw {word}")
-            }
-            (None, None) => "reference".to_owned(),
+    /// An oracle that is not content with a line of failure, and is with what runs without injection print.
+    fn without(&self, line: &str) -> Option<String> {
+        if !self.whole || !is_plain(line) {
+            return None;
         }
+        let word = FAILURE.find(line)?.as_str();
+        let usual = |usual: &&String| FAILURE.find_iter(usual).any(|found| found.as_str() == word);
+        if !self.words.iter().any(|line| usual(&line)) {
+            return Some(format!("cmd:! grep -qw {word}"));
+        }
+        // The program prints the word anyway: the whole line, then.
+        let part = shape(line);
+        let quoted = line.replace('\'', r"'\''");
+        (!self.words.iter().any(|usual| usual.contains(&part)))
+            .then(|| format!("cmd:! grep -qF -e '{quoted}'"))
     }
 }
 
-/// Most characters of a line that are looked at.
+/// Most bytes of a line that are looked at.
 const LONGEST: usize = 200;
+
+/// Whether all of an output was kept.
+fn is_whole(output: &Output) -> bool {
+    output.bytes == output.tail.len() as u64
+}
 
 /// Lines that hold something, without the space around them. Longer ones are left out: they are data.
 fn lines(output: &Output) -> Vec<String> {
-    let text = output.last_lines(usize::MAX, usize::MAX);
+    let text = String::from_utf8_lossy(&output.tail);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && line.len() <= LONGEST);
     lines.map(str::to_owned).collect()
+}
+
+/// Whether an oracle finds a line as it stands here: nothing in it was replaced, moves the cursor or colours the text.
+fn is_plain(line: &str) -> bool {
+    line.chars().all(|c| c != char::REPLACEMENT_CHARACTER && (c == '\t' || !c.is_control()))
+}
+
+/// A line as a person sees it, without what moves a terminal's cursor.
+fn readable(line: &str) -> String {
+    let text = ESCAPE.replace_all(line, "");
+    let seen = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    seen.collect::<String>().trim().to_owned()
 }
 
 /// A line with its numbers replaced.

@@ -102,7 +102,7 @@ impl Hiding {
         if self.first.is_none_or(|first| trial < first) {
             self.first = Some(trial);
             self.what = Some(hidden.clone());
-            self.oracle = Some(hidden.oracle());
+            self.oracle.clone_from(&hidden.oracle);
         }
     }
 }
