@@ -133,11 +133,15 @@ impl Writer<'_> {
     /// A fence that can be narrower.
     fn narrower(&mut self, place: &Place, advice: &ScopeAdvice) {
         let sentence = format!(
-            "__threadfence_block() at {}: none of {} trials fails with it under {}, nor of {} under ptx",
+            "__threadfence_block() at {}: none of {} trials fails with it under {}, nor of {} under ptx; without the \
+             fence {} of {} fail, and a failure as frequent was missed with a probability of at most {:.3}",
             place.name(),
             advice.trials,
             model_name(advice.model),
-            advice.confirmed
+            advice.confirmed,
+            advice.omitted_failures,
+            advice.omitted_trials,
+            advice.error
         );
         self.own(place, Change::Scope(FenceScope::Block), sentence);
     }

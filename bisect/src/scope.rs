@@ -24,12 +24,9 @@ use crate::bench::{Bench, Verdict};
 use crate::places::{Place, Put};
 use crate::rates::{ALPHA, Rate};
 use crate::report::{NeededScope, ScopeAdvice};
+use crate::round::measure_rate;
 use crate::subject::{Subject, model_name, under};
 use crate::trials::Trials;
-
-/// Failures without a fence after which its rate is known well enough: more would save fewer trials than they cost (see
-/// [`crate::rates`]).
-const FAILURES: u64 = 4;
 
 /// Whether trials under this model can differ between a fence at CTA and at GPU scope.
 pub fn can_tell_scope(model: Model) -> bool {
@@ -180,15 +177,11 @@ async fn holds<T: Trials>(
             if !told || bench.ask_aloud(&narrow, enough, question, answers).await? == Verdict::Passes {
                 let seen = bench.evidence(&narrow).all;
                 let needed = if told { NeededScope::Cta } else { NeededScope::Unknown };
-                let found = Found { needed, model, seen, omitted, confirmed: 0 };
-                match told {
-                    true if model == Model::Ptx => confirmed = seen.trials,
-                    true => {}
-                    false => unknown = unknown.or(Some(found)),
+                if told && model == Model::Ptx {
+                    confirmed = seen.trials;
                 }
-                if told && does.is_none() {
-                    does = Some(Found { needed, model, seen, omitted, confirmed: 0 });
-                }
+                let first = if told { &mut does } else { &mut unknown };
+                first.get_or_insert(Found { needed, model, seen, omitted, confirmed: 0 });
                 continue;
             }
         }
@@ -221,10 +214,10 @@ async fn omitted_rate<T: Trials>(
     omitted: &Variation,
     question: String,
 ) -> Result<Rate, Error> {
-    let mut rate = bench.measure(omitted, 1, bench.limits.full()).await?;
-    if rate.failures > 0 {
-        rate = bench.measure(omitted, FAILURES, bench.limits.cap()).await?;
+    if bench.measure(omitted, 1, bench.limits.full()).await?.failures > 0 {
+        measure_rate(bench, omitted).await?;
     }
+    let rate = bench.evidence(omitted).fresh;
     let answer = match rate.failures {
         0 => "no trial failed: this says nothing of the scope",
         _ => "it fails: a scope that is too narrow is taken to show as often",

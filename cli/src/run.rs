@@ -182,7 +182,7 @@ fn hiding(summary: &RunSummary) -> String {
         if let Some(line) = &what.lacks {
             let _ = writeln!(text, "  trial {address} lacks:  {line}");
         }
-        let _ = match &hiding.oracle {
+        let _ = match &what.oracle {
             Some(oracle) => writeln!(text, "  to have such trials fail: --oracle {}", shell_word(oracle)),
             None => writeln!(
                 text,

@@ -132,7 +132,7 @@ fn what_a_pass_hides_is_told_with_the_oracle_that_would_see_it() {
         let hiding = &json["cells"][0]["hiding"];
         assert_eq!((&hiding["say_failure"], &hiding["differ"]), (&json!(says), &json!(differ)), "{json:#}");
         // With what is proposed these trials fail, and the program without injection does not.
-        let oracle = hiding["oracle"].as_str().unwrap();
+        let oracle = hiding["what"]["oracle"].as_str().unwrap();
         let (code, outcomes) = outcomes(&["--oracle", oracle], &[behaviour]);
         assert_eq!((code, outcomes["wrong-result"].as_u64()), (Some(1), Some(6)), "{behaviour}: {oracle}");
     }

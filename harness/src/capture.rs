@@ -114,12 +114,14 @@ impl Output {
         while !text.is_char_boundary(start) {
             start += 1;
         }
-        text[start..]
-            .chars()
-            .filter(|&c| c != '\r')
-            .map(|c| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
-            .collect()
+        let lines = text[start..].split('\n').map(|line| printable(&line.replace('\r', "")));
+        lines.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A line of a program's output for a terminal: what would move the cursor is replaced.
+pub fn printable(line: &str) -> String {
+    line.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::capture::Output;
+use crate::capture::{Output, printable};
 
 /// Words of failure.
 static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
@@ -140,14 +140,12 @@ fn lines(output: &Output) -> Vec<String> {
 
 /// Whether an oracle finds a line as it stands here: nothing in it was replaced, moves the cursor or colours the text.
 fn is_plain(line: &str) -> bool {
-    line.chars().all(|c| c != char::REPLACEMENT_CHARACTER && (c == '\t' || !c.is_control()))
+    !printable(line).contains(char::REPLACEMENT_CHARACTER)
 }
 
 /// A line as a person sees it, without what moves a terminal's cursor.
 fn readable(line: &str) -> String {
-    let text = ESCAPE.replace_all(line, "");
-    let seen = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    seen.collect::<String>().trim().to_owned()
+    printable(&ESCAPE.replace_all(line, "")).trim().to_owned()
 }
 
 /// A line with its numbers replaced.

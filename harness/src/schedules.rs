@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bugaroo_protocol::{Backend, Model, Scheduler};
 
-use crate::capture::Output;
+use crate::capture::{Output, printable};
 use crate::error::Error;
 use crate::progress::{Event, Reporter};
 use crate::record::{Exit, Outcome, TrialRecord};
@@ -189,12 +189,7 @@ pub async fn compare_output(session: &Session, first: &Output, reporter: &dyn Re
 fn differing_line(one: &[u8], other: &[u8]) -> (Option<u64>, [String; 2]) {
     let shown = |line: Option<&[u8]>| match line {
         None => "(nothing more)".to_owned(),
-        Some(line) => {
-            let text = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
-            text.chars()
-                .map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
-                .collect()
-        }
+        Some(line) => printable(&String::from_utf8_lossy(&line[..line.len().min(SHOWN)])),
     };
     let mut lines = [one, other].map(|text| {
         let ends = text.strip_suffix(b"\n").unwrap_or(text);

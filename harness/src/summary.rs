@@ -86,8 +86,6 @@ pub struct Hiding {
     pub first: Option<u64>,
     /// What it hides.
     pub what: Option<Hidden>,
-    /// The value of `--oracle` with which it fails.
-    pub oracle: Option<String>,
 }
 
 impl Hiding {
@@ -102,7 +100,6 @@ impl Hiding {
         if self.first.is_none_or(|first| trial < first) {
             self.first = Some(trial);
             self.what = Some(hidden.clone());
-            self.oracle.clone_from(&hidden.oracle);
         }
     }
 }

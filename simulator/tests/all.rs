@@ -1,4 +1,4 @@
-//! The tests of the virtual GPU in one program: a program for each would be linked for each.
+//! The tests of the virtual GPU, as modules of one program. A program for each file would take long to link.
 
 mod alu_support;
 mod conflict_support;

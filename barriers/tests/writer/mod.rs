@@ -1,6 +1,4 @@
 //! Writes thread programs by hand, whole warps as a rule. The origin of each command is its number among all.
-#![allow(dead_code, reason = "each test file uses a part")]
-
 use bugaroo_barriers::program::{
     Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Strength, Values,
 };

@@ -1,7 +1,5 @@
 //! A place to run `bugaroo` in, with a program under test that needs neither CUDA nor a driver.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 pub mod nvcc;
 
 use std::collections::BTreeMap;

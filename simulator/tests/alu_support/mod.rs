@@ -1,8 +1,6 @@
 //! What the ALU's tests share: rows in and out of a frame, operand values, and the comparison of every
 //! instantiation with a reference, lane by lane.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Type;
 use bugaroo_simulator::alu::{Isa, Operands, RowFn, Shape, Width, select};
@@ -191,6 +189,7 @@ fn read(frame: &Frame, at: usize, width: Width) -> Row {
 /// How a row function is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
+    #[allow(dead_code, reason = "shown where a comparison fails")]
     pub isa: Isa,
     pub mask: u32,
     /// The source that the destination is the same row as.

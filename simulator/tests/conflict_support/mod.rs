@@ -1,7 +1,5 @@
 //! Launches of small kernels with a recorder.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,7 +1,5 @@
 //! Runs a kernel with and without instrumentation: what the injector's behaviour tests share. Store buffers come in two
 //! forms, [`in_both_forms`]: the device code that instrumented PTX calls, and the simulator's own model.
-#![allow(dead_code, reason = "each test binary uses a part")]
-
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model, flags};
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_injector::{Instrumented, instrument};

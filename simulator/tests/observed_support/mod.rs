@@ -1,7 +1,5 @@
 //! Launches with somebody looking on.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 pub mod checker;
 pub mod looks_on;
 
