@@ -24,6 +24,8 @@ const RUNS: u64 = 7;
 const ROWS: u32 = 128;
 const KEYS: u32 = 1 << 16;
 const BLOCK: u32 = 256;
+/// Elements of what is larger than the processor's caches.
+const MANY: u32 = 1 << 20;
 
 /// A launch: kernel, blocks, threads, arguments, each as many bytes as it has.
 type Launch = (&'static str, [u32; 3], [u32; 3], Vec<u8>);
@@ -162,6 +164,7 @@ fn main() {
     let (a, b, c) = (room(ROWS * ROWS * 4), room(ROWS * ROWS * 4), room(ROWS * ROWS * 4));
     let (keys, other, counts, starts) = (room(KEYS * 4), room(KEYS * 4), room(1 << 16), room(1 << 16));
     let (sums, bins) = (room(1 << 12), room(1 << 12));
+    let (many, more) = (room(MANY * 4), room(MANY * 4));
     let mut random = 1u32;
     let text: Vec<u8> = (0..KEYS)
         .flat_map(|_| {
@@ -192,7 +195,7 @@ fn main() {
     let n = Some(KEYS);
     // What lies in a square has 256 times 256 elements.
     let (square, tile) = (Some(256), [16, 16, 1]);
-    let programs: [(&str, Vec<Launch>); 11] = [
+    let programs: [(&str, Vec<Launch>); 14] = [
         ("tiled product", vec![("product", tiles, [16, 16, 1], params(&[a, b, c], Some(ROWS)))]),
         ("radix sort", sort),
         ("scan", scan(keys, other, KEYS)),
@@ -204,6 +207,9 @@ fn main() {
         ("reduction", vec![("reduction", one(32), one(BLOCK), params(&[keys, sums], n))]),
         ("sparse", vec![("sparse", one(32), one(BLOCK), params(&[keys, other, a], n))]),
         ("bodies", vec![("bodies", one(4), one(BLOCK), params(&[keys, other], Some(4 * BLOCK)))]),
+        ("large saxpy", vec![("saxpy", one(64), one(BLOCK), params(&[many, more], Some(MANY)))]),
+        ("large histogram", vec![("histogram", one(16), one(BLOCK), params(&[many, bins], Some(MANY)))]),
+        ("large reduction", vec![("reduction", one(32), one(BLOCK), params(&[many, sums], Some(MANY)))]),
     ];
     // Names of the other kind choose nothing.
     let chosen = |name: &str, all: &mut dyn Iterator<Item = &'static str>| {
@@ -232,7 +238,7 @@ fn main() {
             });
             ratios.entry(column.name).or_default().push(looked_at / alone);
             println!(
-                "{name:14} {:9} {alone:8.2} ms alone, {looked_at:8.2} ms looked at: {:5.2} times",
+                "{name:15} {:9} {alone:8.2} ms alone, {looked_at:8.2} ms looked at: {:5.2} times",
                 column.name,
                 looked_at / alone
             );

@@ -6,11 +6,12 @@ use bugaroo_semantics::event::{Access, Addresses, Lanes, Memory, Shape, Site, Wo
 use bugaroo_semantics::history::table::{Machine, STATE_BITS};
 use bugaroo_semantics::history::word::action;
 
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Warp};
 use super::elements::{Elements, Room};
 use super::learnt::{Follower, Learnt};
+use super::quick;
 use super::report::Reports;
-use super::step::Step;
+use super::step::{Known, Step};
 use super::word::{Layout, Now, of_thread};
 use crate::watched::Watched;
 
@@ -21,20 +22,13 @@ pub(super) struct Grid {
     pub clocks: Clocks,
     /// What is looked at; None: everything.
     pub watched: Option<Watched>,
-    layout: Layout,
-    /// The same, where threads of a warp may be one.
-    stepping: Layout,
-    lockstep: bool,
-    first_site: Site,
+    known: Known,
     learnt: Rc<Learnt>,
-    global: Elements,
-    /// By slot of the block.
-    shared: Vec<Elements>,
-    machine: &'static Machine,
+    elements: Elements,
+    /// Slots for blocks.
+    slots: u32,
     /// The processor is one of the x86-64-v3 level.
     wide: bool,
-    /// By state: see [`Layout::who_matters`].
-    same: [u64; 1 << STATE_BITS],
 }
 
 impl Grid {
@@ -44,6 +38,7 @@ impl Grid {
         lockstep: bool,
         (first_site, learnt): (Site, Rc<Learnt>),
         layout: Layout,
+        room: &mut Room,
     ) -> Grid {
         let machine = Machine::get();
         let mut same = [0; 1 << STATE_BITS];
@@ -52,48 +47,40 @@ impl Grid {
         }
         Grid {
             id,
-            same,
             watched: None,
             clocks: Clocks::new(shape, layout.latest()),
-            layout,
-            stepping: if lockstep { layout.in_lockstep() } else { layout },
-            lockstep,
-            first_site,
+            known: Known {
+                layout,
+                stepping: if lockstep { layout.in_lockstep() } else { layout },
+                lockstep,
+                machine,
+                same,
+                first_site,
+            },
             learnt,
-            global: Elements::default(),
-            shared: (0..shape.ctas).map(|_| Elements::default()).collect(),
-            machine,
+            elements: room.elements(shape.ctas),
+            slots: shape.ctas,
             wide: is_wide(),
         }
     }
 
     pub fn begin_block(&mut self, cta: u32, room: &mut Room) {
         self.clocks.begin_block(cta);
-        if let Some(shared) = self.shared.get_mut(cta as usize) {
-            shared.clear(room);
-        }
+        self.elements.clear_shared(cta, room);
     }
 
     /// Bytes that mean something else from here on.
     pub fn forget(&mut self, memory: Memory, address: u64, bytes: u64) {
-        match memory {
-            Memory::Global => self.global.forget(address, bytes),
-            Memory::Shared(slot) => {
-                if let Some(shared) = self.shared.get_mut(slot as usize) {
-                    shared.forget(address, bytes);
-                }
-            }
-        }
+        self.elements.forget(memory, address, bytes);
     }
 
-    pub fn end(&mut self, room: &mut Room) {
-        self.global.clear(room);
-        self.shared.iter_mut().for_each(|shared| shared.clear(room));
+    pub fn end(self, room: &mut Room) {
+        room.give_back(self.elements);
     }
 
     /// An access, and those that go by it.
     pub fn access(&mut self, access: &Access<'_>, reports: &mut Reports, room: &mut Room) {
-        let site = access.site.wrapping_sub(self.first_site);
+        let site = access.site.wrapping_sub(self.known.first_site);
         if self.learnt.role(site).led_by.is_some() {
             return;
         }
@@ -109,7 +96,7 @@ impl Grid {
                 continue;
             }
             let further = |address: &u64| address.wrapping_add(follower.apart);
-            let site = self.first_site.wrapping_add(follower.site);
+            let site = self.known.first_site.wrapping_add(follower.site);
             let each;
             let at = match access.at {
                 Addresses::Same(address) => Addresses::Same(further(&address)),
@@ -131,12 +118,43 @@ impl Grid {
         reports: &mut Reports,
         room: &mut Room,
     ) -> u64 {
-        let Some(watched) = &self.watched else { return self.look(access, followers, reports, room) };
+        let Some(watched) = &self.watched else {
+            return if self.is_quickly_done(access) {
+                0
+            } else {
+                self.look(access, followers, reports, room)
+            };
+        };
         let mask = watched.lanes(access);
         if mask != 0 {
             self.look(&Access { by: Lanes { mask, ..access.by }, ..*access }, &[], reports, room);
         }
         0
+    }
+
+    /// Whether it is an access of those of which there are most, and done.
+    #[inline(always)]
+    fn is_quickly_done(&mut self, access: &Access<'_>) -> bool {
+        let Some(warp) = self.clocks.warp(access.by.warp) else { return false };
+        if warp.lanes.is_some() || !quick::may_be_done(access) {
+            return false;
+        }
+        let template = self.known.layout.template(&self.now(access, warp));
+        quick::done(&self.known, &mut self.elements, access, template)
+    }
+
+    /// What each lane leaves, but for its thread and, where they differ, its clock.
+    #[inline(always)]
+    fn now(&self, access: &Access<'_>, warp: &Warp) -> Now {
+        let site = access.site.wrapping_sub(self.known.first_site);
+        Now {
+            action: action(access.kind, access.strength, self.learnt.role(site).volatile),
+            writes: access.kind.writes(),
+            block: access.by.block,
+            block_clock: warp.block,
+            warp_clock: warp.warp,
+            site,
+        }
     }
 
     fn look(
@@ -180,49 +198,29 @@ impl Grid {
     ) -> u64 {
         let by = &access.by;
         let Some(warp) = self.clocks.warp(by.warp) else { return 0 };
-        let site = access.site.wrapping_sub(self.first_site);
-        let volatile = self.learnt.role(site).volatile;
-        let mut now = Now {
-            action: action(access.kind, access.strength, volatile),
-            writes: access.kind.writes(),
-            block: by.block,
-            block_clock: warp.block,
-            warp_clock: warp.warp,
-            site,
-        };
-        let memory = match access.memory {
-            Memory::Global => &mut self.global,
-            Memory::Shared(slot) => match self.shared.get_mut(slot as usize) {
-                Some(shared) => shared,
-                None => return 0,
-            },
-        };
-        let layout = self.layout;
-        let mut step = Step {
-            access,
-            layout,
-            stepping: self.stepping,
-            lockstep: self.lockstep,
-            machine: self.machine,
-            same: &self.same,
-            reports,
-            first_site: self.first_site,
-            site,
-        };
+        let mut now = self.now(access, warp);
+        if let Memory::Shared(slot) = access.memory
+            && slot >= self.slots
+        {
+            return 0;
+        }
+        let memory = &mut self.elements;
+        let mut step = Step { access, known: &self.known, reports, site: now.site };
         if warp.lanes.is_none() {
             return step.lanes::<V3>(memory, room, &mut now, followers);
         }
         for lane in by.each() {
             now.warp_clock = warp.of(lane);
-            let template = layout.template(&now);
-            step.lane(memory, room, access.address(lane), of_thread(template, by.first + lane));
+            let template = self.known.layout.template(&now);
+            let new = of_thread(template, by.first + lane);
+            step.lane(memory, room, (access.address(lane), new), true);
         }
         0
     }
 
-    /// Bytes that it takes besides shadow words, about.
+    /// Bytes that it takes, about.
     pub fn bytes(&self) -> u64 {
-        self.clocks.bytes() + (self.shared.len() * size_of::<Elements>()) as u64
+        self.clocks.bytes() + self.elements.bytes()
     }
 }
 

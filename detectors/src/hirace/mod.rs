@@ -45,13 +45,17 @@
 mod clocks;
 pub mod device;
 mod elements;
+mod follow;
 mod grid;
 mod learnt;
 mod page;
 mod places;
+mod quick;
 mod report;
+mod row;
 mod step;
 mod word;
+mod words;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -146,7 +150,7 @@ impl Hirace {
     /// A grid has ended, or there is no more to say of it.
     fn end(&mut self, id: WorkId) {
         let Some(at) = self.grids.iter().position(|grid| grid.id == id) else { return };
-        let mut grid = self.grids.remove(at);
+        let grid = self.grids.remove(at);
         for (count, what) in
             [(grid.clocks.partial_blocks, PART_OF_A_BLOCK), (grid.clocks.partial_warps, PART_OF_A_WARP)]
         {
@@ -226,7 +230,8 @@ impl Observer for Hirace {
                 let watched = self.watched.remove(&grid);
                 match Layout::fit(&shape, learnt.len(), self.settings.widths) {
                     Some(layout) => {
-                        let mut new = Grid::new(grid, &shape, lockstep, (first_site, learnt), layout);
+                        let learnt = (first_site, learnt);
+                        let mut new = Grid::new(grid, &shape, lockstep, learnt, layout, &mut self.room);
                         new.watched = watched;
                         self.grids.push(new);
                     }

@@ -4,40 +4,33 @@
 //! smaller one comes each word is handed on to its parts. All accesses up to then have had these parts in common, so that
 //! nothing is lost by it.
 //!
-//! Most accesses are those of threads in a row, so most words differ from the one before by one thread, or not at all. Elements
-//! lie in groups. Where all words of a group follow from the first one in one of these two ways, the first one alone is kept. As long as
-//! that is so of all groups, their first words lie side by side, and there is no room for others: such accesses touch little
-//! memory. From the first group on of which that is not so, each word has its place.
+//! Most accesses are those of threads in a row, so most words are those of the thread before or of the next one. Elements lie in
+//! groups. Where all words of a group follow from the first one, it alone is kept, in the page's index: such accesses touch
+//! little memory. Of other groups all words are kept.
 
-use super::word::{NEXT_THREAD, lane};
+use bytemuck::Zeroable;
 
-/// Bytes of a page, as a power of two.
+use super::follow::Follow;
+use super::words::Words;
+
+/// Bytes of the largest page, as a power of two.
 pub(super) const PAGE_SHIFT: u32 = 12;
-/// Bytes of a page.
+/// Bytes of the largest page.
 pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
+/// Elements that a page has at most, as a power of two.
+const ELEMENTS_SHIFT: u32 = 10;
+/// Elements that a page has at most.
+pub(super) const ELEMENTS: usize = 1 << ELEMENTS_SHIFT;
 /// Elements of a group, as a power of two.
-const GROUP_SHIFT: u32 = 4;
+pub(super) const GROUP_SHIFT: u32 = 4;
 /// Elements of a group.
 pub(super) const GROUP: usize = 1 << GROUP_SHIFT;
-/// Sets of 64 groups each that a page of elements of a byte has.
-const SETS: usize = 1 << (PAGE_SHIFT - GROUP_SHIFT - 6);
+const GROUPS: usize = ELEMENTS / GROUP;
 
-/// The word so many times further. Beyond the last thread it is nobody's, but a group may still be told by it.
+/// Bytes of a page with elements of so many bytes, both as powers of two.
 #[inline(always)]
-fn further(first: u64, times: u64, apart: u64) -> u64 {
-    first.wrapping_add(times.wrapping_mul(apart))
-}
-
-/// Whether words follow from the first one: one thread further each (true), or equal (false).
-#[inline(always)]
-fn follow(words: &[u64]) -> Option<bool> {
-    let (first, row) = (words[0], words[1] != words[0]);
-    let apart = u64::from(row) * NEXT_THREAD;
-    let mut differ = 0;
-    for (word, at) in words.iter().zip(0_u64..) {
-        differ |= word ^ further(first, at, apart);
-    }
-    (differ == 0).then_some(row)
+pub(super) fn span_shift(shift: u32) -> u32 {
+    (ELEMENTS_SHIFT + shift).min(PAGE_SHIFT)
 }
 
 /// Groups that the elements of lanes are in, a bit each.
@@ -50,157 +43,167 @@ fn touched(elements: &[u32; 32], mask: u32) -> u64 {
     all
 }
 
-/// The words of a page.
-#[derive(Debug)]
-pub(super) struct Page {
-    /// Bytes of an element, as a power of two.
-    pub shift: u32,
-    /// The first word of each group; or all words, but of groups of which only the first word is kept the others mean nothing, and
-    /// last groups that nobody has accessed may not be there.
-    words: Vec<u64>,
-    /// How far apart the first words of two groups are, as a power of two.
-    apart: u32,
-    /// Groups of which only the first word is kept, a bit each.
-    alike: [u64; SETS],
-    /// Those of them whose words are one thread further each. The words of the others are equal.
-    in_a_row: [u64; SETS],
+/// What is known of a page without its words. All zeroes: nobody has accessed it.
+#[derive(Clone, Copy, Debug, Zeroable)]
+#[repr(C)]
+pub(super) struct Index {
+    /// Groups of which all words are kept, a bit each.
+    spread: u64,
+    /// Bytes of an element, as a power of two, and one more; 0: nobody has accessed it.
+    pub size: u32,
+    /// Where all words are, if any are; of a page in parts, where these are.
+    pub place: u32,
+    /// By group: how its words follow from the first one, by number.
+    follows: [u8; GROUPS],
+    /// By group: the first word, where it alone is kept.
+    first: [u64; GROUPS],
 }
 
-impl Page {
-    /// A page that nobody has accessed.
-    pub fn new(shift: u32) -> Page {
-        let mut page =
-            Page { shift, words: Vec::new(), apart: 0, alike: [u64::MAX; SETS], in_a_row: [0; SETS] };
-        page.renew(shift);
-        page
+impl Index {
+    /// Makes it the index of a page that nobody has accessed.
+    pub fn clear(&mut self, words: &mut Words) {
+        if self.spread != 0 {
+            words.give_back(self.place);
+        }
+        *self = Index::zeroed();
+    }
+}
+
+/// A page that somebody has accessed.
+pub(super) struct Page<'a> {
+    /// Bytes of an element, as a power of two.
+    pub shift: u32,
+    index: &'a mut Index,
+    words: &'a mut Words,
+}
+
+impl<'a> Page<'a> {
+    #[inline(always)]
+    pub fn new(index: &'a mut Index, words: &'a mut Words) -> Page<'a> {
+        Page { shift: index.size.wrapping_sub(1), index, words }
     }
 
-    /// Makes it a page that nobody has accessed, and keeps its room.
-    pub fn renew(&mut self, shift: u32) {
-        (self.shift, self.apart) = (shift, 0);
-        self.words.clear();
-        self.words.resize(self.groups(), 0);
-        (self.alike, self.in_a_row) = ([u64::MAX; SETS], [0; SETS]);
+    /// Bytes, as a power of two.
+    #[inline(always)]
+    pub fn span_shift(&self) -> u32 {
+        span_shift(self.shift)
     }
 
-    /// Its elements, and so the words that it has at most.
-    pub fn len(&self) -> u64 {
-        1 << (PAGE_SHIFT - self.shift)
+    /// The address behind the page that this address is on.
+    #[inline(always)]
+    pub fn end(&self, address: u64) -> u64 {
+        (address | ((1 << self.span_shift()) - 1)).wrapping_add(1)
     }
 
-    fn groups(&self) -> usize {
-        1 << (PAGE_SHIFT - self.shift - GROUP_SHIFT)
+    /// The address of its first byte; `address` is one of its addresses.
+    #[inline(always)]
+    pub fn origin(&self, address: u64) -> u64 {
+        address & !((1 << self.span_shift()) - 1)
     }
 
-    /// Words that it has room for.
-    pub fn room(&self) -> u64 {
-        self.words.capacity() as u64
+    /// Whether a lane that accesses so many bytes goes to whole elements, and to those of a group at most.
+    #[inline(always)]
+    pub fn has_whole_lanes(&self, bytes: u32) -> bool {
+        (1 << self.shift..=1 << (self.shift + GROUP_SHIFT)).contains(&bytes)
+    }
+
+    /// Its elements.
+    pub fn len(&self) -> usize {
+        1 << (self.span_shift() - self.shift)
     }
 
     /// The element that an address of this page is in.
     #[inline(always)]
     pub fn element(&self, address: u64) -> usize {
-        ((address & (PAGE - 1)) >> self.shift) as usize
+        ((address & ((1 << self.span_shift()) - 1)) >> self.shift) as usize
     }
 
     /// Whether only the first word of a group is kept.
     #[inline(always)]
     fn is_alike(&self, group: usize) -> bool {
-        self.alike[group >> 6] >> (group & 63) & 1 != 0
+        self.index.spread >> (group % GROUPS) & 1 == 0
     }
 
-    /// The first word of a group, and how much further each of the others is. None where they do not follow from it.
+    /// The first word of a group, and how the others follow from it. None where they do not.
     #[inline(always)]
-    pub fn alike(&self, group: usize) -> Option<(u64, u64)> {
-        let row = self.in_a_row[group >> 6] >> (group & 63) & 1;
-        let first = || self.words.get(group << self.apart).copied().unwrap_or(0);
-        self.is_alike(group).then(|| (first(), row * NEXT_THREAD))
+    pub fn alike(&self, group: usize) -> Option<(u64, Follow)> {
+        let Index { first, follows, .. } = &*self.index;
+        self.is_alike(group).then(|| (first[group % GROUPS], Follow::numbered(follows[group % GROUPS])))
     }
 
-    /// Makes this the first word of a group, and each of the others one thread further.
+    /// The words of a group, of which all are kept.
     #[inline(always)]
-    pub fn put_row(&mut self, group: usize, first: u64) {
-        self.keep_first(group, first, true);
+    fn kept(&self, group: usize) -> &[u64; GROUP] {
+        &self.words.at(self.index.place).as_chunks().0[group % GROUPS]
     }
 
-    /// The word of an element.
+    /// So many groups behind each other, if they are on the page and only the first word of each is kept.
+    #[inline(always)]
+    pub fn groups_mut(&mut self, group: usize, count: usize) -> Option<Groups<'_>> {
+        if group + count > self.len() / GROUP {
+            return None;
+        }
+        let asked = (u64::MAX >> (GROUPS - count)) << group;
+        if self.index.spread & asked != 0 {
+            return None;
+        }
+        let Index { follows, first, .. } = &mut *self.index;
+        Some(Groups { follows: &mut follows[group..group + count], first: &mut first[group..group + count] })
+    }
+
+    /// The word of an element. Of one that is not on the page, any word.
     #[inline(always)]
     pub fn word(&self, element: usize) -> u64 {
-        match self.alike(element >> GROUP_SHIFT) {
-            Some((first, apart)) => further(first, (element % GROUP) as u64, apart),
-            None => self.words[element],
+        let group = element >> GROUP_SHIFT;
+        match self.alike(group) {
+            Some((first, follow)) => follow.word(first, element % GROUP),
+            None => self.kept(group)[element % GROUP],
         }
     }
 
     /// The word of an element, to be changed.
     #[inline(always)]
     pub fn word_mut(&mut self, element: usize) -> &mut u64 {
-        if self.is_alike(element >> GROUP_SHIFT) {
-            self.spread(element >> GROUP_SHIFT);
-        }
-        &mut self.words[element]
+        &mut self.group_mut(element >> GROUP_SHIFT)[element % GROUP]
     }
 
     /// All words of a group, to be changed.
     #[inline(always)]
-    pub fn group_mut(&mut self, group: usize) -> &mut [u64] {
+    pub fn group_mut(&mut self, group: usize) -> &mut [u64; GROUP] {
         if self.is_alike(group) {
             self.spread(group);
         }
-        &mut self.words[group << GROUP_SHIFT..][..GROUP]
+        &mut self.words.at_mut(self.index.place).as_chunks_mut().0[group % GROUPS]
     }
 
-    /// All words, to be read or changed of groups that the lanes' elements are in. None where the page has more groups than one set.
+    /// All words, to be read or changed of groups that the lanes' elements are in.
     #[inline(always)]
-    pub fn scattered_mut(&mut self, elements: &[u32; 32], mask: u32) -> Option<&mut [u64]> {
-        if self.shift < PAGE_SHIFT - GROUP_SHIFT - 6 {
-            return None;
-        }
-        let mut alike = touched(elements, mask) & self.alike[0];
+    pub fn scattered_mut(&mut self, elements: &[u32; 32], mask: u32) -> &mut [u64; ELEMENTS] {
+        let mut alike = touched(elements, mask) & !self.index.spread;
         while alike != 0 {
             self.spread(alike.trailing_zeros() as usize);
             alike &= alike - 1;
         }
-        Some(&mut self.words)
+        self.words.at_mut(self.index.place)
     }
 
     /// All words, if each has its place in the groups that the lanes' elements are in.
     #[inline(always)]
-    pub fn scattered(&self, elements: &[u32; 32], mask: u32) -> Option<&[u64]> {
-        let one_set = self.shift >= PAGE_SHIFT - GROUP_SHIFT - 6;
-        (one_set && touched(elements, mask) & self.alike[0] == 0).then_some(&self.words[..])
+    pub fn scattered(&self, elements: &[u32; 32], mask: u32) -> Option<&[u64; ELEMENTS]> {
+        (touched(elements, mask) & !self.index.spread == 0).then(|| self.words.at(self.index.place))
     }
 
     /// Keeps all words of a group.
-    #[cold]
     #[inline(never)]
     fn spread(&mut self, group: usize) {
-        if self.apart == 0 {
-            let accessed = self.words.iter().rposition(|first| *first != 0).map_or(0, |last| last + 1);
-            self.words.truncate(accessed);
-            self.words.reserve_exact(self.groups() * GROUP - accessed);
-            self.words.resize(accessed << GROUP_SHIFT, 0);
-            (1..accessed).rev().for_each(|group| self.words[group << GROUP_SHIFT] = self.words[group]);
-            self.apart = GROUP_SHIFT;
+        let index = &mut *self.index;
+        if index.spread == 0 {
+            index.place = self.words.take();
         }
-        self.reach(group);
-        let row = self.in_a_row[group >> 6] >> (group & 63) & 1;
-        let mut word = self.words[group << GROUP_SHIFT];
-        for place in &mut self.words[group << GROUP_SHIFT..][..GROUP] {
-            *place = word;
-            word = further(word, row, NEXT_THREAD);
-        }
-        self.alike[group >> 6] &= !(1 << (group & 63));
-    }
-
-    /// Makes room for a group.
-    #[cold]
-    #[inline(never)]
-    fn reach(&mut self, group: usize) {
-        let wanted = (group + 1) << self.apart;
-        if self.words.len() < wanted {
-            self.words.resize(wanted, 0);
-        }
+        index.spread |= 1 << group;
+        let (first, follow) = (index.first[group], Follow::numbered(index.follows[group]));
+        self.words.at_mut(index.place).as_chunks_mut().0[group] =
+            std::array::from_fn::<_, GROUP, _>(|at| follow.word(first, at));
     }
 
     /// All words of a group.
@@ -210,56 +213,47 @@ impl Page {
 
     /// Puts all words of a group.
     pub fn put_group(&mut self, group: usize, words: &[u64; GROUP]) {
-        match follow(words) {
-            Some(row) => self.keep_first(group, words[0], row),
-            None => self.group_mut(group).copy_from_slice(words),
+        match Follow::of(words) {
+            Some(follow) => self.put_first(group, words[0], follow),
+            None => *self.group_mut(group) = *words,
         }
     }
 
     /// Some words of a group that are all kept have changed: keeps no more than the first one where the others follow from it.
     #[inline(always)]
     pub fn settle(&mut self, group: usize) {
-        let words = &self.words[group << GROUP_SHIFT..][..GROUP];
-        if let Some(row) = follow(words) {
-            self.keep_first(group, words[0], row);
+        let words = self.kept(group);
+        if let Some(follow) = Follow::of(words) {
+            self.put_first(group, words[0], follow);
         }
     }
 
+    /// Makes this the first word of a group, from which the others follow.
     #[inline(always)]
-    fn keep_first(&mut self, group: usize, first: u64, row: bool) {
-        if self.words.len() <= group << self.apart {
-            self.reach(group);
-        }
-        self.words[group << self.apart] = first;
-        let (set, bit) = (group >> 6, 1 << (group & 63));
-        self.alike[set] |= bit;
-        self.in_a_row[set] = if row { self.in_a_row[set] | bit } else { self.in_a_row[set] & !bit };
-    }
-
-    /// In which of these bits any word of these elements differs from `old`. No more than that is sure of bits that tell lanes of a
-    /// warp apart.
-    #[inline(always)]
-    pub fn differ(&self, from: usize, to: usize, old: u64, bits: u64) -> u64 {
-        let mut differ = 0;
-        let mut at = from;
-        while at < to {
-            let (group, end) = (at >> GROUP_SHIFT, (((at >> GROUP_SHIFT) + 1) << GROUP_SHIFT).min(to));
-            match self.alike(group) {
-                Some((first, apart)) if apart == 0 || lane(first) as usize + GROUP <= 32 => {
-                    differ |= first ^ old
-                }
-                Some((first, apart)) => {
-                    for element in at..end {
-                        differ |= further(first, (element % GROUP) as u64, apart) ^ old;
-                    }
-                }
-                None => {
-                    for word in &self.words[at..end] {
-                        differ |= word ^ old;
-                    }
-                }
+    pub fn put_first(&mut self, group: usize, first: u64, follow: Follow) {
+        let index = &mut *self.index;
+        (index.first[group], index.follows[group]) = (first, follow.number());
+        let bit = 1 << (group % GROUPS);
+        if index.spread & bit != 0 {
+            index.spread &= !bit;
+            if index.spread == 0 {
+                self.words.give_back(index.place);
             }
-            at = end;
+        }
+    }
+
+    /// In which of these bits the words of elements of a group, a bit each, may differ from `old`. It is sure that the others do not
+    /// differ, but of bits that tell lanes of a warp apart.
+    #[inline(always)]
+    pub fn differ(&self, group: usize, elements: u32, old: u64, bits: u64) -> u64 {
+        let words = match self.alike(group) {
+            Some((first, follow)) if follow.stays_in_a_warp(first) => return (first ^ old) & bits,
+            Some((first, follow)) => std::array::from_fn(|at| follow.word(first, at)),
+            None => *self.kept(group),
+        };
+        let mut differ = 0;
+        for (at, word) in words.iter().enumerate() {
+            differ |= (word ^ old) & u64::from(elements >> at & 1).wrapping_neg();
         }
         differ & bits
     }
@@ -273,20 +267,40 @@ impl Page {
             self.put_group(group, &words);
         }
     }
+}
 
-    /// Makes elements smaller.
-    #[cold]
-    #[inline(never)]
-    pub fn split(&mut self, shift: u32) {
-        let parts = 1 << (self.shift - shift);
-        let before: Vec<u64> = (0..self.len() as usize).map(|element| self.word(element)).collect();
-        self.renew(shift);
-        for group in 0..self.groups() {
-            let words = std::array::from_fn(|at| before[((group << GROUP_SHIFT) + at) / parts]);
-            self.put_group(group, &words);
+/// Groups behind each other.
+pub(super) struct Groups<'a> {
+    follows: &'a mut [u8],
+    first: &'a mut [u64],
+}
+
+impl Groups<'_> {
+    /// The first group's first word, and how the others follow from it.
+    #[inline(always)]
+    pub fn first(&self) -> (u64, Follow) {
+        (self.first[0], Follow::numbered(self.follows[0]))
+    }
+
+    /// Whether all words of all groups follow from the first one.
+    #[inline(always)]
+    pub fn follow(&self, mut word: u64, follow: Follow) -> bool {
+        let apart = follow.apart(word);
+        let mut differ = 0;
+        for (follows, first) in self.follows.iter().zip(&*self.first) {
+            differ |= u64::from(follows ^ follow.number()) | first ^ word;
+            word = word.wrapping_add(apart);
+        }
+        differ == 0
+    }
+
+    /// Makes all words follow from this one. All did so before from another one.
+    #[inline(always)]
+    pub fn put(self, mut word: u64, follow: Follow) {
+        let apart = follow.apart(word);
+        for (follows, first) in self.follows.iter_mut().zip(self.first) {
+            (*follows, *first) = (follow.number(), word);
+            word = word.wrapping_add(apart);
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,9 @@
 
 use bugaroo_semantics::event::each;
 
-use super::page::{PAGE, PAGE_SHIFT};
+use super::follow::Follow;
+use super::page::span_shift;
+use super::row::Row;
 
 /// Elements of a page that lanes go to, one each.
 pub(super) struct Places {
@@ -16,6 +18,8 @@ pub(super) struct Places {
     next: u32,
     /// Those that go further than it.
     further: u32,
+    /// Lanes that go as much further than the first one as they are behind it.
+    in_step: u32,
 }
 
 /// Lanes behind each other that go to one element, or to elements in a row.
@@ -28,51 +32,59 @@ pub(super) struct Run {
     /// Its element.
     pub element: usize,
     /// They go to elements in a row.
-    pub row: bool,
+    pub is_row: bool,
 }
 
 impl Run {
-    /// The element behind those that they go to.
-    pub fn end(self) -> usize {
-        self.element + if self.row { self.lanes as usize } else { 1 }
+    /// Its lanes as a row, which they are.
+    pub fn row(self) -> Row {
+        let mask = (u64::MAX >> (64 - self.lanes) << self.first) as u32;
+        Row::new(self.element, Follow::every(0), mask)
     }
 }
 
-/// Elements by lane, and how each lane goes from the one before: to the same element, to the next one, further. Of lanes that take
-/// no part, and of lane 0, anything.
+/// Elements by lane, which lanes are on the page, and how each lane goes from the one before: to the same element, to the next one, further;
+/// and whether it goes as much further than the first one as it is behind it. Of lanes that take no part, and of lane 0, anything.
 #[derive(Debug, PartialEq, Eq)]
 struct Found {
     elements: [u32; 32],
+    here: u32,
     same: u32,
     next: u32,
     further: u32,
+    in_step: u32,
 }
 
 impl Found {
     #[inline(always)]
     fn of(self, mask: u32) -> Places {
-        let Found { elements, same, next, further } = self;
+        let Found { elements, here, same, next, further, in_step } = self;
+        let mask = mask & here;
         let both = mask & mask << 1;
-        Places { elements, mask, same: same & both, next: next & both, further: further & both }
+        Places { elements, mask, same: same & both, next: next & both, further: further & both, in_step }
     }
 }
 
-/// Looks at all lanes, of which one that takes part goes to `start`. None where they go to several pages.
+/// Looks at all lanes, of which `first` goes to `start`, for pages of elements of so many bytes (as a power of two).
 #[inline(always)]
-fn look(addresses: &[u64; 32], start: u64, mask: u32, shift: u32) -> Option<Found> {
-    let mut found = Found { elements: [0; 32], same: 0, next: 0, further: 0 };
-    let (mut differ, mut before) = (0, 0_u32);
-    for (lane, address) in addresses.iter().enumerate() {
-        differ |= (address ^ start) & u64::from(mask >> lane & 1).wrapping_neg();
-        let element = (address & (PAGE - 1)) as u32 >> shift;
+fn look(addresses: &[u64; 32], (first, start): (u32, u64), shift: u32) -> Found {
+    let mut found = Found { elements: [0; 32], here: 0, same: 0, next: 0, further: 0, in_step: 0 };
+    let span = span_shift(shift);
+    let element = |address: u64| (address & ((1 << span) - 1)) as u32 >> shift;
+    let base = element(start).wrapping_sub(first);
+    let mut before = 0;
+    for (lane, address) in (0_u32..).zip(addresses) {
+        let element = element(*address);
         let apart = element.wrapping_sub(before);
-        found.elements[lane] = element;
+        found.elements[lane as usize] = element;
+        found.here |= u32::from((address ^ start) >> span == 0) << lane;
         found.same |= u32::from(apart == 0) << lane;
         found.next |= u32::from(apart == 1) << lane;
         found.further |= u32::from(element > before) << lane;
+        found.in_step |= u32::from(element == base.wrapping_add(lane)) << lane;
         before = element;
     }
-    (differ >> PAGE_SHIFT == 0).then_some(found)
+    found
 }
 
 /// The same with vectors.
@@ -80,7 +92,7 @@ fn look(addresses: &[u64; 32], start: u64, mask: u32, shift: u32) -> Option<Foun
 mod wide {
     use std::arch::x86_64::*;
 
-    use super::{Found, PAGE, PAGE_SHIFT};
+    use super::{Found, span_shift};
 
     /// As [`super::look`].
     ///
@@ -88,14 +100,16 @@ mod wide {
     /// The processor has AVX2.
     #[target_feature(enable = "avx2")]
     #[inline]
-    pub unsafe fn look(addresses: &[u64; 32], start: u64, mask: u32, shift: u32) -> Option<Found> {
-        let mut found = Found { elements: [0; 32], same: 0, next: 0, further: 0 };
-        let starts = _mm256_set1_epi64x(start as i64);
-        let (low, high) = (_mm256_setr_epi64x(1, 2, 4, 8), _mm256_setr_epi64x(16, 32, 64, 128));
-        let page = _mm256_set1_epi32((PAGE - 1) as i32);
+    pub unsafe fn look(addresses: &[u64; 32], (first, start): (u32, u64), shift: u32) -> Found {
+        let mut found = Found { elements: [0; 32], here: 0, same: 0, next: 0, further: 0, in_step: 0 };
+        let span = span_shift(shift);
+        let within = _mm256_set1_epi64x(!((1 << span) - 1));
+        let starts = _mm256_and_si256(_mm256_set1_epi64x(start as i64), within);
+        let base = ((start & ((1 << span) - 1)) as u32 >> shift).wrapping_sub(first);
+        let steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let page = _mm256_set1_epi32((1 << span) - 1);
         let shift = _mm_cvtsi32_si128(shift as i32);
         let one_back = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
-        let mut differ = _mm256_setzero_si256();
         let mut last = _mm256_setzero_si256();
         for eight in 0..4 {
             // SAFETY: a vector of four addresses, twice, is within the array.
@@ -103,12 +117,11 @@ mod wide {
                 let from = addresses.as_ptr().add(eight * 8).cast::<__m256i>();
                 (_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)))
             };
-            let lanes = _mm256_set1_epi64x(i64::from(mask >> (eight * 8) & 0xff));
-            for (some, bits) in [(a, low), (b, high)] {
-                let live = _mm256_cmpeq_epi64(_mm256_and_si256(lanes, bits), bits);
-                let other = _mm256_and_si256(_mm256_xor_si256(some, starts), live);
-                differ = _mm256_or_si256(differ, other);
-            }
+            let here = |four: __m256i| {
+                let same = _mm256_cmpeq_epi64(_mm256_and_si256(four, within), starts);
+                _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32
+            };
+            found.here |= (here(a) | here(b) << 4) << (eight * 8);
             // The low halves of all eight, in order.
             let halves = _mm256_shuffle_ps::<0b10_00_10_00>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
             let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_castps_si256(halves));
@@ -123,35 +136,44 @@ mod wide {
             found.same |= bits(_mm256_cmpeq_epi32(apart, _mm256_setzero_si256()));
             found.next |= bits(_mm256_cmpeq_epi32(apart, _mm256_set1_epi32(1)));
             found.further |= bits(_mm256_cmpgt_epi32(apart, _mm256_setzero_si256()));
+            let there = _mm256_set1_epi32(base.wrapping_add(eight as u32 * 8) as i32);
+            found.in_step |= bits(_mm256_cmpeq_epi32(elements, _mm256_add_epi32(there, steps)));
         }
-        let within = _mm256_set1_epi64x(!((1 << PAGE_SHIFT) - 1));
-        (_mm256_testz_si256(differ, within) != 0).then_some(found)
+        found
     }
 }
 
 impl Places {
-    /// None where they go to several pages. (A bit of `mask` is set.)
+    /// Of lanes of `mask`, of which there is one, those that go to the page that the first one goes to.
     #[inline(always)]
-    pub fn new<const V3: bool>(addresses: &[u64; 32], mask: u32, shift: u32) -> Option<Places> {
-        let start = addresses[mask.trailing_zeros() as usize & 31];
+    pub fn new<const V3: bool>(addresses: &[u64; 32], mask: u32, shift: u32) -> Places {
+        let first = mask.trailing_zeros() & 31;
+        let start = addresses[first as usize];
         #[cfg(target_arch = "x86_64")]
         if V3 {
             // SAFETY: who says V3 is on a processor that has it.
-            return unsafe { wide::look(addresses, start, mask, shift) }.map(|found| found.of(mask));
+            return unsafe { wide::look(addresses, (first, start), shift) }.of(mask);
         }
-        look(addresses, start, mask, shift).map(|found| found.of(mask))
+        look(addresses, (first, start), shift).of(mask)
+    }
+
+    /// The lanes as a row, if they are one.
+    #[inline(always)]
+    pub fn row(&self) -> Option<Row> {
+        let first = self.elements[self.mask.trailing_zeros() as usize & 31] as usize;
+        (self.in_step & self.mask == self.mask).then(|| Row::new(first, Follow::every(0), self.mask))
     }
 
     /// The lowest and the highest of the elements that lanes go to.
     #[inline(always)]
-    pub fn extent(&self) -> (u32, u32) {
+    pub fn extent(&self) -> (i64, i64) {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         for (lane, element) in self.elements.iter().enumerate() {
             let absent = (self.mask >> lane & 1).wrapping_sub(1);
             lowest = lowest.min(element | absent);
             highest = highest.max(element & !absent);
         }
-        (lowest, highest)
+        (i64::from(lowest), i64::from(highest))
     }
 
     /// The same lanes, each so many elements further. All of these are on the page.
@@ -199,7 +221,7 @@ impl Places {
             let (ones, rows) = (behind(self.same), behind(self.next));
             let lanes = ones.max(rows) + 1;
             left &= u64::MAX.checked_shl(first + lanes).unwrap_or(0) as u32;
-            Some(Run { first, lanes, element: self.elements[first as usize] as usize, row: ones == 0 })
+            Some(Run { first, lanes, element: self.elements[first as usize] as usize, is_row: ones == 0 })
         })
     }
 

@@ -170,6 +170,20 @@ impl Layout {
         (old ^ new) & block == 0 && new & block_clock > old & block_clock
     }
 
+    /// What the machine is told of an access whose word is `new`, behind that of `old`.
+    #[inline(always)]
+    pub fn input(self, old: u64, new: u64) -> u64 {
+        let (apart, since) = self.relation_numbers(old, new);
+        (new >> ACTION_AT & 3) << 4 | apart << 2 | since
+    }
+
+    /// Whether two words are of threads of two warps, or it does not matter which threads of a warp they are of.
+    #[inline(always)]
+    pub fn are_of_two_warps(self, old: u64, new: u64) -> bool {
+        let Masks { thread, warp, .. } = self.masks;
+        (old ^ new) & warp != 0 || thread == warp
+    }
+
     /// How a thread that accesses stands to the word of the last access.
     pub fn relation(self, old: u64, new: u64) -> (Apart, Since) {
         let (apart, since) = self.relation_numbers(old, new);
@@ -253,9 +267,7 @@ pub(super) fn of_thread(template: u64, thread: u32) -> u64 {
 /// The state behind an access whose word is `new`, but for its state.
 #[inline(always)]
 pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64) -> State {
-    let (apart, since) = layout.relation_numbers(old, new);
-    let action = new >> ACTION_AT & 3;
-    machine.step(state(old), (action << 4 | apart << 2 | since) as usize)
+    machine.step(state(old), layout.input(old, new) as usize)
 }
 
 /// Bits that numbers below this one need.

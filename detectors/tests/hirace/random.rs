@@ -27,7 +27,7 @@ fn access(random: &mut Random, lanes: u32, quiet: bool) -> Access {
     let elements = random.pick(&[1, 1, 1, 1, 2, 4]);
     let bytes = u64::from(size * elements);
     let place = |random: &mut Random| BASE + random.below(256) / bytes * bytes;
-    let at = match random.below(8) {
+    let at = match random.below(10) {
         0 | 1 => At::Same(place(random)),
         2 => At::Each(Box::new(std::array::from_fn(|_| place(random)))),
         3 => {
@@ -44,6 +44,13 @@ fn access(random: &mut Random, lanes: u32, quiet: bool) -> Access {
                 at
             })))
         }
+        5 => {
+            // A row of which some lanes are a page further.
+            let (first, further) = (place(random), random.below(1 << 32));
+            let page = |lane: u64| (further >> lane & 1) << 12;
+            At::Each(Box::new(std::array::from_fn(|lane| first + lane as u64 * bytes + page(lane as u64))))
+        }
+        6 | 7 => At::Consecutive(place(random) / 64 * 64),
         _ => At::Consecutive(place(random)),
     };
     let is_load = random.one_in(3);
@@ -68,7 +75,7 @@ fn ops(random: &mut Random, size: Size) -> Vec<Op> {
                 Op::Exit(warp, gone)
             }
             _ => {
-                let some = random.some(lanes);
+                let some = if random.one_in(2) { lanes } else { random.some(lanes) };
                 Op::Access(warp, access(random, some, quiet))
             }
         };
@@ -108,34 +115,62 @@ pub fn setting(name: &str, unset: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(unset)
 }
 
+/// Whole warps in a row, of few widths, at few places.
+fn rows(seed: u64) -> (Size, Vec<Op>) {
+    let mut random = Random(seed);
+    let size = Size { blocks: 2, threads: 64 };
+    let ops = (0..2 + random.below(5)).map(|_| {
+        let warp = random.below(4) as u32;
+        let action = random.pick(&[Action::Read, Action::Read, Action::Write, Action::BlockAtomic]);
+        let (size, elements) = random.pick(&[(4, 1), (4, 1), (4, 2), (4, 4), (8, 1), (2, 1)]);
+        let at = At::Consecutive(0x1000 + random.below(3) * 64);
+        let is_load = action != Action::Read && random.one_in(3);
+        let access = Access { action, is_load, lanes: u32::MAX, shared: false, size, elements, at };
+        match random.below(8) {
+            0 => Op::BlockBarrier(warp / 2),
+            1 => Op::WarpBarrier(warp, u32::MAX),
+            _ => Op::Access(warp, access),
+        }
+    });
+    (size, ops.collect())
+}
+
+/// Runs an execution against the reference. Classes of what was found, and whether there was any race.
+fn compare(seed: u64, (size, ops): &(Size, Vec<Op>), classes: &mut [u32; 3]) -> bool {
+    let mut reference = Reference::new(*size);
+    let mut run = Run::new(Settings::default(), *size, ops.len(), false);
+    let mut any = false;
+    for (site, op) in ops.iter().enumerate() {
+        let races = reference.step(site as u32, op);
+        run.step(site as u32, op);
+        let findings = run.findings();
+        assert_eq!(races.is_empty(), findings.is_empty(), "seed {seed}, step {site} of {ops:?}: {races:?}");
+        for finding in &findings {
+            check(finding, &races, *size);
+            classes[usize::from(number(finding.class))] += 1;
+        }
+        any |= !races.is_empty();
+    }
+    any
+}
+
 #[test]
 fn the_detector_reports_where_a_history_has_a_race() {
     let (first, count) = (setting("BUGAROO_FIRST", 0), setting("BUGAROO_TRACES", 5_000));
-    let (mut racy, mut classes) = (0, [0_u32; 3]);
-    for seed in first..first + count {
-        let (size, ops) = execution(seed);
-        let mut reference = Reference::new(size);
-        let mut run = Run::new(Settings::default(), size, ops.len(), false);
-        let mut any = false;
-        for (site, op) in ops.iter().enumerate() {
-            let races = reference.step(site as u32, op);
-            run.step(site as u32, op);
-            let findings = run.findings();
-            assert_eq!(
-                races.is_empty(),
-                findings.is_empty(),
-                "seed {seed}, step {site} of {ops:?}: {races:?}"
-            );
-            for finding in &findings {
-                check(finding, &races, size);
-                classes[usize::from(number(finding.class))] += 1;
-            }
-            any |= !races.is_empty();
-        }
-        racy += u64::from(any);
-    }
+    let mut classes = [0; 3];
+    let racy = (first..first + count).filter(|seed| compare(*seed, &execution(*seed), &mut classes)).count();
+    let racy = racy as u64;
     assert!(racy > count / 5 && racy < count, "{racy} of {count} have races");
     assert!(classes.iter().all(|class| u64::from(*class) > count / 50), "{classes:?}");
+}
+
+#[test]
+fn rows_behind_each_other_are_as_their_lanes_one_by_one() {
+    let (first, count) = (setting("BUGAROO_FIRST", 0), 4 * setting("BUGAROO_TRACES", 5_000));
+    let mut classes = [0; 3];
+    let racy = (first..first + count).filter(|seed| compare(*seed, &rows(*seed), &mut classes)).count();
+    let racy = racy as u64;
+    assert!(racy > count / 5 && racy < count * 4 / 5, "{racy} of {count} have races");
 }
 
 /// Barriers of some lanes of a warp only make it miss races.

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::super::page::PAGE;
 use super::*;
 
 fn addresses() -> impl Strategy<Value = [u64; 32]> {
@@ -20,28 +21,30 @@ proptest! {
     /// The two ways to look see the same, and the runs are the lanes one after another.
     #[test]
     fn runs_are_all_lanes_in_their_order(addresses in addresses(), mask in prop_oneof![Just(u32::MAX), 1..u32::MAX], shift in 0_u32..4) {
-        let start = addresses[mask.trailing_zeros() as usize];
+        let first = mask.trailing_zeros();
+        let start = addresses[first as usize];
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has it.
-            let wide = unsafe { wide::look(&addresses, start, mask, shift) };
-            prop_assert_eq!(wide, look(&addresses, start, mask, shift));
+            let wide = unsafe { wide::look(&addresses, (first, start), shift) };
+            prop_assert_eq!(wide, look(&addresses, (first, start), shift));
         }
-        let lanes: Vec<u32> = each(mask).collect();
-        let one_page = lanes.iter().all(|lane| addresses[*lane as usize] >> PAGE_SHIFT == start >> PAGE_SHIFT);
+        let page = |lane: u32| addresses[lane as usize] >> span_shift(shift);
+        let lanes: Vec<u32> = each(mask).filter(|lane| page(*lane) == page(first)).collect();
         let places = Places::new::<false>(&addresses, mask, shift);
-        prop_assert_eq!(places.is_some(), one_page);
-        let Some(places) = places else { return Ok(()) };
+        prop_assert_eq!(each(places.mask).collect::<Vec<_>>(), lanes.clone());
         let plain: Vec<(u32, usize)> =
-            lanes.iter().map(|lane| (*lane, ((addresses[*lane as usize] % PAGE) >> shift) as usize)).collect();
+            lanes.iter().map(|lane| (*lane, ((addresses[*lane as usize] % (1 << span_shift(shift))) >> shift) as usize)).collect();
         prop_assert_eq!(places.each().collect::<Vec<_>>(), plain.clone());
         let of_run = |run: Run| {
-            (0..run.lanes).map(move |at| (run.first + at, run.element + if run.row { at as usize } else { 0 }))
+            (0..run.lanes).map(move |at| (run.first + at, run.element + if run.is_row { at as usize } else { 0 }))
         };
         prop_assert_eq!(places.runs().flat_map(of_run).collect::<Vec<_>>(), plain.clone());
         let contiguous = lanes.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        prop_assert_eq!(places.without_gaps(), contiguous.then_some((lanes[0], lanes.len() as u32)));
         let rising = plain.windows(2).all(|pair| pair[1].1 > pair[0].1);
+        prop_assert_eq!(places.without_gaps(), contiguous.then_some((lanes[0], lanes.len() as u32)));
         prop_assert!(!contiguous || places.differ() == rising);
+        let in_step = plain.iter().all(|(lane, element)| element.wrapping_sub(plain[0].1) == (lane - first) as usize);
+        prop_assert_eq!(places.row().map(|row| (row.extent().0 as usize, row.mask)), in_step.then_some((plain[0].1, places.mask)));
     }
 }
