@@ -8,6 +8,7 @@ pub mod ptx;
 pub mod scord;
 mod set;
 pub mod shadow;
+mod slabs;
 mod table;
 pub mod watched;
 

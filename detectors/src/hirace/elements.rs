@@ -2,8 +2,7 @@
 
 use bugaroo_semantics::event::Memory;
 
-use super::page::{GROUP, Index, PAGE, PAGE_SHIFT, Page, span_shift};
-use super::words::Words;
+use super::page::{GROUP, Index, PAGE, PAGE_SHIFT, Page, Words, span_shift};
 use crate::table::Table;
 
 /// The largest element, as a power of two.

@@ -55,7 +55,6 @@ mod report;
 mod row;
 mod step;
 mod word;
-mod words;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -11,7 +11,7 @@
 use bytemuck::Zeroable;
 
 use super::follow::Follow;
-use super::words::Words;
+use crate::slabs::Slabs;
 
 /// Bytes of the largest page, as a power of two.
 pub(super) const PAGE_SHIFT: u32 = 12;
@@ -42,6 +42,9 @@ fn touched(elements: &[u32; 32], mask: u32) -> u64 {
     }
     all
 }
+
+/// Room for pages' words.
+pub(super) type Words = Slabs<ELEMENTS>;
 
 /// What is known of a page without its words. All zeroes: nobody has accessed it.
 #[derive(Clone, Copy, Debug, Zeroable)]

@@ -1,7 +1,8 @@
 //! Where the metadata of an address lies.
 //!
-//! In full: a word for each four bytes, in pages that come when they are first asked for. Rows of 128 bytes that are accessed by one or two
-//! bytes at a time have a word for each of these.
+//! In full: a word for each four bytes, in pages that come when they are first asked for. Of a row of 128 bytes whose words are all the same,
+//! as a warp leaves them that accesses all of it, one is kept. Rows that are accessed by one or two bytes at a time have a word for each
+//! of these.
 //!
 //! In the cache (section IV-B): the memory is cut into stripes of 64 KiB, and 2 to the power of the tag's bits of them, one after the other,
 //! share the metadata of one. The tag of an entry says which stripe it tells of. The paper's stripes are a sixteenth of the device's memory
@@ -10,6 +11,7 @@
 use rustc_hash::FxHashMap;
 
 use super::layout::Layout;
+use crate::slabs::Slabs;
 
 const ROW_SHIFT: u32 = 7;
 const ROW: u64 = 1 << ROW_SHIFT;
@@ -29,9 +31,40 @@ type Recent = [(u64, u32); 64];
 #[derive(Debug)]
 struct Page {
     key: u64,
-    words: Box<[u64]>,
+    /// By row: the word that all of them are, where they are. With the cache there are none.
+    same: Box<[u64]>,
+    /// Rows of which all words are kept, a bit each.
+    kept: u64,
+    /// Where these are, if there are any.
+    place: u32,
     /// Rows whose metadata is elsewhere, a bit each.
     split: u64,
+}
+
+/// Room for pages' words.
+type Words = Slabs<{ PAGE_ROWS * WORDS }>;
+
+impl Page {
+    /// Keeps all words of a row.
+    #[inline]
+    fn keep(&mut self, row: usize, words: &mut Words) {
+        if self.kept >> row & 1 == 0 {
+            if self.kept == 0 {
+                self.place = words.take();
+            }
+            self.kept |= 1 << row;
+            let same = self.same[row];
+            words.at_mut(self.place)[row * WORDS..][..WORDS].fill(same);
+        }
+    }
+
+    /// All words of a row.
+    fn row(&self, row: usize, words: &Words) -> [u64; WORDS] {
+        std::array::from_fn(|at| match self.kept >> row & 1 {
+            0 => self.same[row],
+            _ => words.at(self.place)[row * WORDS + at],
+        })
+    }
 }
 
 /// The metadata of a grid's global memory.
@@ -39,17 +72,24 @@ struct Page {
 pub(super) struct Metadata {
     places: FxHashMap<u64, u32>,
     pages: Vec<Page>,
+    words: Words,
     recent: Recent,
     /// Metadata of rows by one or two bytes: 128 words or 64.
     split: FxHashMap<u64, Box<[u64]>>,
     /// Bits of the tag, with the cache.
     tag_bits: Option<u32>,
-    /// Bytes of words, and how many there may be.
+    /// Bytes of words if all were kept, and how many there may be.
     used: u64,
     most: u64,
     /// A row for bytes that there is no room for, and how often it was needed.
     nowhere: Box<[u64; WORDS]>,
     refused: u64,
+}
+
+/// The row of its page that an address is in.
+#[inline]
+fn row_of(address: u64) -> usize {
+    (address >> ROW_SHIFT) as usize & (PAGE_ROWS - 1)
 }
 
 /// The metadata of a row.
@@ -67,6 +107,7 @@ impl Metadata {
         Metadata {
             places: FxHashMap::default(),
             pages: Vec::new(),
+            words: Words::default(),
             recent: [(u64::MAX, 0); 64],
             split: FxHashMap::default(),
             tag_bits,
@@ -91,27 +132,61 @@ impl Metadata {
         }
     }
 
+    /// Where the page is that an address is in, if there is room, and the address's tag.
+    #[inline]
+    fn page(&mut self, address: u64) -> (Option<u32>, u32) {
+        let (key, tag) = self.place(address);
+        // Pages that a column's lanes are in are a power of two apart.
+        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
+        let (known, at) = self.recent[slot];
+        if known == key {
+            return (Some(at), tag);
+        }
+        let found = self.find(key);
+        if let Some(at) = found {
+            self.recent[slot] = (key, at);
+        }
+        (found, tag)
+    }
+
+    /// The word that all pieces are of the row that an address is in. None where they are not, or may not be.
+    #[inline]
+    pub fn same(&mut self, address: u64) -> Option<&mut u64> {
+        let at = self.page(address).0?;
+        let page = &mut self.pages[at as usize];
+        let row = row_of(address);
+        if (page.kept | page.split) >> row & 1 != 0 {
+            return None;
+        }
+        page.same.get_mut(row)
+    }
+
     /// The row that an address is in, by pieces of at most so many bytes (as a power of two), if there is room. Else a row of bytes that
     /// nobody has accessed, by whole words.
     #[inline]
     pub fn row(&mut self, address: u64, shift: u32) -> Row<'_> {
-        let (key, tag) = self.place(address);
-        // Pages that a column's lanes are in are a power of two apart.
-        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
-        let (known, mut at) = self.recent[slot];
-        if known != key {
-            match self.find(key) {
-                Some(found) => at = found,
-                None => return self.nowhere(tag),
-            }
-            self.recent[slot] = (key, at);
-        }
-        let row = (address >> ROW_SHIFT) as usize & (PAGE_ROWS - 1);
-        if (shift < 2 || self.pages[at as usize].split >> row & 1 != 0) && self.tag_bits.is_none() {
+        let (Some(at), tag) = self.page(address) else { return self.nowhere(self.place(address).1) };
+        let row = row_of(address);
+        let page = &mut self.pages[at as usize];
+        if (shift < 2 || page.split >> row & 1 != 0) && self.tag_bits.is_none() {
             return self.split_row(address >> ROW_SHIFT, at, row, shift);
         }
-        let words = &mut self.pages[at as usize].words[row * WORDS..(row + 1) * WORDS];
+        page.keep(row, &mut self.words);
+        let words = &mut self.words.at_mut(page.place)[row * WORDS..(row + 1) * WORDS];
         Row { words, shift: 2, tag }
+    }
+
+    /// All words of the row that an address is in have become the same: one is enough from here on.
+    #[inline]
+    pub fn settle(&mut self, address: u64) {
+        let row = row_of(address);
+        let Some(page) = self.page(address).0.map(|at| &mut self.pages[at as usize]) else { return };
+        let Some(same) = page.same.get_mut(row).filter(|_| page.kept >> row & 1 != 0) else { return };
+        *same = self.words.at(page.place)[row * WORDS];
+        page.kept &= !(1 << row);
+        if page.kept == 0 {
+            self.words.give_back(page.place);
+        }
     }
 
     #[cold]
@@ -119,10 +194,15 @@ impl Metadata {
         if let Some(at) = self.places.get(&key) {
             return Some(*at);
         }
-        if !self.take(PAGE_ROWS * WORDS) {
+        let same_words = if self.tag_bits.is_none() { PAGE_ROWS } else { 0 };
+        if !self.take(PAGE_ROWS * WORDS + same_words) {
             return None;
         }
-        self.pages.push(Page { key, words: vec![0; PAGE_ROWS * WORDS].into(), split: 0 });
+        let (same, kept, place) = match self.tag_bits {
+            None => (vec![0; same_words].into(), 0, 0),
+            Some(_) => (Box::default(), u64::MAX, self.words.take()),
+        };
+        self.pages.push(Page { key, same, kept, place, split: 0 });
         // Pages of 16 KiB: there are fewer than 2^32 of them in any host memory.
         let at = (self.pages.len() - 1) as u32;
         self.places.insert(key, at);
@@ -159,7 +239,7 @@ impl Metadata {
         }
         let page = &mut self.pages[page as usize];
         page.split |= 1 << row;
-        let whole = &page.words[row * WORDS..(row + 1) * WORDS];
+        let whole = page.row(row, &self.words);
         let split = self.split.entry(number).or_insert_with(|| whole.into());
         let mut now = (ROW as usize / split.len()).trailing_zeros();
         if shift < now {
@@ -206,9 +286,17 @@ impl Metadata {
     ) {
         let page = &mut self.pages[page];
         let here = |at: u64, shift: u32| at <= last && at + ((1 << shift) - 1) >= first;
-        for (index, word) in page.words.iter_mut().enumerate() {
-            if here(start + 4 * index as u64, 2) && u64::from(layout.unpack(*word).tag) == tag {
-                *word = 0;
+        for row in 0..PAGE_ROWS {
+            let start = start + row as u64 * ROW;
+            if !here(start, ROW_SHIFT) {
+                continue;
+            }
+            page.keep(row, &mut self.words);
+            let words = &mut self.words.at_mut(page.place)[row * WORDS..][..WORDS];
+            for (index, word) in words.iter_mut().enumerate() {
+                if here(start + 4 * index as u64, 2) && u64::from(layout.unpack(*word).tag) == tag {
+                    *word = 0;
+                }
             }
         }
         for row in (0..PAGE_ROWS as u32).filter(|row| page.split >> row & 1 != 0) {
@@ -225,14 +313,25 @@ impl Metadata {
 
     /// Every word that is not as new becomes another.
     pub fn change(&mut self, with: impl Fn(u64) -> u64) {
-        let pages = self.pages.iter_mut().flat_map(|page| page.words.iter_mut());
-        let split = self.split.values_mut().flat_map(|row| row.iter_mut());
-        pages.chain(split).filter(|word| **word != 0).for_each(|word| *word = with(*word));
+        let change = |word: &mut u64| {
+            if *word != 0 {
+                *word = with(*word);
+            }
+        };
+        for page in &mut self.pages {
+            page.same.iter_mut().for_each(change);
+            for row in (0..PAGE_ROWS).filter(|row| page.kept >> row & 1 != 0) {
+                self.words.at_mut(page.place)[row * WORDS..][..WORDS].iter_mut().for_each(change);
+            }
+        }
+        self.split.values_mut().flat_map(|row| row.iter_mut()).for_each(change);
     }
 
     /// Bytes of the metadata itself.
     pub fn words_bytes(&self) -> u64 {
-        self.used
+        let same: usize = self.pages.iter().map(|page| size_of_val(&*page.same)).sum();
+        let split: usize = self.split.values().map(|split| size_of_val(&**split)).sum();
+        self.words.bytes() + (same + split) as u64
     }
 
     /// Bytes of what finds it.

@@ -109,6 +109,19 @@ impl<'a> Sweep<'a> {
         let mut at = start;
         loop {
             let end = (at | 127).min(last);
+            let by_word = self.held.is_none() && self.layout.thread_bits() == 0;
+            // Without tags: what has one has no such rows.
+            if by_word
+                && end - at == 127
+                && let Some(word) = metadata.same(at)
+            {
+                self.row(word, at);
+                if end == last {
+                    return;
+                }
+                at = end + 1;
+                continue;
+            }
             let row = metadata.row(at, shift);
             if row.tag != self.now.who.tag {
                 self.now.who.tag = row.tag;
@@ -119,12 +132,19 @@ impl<'a> Sweep<'a> {
             let (low, high) = ((at & 127) >> shift, (end & 127) >> shift);
             let words = &mut row.words[low as usize..=high as usize];
             let first = (at & !127) + (low << shift);
-            match words {
-                [word] if self.held.is_none() => self.one(word, first, shift, self.lane(at)),
-                _ if self.held.is_some() || self.layout.thread_bits() != 0 => {
+            let same = match words {
+                [word] if self.held.is_none() => {
+                    self.one(word, first, shift, self.lane(at));
+                    false
+                }
+                _ if !by_word => {
                     self.by_lane(words, first, shift);
+                    false
                 }
                 _ => self.by_word(words, first, shift),
+            };
+            if same && shift == 2 && alike(row.words, row.words[0]) == row.words.len() {
+                metadata.settle(at);
             }
             if end == last {
                 return;
@@ -133,13 +153,33 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Words that do not tell lanes apart.
+    /// All words of a row, which are the same and do not tell lanes apart.
     #[inline]
-    fn by_word(&mut self, words: &mut [u64], first: u64, shift: u32) {
-        let mut from = 0;
+    fn row(&mut self, word: &mut u64, first: u64) {
+        let old = *word;
+        if old == 0 || old == self.fresh {
+            *word = self.fresh;
+            return;
+        }
+        let judged = match self.last {
+            Some(last) if last.old == old => last,
+            _ => self.judge(old),
+        };
+        self.last = Some(judged);
+        *word = judged.new;
+        if judged.race.is_some() {
+            self.report(&judged, first, 2, (self.lane(first), self.lane(first + 124)));
+        }
+    }
+
+    /// Words that do not tell lanes apart. Whether they went the same way.
+    #[inline]
+    fn by_word(&mut self, words: &mut [u64], first: u64, shift: u32) -> bool {
+        let (mut from, mut ways) = (0, 0);
         while from < words.len() {
             let old = words[from];
             let to = from + alike(&words[from..], old);
+            ways += 1;
             if old == 0 || old == self.fresh {
                 if old == 0 {
                     words[from..to].fill(self.fresh);
@@ -162,6 +202,7 @@ impl<'a> Sweep<'a> {
             }
             from = to;
         }
+        ways == 1
     }
 
     /// Words of threads that are told apart, or that hold different locks.

@@ -51,7 +51,9 @@ fn bytes_and_blocks_that_are_left_out_do_not_race() {
 /// One page of metadata has room, and no more; neither has a row by bytes beside it.
 #[test]
 fn metadata_takes_no_more_room_than_it_may() {
-    let options = Options { most_bytes: Some(1 << 14), ..Options::default() };
+    // A word for each four bytes of a page, and one for each row.
+    let page = (1 << 14) + (1 << 9);
+    let options = Options { most_bytes: Some(page), ..Options::default() };
     let mut run = Run::with(options);
     let far = X + (1 << 20);
     run.go(0, store(X)).go(0, store(far)).go(0, store(X + 128).bytes(1, 1));
@@ -59,7 +61,7 @@ fn metadata_takes_no_more_room_than_it_may() {
     assert_eq!(run.missing(), []);
     run.go(4, store(X));
     assert_eq!(run.missing(), [Missing::DeviceFence]);
-    assert_eq!(run.detector.metadata_bytes(), 1 << 14);
+    assert_eq!(run.detector.metadata_bytes(), page);
     let warnings = run.detector.take_warnings();
     assert!(warnings.len() == 1 && warnings[0].count == 4, "{warnings:?}");
     assert!(warnings[0].what.contains("for want of room"), "{warnings:?}");

@@ -106,6 +106,8 @@ impl Both {
                 let parts = 1 << (self.shift - shift);
                 self.plain = self.plain.iter().flat_map(|word| std::iter::repeat_n(*word, parts)).collect();
                 self.shift = shift;
+                // The first access of the smaller ones.
+                self.page(0);
             }
             Act::Size(_) => {}
             Act::Renew => {
