@@ -159,6 +159,13 @@ pub struct TrialArgs {
     /// race: none]
     #[arg(long, value_name = "ORACLE")]
     pub oracle: Option<Oracle>,
+    /// With --oracle reference: lines of the output that match count for nothing; may be repeated
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub ignore_lines: Vec<String>,
+    /// With --oracle reference: numbers with a decimal point or an exponent may differ by this share of the larger one,
+    /// as 1e-5
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub tolerance: Option<f64>,
     /// Take faults and traps of kernels for no findings: for programs that provoke them, to test how they handle errors
     #[arg(long)]
     pub ignore_faults: bool,
@@ -390,6 +397,14 @@ fn probability(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
         Ok(_) => Err("a probability is from 0 to 1".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        Ok(_) => Err("a tolerance is between 0 and 1, as 1e-5".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! From options to what the harness wants: the same for all commands that run trials.
 
 use bugaroo_harness::gpu::real_driver;
+use bugaroo_harness::oracle::ComparisonText;
 use bugaroo_harness::{Error, Input, Oracle, Settings, Suppressions, Target, Variation};
 use bugaroo_protocol::Backend as ProtocolBackend;
 
@@ -26,6 +27,8 @@ pub fn settings(args: &TrialArgs) -> anyhow::Result<Settings> {
 
 /// The same, with another oracle.
 pub fn settings_with(args: &TrialArgs, oracle: Oracle) -> anyhow::Result<Settings> {
+    let passed_over = ComparisonText { ignore_lines: args.ignore_lines.clone(), tolerance: args.tolerance };
+    let oracle = oracle.passing_over(&passed_over).map_err(|error| UsageError(error.to_string()))?;
     Ok(Settings {
         seed: args.seed.unwrap_or(0),
         jobs: args.jobs.map(usize::from),

@@ -137,11 +137,51 @@ fn an_output_that_differs_by_itself_is_no_reference() {
     let place = Place::new();
     let ended = place.run(&["--oracle", "reference", "--format", "json"], &["seeds"]).exits(3);
     let error = ended.json()["error"].as_str().unwrap().to_owned();
-    for part in ["(20 of 20 differ from the first run's)", "line 2 of it is\n  | seed "] {
+    let proposal =
+        r"to compare the rest, as far as these runs tell: --oracle reference --ignore-lines '^seed \S+$'";
+    for part in
+        ["(20 of 20 differ from the first run's)", "line 2 of what is compared is\n  | seed ", proposal]
+    {
         assert!(error.contains(part), "{part:?} in {error}");
     }
+    let ignoring = ["--oracle", "reference", "--ignore-lines", r"^seed \S+$", "--trials", "10"];
+    place.run(&ignoring, &["seeds"]).exits(0);
+    place.run(&ignoring, &["prints"]).exits(1);
     place.run(&["--oracle", "reference", "--trials", "10"], &["prints"]).exits(1);
     place.run(&["--oracle", "reference", "--trials", "10"], &["pass"]).exits(0);
+}
+
+#[test]
+fn outputs_are_compared_but_for_what_is_passed_over() {
+    let place = Place::new();
+    // What is proposed where it varies by itself is enough.
+    let error = place.run(&["--oracle", "reference", "--format", "json"], &["rounds"]).exits(3).json();
+    let error = error["error"].as_str().unwrap().to_owned();
+    let (_, options) = error.rsplit_once("--oracle reference ").expect("a proposal");
+    assert_eq!(options, r"--ignore-lines '^took \S+ ms$' --tolerance 1e-4");
+    let passing = ["--oracle", "reference", "--ignore-lines", "^took", "--tolerance", "1e-4"];
+    let run = [&passing[..], &["--trials", "12", "--out", "run"]].concat();
+    place.run(&run, &["rounds"]).exits(1);
+    let trials = place.trials();
+    let wrong = trials.values().filter(|trial| trial["outcome"] == "wrong-result").count();
+    assert!(wrong > 0 && wrong < 12, "{trials:?}");
+    // A replay compares alike, and a run does not go on that compared otherwise.
+    for ((cell, trial), record) in &trials {
+        let code = i32::from(record["outcome"] != "pass");
+        place.bugaroo(&["replay", "run", &format!("{cell}:{trial}")]).exits(code);
+    }
+    let other = ["--oracle", "reference", "--tolerance", "1e-4", "--trials", "12", "--out", "run"];
+    place.run(&other, &["rounds"]).exits(2).says("another configuration: comparison is ");
+    // They are for outputs that are compared, and that are not long.
+    place
+        .run(&["--tolerance", "0.1"], &["pass"])
+        .exits(2)
+        .says("are for the oracle reference; exit compares");
+    place.run(&["--oracle", "reference", "--tolerance", "2"], &["pass"]).exits(2).says("between 0 and 1");
+    place.run(&["--oracle", "reference", "--ignore-lines", "("], &["pass"]).exits(2).says("unclosed group");
+    let long = place.run(&["--oracle", "reference", "--ignore-lines", "^took"], &["two-megabytes"]);
+    long.exits(3).says("it prints 2000007 bytes").says("at most 1048576");
+    place.run(&["--oracle", "reference"], &["two-megabytes"]).exits(0);
 }
 
 #[test]

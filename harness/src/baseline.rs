@@ -218,9 +218,17 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
     if !failed && ran.report.driver.is_none() {
         return Err(Error::DriverUnused { app: ground.target.app.clone() });
     }
-    let mut baseline = Baseline {
+    let oracle = &ground.settings.oracle;
+    let reference = match failed {
         // How one that fails should have ended, nobody knows better.
-        reference: if failed { Reference::default() } else { Reference::from(&ran) },
+        true => Reference::default(),
+        false => oracle.reference(ran.exit, &ran.stdout),
+    };
+    if !failed && oracle.cannot_compare(&reference) {
+        return Err(Error::OutputTooLong { app: ground.target.app.clone(), bytes: ran.stdout.bytes });
+    }
+    let mut baseline = Baseline {
+        reference,
         largest_launch: ran.report.largest_launch,
         launched: ran.report.kernels.clone(),
         kernels: kernels(&ran.report),
@@ -238,7 +246,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
     }
     // Where outputs are compared, that is done under more schedules than these.
     let reference = baseline.reference.clone();
-    let reference = (!matches!(ground.settings.oracle, Oracle::Reference)).then_some(&reference);
+    let reference = (!matches!(ground.settings.oracle, Oracle::Reference(_))).then_some(&reference);
     let mut outputs = vec![ran.stdout.clone()];
     for index in 1..RUNS {
         let plan = Plan {

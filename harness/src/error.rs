@@ -55,6 +55,18 @@ pub enum Error {
         /// Where.
         differs: Box<OutputDiffers>,
     },
+    /// Its output cannot be compared line by line.
+    #[error(
+        "{}: it prints {bytes} bytes, and --ignore-lines and --tolerance compare outputs of at most {}; have it print less, or let \
+         --oracle cmd:COMMAND compare",
+        app.display(), crate::oracle::COMPARED_BYTES
+    )]
+    OutputTooLong {
+        /// The program.
+        app: PathBuf,
+        /// What it prints, in bytes.
+        bytes: u64,
+    },
     /// Kernels are to run on a GPU, but the vendor's driver is nowhere.
     #[error(
         "--backend cuda: no driver of a GPU was found; looked at {}; {} may name it",
@@ -220,7 +232,7 @@ impl Error {
             | Error::UnknownKernel { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
             Error::Baseline(failure) if failure.is_finding() => Class::Finding,
-            Error::Baseline(_) | Error::OutputDiffers { .. } => Class::Baseline,
+            Error::Baseline(_) | Error::OutputDiffers { .. } | Error::OutputTooLong { .. } => Class::Baseline,
             Error::DriverUnused { .. }
             | Error::Unsupported { .. }
             | Error::NoRealDriver(_)

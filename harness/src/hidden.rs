@@ -82,7 +82,7 @@ impl Usual {
             });
         }
         let mut always = always.unwrap_or_default();
-        always.retain(|line| all_whole && is_plain(line) && !MEASURED.is_match(line));
+        always.retain(|line| all_whole && is_plain(line) && !tells_of_time(line));
         Self { always, words, whole: all_whole }
     }
 
@@ -121,6 +121,11 @@ impl Usual {
         (!self.words.iter().any(|usual| usual.contains(&part)))
             .then(|| format!("cmd:! grep -qF -e '{quoted}'"))
     }
+}
+
+/// Whether a line tells of a time or a speed.
+pub(crate) fn tells_of_time(line: &str) -> bool {
+    MEASURED.is_match(line)
 }
 
 /// Most bytes of a line that are looked at.

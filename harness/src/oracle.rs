@@ -3,13 +3,16 @@
 //! | oracle | content when |
 //! |---|---|
 //! | `exit` | the exit code is 0 |
-//! | `reference` | standard output and exit code are those of the run without injection |
+//! | `reference` | standard output and exit code are those of the run without injection; lines that are ignored and a tolerance for numbers are [`Comparison`]'s |
 //! | `stdout:REGEX` | the expression matches somewhere in standard output (`^` and `$` match at lines) |
 //! | `none` | always: what counts is told otherwise (races, errors of kernels). A program that aborts has ended by itself |
 //! | `race` | its detectors have found no race that is not suppressed; as `none` else |
 //! | `cmd:CMD` | the shell command CMD, with the standard output on its input and the exit code in `BUGAROO_EXIT_CODE`, exits with 0 |
 //!
 //! `stdout:` reads the first 16 MiB and the last 64 KiB of the output, `cmd:` the first 16 MiB.
+
+mod comparison;
+pub(crate) mod proposal;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,6 +22,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use bugaroo_protocol::LaunchEnd;
+pub use comparison::{COMPARED_BYTES, Comparison, ComparisonText};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +39,8 @@ pub const EXIT_CODE_VARIABLE: &str = "BUGAROO_EXIT_CODE";
 pub enum Oracle {
     /// Exit code 0.
     Exit,
-    /// The same standard output and exit code as without injection.
-    Reference,
+    /// The same standard output and exit code as without injection, but for what the comparison passes over.
+    Reference(Comparison),
     /// Standard output matches.
     Stdout(Regex),
     /// A shell command is content.
@@ -59,6 +63,14 @@ pub enum ParseOracleError {
     /// Not a regular expression.
     #[error("{0}")]
     Regex(#[from] regex::Error),
+    /// It compares no outputs.
+    #[error(
+        "ignored lines and a tolerance are for the oracle reference; {0} compares no outputs with another"
+    )]
+    ComparesNothing(String),
+    /// No share of a number.
+    #[error("a tolerance of {0} is not between 0 and 1")]
+    Tolerance(f64),
 }
 
 impl FromStr for Oracle {
@@ -67,7 +79,7 @@ impl FromStr for Oracle {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once(':') {
             None if text == "exit" => Ok(Oracle::Exit),
-            None if text == "reference" => Ok(Oracle::Reference),
+            None if text == "reference" => Ok(Oracle::Reference(Comparison::default())),
             None if text == "none" => Ok(Oracle::None),
             None if text == "race" => Ok(Oracle::Race),
             Some(("stdout", pattern)) => {
@@ -84,7 +96,7 @@ impl fmt::Display for Oracle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Oracle::Exit => f.write_str("exit"),
-            Oracle::Reference => f.write_str("reference"),
+            Oracle::Reference(_) => f.write_str("reference"),
             Oracle::Stdout(pattern) => write!(f, "stdout:{pattern}"),
             Oracle::Command(command) => write!(f, "cmd:{command}"),
             Oracle::None => f.write_str("none"),
@@ -100,12 +112,15 @@ pub struct Reference {
     pub exit: Exit,
     /// SHA-256 of its standard output; None where no oracle needed it.
     pub stdout_sha256: Option<String>,
+    /// The lines of its standard output that count, where they are compared one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<String>,
 }
 
 /// For a program that fails: it should end well, and there is no output to compare with.
 impl Default for Reference {
     fn default() -> Self {
-        Self { exit: Exit::Code(0), stdout_sha256: None }
+        Self { exit: Exit::Code(0), stdout_sha256: None, lines: None }
     }
 }
 
@@ -119,12 +134,55 @@ pub enum Verdict {
 }
 
 impl Oracle {
+    /// What it passes over, where it compares outputs.
+    pub fn comparison(&self) -> Option<&Comparison> {
+        match self {
+            Oracle::Reference(comparison) => Some(comparison),
+            _ => None,
+        }
+    }
+
+    /// The same, where outputs are compared but for this. No other oracle compares any.
+    ///
+    /// # Errors
+    /// When an expression is none, when the tolerance is not between 0 and 1, and with another oracle where anything is to be passed
+    /// over.
+    pub fn passing_over(self, text: &ComparisonText) -> Result<Oracle, ParseOracleError> {
+        match self {
+            Oracle::Reference(_) => Ok(Oracle::Reference(Comparison::try_from(text)?)),
+            other if text.is_exact() => Ok(other),
+            other => Err(ParseOracleError::ComparesNothing(other.to_string())),
+        }
+    }
+
     /// What it needs of a trial's standard output.
     pub fn keep(&self) -> Keep {
         Keep {
             // Of `reference`, to say which line differs.
             head: !matches!(self, Oracle::Exit | Oracle::None | Oracle::Race),
-            digest: matches!(self, Oracle::Reference),
+            digest: matches!(self, Oracle::Reference(_)),
+        }
+    }
+
+    /// What the others are compared with, of the first run without injection.
+    pub(crate) fn reference(&self, exit: Exit, stdout: &Output) -> Reference {
+        let lines = match self {
+            Oracle::Reference(comparison) if !comparison.is_exact() => comparison.lines(stdout),
+            _ => None,
+        };
+        Reference { exit, stdout_sha256: stdout.digest.clone(), lines }
+    }
+
+    /// Whether outputs that it needs are too long for it.
+    pub(crate) fn cannot_compare(&self, reference: &Reference) -> bool {
+        matches!(self, Oracle::Reference(comparison) if !comparison.is_exact() && reference.lines.is_none())
+    }
+
+    /// Whether an output is that of the first run without injection, as far as it compares outputs.
+    pub(crate) fn agrees(&self, reference: &Reference, stdout: &Output) -> bool {
+        match (self, &reference.lines) {
+            (Oracle::Reference(comparison), Some(lines)) => comparison.agrees(lines, stdout),
+            _ => reference.stdout_sha256 == stdout.digest,
         }
     }
 
@@ -151,13 +209,13 @@ impl Oracle {
     ) -> io::Result<Verdict> {
         Ok(match self {
             Oracle::Exit => verdict(exit == Exit::Code(0), || exit.to_string()),
-            Oracle::Reference => match reference {
+            Oracle::Reference(_) => match reference {
                 Some(reference) if reference.exit != exit => {
                     Verdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
                 }
                 // A program that failed without injection left nothing to compare with but how it should end.
                 Some(Reference { stdout_sha256: None, .. }) => Verdict::Content,
-                Some(reference) => verdict(reference.stdout_sha256 == stdout.digest, || {
+                Some(reference) => verdict(self.agrees(reference, stdout), || {
                     "standard output differs from that without injection".to_owned()
                 }),
                 None => Verdict::Content,

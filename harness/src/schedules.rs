@@ -9,12 +9,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 use std::time::{Duration, Instant};
 
 use bugaroo_protocol::{Backend, Model, Scheduler};
 
 use crate::capture::{Output, printable};
 use crate::error::Error;
+use crate::oracle::{Oracle, proposal};
 use crate::progress::{Event, Reporter};
 use crate::record::{Exit, Outcome, TrialRecord};
 use crate::session::{Session, Stop};
@@ -126,26 +128,41 @@ pub struct OutputDiffers {
     pub differ: u64,
     /// Runs that were compared.
     pub of: u64,
-    /// The first line that differs, from 1; None where it is too far behind to be known.
+    /// The first line that differs, from 1, of those that are compared; None where it is too far behind to be known.
     pub line: Option<u64>,
     /// The line in the first run.
     pub first: String,
     /// The line in another.
     pub other: String,
+    /// Options with which they are the same, if any are known.
+    pub proposal: Option<String>,
 }
 
 impl fmt::Display for OutputDiffers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { differ, of, line, first, other } = self;
+        let Self { differ, of, line, first, other, proposal } = self;
         write!(
             f,
             "--oracle reference cannot judge this program: its standard output is not the same under each schedule without \
              injection ({differ} of {of} differ from the first run's)"
         )?;
         if let Some(line) = line {
-            write!(f, "\nline {line} of it is\n  | {first}\nin the first run, and in another\n  | {other}")?;
+            write!(
+                f,
+                "\nline {line} of what is compared is\n  | {first}\nin the first run, and in another\n  | {other}"
+            )?;
         }
-        write!(f, "\nlet another oracle say what is right, or have the program print nothing that may differ")
+        match proposal {
+            Some(options) => {
+                write!(f, "\nto compare the rest, as far as these runs tell: --oracle reference {options}")
+            }
+            None => {
+                write!(
+                    f,
+                    "\nlet another oracle say what is right, or have the program print nothing that may differ"
+                )
+            }
+        }
     }
 }
 
@@ -160,28 +177,40 @@ pub async fn compare_output(session: &Session, first: &Output, reporter: &dyn Re
     }
     let variations = variations();
     let each = COMPARED / variations.len() as u64;
-    let mut other: Option<Output> = None;
+    let oracle = &session.settings().oracle;
+    let mut others: Vec<Output> = Vec::new();
     let mut differ = 0;
     reporter.report(Event::BatchStarted { what: "outputs without injection", trials: COMPARED });
     for variation in &variations {
         let on_end = |full: &crate::session::FullTrial| {
             // One that fails by itself is told as such by its trial.
             let by_itself = matches!(full.record.exit, Exit::Code(_));
-            if by_itself
-                && full.record.exit == session.baseline().reference.exit
-                && full.stdout.digest != first.digest
-            {
+            let reference = &session.baseline().reference;
+            if by_itself && full.record.exit == reference.exit && !oracle.agrees(reference, &full.stdout) {
                 differ += 1;
-                other.get_or_insert_with(|| full.stdout.clone());
+                if others.iter().all(|other| other.digest != full.stdout.digest) {
+                    others.push(full.stdout.clone());
+                }
             }
             Ok(())
         };
         session.full_trials_with(variation, 0..each, Stop::Never, reporter, on_end).await?;
     }
     reporter.report(Event::BatchEnded);
-    let Some(other) = other else { return Ok(()) };
-    let (line, [first, other]) = differing_line(&first.head, &other.head);
-    let differs = OutputDiffers { differ, of: COMPARED, line, first, other };
+    let Some(other) = others.first() else { return Ok(()) };
+    let (mut compared, mut proposal) = ([first, other].map(|output| output.head.clone()), None);
+    if let Oracle::Reference(comparison) = oracle {
+        // What is ignored is no difference to show.
+        if let [Some(one), Some(other)] = [first, other].map(|output| comparison.lines(output))
+            && !comparison.is_exact()
+        {
+            compared = [one.into_bytes(), other.into_bytes()];
+        }
+        let outputs: Vec<Output> = iter::once(first).chain(&others).cloned().collect();
+        proposal = proposal::propose(&outputs, comparison);
+    }
+    let (line, [one, another]) = differing_line(&compared[0], &compared[1]);
+    let differs = OutputDiffers { differ, of: COMPARED, line, first: one, other: another, proposal };
     Err(Error::OutputDiffers { app: session.target().app.clone(), differs: Box::new(differs) })
 }
 

@@ -198,7 +198,7 @@ impl Session {
         match ended {
             Ended::Passes(baseline, sites, stdout) => {
                 let session = session(*baseline, sites);
-                if matches!(session.settings().oracle, Oracle::Reference) {
+                if matches!(session.settings().oracle, Oracle::Reference(_)) {
                     schedules::compare_output(&session, &stdout, reporter).await?;
                 }
                 Ok(session)
@@ -218,7 +218,7 @@ impl Session {
                 let settings = session.settings();
                 if settings.take_failing
                     && schedules.some_pass()
-                    && !matches!(settings.oracle, Oracle::Reference)
+                    && !matches!(settings.oracle, Oracle::Reference(_))
                 {
                     return Ok(session);
                 }

@@ -429,12 +429,5 @@ impl Ran {
     }
 }
 
-/// The first reference of a run: what its first run without injection did.
-impl From<&Ran> for Reference {
-    fn from(ran: &Ran) -> Self {
-        Self { exit: ran.exit, stdout_sha256: ran.stdout.digest.clone() }
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use bugaroo_bisect::{Diagnosis, DiagnosisKind, diagnose};
 use bugaroo_harness::baseline::Baseline;
 use bugaroo_harness::oracle::Reference;
 use bugaroo_harness::{
-    Conflicts, DriverLibrary, Exit, Interrupt, Session, Settings, Target, TrialRecord, Variation,
+    Conflicts, DriverLibrary, Interrupt, Session, Settings, Target, TrialRecord, Variation,
 };
 use support::{Runtime, build, nvcc, programs};
 
@@ -24,7 +24,7 @@ fn trials(program: &Path, which: &str, count: u64, fork_server: bool) -> Vec<(Tr
         Target::resolve(&program.display().to_string(), vec![which.to_owned()]).expect("it was built");
     // A program that fails without injection has no baseline that passes: this one says what is known.
     let baseline = Baseline {
-        reference: Reference { exit: Exit::Code(0), stdout_sha256: None },
+        reference: Reference::default(),
         largest_launch: 100_000,
         launched: BTreeMap::new(),
         kernels: Default::default(),

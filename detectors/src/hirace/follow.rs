@@ -51,7 +51,7 @@ impl Follow {
     /// Whether all words are of one warp, that of the first one.
     #[inline(always)]
     pub fn stays_in_a_warp(self, first: u64) -> bool {
-        lane(first) + (GROUP as u32 - 1 >> self.shift()) < 32
+        lane(first) + ((GROUP as u32 - 1) >> self.shift()) < 32
     }
 
     /// How words follow from the first one, if they do.

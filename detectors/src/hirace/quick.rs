@@ -44,7 +44,7 @@ pub(super) fn done(known: &Known, elements: &mut Elements, access: &Access<'_>, 
 fn row(known: &Known, page: &mut Page<'_>, access: &Access<'_>, new: u64) -> bool {
     let bytes = access.bytes();
     let element = page.element(access.address(0));
-    if !page.has_whole_lanes(bytes) || element % GROUP != 0 {
+    if !page.has_whole_lanes(bytes) || !element.is_multiple_of(GROUP) {
         return false;
     }
     let each = Follow::every(bytes.trailing_zeros() - page.shift);

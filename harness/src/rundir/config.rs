@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::baseline::Baseline;
 use crate::digest;
 use crate::input::InputFacts;
-use crate::oracle::{Oracle, ParseOracleError};
+use crate::oracle::{Comparison, ComparisonText, Oracle, ParseOracleError};
 use crate::race::Turns;
 use crate::schedules;
 use crate::session::Settings;
@@ -95,6 +95,9 @@ pub struct Configuration {
     pub ignore_faults: bool,
     /// The oracle, as it was given.
     pub oracle: String,
+    /// What it passes over, where it compares outputs.
+    #[serde(default, skip_serializing_if = "ComparisonText::is_exact")]
+    pub comparison: ComparisonText,
     /// Wall-clock time that a trial may take, in milliseconds; None: by the baseline.
     pub timeout_ms: Option<u64>,
     /// Warp instructions that one launch may execute; None: by the baseline.
@@ -162,6 +165,7 @@ impl Configuration {
             warp_synchronous: settings.warp_synchronous,
             ignore_faults: settings.ignore_faults,
             oracle: settings.oracle.to_string(),
+            comparison: settings.oracle.comparison().map(Comparison::text).unwrap_or_default(),
             timeout_ms: settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             step_budget: settings.step_budget,
         }
@@ -210,7 +214,7 @@ impl Configuration {
             seed: self.seed,
             jobs,
             timeout: self.timeout_ms.map(Duration::from_millis),
-            oracle: self.oracle.parse()?,
+            oracle: self.oracle.parse::<Oracle>()?.passing_over(&self.comparison)?,
             backend: self.backend,
             step_budget: self.step_budget,
             warp_synchronous: self.warp_synchronous,

@@ -6,7 +6,7 @@ use bugaroo_protocol::{Backend, Diagnosis, LaunchEnd, Model, Space};
 
 use super::{Configuration, RunDir, RunDirError, RunFile, SCHEMA};
 use crate::baseline::Baseline;
-use crate::oracle::Reference;
+use crate::oracle::{ComparisonText, Reference};
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
 use crate::report::FailedLaunch;
 use crate::target::Target;
@@ -49,13 +49,14 @@ fn run() -> RunFile {
             suppressions: Vec::new(),
             warp_synchronous: false,
             ignore_faults: false,
+            comparison: ComparisonText::default(),
             oracle: "exit".into(),
             timeout_ms: Some(60_000),
             step_budget: None,
         },
         trials: 10,
         baseline: Baseline {
-            reference: Reference { exit: Exit::Code(0), stdout_sha256: None },
+            reference: Reference { exit: Exit::Code(0), stdout_sha256: None, lines: None },
             largest_launch: 5,
             launched: Default::default(),
             kernels: BTreeSet::from(["k".into()]),

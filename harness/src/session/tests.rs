@@ -7,7 +7,7 @@ use super::{FullTrial, Session, Settings, Stop};
 use crate::error::{Class, Error};
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
-use crate::oracle::Oracle;
+use crate::oracle::{Comparison, Oracle};
 use crate::progress::{Event, Reporter, Silent};
 use crate::record::{Outcome, TrialRecord};
 use crate::target::Target;
@@ -196,7 +196,7 @@ async fn a_failing_baseline() {
 /// A program whose output differs from run to run has no reference.
 #[tokio::test]
 async fn a_reference_has_to_hold_still() {
-    let settings = || Settings { oracle: Oracle::Reference, ..Settings::default() };
+    let settings = || Settings { oracle: Oracle::Reference(Comparison::default()), ..Settings::default() };
     session("echo 42", settings()).await.unwrap();
     let error = session("echo $seed", settings()).await.unwrap_err();
     assert_eq!(error.class(), Class::Baseline);

@@ -64,6 +64,8 @@ pub struct Entry {
     pub suppressions: Option<Vec<Spanned<String>>>,
     pub verify: Option<Spanned<Verify>>,
     pub oracle: Option<Spanned<String>>,
+    pub ignore_lines: Option<Vec<Spanned<String>>>,
+    pub tolerance: Option<Spanned<f64>>,
     pub timeout: Option<Timeout>,
     pub expect: Option<Vec<Spanned<Expect>>>,
 }

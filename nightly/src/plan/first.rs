@@ -67,6 +67,9 @@ pw = [0.25, 0.75]
 #verify = false
 # What says whether a trial did right: exit, reference, stdout:REGEX, cmd:CMD, none
 #oracle = \"exit\"
+# With the oracle reference: regular expressions of lines that count for nothing, and how far numbers may be apart
+#ignore-lines = [\"^time\"]
+#tolerance = 1e-5
 # A trial may take so many times what the program takes without injection, and no less than the floor
 #timeout = { factor = 50, floor = \"60s\" }
 ";

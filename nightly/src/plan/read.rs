@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use bugaroo_harness::oracle::ComparisonText;
 use bugaroo_harness::{Oracle, Suppressions, Variation};
 use bugaroo_protocol::amount::{bytes, duration};
 use bugaroo_protocol::{Detector, Model, Scheduler};
@@ -125,6 +126,11 @@ impl Reader<'_> {
         let directory = own.directory.as_ref().or(defaults.directory.as_ref());
         let timeout = own.timeout.as_ref().or(defaults.timeout.as_ref());
         let oracle = own.oracle.as_ref().or(defaults.oracle.as_ref());
+        let oracle = oracle.map(|given| self.oracle(given)).transpose()?.unwrap_or(Oracle::Exit);
+        // What holds for all programs does so for those whose outputs are compared.
+        let shared = oracle.comparison().map(|_| defaults);
+        let ignored = own.ignore_lines.as_deref().or(shared.and_then(|all| all.ignore_lines.as_deref()));
+        let tolerance = own.tolerance.as_ref().or(shared.and_then(|all| all.tolerance.as_ref()));
         let lists = own.suppressions.as_ref().or(defaults.suppressions.as_ref());
         Ok(Program {
             name,
@@ -135,7 +141,7 @@ impl Reader<'_> {
             stdin: own.stdin.as_ref().map(|given| self.folder.join(given.get_ref())),
             cells: self.cells(entry, defaults, space, by_time)?,
             verify: self.verify(own.verify.as_ref().or(defaults.verify.as_ref()))?,
-            oracle: oracle.map(|given| self.oracle(given)).transpose()?.unwrap_or(Oracle::Exit),
+            oracle: self.passing_over(oracle, ignored.unwrap_or_default(), tolerance)?,
             suppressions: lists.map(|lists| self.suppressions(lists)).transpose()?.unwrap_or_default(),
             warp_synchronous: own.warp_synchronous.or(defaults.warp_synchronous).unwrap_or(false),
             ignore_faults: own.ignore_faults.or(defaults.ignore_faults).unwrap_or(false),
@@ -284,6 +290,26 @@ impl Reader<'_> {
             Ok(oracle) => Ok(oracle),
             Err(error) => Err(self.wrong(given, error.to_string())),
         }
+    }
+
+    /// The same oracle, where outputs are compared but for these lines, and numbers so far.
+    fn passing_over(
+        self,
+        oracle: Oracle,
+        lines: &[Spanned<String>],
+        tolerance: Option<&Spanned<f64>>,
+    ) -> Result<Oracle, PlanError> {
+        let mut passing = oracle;
+        let mut all = ComparisonText::default();
+        for line in lines {
+            all.ignore_lines.push(line.get_ref().clone());
+            passing = passing.passing_over(&all).map_err(|error| self.wrong(line, error.to_string()))?;
+        }
+        if let Some(given) = tolerance {
+            all.tolerance = Some(*given.get_ref());
+            passing = passing.passing_over(&all).map_err(|error| self.wrong(given, error.to_string()))?;
+        }
+        Ok(passing)
     }
 
     fn suppressions(self, given: &[Spanned<String>]) -> Result<Suppressions, PlanError> {

@@ -92,6 +92,15 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
         ),
         (&format!("{program}kernel = \"(\"\n"), "/plan.toml:3: regex"),
         (&format!("{program}oracle = \"exti\"\n"), "/plan.toml:3: 'exti' is no oracle"),
+        (
+            &format!("{program}tolerance = 1e-5\n"),
+            "/plan.toml:3: ignored lines and a tolerance are for the oracle reference",
+        ),
+        (&format!("{program}oracle = \"reference\"\nignore-lines = [\"a\", \"(\"]\n"), "/plan.toml:4: regex"),
+        (
+            &format!("{program}oracle = \"reference\"\ntolerance = 1.5\n"),
+            "/plan.toml:4: a tolerance of 1.5 is not between 0 and 1",
+        ),
         ("[[program]]\nname = \"x\"\n", "/plan.toml:1: a [[program]] needs `run`"),
         ("[[program]]\nrun = []\n", "/plan.toml:2: `run` is empty"),
         ("[defaults]\nrun = [\"a\"]\n", "/plan.toml:2: [defaults] holds for all programs"),
