@@ -103,15 +103,13 @@ impl Step<'_, '_> {
         let bytes = access.bytes();
         let places;
         let to = match access.at {
-            Addresses::Consecutive(_) if page.has_whole_lanes(bytes) => {
-                let (row, left) = self.row_on(page, start, by.mask);
-                if left != 0 {
-                    self.go(page, Where::Row(row), (template, first), start);
-                    self.rest::<V3>(memory, room, left, template);
+            Addresses::Consecutive(_) => match self.row_on(page, start, by.mask) {
+                Some(row) if row.mask == by.mask => Where::Row(row),
+                _ => {
+                    self.rest::<V3>(memory, room, by.mask, template);
                     return 0;
                 }
-                Where::Row(row)
-            }
+            },
             Addresses::Each(addresses) if bytes == 1 << page.shift => {
                 places = Places::new::<V3>(addresses, by.mask, page.shift);
                 if places.mask != by.mask {
@@ -189,15 +187,18 @@ impl Step<'_, '_> {
         done
     }
 
-    /// Lanes in a row as far as they are on a page on which the first of them goes to `start`, and those that are not.
+    /// Lanes in a row as far as they are on a page on which the first of them goes to `start`. None where it is not wholly there, or goes
+    /// to no whole elements.
     #[inline(always)]
-    fn row_on(&self, page: &Page<'_>, start: u64, mask: u32) -> (Row, u32) {
+    fn row_on(&self, page: &Page<'_>, start: u64, mask: u32) -> Option<Row> {
+        if !page.has_whole_lanes(self.access.bytes()) {
+            return None;
+        }
         let bytes = self.access.bytes().trailing_zeros();
         let lanes = (page.end(start).wrapping_sub(start) >> bytes).min(32) as u32;
-        let first = mask.trailing_zeros();
-        let left = mask & u64::MAX.checked_shl(first + lanes).unwrap_or(0) as u32;
+        let behind = u64::MAX.checked_shl(mask.trailing_zeros() + lanes).unwrap_or(0) as u32;
         let each = Follow::every(bytes - page.shift);
-        (Row::new(page.element(start), each, mask & !left), left)
+        (lanes > 0).then(|| Row::new(page.element(start), each, mask & !behind))
     }
 
     /// Lanes that go anywhere.
@@ -213,7 +214,7 @@ impl Step<'_, '_> {
                 continue;
             };
             let page = &mut page;
-            let one = match self.access.at {
+            let row = match self.access.at {
                 Addresses::Each(addresses) if bytes == 1 << page.shift => {
                     let places = Places::new::<V3>(addresses, left, page.shift);
                     if places.mask.count_ones() < FEW {
@@ -232,18 +233,20 @@ impl Step<'_, '_> {
                         left &= !together;
                         continue;
                     }
-                    in_a_row(addresses, left, u64::from(bytes))
+                    self.row_on(page, start, in_a_row(addresses, left, u64::from(bytes)))
                 }
-                Addresses::Consecutive(_) if page.has_whole_lanes(bytes) => left,
-                _ => 0,
+                Addresses::Consecutive(_) => self.row_on(page, start, left),
+                _ => None,
             };
-            if one.count_ones() < FEW {
-                self.lane(memory, room, (start, of_thread(template, by.first + first)), true);
-                left &= left - 1;
-            } else {
-                let (row, _) = self.row_on(page, start, one);
-                self.go(page, Where::Row(row), (template, first), start);
-                left &= !row.mask;
+            match row {
+                Some(row) if row.mask.count_ones() >= FEW => {
+                    self.go(page, Where::Row(row), (template, first), start);
+                    left &= !row.mask;
+                }
+                _ => {
+                    self.lane(memory, room, (start, of_thread(template, by.first + first)), true);
+                    left &= left - 1;
+                }
             }
         }
         for lane in each(left) {

@@ -180,6 +180,19 @@ fn words_take_eight_bytes_an_element_and_no_more_than_they_may() {
     assert!(warnings.len() == 1 && warnings[0].what.contains("want of room"), "{warnings:?}");
 }
 
+/// No engine tells of such accesses, which fault. It ends all the same, and finds who else was there.
+#[test]
+fn lanes_across_the_end_of_a_page_are_looked_at() {
+    for lanes in [1, u32::MAX, 0x8000_0001] {
+        let mut run = Run::new(Settings::default(), TWO, 2, false);
+        for (site, warp) in [(0, 0), (1, 2)] {
+            run.step(site, &Op::Access(warp, at(Write, lanes, At::Consecutive(0x1000 - 2))));
+        }
+        let found = run.findings();
+        assert!(!found.is_empty() && found.iter().all(|found| found.class == Class::InterBlock), "{found:?}");
+    }
+}
+
 #[test]
 fn in_lockstep_a_warp_is_one() {
     let ops = [row(0, Write, 0x1000), row(0, Read, 0x1004), row(1, Read, 0x1000)];
