@@ -58,6 +58,19 @@ impl Page {
         }
     }
 
+    /// Makes all words of a row this one, of which one is kept, if that may be.
+    fn put_same(&mut self, row: usize, word: u64, words: &mut Words) -> bool {
+        let Some(same) = self.same.get_mut(row) else { return false };
+        *same = word;
+        if self.kept >> row & 1 != 0 {
+            self.kept &= !(1 << row);
+            if self.kept == 0 {
+                words.give_back(self.place);
+            }
+        }
+        true
+    }
+
     /// All words of a row.
     fn row(&self, row: usize, words: &Words) -> [u64; WORDS] {
         std::array::from_fn(|at| match self.kept >> row & 1 {
@@ -181,11 +194,9 @@ impl Metadata {
     pub fn settle(&mut self, address: u64) {
         let row = row_of(address);
         let Some(page) = self.page(address).0.map(|at| &mut self.pages[at as usize]) else { return };
-        let Some(same) = page.same.get_mut(row).filter(|_| page.kept >> row & 1 != 0) else { return };
-        *same = self.words.at(page.place)[row * WORDS];
-        page.kept &= !(1 << row);
-        if page.kept == 0 {
-            self.words.give_back(page.place);
+        if page.kept >> row & 1 != 0 {
+            let word = self.words.at(page.place)[row * WORDS];
+            page.put_same(row, word, &mut self.words);
         }
     }
 
@@ -289,6 +300,10 @@ impl Metadata {
         for row in 0..PAGE_ROWS {
             let start = start + row as u64 * ROW;
             if !here(start, ROW_SHIFT) {
+                continue;
+            }
+            let all = start >= first && start + (ROW - 1) <= last;
+            if all && page.put_same(row, 0, &mut self.words) {
                 continue;
             }
             page.keep(row, &mut self.words);

@@ -135,6 +135,20 @@ fn memory_that_is_new_was_not_accessed() {
         run.event(Event::Freed(range(X, 8)));
         assert_eq!(run.go(1, store(X + 4)).missing(), []);
     }
+    // Of whole rows nothing has to be kept, whoever was there.
+    let mut run = Run::new();
+    for row in 0..128 {
+        run.go(0, store(X + row * 128).lanes(u32::MAX)).go(1, load(X + 0x100_0000 + row * 128).lanes(0xff));
+    }
+    let before = run.detector.metadata_bytes();
+    let all = Range { memory: Memory::Global, address: X, bytes: 0x200_0000 };
+    run.event(Event::Freed(all));
+    assert_eq!(run.detector.metadata_bytes(), before);
+    for row in 0..128 {
+        run.go(1, load(X + row * 128).lanes(u32::MAX))
+            .go(0, store(X + 0x100_0000 + row * 128).lanes(u32::MAX));
+    }
+    assert_eq!(run.missing(), []);
     // By bytes.
     let mut run = Run::new();
     run.go(0, store(X).bytes(1, 1).lanes(0xff));
