@@ -54,7 +54,7 @@ struct Masks {
 
 /// So many bits from there on.
 fn field(at: u32, bits: u32) -> u64 {
-    u64::MAX.checked_shr(64 - bits).unwrap_or(0).checked_shl(at).unwrap_or(0)
+    u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(0).checked_shl(at).unwrap_or(0)
 }
 
 impl Layout {
