@@ -182,6 +182,8 @@ fn outputs_are_compared_but_for_what_is_passed_over() {
     let long = place.run(&["--oracle", "reference", "--ignore-lines", "^took"], &["two-megabytes"]);
     long.exits(3).says("it prints 2000007 bytes").says("at most 1048576");
     place.run(&["--oracle", "reference"], &["two-megabytes"]).exits(0);
+    let nothing = place.run(&["--oracle", "reference", "--ignore-lines", "^sum"], &["pass"]);
+    nothing.exits(2).says("there is nothing to compare");
 }
 
 #[test]

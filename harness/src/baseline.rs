@@ -227,6 +227,9 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
     if !failed && oracle.cannot_compare(&reference) {
         return Err(Error::OutputTooLong { app: ground.target.app.clone(), bytes: ran.stdout.bytes });
     }
+    if ran.stdout.bytes > 0 && reference.lines.as_deref() == Some("") {
+        return Err(Error::NothingCompared { app: ground.target.app.clone() });
+    }
     let mut baseline = Baseline {
         reference,
         largest_launch: ran.report.largest_launch,

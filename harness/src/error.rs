@@ -67,6 +67,12 @@ pub enum Error {
         /// What it prints, in bytes.
         bytes: u64,
     },
+    /// All that it prints is ignored.
+    #[error("{}: --ignore-lines ignores every line that it prints, so that there is nothing to compare", app.display())]
+    NothingCompared {
+        /// The program.
+        app: PathBuf,
+    },
     /// Kernels are to run on a GPU, but the vendor's driver is nowhere.
     #[error(
         "--backend cuda: no driver of a GPU was found; looked at {}; {} may name it",
@@ -229,7 +235,8 @@ impl Error {
             | Error::NotNarrow { .. }
             | Error::CannotInsert { .. }
             | Error::NotSimulated
-            | Error::UnknownKernel { .. } => Class::Usage,
+            | Error::UnknownKernel { .. }
+            | Error::NothingCompared { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
             Error::Baseline(failure) if failure.is_finding() => Class::Finding,
             Error::Baseline(_) | Error::OutputDiffers { .. } | Error::OutputTooLong { .. } => Class::Baseline,
