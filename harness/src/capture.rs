@@ -124,5 +124,13 @@ pub fn printable(line: &str) -> String {
     line.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// What a program has left that printed this.
+#[cfg(test)]
+pub(crate) fn printed(text: &str) -> Output {
+    let mut capture = Capture::new(Keep { head: true, digest: false });
+    capture.push(text.as_bytes());
+    capture.finish()
+}
+
 #[cfg(test)]
 mod tests;

@@ -82,8 +82,17 @@ impl Comparison {
             return None;
         }
         let text = String::from_utf8_lossy(&output.head);
-        let counts = |line: &&str| !self.ignore_lines.iter().any(|ignored| ignored.is_match(line));
-        Some(text.lines().filter(counts).collect::<Vec<_>>().join("\n"))
+        Some(text.lines().filter(|line| !self.ignores(line)).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn ignores(&self, line: &str) -> bool {
+        self.ignore_lines.iter().any(|ignored| ignored.is_match(line))
+    }
+
+    /// Whether there are lines, and all of them are ignored.
+    pub(crate) fn ignores_all(&self, output: &Output) -> bool {
+        let text = String::from_utf8_lossy(&output.head);
+        !text.is_empty() && text.lines().all(|line| self.ignores(line))
     }
 
     /// Whether an output is that of the run without injection, whose lines that count these are.
@@ -130,18 +139,12 @@ fn relative(one: &str, other: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::{Capture, Keep};
-
-    fn output(text: &str) -> Output {
-        let mut capture = Capture::new(Keep { head: true, digest: false });
-        capture.push(text.as_bytes());
-        capture.finish()
-    }
+    use crate::capture::printed;
 
     fn agree(ignore_lines: &[&str], tolerance: Option<f64>, one: &str, other: &str) -> bool {
         let ignore_lines = ignore_lines.iter().map(|line| (*line).to_owned()).collect();
         let comparison = Comparison::try_from(&ComparisonText { ignore_lines, tolerance }).unwrap();
-        comparison.agrees(&comparison.lines(&output(one)).unwrap(), &output(other))
+        comparison.agrees(&comparison.lines(&printed(one)).unwrap(), &printed(other))
     }
 
     #[test]
@@ -155,6 +158,17 @@ mod tests {
         assert!(!agree(&["^time"], None, one, "sum 3\n"));
         // An end of the last line, and ends of another system, are no difference.
         assert!(agree(&["^time"], None, one, "sum 3\r\nend"));
+    }
+
+    #[test]
+    fn empty_lines_are_lines() {
+        let of = |line: &str| {
+            let text = ComparisonText { ignore_lines: vec![line.to_owned()], tolerance: None };
+            Comparison::try_from(&text).unwrap()
+        };
+        assert!(of(".").ignores_all(&printed("a\nb")) && of("^$").ignores_all(&printed("\n")));
+        assert!(!of(".").ignores_all(&printed("a\n\n")) && !of(".").ignores_all(&printed("")));
+        assert!(!Comparison::default().ignores_all(&printed("\n")));
     }
 
     #[test]
@@ -179,8 +193,8 @@ mod tests {
     fn long_outputs_cannot_be_compared() {
         let long = "x\n".repeat(COMPARED_BYTES as usize);
         let comparison = Comparison { ignore_lines: Vec::new(), tolerance: Some(0.1) };
-        assert_eq!(comparison.lines(&output(&long)), None);
-        assert!(!comparison.agrees("x", &output(&long)));
+        assert_eq!(comparison.lines(&printed(&long)), None);
+        assert!(!comparison.agrees("x", &printed(&long)));
         for tolerance in [0.0, 1.0, -1.0, f64::NAN] {
             let text = ComparisonText { tolerance: Some(tolerance), ..ComparisonText::default() };
             assert!(Comparison::try_from(&text).is_err(), "{tolerance}");

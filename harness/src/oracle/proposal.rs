@@ -95,16 +95,10 @@ fn expression(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::{Capture, Keep};
-
-    fn output(text: &str) -> Output {
-        let mut capture = Capture::new(Keep { head: true, digest: false });
-        capture.push(text.as_bytes());
-        capture.finish()
-    }
+    use crate::capture::printed;
 
     fn proposed(texts: &[&str]) -> Option<String> {
-        let outputs: Vec<Output> = texts.iter().map(|text| output(text)).collect();
+        let outputs: Vec<Output> = texts.iter().map(|text| printed(text)).collect();
         propose(&outputs, &Comparison::default())
     }
 
@@ -128,7 +122,7 @@ mod tests {
         assert_eq!(proposed(&texts.each_ref().map(String::as_str)).unwrap(), expected);
         // With what was given already.
         let given = ComparisonText { ignore_lines: vec!["^took".to_owned()], tolerance: None };
-        let outputs = texts.map(|text| output(&text));
+        let outputs = texts.map(|text| printed(&text));
         assert_eq!(
             propose(&outputs, &Comparison::try_from(&given).unwrap()).unwrap(),
             "--ignore-lines '^took' --tolerance 1e-5"
