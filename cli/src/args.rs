@@ -154,7 +154,7 @@ pub struct TrialArgs {
     #[arg(long)]
     pub handlers: bool,
     /// What says whether a trial did right: exit (code 0), reference (prints the same as without
-    /// injection), stdout:REGEX, cmd:CMD (a shell command that gets the output, and the exit code in
+    /// injection), memory (device memory holds the same at the end), stdout:REGEX, cmd:CMD (a shell command that gets the output, and the exit code in
     /// BUGAROO_EXIT_CODE), none (whatever the program says), race (of bisect: no data race) [default: exit; of
     /// race: none]
     #[arg(long, value_name = "ORACLE")]

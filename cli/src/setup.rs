@@ -1,5 +1,6 @@
 //! From options to what the harness wants: the same for all commands that run trials.
 
+use bugaroo_harness::error::MemoryTrouble;
 use bugaroo_harness::gpu::real_driver;
 use bugaroo_harness::oracle::ComparisonText;
 use bugaroo_harness::{Error, Input, Oracle, Settings, Suppressions, Target, Variation};
@@ -29,6 +30,9 @@ pub fn settings(args: &TrialArgs) -> anyhow::Result<Settings> {
 pub fn settings_with(args: &TrialArgs, oracle: Oracle) -> anyhow::Result<Settings> {
     let passed_over = ComparisonText { ignore_lines: args.ignore_lines.clone(), tolerance: args.tolerance };
     let oracle = oracle.passing_over(&passed_over).map_err(|error| UsageError(error.to_string()))?;
+    if matches!((&oracle, args.backend), (Oracle::Memory, Backend::Cuda)) {
+        return Err(UsageError(format!("--oracle memory: {}", MemoryTrouble::RealGpu)).into());
+    }
     Ok(Settings {
         seed: args.seed.unwrap_or(0),
         jobs: args.jobs.map(usize::from),

@@ -112,6 +112,7 @@ fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESC
     let found = driver.memory.alloc(bytes as u64, 512, AllocationKind::Program);
     let address = found.map_err(|_| Status::OutOfMemory)?;
     driver.origins.allocated(address, bytes as u64);
+    driver.ends.allocated(address);
     driver.queue.tell(|order| order.allocated(address, bytes as u64, false));
     Ok(driver.arrays.insert(Array { context, descriptor, element, address }))
 }
@@ -122,6 +123,7 @@ fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESC
 /// `InvalidHandle`
 pub fn destroy(driver: &mut Driver, array: CUarray) -> Outcome {
     let array = driver.arrays.remove(array)?;
+    driver.note_end(array.address);
     driver.origins.freed(array.address);
     if let Some((address, bytes)) = driver.memory.allocation(array.address) {
         driver.queue.tell(|order| order.freed(address, bytes));

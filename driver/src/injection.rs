@@ -171,6 +171,11 @@ impl Injection {
         self.orders.as_ref().is_some_and(|orders| orders.report_sites)
     }
 
+    /// Whether it is reported what allocations hold at their end.
+    pub fn ends(&self) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.ends)
+    }
+
     /// Whether launches are reported with a digest of memory.
     pub fn digest(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.digest)

@@ -35,6 +35,7 @@ mod delays;
 pub mod device;
 mod diagnosis;
 mod digest;
+mod ends;
 mod entry;
 pub mod error;
 pub mod event;

@@ -57,6 +57,7 @@ impl Driver {
         let allocation = Allocation { context, size, kind, pool: None, synchronous: false };
         self.allocations.insert(address, allocation);
         self.origins.allocated(address, size);
+        self.ends.allocated(address);
         self.queue.tell(|order| order.allocated(address, size, kind.host_visible()));
         Ok(address)
     }
@@ -85,6 +86,7 @@ impl Driver {
             return Ok(());
         }
         let gone = self.allocations.remove(&address).ok_or(Status::InvalidValue)?;
+        self.note_end(address);
         self.pools.freed(&gone);
         self.advice.forget(address, gone.size);
         self.origins.freed(address);

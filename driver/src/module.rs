@@ -176,6 +176,7 @@ impl Driver {
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let module =
             self.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
+        self.ends.loaded(module);
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.

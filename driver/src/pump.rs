@@ -346,6 +346,7 @@ pub extern "C" fn at_exit() {
         }
         if_free(|driver| {
             driver.tell_races(true);
+            driver.tell_ends();
             Ok(())
         })
     });

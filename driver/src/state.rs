@@ -118,6 +118,8 @@ pub struct Driver {
     pub launches: u64,
     /// Digest of device memory, chained over launches.
     pub digest: u64,
+    /// What allocations held at their end, where the orders want that.
+    pub ends: crate::ends::Ends,
     /// The device's primary context.
     pub primary: Primary,
     /// Contexts, the primary one among them.
@@ -209,6 +211,7 @@ impl Driver {
             pulse: Pulse::default(),
             launches: 0,
             digest: 0,
+            ends: crate::ends::Ends::default(),
             primary,
             contexts,
             modules: Handles::new(Kind::Module),
@@ -306,6 +309,7 @@ impl Driver {
     /// # Errors
     /// `InvalidHandle`.
     pub fn unload(&mut self, module: CUmodule) -> Outcome {
+        self.note_module_end(module);
         let module = self.modules.remove(module)?;
         for function in module.functions {
             // Functions live exactly as long as their module.

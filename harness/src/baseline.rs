@@ -1,16 +1,18 @@
 //! The baseline: the program without injection, under a few seeds of the scheduler. It has to pass, or
 //! no failure under injection would say anything; and it measures what a launch takes.
 
+mod undisturbed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bugaroo_protocol::{BlockedThread, Site};
+use bugaroo_protocol::{Backend, BlockedThread, Site};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::Output;
-use crate::error::Error;
+use crate::error::{Error, MemoryTrouble};
 use crate::findings::{Findings, Seen};
 use crate::fork_server::wrote_elsewhere;
 use crate::hidden::Usual;
@@ -199,6 +201,10 @@ impl Failing {
 
 /// Runs the baseline. The first run reports the program's sites, too.
 pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) -> Result<Ended, Error> {
+    if matches!(ground.settings.oracle, Oracle::Memory) && ground.settings.backend != Backend::Sim {
+        let trouble = MemoryTrouble::RealGpu;
+        return Err(Error::Memory { app: ground.target.app.clone(), trouble });
+    }
     reporter.report(Event::BaselineStarted { app: ground.target.name() });
     let first = Plan {
         seed: seeds.baseline(0),
@@ -251,6 +257,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
     let reference = baseline.reference.clone();
     let reference = (!matches!(ground.settings.oracle, Oracle::Reference(_))).then_some(&reference);
     let mut outputs = vec![ran.stdout.clone()];
+    let mut ends = vec![ran.report.ends.clone()];
     for index in 1..RUNS {
         let plan = Plan {
             seed: seeds.baseline(index),
@@ -271,6 +278,11 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
             return Ok(Ended::Fails(Box::new(Failing { ran: again, counts_on_lockstep, baseline, sites })));
         }
         outputs.push(again.stdout);
+        ends.push(again.report.ends);
+    }
+    if matches!(oracle, Oracle::Memory) {
+        let memory = undisturbed::memory(ground, seeds, &baseline, &ends, reporter).await?;
+        baseline.reference.memory = Some(memory);
     }
     baseline.usual = matches!(ground.settings.oracle, Oracle::Exit).then(|| Usual::of(&outputs));
     reporter.report(Event::BaselineEnded { baseline: &baseline });

@@ -73,6 +73,14 @@ pub enum Error {
         /// The program.
         app: PathBuf,
     },
+    /// Its memory cannot be compared.
+    #[error("{}: --oracle memory cannot judge this program: {trouble}", app.display())]
+    Memory {
+        /// The program.
+        app: PathBuf,
+        /// Why not.
+        trouble: MemoryTrouble,
+    },
     /// Kernels are to run on a GPU, but the vendor's driver is nowhere.
     #[error(
         "--backend cuda: no driver of a GPU was found; looked at {}; {} may name it",
@@ -222,6 +230,20 @@ pub enum Error {
     Interrupted,
 }
 
+/// Why a program's memory cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryTrouble {
+    /// Its memory is on a real GPU.
+    #[error("only the virtual GPU tells what memory holds; leave --backend cuda out, or name another oracle")]
+    RealGpu,
+    /// A run did not tell.
+    #[error("{0}")]
+    Unknown(&'static str),
+    /// Nothing of it is the same in all runs without injection; so many pieces differ.
+    #[error("it holds no device memory that is the same in all runs without injection ({0} pieces differ)")]
+    Nothing(usize),
+}
+
 impl Error {
     /// Whose move it is.
     pub fn class(&self) -> Class {
@@ -236,10 +258,14 @@ impl Error {
             | Error::CannotInsert { .. }
             | Error::NotSimulated
             | Error::UnknownKernel { .. }
+            | Error::Memory { trouble: MemoryTrouble::RealGpu, .. }
             | Error::NothingCompared { .. } => Class::Usage,
             Error::RunDir(error) if error.is_usage() => Class::Usage,
             Error::Baseline(failure) if failure.is_finding() => Class::Finding,
-            Error::Baseline(_) | Error::OutputDiffers { .. } | Error::OutputTooLong { .. } => Class::Baseline,
+            Error::Baseline(_)
+            | Error::OutputDiffers { .. }
+            | Error::OutputTooLong { .. }
+            | Error::Memory { .. } => Class::Baseline,
             Error::DriverUnused { .. }
             | Error::Unsupported { .. }
             | Error::NoRealDriver(_)

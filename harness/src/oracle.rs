@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `exit` | the exit code is 0 |
 //! | `reference` | standard output and exit code are those of the run without injection; lines that are ignored and a tolerance for numbers are [`Comparison`]'s |
+//! | `memory` | the exit code, and what device memory holds at the end, are those of the run without injection ([`memory`]) |
 //! | `stdout:REGEX` | the expression matches somewhere in standard output (`^` and `$` match at lines) |
 //! | `none` | always: what counts is told otherwise (races, errors of kernels). A program that aborts has ended by itself |
 //! | `race` | its detectors have found no race that is not suppressed; as `none` else |
@@ -12,6 +13,7 @@
 //! `stdout:` reads the first 16 MiB and the last 64 KiB of the output, `cmd:` the first 16 MiB.
 
 mod comparison;
+pub(crate) mod memory;
 pub(crate) mod proposal;
 
 use std::ffi::OsString;
@@ -23,6 +25,7 @@ use std::time::Duration;
 
 use bugaroo_protocol::LaunchEnd;
 pub use comparison::{COMPARED_BYTES, Comparison, ComparisonText};
+pub use memory::{Memory, Piece};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +44,8 @@ pub enum Oracle {
     Exit,
     /// The same standard output and exit code as without injection, but for what the comparison passes over.
     Reference(Comparison),
+    /// The same exit code, and device memory that holds the same at the end, as without injection.
+    Memory,
     /// Standard output matches.
     Stdout(Regex),
     /// A shell command is content.
@@ -55,7 +60,7 @@ pub enum Oracle {
 #[derive(Debug, thiserror::Error)]
 pub enum ParseOracleError {
     /// Not one of these.
-    #[error("'{0}' is no oracle: exit, reference, stdout:REGEX, cmd:CMD, none and race are")]
+    #[error("'{0}' is no oracle: exit, reference, memory, stdout:REGEX, cmd:CMD, none and race are")]
     Unknown(String),
     /// `cmd:` without a command.
     #[error("cmd: needs a command after the colon")]
@@ -80,6 +85,7 @@ impl FromStr for Oracle {
         match text.split_once(':') {
             None if text == "exit" => Ok(Oracle::Exit),
             None if text == "reference" => Ok(Oracle::Reference(Comparison::default())),
+            None if text == "memory" => Ok(Oracle::Memory),
             None if text == "none" => Ok(Oracle::None),
             None if text == "race" => Ok(Oracle::Race),
             Some(("stdout", pattern)) => {
@@ -97,6 +103,7 @@ impl fmt::Display for Oracle {
         match self {
             Oracle::Exit => f.write_str("exit"),
             Oracle::Reference(_) => f.write_str("reference"),
+            Oracle::Memory => f.write_str("memory"),
             Oracle::Stdout(pattern) => write!(f, "stdout:{pattern}"),
             Oracle::Command(command) => write!(f, "cmd:{command}"),
             Oracle::None => f.write_str("none"),
@@ -115,12 +122,15 @@ pub struct Reference {
     /// The lines of its standard output that count, where they are compared one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
+    /// What its device memory holds at the end, where that is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
 }
 
 /// For a program that fails: it should end well, and there is no output to compare with.
 impl Default for Reference {
     fn default() -> Self {
-        Self { exit: Exit::Code(0), stdout_sha256: None, lines: None }
+        Self { exit: Exit::Code(0), stdout_sha256: None, lines: None, memory: None }
     }
 }
 
@@ -155,11 +165,16 @@ impl Oracle {
         }
     }
 
+    /// Whether it compares trials with the run without injection, which then has to pass.
+    pub fn compares(&self) -> bool {
+        matches!(self, Oracle::Reference(_) | Oracle::Memory)
+    }
+
     /// What it needs of a trial's standard output.
     pub fn keep(&self) -> Keep {
         Keep {
             // Of `reference`, to say which line differs.
-            head: !matches!(self, Oracle::Exit | Oracle::None | Oracle::Race),
+            head: !matches!(self, Oracle::Exit | Oracle::Memory | Oracle::None | Oracle::Race),
             digest: matches!(self, Oracle::Reference(_)),
         }
     }
@@ -170,7 +185,7 @@ impl Oracle {
             Oracle::Reference(comparison) if !comparison.is_exact() => comparison.lines(stdout),
             _ => None,
         };
-        Reference { exit, stdout_sha256: stdout.digest.clone(), lines }
+        Reference { exit, stdout_sha256: stdout.digest.clone(), lines, memory: None }
     }
 
     /// Whether outputs that it needs are too long for it.
@@ -226,8 +241,8 @@ impl Oracle {
                 verdict(matches, || format!("standard output does not match {pattern} ({exit})"))
             }
             Oracle::Command(command) => ask(command, exit, stdout, directory, timeout).await?,
-            // Races are the session's to judge: they are no output.
-            Oracle::None | Oracle::Race => Verdict::Content,
+            // Memory and races are no output: they are judged where they are known.
+            Oracle::Memory | Oracle::None | Oracle::Race => Verdict::Content,
         })
     }
 }

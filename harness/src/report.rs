@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::conflicts::Conflicts;
 use crate::incident::Incidents;
 use crate::launches::Collected;
+use crate::oracle::memory::MemoryEnds;
 use crate::race::Gathered;
 
 /// Longest line taken; a longer one is passed over.
@@ -101,6 +102,8 @@ pub struct Report {
     pub delayed_stores: u64,
     /// Writes that model `ptx` forgot for lack of memory, over all launches.
     pub forgotten: u64,
+    /// What its memory held at the end, where that was asked.
+    pub ends: MemoryEnds,
     /// Digest of device memory after the last launch.
     pub digest: Option<String>,
     /// Loads that read older values than memory held, of the first launches that had such.
@@ -151,6 +154,7 @@ impl Report {
                 }
             }
             Message::Progress => {}
+            Message::Ends { ends, last } => self.ends.take(ends, last),
             Message::Races(races) => self.races.take(races),
             Message::Placed { module, placed } => {
                 self.placed.entry(module).or_insert(placed);

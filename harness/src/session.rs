@@ -216,10 +216,7 @@ impl Session {
                     Schedules::default()
                 };
                 let settings = session.settings();
-                if settings.take_failing
-                    && schedules.some_pass()
-                    && !matches!(settings.oracle, Oracle::Reference(_))
-                {
+                if settings.take_failing && schedules.some_pass() && !settings.oracle.compares() {
                     return Ok(session);
                 }
                 Err(baseline::failure(&session.shared.ground, *failing, schedules))

@@ -28,7 +28,7 @@ use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, Keepers, NotDo
 use crate::gpu;
 use crate::incident::Incident;
 use crate::library::DriverLibrary;
-use crate::oracle::{Oracle, Reference};
+use crate::oracle::{Oracle, Reference, memory};
 use crate::process::{Ended, Ends, Patience, Program};
 use crate::record::{Exit, Failure, Outcome, TrialRecord};
 use crate::report::{Reader, Report};
@@ -199,6 +199,9 @@ impl Ground {
             None if matches!(oracle, Oracle::Race) => {
                 by_oracle(self.settings.race_verdict(plan.variation, &report.races.all), launch, blamed)
             }
+            None if matches!(oracle, Oracle::Memory) => {
+                by_oracle(memory::verdict(plan.reference, ended.exit, &report.ends), launch, blamed)
+            }
             None => {
                 let verdict = oracle
                     .judge(ended.exit, &ended.stdout, plan.reference, &self.target.directory, patience.limit)
@@ -351,6 +354,7 @@ impl Ground {
             launches: self.settings.record_launches,
             race: variation.map(|v| v.race.clone()).unwrap_or_default(),
             race_settings: variation.map(|v| v.race_settings.clone()).unwrap_or_default(),
+            ends: matches!(self.settings.oracle, Oracle::Memory),
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
             report_fd,

@@ -33,6 +33,7 @@ pub use race_settings::{
 pub use recorded::{Hex, NotHex, RecordedLaunch};
 pub use report::{
     Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
-    LaunchCounts, LaunchEnd, Message, MissingEdge, ModuleReport, NearAllocation, Spin, StaleRead,
+    LaunchCounts, LaunchEnd, MemoryEnd, MemoryPiece, Message, MissingEdge, ModuleReport, NearAllocation,
+    Spin, StaleRead,
 };
 pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};

@@ -145,6 +145,9 @@ pub struct Orders {
     pub race_settings: RaceSettings,
     /// Report a digest of device memory after every launch.
     pub digest: bool,
+    /// Report what each of the program's allocations holds at its end ([`crate::Message::Ends`]). Only on the virtual GPU.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends: bool,
     /// Where instrumented modules are cached by content; None: no cache.
     pub cache: Option<PathBuf>,
     /// Descriptor of the pipe's write end.

@@ -56,6 +56,13 @@ pub enum Message {
     /// What detectors have found since the last such message: said at the end of a launch and of the program, where there is
     /// something to tell.
     Races(Races),
+    /// What some of the program's memory held at its end; said at the end of the program, where the orders ask for it, in pieces.
+    Ends {
+        /// What held what.
+        ends: Vec<MemoryEnd>,
+        /// Whether that is the last piece.
+        last: bool,
+    },
     /// Device work has gone on since the last such message: a block or a launch has ended, something was stored, or memory
     /// has changed. Said a few times a second at most, and only where a launch takes long; a kernel that spins says nothing.
     Progress,
@@ -69,6 +76,30 @@ pub enum Message {
         /// What, and where.
         what: String,
     },
+}
+
+/// A piece of the program's device memory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryPiece {
+    /// An allocation, by its number from 1 in the order in which the program asked.
+    Allocation(u64),
+    /// A variable of a module, by the number of the load, from 1, and its name in PTX.
+    Variable(u32, String),
+}
+
+/// What a piece of the program's device memory held at its end: when it was freed, or when the program ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemoryEnd {
+    /// Which.
+    pub piece: MemoryPiece,
+    /// Its size.
+    pub bytes: u64,
+    /// A hash of what it held, hexadecimal; the same in every process.
+    pub digest: String,
+    /// Where the program asked for it, innermost call first; only where the orders ask for sites.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allocated_at: Vec<HostFrame>,
 }
 
 /// A module that the program loaded.

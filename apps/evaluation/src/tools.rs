@@ -146,6 +146,7 @@ impl Tools {
             launches: false,
             race: Vec::new(),
             race_settings: Default::default(),
+            ends: false,
             digest: false,
             cache: Some(self.library.module_cache()),
             // No pipe: nobody listens.

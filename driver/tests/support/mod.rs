@@ -134,6 +134,7 @@ pub fn baseline() -> Orders {
         launches: false,
         race: Vec::new(),
         race_settings: Default::default(),
+        ends: false,
         digest: false,
         cache: None,
         report_fd: -1,

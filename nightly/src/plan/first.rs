@@ -65,7 +65,7 @@ pw = [0.25, 0.75]
 #suppressions = [\"races.toml\"]
 # Verify the kernels that the program launches: true, or regular expressions of their names
 #verify = false
-# What says whether a trial did right: exit, reference, stdout:REGEX, cmd:CMD, none
+# What says whether a trial did right: exit, reference, memory, stdout:REGEX, cmd:CMD, none
 #oracle = \"exit\"
 # With the oracle reference: regular expressions of lines that count for nothing, and how far numbers may be apart
 #ignore-lines = [\"^time\"]

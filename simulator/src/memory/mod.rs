@@ -16,6 +16,7 @@
 
 mod arena;
 mod bytes;
+mod hash;
 mod heap;
 mod host_range;
 mod mapping;
@@ -27,6 +28,7 @@ mod tests;
 mod virtual_memory;
 
 pub use bytes::Endpoint;
+use hash::Hash;
 use host_range::{HostRange, HostRanges};
 use mapping::Mappings;
 pub use mapping::{Access, GRANULARITY};
@@ -287,17 +289,28 @@ impl Memory {
     /// the allocations, not where the host put them. Two runs of one seed have the same. The host's own
     /// memory is no part of it.
     pub fn digest(&self) -> u64 {
-        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        // Four of them, so that no word waits for the one before it.
-        let mut hashes: [u64; 4] = [0xcbf2_9ce4_8422_2325; 4];
-        let mut step = |words: [u64; 4]| hashes = std::array::from_fn(|at| mix(hashes[at], words[at]));
+        let mut hash = Hash::default();
         for (heap, held) in self.live() {
             if !matches!(held.kind, AllocationKind::Tool | AllocationKind::Pinned) {
-                step([held.bytes; 4]);
-                heap.words(&held, &mut step);
+                hash.step([held.bytes; 4]);
+                heap.words(&held, &mut |words| hash.step(words));
             }
         }
-        hashes.into_iter().fold(0, mix)
+        hash.finish()
+    }
+
+    /// The same of one allocation, by its first address, with its size in bytes; none where there is none, or where it is
+    /// the tester's own.
+    pub fn digest_of(&self, address: u64) -> Option<(u64, u64)> {
+        let heaps = [Some(&self.device), self.host_visible.as_ref()];
+        let found = |heap: &Segment| {
+            heap.find(address).filter(|held| held.base == address && held.kind != AllocationKind::Tool)
+        };
+        let (heap, held) =
+            heaps.into_iter().flatten().find_map(|heap| found(heap).map(|held| (heap, held)))?;
+        let mut hash = Hash::default();
+        heap.words(&held, &mut |words| hash.step(words));
+        Some((held.bytes, hash.finish()))
     }
 
     /// The region that holds `address`, if device code may read it, or write to it.
