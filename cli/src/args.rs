@@ -6,6 +6,7 @@ use std::time::Duration;
 use bugaroo_harness::Oracle;
 use bugaroo_protocol::SiteId;
 use bugaroo_protocol::amount::{bytes, duration};
+use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use address::Address;
@@ -90,6 +91,9 @@ impl Program {
         (app, args)
     }
 }
+
+/// Trials where a time bounds them and no number is given.
+const MOST_TRIALS: &str = "4611686018427387903";
 
 /// Options of all commands that run trials: how a trial goes.
 #[derive(Clone, Debug, Args)]
@@ -182,8 +186,15 @@ pub struct RunArgs {
     pub pw: Vec<f64>,
     /// Trials of each cell; of bisect: how thorough to be, so that failures which show in 2 of N trials
     /// are found
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1000, default_value_if("time", ArgPredicate::IsPresent, MOST_TRIALS),
+        value_parser = clap::value_parser!(u64).range(1..1 << 62)
+    )]
     pub trials: u64,
+    /// Run as many trials as begin in this time, shared out among the cells, as 90s, 10m, 8h; --trials bounds them as well where it
+    /// is given. Not of bisect
+    #[arg(long = "for", id = "time", value_name = "TIME", value_parser = duration)]
+    pub time: Option<Duration>,
     #[command(flatten)]
     pub trial: TrialArgs,
     /// Stop at the first failing trial

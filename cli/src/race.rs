@@ -62,6 +62,7 @@ pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
         pw: vec![variation.pw],
         variation,
         trials: args.trials,
+        time: args.time,
         stop: if args.until_failure { Stop::AtFirstFailure } else { Stop::Never },
         out: args.out.clone(),
     };

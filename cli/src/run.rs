@@ -26,6 +26,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         variation,
         pw: args.pw.clone(),
         trials: args.trials,
+        time: args.time,
         stop: if args.until_failure { Stop::AtFirstFailure } else { Stop::Never },
         out: args.out.clone(),
     };

@@ -1,6 +1,6 @@
 //! `bugaroo run`: outcomes, exit codes, what is printed.
 
-use crate::common::{Place, app, end};
+use crate::common::{Ended, Place, app, end};
 use serde_json::{Value, json};
 
 /// The outcomes of 8 trials of a behaviour.
@@ -225,4 +225,37 @@ fn sites_are_checked_before_the_first_trial() {
         .run(&["--kernel", "norm"], &["pass"])
         .exits(2)
         .says("no kernel that the program loads matches `--kernel norm`; it loads dot");
+}
+
+#[test]
+fn a_time_bounds_the_trials() {
+    let place = Place::new();
+    let time = ["--for", "300ms", "--pw", "0.25,0.75", "--out", "run", "--format", "json"];
+    let cells = |ended: Ended| -> Vec<u64> {
+        let json = ended.json();
+        json["cells"].as_array().unwrap().iter().map(|cell| cell["trials"].as_u64().unwrap()).collect()
+    };
+    let first = cells(place.run(&time, &["pass"]).exits(0));
+    // Each cell has its share, and a trial at least.
+    assert!(first.iter().all(|&trials| (1..1 << 20).contains(&trials)), "{first:?}");
+    let file = std::fs::read_to_string(place.path("run/run.json")).unwrap();
+    let run: Value = serde_json::from_str(&file).unwrap();
+    assert_eq!(run["trials"].as_u64(), first.iter().copied().max());
+    // The same command goes on for as long again.
+    let more = cells(place.run(&time, &["pass"]).exits(0));
+    assert!(first.iter().zip(&more).all(|(first, more)| more > first), "{first:?} {more:?}");
+    // A time that is too short for any, and a number that is reached before the time is up.
+    assert_eq!(cells(place.run(&["--for", "1ms", "--jobs", "1", "--format", "json"], &["pass"])), [1]);
+    assert_eq!(cells(place.run(&["--for", "1h", "--trials", "3", "--format", "json"], &["pass"])), [3]);
+    place.run(&["--for", "10m", "--until-failure", "--oracle", "stdout:43"], &["prints"]).exits(3);
+    place.run(&["--for", "10m", "--until-failure"], &["odd"]).exits(1);
+    place.bugaroo(&["race", "--for", "1ms", "--seed", "1", &app(), "pass"]).exits(0);
+    place.bugaroo(&["bisect", "--for", "1m", &app(), "pass"]).exits(2).says("--for is for run and race");
+}
+
+#[test]
+fn how_long_all_will_take_is_said_first() {
+    let place = Place::new();
+    place.run(&["--trials", "4"], &["pass"]).exits(0).says("bugaroo: 4 trials, ").says("at that pace");
+    assert!(!place.run(&["--for", "1ms"], &["pass"]).exits(0).stderr.contains("at that pace"));
 }

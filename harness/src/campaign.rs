@@ -36,8 +36,10 @@ pub struct Campaign {
     pub variation: Variation,
     /// The cells' probabilities.
     pub pw: Vec<f64>,
-    /// Trials of each cell.
+    /// Trials of each cell, at most.
     pub trials: u64,
+    /// No trial begins after this time, which all cells share alike; None: however long they take.
+    pub time: Option<Duration>,
     /// When to stop before.
     pub stop: Stop,
     /// Where to keep the records; None: a new directory under the user's state folder.
@@ -159,6 +161,12 @@ impl Campaign {
             directory.keep_input(input)?;
         }
         directory.state(&run)?;
+        if self.time.is_none() {
+            let trials = self.trials.saturating_mul(run.cells().len() as u64);
+            for line in session.ahead(trials).await {
+                reporter.report(Event::Note(&line));
+            }
+        }
         let nothing = Recorded { run, trials: Default::default(), torn: false };
         self.all_trials(directory, nothing, &session, reporter).await
     }
@@ -245,11 +253,12 @@ impl Campaign {
         session: &Session,
         reporter: &dyn Reporter,
     ) -> Result<RunSummary, Error> {
-        let Recorded { run, mut trials, .. } = recorded;
+        let Recorded { mut run, mut trials, .. } = recorded;
         let mut ran = 0;
         let mut interrupted = false;
         let started = Instant::now();
-        for (at, variation) in run.cells().iter().enumerate() {
+        let cells = run.cells();
+        for (at, variation) in cells.iter().enumerate() {
             let failed = trials.iter().any(|(&(_, trial), record)| {
                 trial < self.trials && session.settings().finds(variation, record)
             });
@@ -264,7 +273,18 @@ impl Campaign {
                 Some(_) => "looking for races".to_owned(),
                 None => format!("p_w {}", variation.pw),
             };
-            reporter.report(Event::BatchStarted { what: &what, trials: left });
+            let time = self.time.map(|time| {
+                let cells = u32::try_from(cells.len() - at).unwrap_or(u32::MAX);
+                time.saturating_sub(started.elapsed()) / cells
+            });
+            match time {
+                Some(time) => reporter.report(Event::TimeStarted { what: &what, time }),
+                None => reporter.report(Event::BatchStarted { what: &what, trials: left }),
+            }
+            // Each cell has one trial at least: otherwise a long trial of the first would leave nothing to tell of the others.
+            let (begun, mut first) = (Instant::now(), true);
+            let missing = missing
+                .take_while(|_| std::mem::take(&mut first) || time.is_none_or(|time| begun.elapsed() < time));
             let on_end = |record: &TrialRecord| {
                 directory.append(at, record)?;
                 trials.insert((at, record.trial), record.clone());
@@ -281,6 +301,11 @@ impl Campaign {
         }
         let done = Done { ran, elapsed: started.elapsed(), interrupted, fork_server: session.fork_server() };
         trials.retain(|&(_, trial), _| trial < self.trials);
+        if self.time.is_some() {
+            // How many there would be was not known before.
+            run.trials = trials.keys().map(|&(_, trial)| trial + 1).max().unwrap_or(0);
+            directory.state(&run)?;
+        }
         let mut summary = summary(&directory, run, &trials, done, Vec::new());
         let loads_vary = summary.configuration.model == Model::Ptx && summary.configuration.pr > 0.0;
         let expects_delays = !loads_vary && summary.findings.is_empty() && summary.races.is_none();

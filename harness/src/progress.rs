@@ -2,6 +2,7 @@
 //! alone may be a terminal with somebody before it; where it cannot be written, nobody is told.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use crate::baseline::Baseline;
 use crate::record::TrialRecord;
@@ -31,6 +32,13 @@ pub enum Event<'a> {
         what: &'a str,
         /// How many there will be at most.
         trials: u64,
+    },
+    /// As many trials begin as there is time for.
+    TimeStarted {
+        /// What they are, in a few words.
+        what: &'a str,
+        /// How long trials will begin.
+        time: Duration,
     },
     /// A trial has ended.
     TrialEnded(&'a TrialRecord),
@@ -63,6 +71,16 @@ pub fn for_standard_error() -> Box<dyn Reporter> {
 fn say(line: &str) {
     // Nobody listens any more: no reason to stop.
     let _ = writeln!(io::stderr().lock(), "bugaroo: {line}");
+}
+
+/// A time as it is given on the command line, roughly.
+pub(crate) fn told(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{} ms", time.as_millis()),
+        seconds @ 1..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", (seconds + 30) / 60),
+        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
 }
 
 fn baseline_started(app: &str) -> String {

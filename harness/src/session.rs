@@ -1,5 +1,6 @@
 //! A session: one program under fixed settings, its baseline done, that any trials can be asked of.
 
+mod ahead;
 mod check;
 mod each;
 mod sites;

@@ -1,10 +1,12 @@
 //! What `race` takes.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
-use super::{Format, Program, TrialArgs, probability};
+use super::{Format, MOST_TRIALS, Program, TrialArgs, duration, probability};
 
 /// Options of `race`.
 #[derive(Clone, Debug, Args)]
@@ -13,8 +15,14 @@ pub struct RaceArgs {
     #[arg(long, value_enum, default_value_t = Detector::Ptx)]
     pub detector: Detector,
     /// Executions that are looked at; the first is one without weak memory, then schedulers and memory models take turns
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..1 << 62))]
+    #[arg(
+        long, value_name = "N", default_value_t = 100, default_value_if("time", ArgPredicate::IsPresent, MOST_TRIALS),
+        value_parser = clap::value_parser!(u64).range(1..1 << 62)
+    )]
     pub trials: u64,
+    /// Look at as many executions as begin in this time, as 90s, 10m, 8h; --trials bounds them as well where it is given
+    #[arg(long = "for", id = "time", value_name = "TIME", value_parser = duration)]
+    pub time: Option<Duration>,
     /// Probability with which a store is delayed, in the trials that show weak memory [default: 0.75]
     #[arg(long, value_name = "P", value_parser = one_probability)]
     pub pw: Option<f64>,

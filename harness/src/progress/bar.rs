@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Event, Reporter, baseline_ended, baseline_started, say};
+use super::{Event, Reporter, baseline_ended, baseline_started, say, told};
 
 /// Draws a bar.
 #[derive(Debug, Default)]
@@ -33,6 +33,9 @@ const BASELINE: &str = "bugaroo: {prefix} {spinner}";
 
 /// Trials.
 const BATCH: &str = "{prefix} [{wide_bar}] {pos}/{len}  {rate}  {msg}  {elapsed}, {eta} left";
+
+/// As many trials as there is time for.
+const TIME: &str = "{prefix} {spinner} {pos} trials  {rate}  {msg}  {elapsed}";
 
 fn draw(length: Option<u64>, template: &str, prefix: String, message: &'static str) -> ProgressBar {
     let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
@@ -66,6 +69,10 @@ impl Reporter for Bar {
             }
             Event::BatchStarted { what, trials } => {
                 *state = Shown::new(draw(Some(trials), BATCH, what.to_owned(), "0 failures"));
+            }
+            Event::TimeStarted { what, time } => {
+                let what = format!("{what}, for {}", told(time));
+                *state = Shown::new(draw(None, TIME, what, "0 failures"));
             }
             Event::TrialEnded(record) => {
                 if let Some(Shown { bar, failures, racy }) = &mut *state {

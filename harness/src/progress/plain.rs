@@ -18,7 +18,7 @@ pub struct Plain {
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) what: String,
-    pub(super) trials: u64,
+    pub(super) amount: Amount,
     pub(super) done: u64,
     pub(super) failures: u64,
     pub(super) racy: u64,
@@ -26,9 +26,18 @@ pub(super) struct Batch {
     said: Instant,
 }
 
+/// What there is to be done.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Amount {
+    /// So many trials at most.
+    Trials(u64),
+    /// What begins in this time.
+    Time(Duration),
+}
+
 impl Batch {
-    pub(super) fn new(what: &str, trials: u64, now: Instant) -> Self {
-        Self { what: what.to_owned(), trials, done: 0, failures: 0, racy: 0, started: now, said: now }
+    pub(super) fn new(what: &str, amount: Amount, now: Instant) -> Self {
+        Self { what: what.to_owned(), amount, done: 0, failures: 0, racy: 0, started: now, said: now }
     }
 
     /// Counts a trial, and returns the line that is due.
@@ -36,12 +45,17 @@ impl Batch {
         self.done += 1;
         self.failures += u64::from(failed);
         self.racy += u64::from(racy);
-        if self.done == self.trials || now.duration_since(self.said) < INTERVAL {
+        let is_last = matches!(self.amount, Amount::Trials(trials) if self.done == trials);
+        if is_last || now.duration_since(self.said) < INTERVAL {
             return None;
         }
         self.said = now;
-        let rate = self.done as f64 / now.duration_since(self.started).as_secs_f64();
-        let left = (self.trials - self.done.min(self.trials)) as f64 / rate;
+        let elapsed = now.duration_since(self.started);
+        let rate = self.done as f64 / elapsed.as_secs_f64();
+        let left = match self.amount {
+            Amount::Trials(trials) => trials.saturating_sub(self.done) as f64 / rate,
+            Amount::Time(time) => time.saturating_sub(elapsed).as_secs_f64(),
+        };
         Some(format!("{}, {rate:.1} trials/s, about {left:.0} s left", self.counts()))
     }
 
@@ -54,7 +68,11 @@ impl Batch {
     fn counts(&self) -> String {
         let failures = if self.failures == 1 { "failure" } else { "failures" };
         let racy = if self.racy > 0 { format!(", {} with races", self.racy) } else { String::new() };
-        format!("{}: {} of {} trials, {} {failures}{racy}", self.what, self.done, self.trials, self.failures)
+        let done = match self.amount {
+            Amount::Trials(trials) => format!("{} of {trials} trials", self.done),
+            Amount::Time(_) => format!("{} trial{}", self.done, if self.done == 1 { "" } else { "s" }),
+        };
+        format!("{}: {done}, {} {failures}{racy}", self.what, self.failures)
     }
 }
 
@@ -64,7 +82,12 @@ impl Reporter for Plain {
         match event {
             Event::BaselineStarted { app } => say(&baseline_started(app)),
             Event::BaselineEnded { baseline } => say(&baseline_ended(baseline)),
-            Event::BatchStarted { what, trials } => *batch = Some(Batch::new(what, trials, Instant::now())),
+            Event::BatchStarted { what, trials } => {
+                *batch = Some(Batch::new(what, Amount::Trials(trials), Instant::now()));
+            }
+            Event::TimeStarted { what, time } => {
+                *batch = Some(Batch::new(what, Amount::Time(time), Instant::now()));
+            }
             Event::TrialEnded(record) => {
                 if let Some(batch) = &mut *batch
                     && let Some(line) =
