@@ -33,6 +33,7 @@ mod injection_cta;
 mod injection_dot;
 mod injection_random;
 mod injection_semantics;
+mod isa;
 mod lockstep_models;
 mod model_ptx_bytes;
 mod model_ptx_litmus;
