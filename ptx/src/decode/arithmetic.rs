@@ -173,8 +173,19 @@ fn mul(m: &mut Modifiers<'_>) -> Option<Op> {
 
 fn mad(carry_in: bool, m: &mut Modifiers<'_>) -> Option<Op> {
     let Some(part) = part(m) else {
+        if carry_in {
+            return None;
+        }
         // Floating point; on everything that still exists it rounds once.
-        return fma(m).filter(|op| !carry_in && matches!(op, Op::Fma { ty: F32 | F64, .. }));
+        let mut rounded = m.clone();
+        if let Some(op) = fma(&mut rounded).filter(|op| matches!(op, Op::Fma { ty: F32 | F64, .. })) {
+            *m = rounded;
+            return Some(op);
+        }
+        // Without a rounding it is of sm_1x, and later devices take it for `fma.rn.ftz` (PTX ISA, `mad` of floating point).
+        let sat = m.flag("sat");
+        m.ty_in(&[F32])?;
+        return Some(Op::Fma { ty: F32, rnd: Rounding::Nearest, ftz: true, sat, relu: false });
     };
     let (carry_out, sat) = (m.flag("cc"), m.flag("sat"));
     let ty = m.ty_in(&INTEGERS)?;

@@ -4,6 +4,7 @@ use crate::types::{BoolOp, Compare, Rounding, Scope, Semantics, Space, Type};
 
 /// Modifiers that are still to be understood. The order in which PTX wants them is not checked,
 /// except where it carries meaning (the two types of `cvt`).
+#[derive(Clone)]
 pub(super) struct Modifiers<'a> {
     all: &'a [String],
     /// Bit `i` is set when `all[i]` has been taken.

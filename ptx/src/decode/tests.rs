@@ -39,6 +39,13 @@ fn products() {
     let fused = Op::Fma { ty: Type::F32, rnd: Rounding::Zero, ftz: false, sat: false, relu: false };
     assert_eq!(decode("mad.rz.f32", 4), fused);
     assert_eq!(decode("fma.rz.f32", 4), fused);
+    let old = |sat| Op::Fma { ty: Type::F32, rnd: Rounding::Nearest, ftz: true, sat, relu: false };
+    assert_eq!(decode("mad.f32", 4), old(false));
+    assert_eq!(decode("mad.sat.f32", 4), old(true));
+    assert_eq!(decode("mad.f64", 4), Op::Other);
+    assert_eq!(decode("mad.ftz.f32", 4), Op::Other);
+    assert_eq!(decode("madc.f32", 4), Op::Other);
+    assert_eq!(decode("fma.f32", 4), Op::Other);
 }
 
 #[test]
