@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Detector, ForkServer, Insertion, RaceSettings, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";

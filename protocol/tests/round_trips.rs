@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use bugaroo_protocol::{
-    Backend, Detector, FromServer, Inserted, Insertion, LaunchEnd, Message, Model, Orders, OrdersError,
-    Position, RaceSettings, Scheduler, ScordLayout, ScordWidths, Side, SiteId, SourceSpan, Space, Span,
-    ToServer, VERSION,
+    Backend, Detector, FromServer, Inserted, Insertion, LaunchEnd, MemoryPiece, Message, Model, Orders,
+    OrdersError, Position, RaceSettings, Scheduler, ScordLayout, ScordWidths, Side, SiteId, SourceSpan,
+    Space, Span, ToServer, VERSION,
 };
 use proptest::prelude::*;
 
@@ -101,6 +101,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 hold: (seed % 3 == 1).then_some(7),
                 report_sites,
                 digest,
+                ends: seed % 5 == 1,
                 conflicts: seed % 2 == 1,
                 launches: seed % 2 == 0,
                 race: Detector::ALL.into_iter().take((seed % 5) as usize).collect(),
@@ -201,4 +202,30 @@ fn a_message_is_one_line_that_says_what_it_is() {
     assert_eq!(serde_json::from_str::<Message>(&line).expect("its own JSON"), message);
     let sites: BTreeSet<SiteId> = serde_json::from_str(r#"["1", "2.3"]"#).expect("sites are strings");
     assert_eq!(sites.len(), 2);
+}
+
+#[test]
+fn what_memory_held_is_said_alike() {
+    let end = |piece, allocated_at| bugaroo_protocol::MemoryEnd {
+        piece,
+        bytes: 1 << 40,
+        digest: "00ff".to_owned(),
+        allocated_at,
+    };
+    let frame = bugaroo_protocol::HostFrame {
+        function: Some("main\n".to_owned()),
+        module: "a \"b\"".to_owned(),
+        offset: u64::MAX,
+        source: None,
+    };
+    let message = Message::Ends {
+        ends: vec![
+            end(MemoryPiece::Allocation(1), vec![frame]),
+            end(MemoryPiece::Variable(2, "_Z5count".to_owned()), Vec::new()),
+        ],
+        last: true,
+    };
+    let line = serde_json::to_string(&message).expect("plain data");
+    assert!(!line.contains('\n') && line.contains(r#""message":"ends""#), "{line}");
+    assert_eq!(serde_json::from_str::<Message>(&line).expect("its own JSON"), message);
 }

@@ -87,7 +87,8 @@ async fn command_that_does_not_read() {
 async fn reference() {
     let oracle = oracle("reference");
     let output = printed(&oracle, b"42\n");
-    let reference = Reference { exit: Exit::Code(0), stdout_sha256: output.digest.clone(), lines: None };
+    let reference =
+        Reference { exit: Exit::Code(0), stdout_sha256: output.digest.clone(), lines: None, memory: None };
     let judge = async |exit, text: &[u8], reference: Option<&Reference>| {
         let output = printed(&oracle, text);
         oracle.judge(exit, &output, reference, Path::new("/"), Duration::MAX).await.unwrap()

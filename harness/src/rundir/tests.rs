@@ -56,7 +56,7 @@ fn run() -> RunFile {
         },
         trials: 10,
         baseline: Baseline {
-            reference: Reference { exit: Exit::Code(0), stdout_sha256: None, lines: None },
+            reference: Reference { exit: Exit::Code(0), stdout_sha256: None, lines: None, memory: None },
             largest_launch: 5,
             launched: Default::default(),
             kernels: BTreeSet::from(["k".into()]),
