@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicPtr;
 
 use crate::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, fill, function, green, host, init, launch, legacy_launch, library, link, memop, memory, module,
-    notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream,
+    event, fill, function, green, host, init, launch, legacy_launch, library, library_work, link, memop,
+    memory, module, notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream,
     stream_attributes, tensor_map, virtual_memory,
 };
 
@@ -232,6 +232,9 @@ export! {
         cuKernelSetAttribute cuKernelSetCacheConfig cuLibraryEnumerateKernels cuLibraryGetGlobal
         cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetManaged cuLibraryGetModule cuLibraryLoadData
         cuLibraryLoadFromFile cuLibraryUnload
+    }
+    library_work {
+        bugarooLibraryDoor
     }
     link {
         cuLinkCreate = cuLinkCreate_v2

@@ -62,6 +62,7 @@ mod jit;
 pub mod launch;
 pub mod legacy_launch;
 pub mod library;
+pub mod library_work;
 pub mod link;
 pub mod linker;
 pub mod logging;

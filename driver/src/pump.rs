@@ -200,6 +200,10 @@ impl Driver {
             // SAFETY: whoever made it vouched that the host's memory is there.
             Work::Copy(copy) => unsafe { copy.execute(self) },
             Work::Fill(fill) => fill.execute(self),
+            Work::Library(work) => {
+                work.execute(self);
+                Ok(())
+            }
             Work::Kernel(request, ordinal) => match self.start(ticket, &request, ordinal) {
                 Ok(flight) => {
                     if let Some(item) = self.queue.item(ticket) {

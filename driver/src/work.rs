@@ -9,6 +9,7 @@ use crate::error::Outcome;
 use crate::execute::Request;
 use crate::fill::Fill;
 use crate::graph::exec::Choice;
+use crate::library_work::LibraryWork;
 use crate::state::Driver;
 use crate::transfer::Transfer;
 use crate::types::{CUevent, CUhostFn, CUstream, CUstreamCallback};
@@ -28,6 +29,8 @@ pub enum Work {
     Copy(Transfer),
     /// A fill.
     Fill(Fill),
+    /// Work of a library that stands for one of NVIDIA's.
+    Library(Rc<LibraryWork>),
     /// Something else that the driver does at once.
     Act(Action),
     /// A call of a function of the program.
@@ -52,7 +55,7 @@ impl Work {
     pub fn kind(&self) -> WorkKind {
         match self {
             Work::Kernel(..) => WorkKind::Grid,
-            Work::Copy(_) | Work::Fill(_) | Work::Act(_) => WorkKind::Transfer,
+            Work::Copy(_) | Work::Fill(_) | Work::Library(_) | Work::Act(_) => WorkKind::Transfer,
             _ => WorkKind::Mark,
         }
     }
@@ -74,6 +77,7 @@ impl std::fmt::Debug for Work {
             Work::Kernel(request, _) => f.debug_tuple("Kernel").field(request).finish(),
             Work::Copy(copy) => copy.fmt(f),
             Work::Fill(fill) => fill.fmt(f),
+            Work::Library(work) => work.fmt(f),
             Work::Act(_) => f.write_str("Act"),
             Work::Call(..) => f.write_str("Call"),
             Work::CallBack(..) => f.write_str("CallBack"),

@@ -34,6 +34,9 @@ impl Driver {
                 );
                 vec!["KERNEL".to_owned(), name.unwrap_or_default(), shape]
             }
+            Body::Work(Work::Library(work)) => {
+                vec!["KERNEL".to_owned(), work.name().to_string_lossy().into_owned()]
+            }
             Body::Work(Work::Copy(_)) => one("MEMCPY"),
             Body::Work(Work::Fill(fill)) => {
                 let rows = format!("{} x {} items of {} bytes", fill.width, fill.height, fill.item);

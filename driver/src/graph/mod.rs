@@ -77,7 +77,7 @@ impl Body {
     /// `CUgraphNodeType`
     pub fn kind(&self) -> c_uint {
         match self {
-            Body::Work(Work::Kernel(..)) => 0,
+            Body::Work(Work::Kernel(..) | Work::Library(_)) => 0,
             Body::Work(Work::Copy(_)) => 1,
             Body::Work(Work::Fill(_)) => 2,
             Body::Work(Work::Call(..) | Work::CallBack(..)) => 3,
