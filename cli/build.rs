@@ -16,9 +16,10 @@ const EMBED: &str = "BUGAROO_EMBED";
 /// Where cargo finds itself and what it has fetched: all else that it tells a build script is about the build that runs now.
 const KEPT: [&str; 3] = ["CARGO", "CARGO_HOME", "CARGO_NET_RETRY"];
 /// The libraries and the packages that they are built from.
-const LIBRARIES: [(&str, &str); 3] = [
+const LIBRARIES: [(&str, &str); 4] = [
     ("bugaroo-driver", "libcuda.so"),
     ("bugaroo-runtime", "libbugaroo_cudart.so"),
+    ("bugaroo-libraries", "libbugaroo_libraries.so"),
     ("bugaroo-preload", "libbugaroo_preload.so"),
 ];
 

@@ -1,6 +1,6 @@
 //! Where Bugaroo's libraries are, and the folder by which programs under test find them: `libcuda.so.1`; the
-//! CUDA runtime over it, with a `libcudart.so` for each version of the API; and the library that is preloaded
-//! to redirect a runtime that was linked into the program.
+//! CUDA runtime over it, with a `libcudart.so` for each version of the API; what stands for NVIDIA's libraries of
+//! functions, as `libcublas.so`; and the library that is preloaded to redirect a runtime that was linked into the program.
 
 mod embedded;
 mod folder;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::{env, fs, io};
 
 use bugaroo_protocol::Backend;
-use bugaroo_shims::{IMPLEMENTATION, SHIMS};
+use bugaroo_shims::{IMPLEMENTATION, LIBRARIES, LIBRARY_SHIMS, SHIMS};
 
 use crate::limits::explanation;
 pub use embedded::Embedded;
@@ -33,6 +33,9 @@ const RUNTIME: &str = "runtime";
 
 /// The library that is preloaded.
 const PRELOAD: &str = "libbugaroo_preload.so";
+
+/// What stands beside the driver.
+const PARTS: [&str; 3] = [IMPLEMENTATION, LIBRARIES, PRELOAD];
 
 /// Why the libraries cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -113,8 +116,7 @@ impl DriverLibrary {
         let Some(driver) = candidates.iter().find(|path| path.is_file()) else {
             return Err(LibraryError::Missing(candidates));
         };
-        let missing =
-            [IMPLEMENTATION, PRELOAD].into_iter().find(|file| !driver.with_file_name(file).is_file());
+        let missing = PARTS.into_iter().find(|file| !driver.with_file_name(file).is_file());
         match missing {
             Some(file) if must_be_whole => Err(LibraryError::MissingRuntime { file, driver: driver.clone() }),
             _ => Self::at(driver),
@@ -131,15 +133,15 @@ impl DriverLibrary {
         for name in NAMES {
             symlink(&driver, folder.path().join(name))?;
         }
-        let parts = [IMPLEMENTATION, PRELOAD].map(|file| driver.with_file_name(file));
+        let parts = PARTS.map(|file| driver.with_file_name(file));
         let runtime = parts.iter().all(|part| part.is_file());
         if runtime {
             let folder = folder.path().join(RUNTIME);
             fs::create_dir(&folder)?;
-            for (file, part) in [IMPLEMENTATION, PRELOAD].into_iter().zip(&parts) {
+            for (file, part) in PARTS.into_iter().zip(&parts) {
                 symlink(part, folder.join(file))?;
             }
-            for shim in SHIMS {
+            for shim in SHIMS.into_iter().chain(LIBRARY_SHIMS) {
                 fs::write(folder.join(shim.name), shim.bytes)?;
             }
         }

@@ -1,43 +1,88 @@
 //! Links the libraries from generated assembly.
 //!
-//! Each name is a jump through a slot. `bugaroo_cudart_bind`, which `libbugaroo_cudart.so` exports, fills the
-//! slots when the library is loaded; a name that it lacks gets a stub there, which learns by `rax` whom it
-//! stands for.
+//! Each name is a jump through a slot. A function of the library that it jumps into, as `bugaroo_cudart_bind` of
+//! `libbugaroo_cudart.so`, fills the slots when the library is loaded; a name that it lacks gets a stub there, which learns
+//! by `rax` whom it stands for.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Major versions of the API; each has its list of names beside this file.
-const VERSIONS: [u32; 2] = [13, 12];
+/// A library that is linked here, once for each of its versions.
+struct Library {
+    /// Its name without a version.
+    name: &'static str,
+    /// The major versions.
+    versions: &'static [u32],
+    /// The file with the names that it exports; where it ends with a dot, there is one for each version.
+    names: &'static str,
+    /// What a version script says of them.
+    exports: &'static str,
+    /// What it jumps into, without `lib` and `.so`.
+    implementation: &'static str,
+    /// The function there that fills its slots.
+    bind: &'static str,
+}
+
+const LIBRARIES: [Library; 2] = [
+    Library {
+        name: "libcudart.so",
+        versions: &[13, 12],
+        names: "libcudart.so.",
+        exports: "cuda*; __cuda*",
+        implementation: "bugaroo_cudart",
+        bind: "bugaroo_cudart_bind",
+    },
+    Library {
+        name: "libcublas.so",
+        versions: &[13, 12],
+        names: "libcublas.names",
+        exports: "cublas*",
+        implementation: "bugaroo_libraries",
+        bind: "bugaroo_libraries_bind",
+    },
+];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names the folder for what is generated"));
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=CC");
-    // What the libraries are linked with in place of the implementation: that one need not be built yet.
-    let stand_in = out.join("libbugaroo_cudart.so");
-    let text =
-        ".globl bugaroo_cudart_bind\nbugaroo_cudart_bind: ret\n.section .note.GNU-stack,\"\",@progbits\n";
-    fs::write(out.join("stand_in.s"), text).expect("cargo's folder can be written to");
-    link(&out.join("stand_in.s"), &stand_in, "libbugaroo_cudart.so", &[]);
-    for version in VERSIONS {
-        let library = format!("libcudart.so.{version}");
-        println!("cargo:rerun-if-changed={library}.names");
-        let names = fs::read_to_string(format!("{library}.names")).expect("a list of names stands beside");
-        let names: Vec<_> = names.split_whitespace().collect();
-        let (assembly, script) = (out.join(format!("{library}.s")), out.join(format!("{library}.map")));
-        fs::write(&assembly, code(&names, version)).expect("cargo's folder can be written to");
-        let exports = format!("{library} {{ global: cuda*; __cuda*; local: *; }};\n");
-        fs::write(&script, exports).expect("cargo's folder can be written to");
-        let script = format!("-Wl,--version-script={}", script.display());
-        let stand_in = stand_in.to_str().expect("cargo's folder has a name of text");
-        link(&assembly, &out.join(&library), &library, &[&script, stand_in]);
+    for library in LIBRARIES {
+        let Library { implementation, bind, .. } = library;
+        // What the libraries are linked with in place of the implementation: that one need not be built yet.
+        let stand_in = out.join(format!("lib{implementation}.so"));
+        let text = format!(".globl {bind}\n{bind}: ret\n.section .note.GNU-stack,\"\",@progbits\n");
+        let assembly = out.join(format!("{implementation}.s"));
+        fs::write(&assembly, text).expect("cargo's folder can be written to");
+        link(&assembly, &stand_in, &format!("lib{implementation}.so"), &[]);
+        for version in library.versions {
+            one(&library, *version, &out, &stand_in);
+        }
     }
 }
 
-fn code(names: &[&str], version: u32) -> String {
+/// Links one version of a library.
+fn one(library: &Library, version: u32, out: &Path, stand_in: &Path) {
+    let name = format!("{}.{version}", library.name);
+    let list = if library.names.ends_with('.') {
+        format!("{}{version}.names", library.names)
+    } else {
+        library.names.to_owned()
+    };
+    println!("cargo:rerun-if-changed={list}");
+    let names = fs::read_to_string(list).expect("a list of names stands beside");
+    let names: Vec<_> = names.split_whitespace().collect();
+    let (assembly, script) = (out.join(format!("{name}.s")), out.join(format!("{name}.map")));
+    fs::write(&assembly, code(&names, version, library.bind)).expect("cargo's folder can be written to");
+    let exports = format!("{name} {{ global: {}; local: *; }};\n", library.exports);
+    fs::write(&script, exports).expect("cargo's folder can be written to");
+    let script = format!("-Wl,--version-script={}", script.display());
+    let stand_in = stand_in.to_str().expect("cargo's folder has a name of text");
+    link(&assembly, &out.join(&name), &name, &[&script, stand_in]);
+}
+
+fn code(names: &[&str], version: u32, fill: &str) -> String {
     let count = names.len();
     let mut text = String::from(".text\n");
     for (index, name) in names.iter().enumerate() {
@@ -52,7 +97,7 @@ fn code(names: &[&str], version: u32) -> String {
     write!(
         text,
         ".type bind, @function\nbind:\nendbr64\nsub $8, %rsp\nlea names(%rip), %rdi\nlea slots(%rip), %rsi\n\
-         mov ${count}, %edx\nmov ${version}, %ecx\ncall bugaroo_cudart_bind@PLT\nadd $8, %rsp\nret\n\
+         mov ${count}, %edx\nmov ${version}, %ecx\ncall {fill}@PLT\nadd $8, %rsp\nret\n\
          .size bind, .-bind\n.section .init_array, \"aw\"\n.p2align 3\n.quad bind\n\
          .section .data.rel.ro, \"aw\"\n.p2align 3\nnames:\n"
     )

@@ -33,8 +33,13 @@ fn the_runtime_is_shown_where_it_stands_beside_the_driver() {
     let file = folder.path().join("libcuda.so");
     fs::write(&file, "the driver").unwrap();
     fs::write(folder.path().join("libbugaroo_cudart.so"), "the runtime").unwrap();
-    assert_eq!(first(&DriverLibrary::at(&file).unwrap(), "LD_PRELOAD"), None, "half of it is not enough");
     fs::write(folder.path().join("libbugaroo_preload.so"), "the preload").unwrap();
+    assert_eq!(
+        first(&DriverLibrary::at(&file).unwrap(), "LD_PRELOAD"),
+        None,
+        "two thirds of it are not enough"
+    );
+    fs::write(folder.path().join("libbugaroo_libraries.so"), "the libraries").unwrap();
     let library = DriverLibrary::at(&file).unwrap();
     let shown = first(&library, "LD_LIBRARY_PATH").unwrap();
     assert_eq!(first(&library, "LD_PRELOAD").unwrap(), format!("{shown}/runtime/libbugaroo_preload.so"));
@@ -45,7 +50,11 @@ fn the_runtime_is_shown_where_it_stands_beside_the_driver() {
     );
     assert_eq!(fs::read_to_string(format!("{shown}/runtime/libbugaroo_preload.so")).unwrap(), "the preload");
     assert_eq!(fs::read_to_string(format!("{shown}/runtime/libbugaroo_cudart.so")).unwrap(), "the runtime");
-    for name in ["libcudart.so.12", "libcudart.so.13"] {
+    assert_eq!(
+        fs::read_to_string(format!("{shown}/runtime/libbugaroo_libraries.so")).unwrap(),
+        "the libraries"
+    );
+    for name in ["libcudart.so.12", "libcudart.so.13", "libcublas.so.12", "libcublas.so.13"] {
         assert_eq!(&fs::read(format!("{shown}/runtime/{name}")).unwrap()[..4], b"\x7fELF");
     }
 }

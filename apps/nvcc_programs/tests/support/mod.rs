@@ -4,6 +4,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -69,6 +70,24 @@ fn bugaroo() -> PathBuf {
     bugaroo
 }
 
+/// A folder with what stands for NVIDIA's libraries of functions, to link with.
+fn libraries() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
+    fs::create_dir_all(&folder).expect("the folder is ours");
+    let built = bugaroo().with_file_name(bugaroo_shims::LIBRARIES);
+    let link = |from: &Path, name: &str| {
+        let link = folder.join(name);
+        let _ = fs::remove_file(&link);
+        symlink(from, link).expect("the folder is ours");
+    };
+    link(&built, bugaroo_shims::LIBRARIES);
+    for shim in bugaroo_shims::LIBRARY_SHIMS {
+        fs::write(folder.join(shim.name), shim.bytes).expect("the folder is ours");
+    }
+    link(Path::new("libcublas.so.13"), "libcublas.so");
+    folder
+}
+
 /// Builds a program, unless it stands there already as it would be built. Its first line says with what.
 pub fn build(nvcc: &Path, source: &str, runtime: Runtime) -> PathBuf {
     // One compiler at a time: CUB takes gigabytes.
@@ -109,6 +128,8 @@ pub fn build(nvcc: &Path, source: &str, runtime: Runtime) -> PathBuf {
         .args(more)
         .arg("-L")
         .arg(library)
+        .arg("-L")
+        .arg(libraries())
         .arg("-o")
         .arg(&built)
         .output()

@@ -1,0 +1,123 @@
+//! What every function does first and last: finds the handle, catches panics, and hands the work over.
+
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::handle::{self, Settings};
+use super::status::{Outcome, Status};
+use crate::driver;
+use crate::exports;
+use crate::work::{self, Memory, Plain};
+
+/// A `cublasHandle_t`.
+pub type Handle = *mut c_void;
+
+/// A call that goes on.
+pub struct Call<'a> {
+    name: &'a str,
+    settings: Settings,
+}
+
+/// Runs a function's body.
+pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> c_int {
+    let outcome = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        eprintln!("bugaroo: internal error in {name} (see above): please report it");
+        Err(Status::INTERNAL_ERROR)
+    });
+    outcome.err().map_or(0, |status| status.0)
+}
+
+/// Runs the body of a function that needs a handle and a device. `name` is what the program has called, without its version.
+pub fn call(handle: Handle, name: &str, body: impl FnOnce(&Call<'_>) -> Outcome) -> c_int {
+    anytime(name, || {
+        let settings = handle::settings(handle)?;
+        driver::ready()?;
+        body(&Call { name, settings })
+    })
+}
+
+/// A scalar, which a pointer names: its value, or where it will be found.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<T> {
+    /// It was read at the call.
+    Known(T),
+    /// It is in device memory.
+    There(u64),
+}
+
+impl<T: Plain> Value<T> {
+    /// Its value, when the work runs.
+    ///
+    /// # Errors
+    /// As [`Memory::read`].
+    pub fn get(self, memory: &Memory<'_>) -> driver::Outcome<T> {
+        match self {
+            Value::Known(value) => Ok(value),
+            Value::There(address) => memory.one(address),
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Whether pointers to scalars are the device's.
+    pub fn on_device(&self) -> bool {
+        self.settings.on_device
+    }
+
+    /// A scalar by the pointer mode.
+    ///
+    /// # Errors
+    /// `CUBLAS_STATUS_INVALID_VALUE` for null.
+    ///
+    /// # Safety
+    /// In the host's mode, `pointer` is null or points to a value.
+    pub unsafe fn scalar<T: Plain>(&self, pointer: *const T) -> Outcome<Value<T>> {
+        if pointer.is_null() {
+            Err(Status::INVALID_VALUE)
+        } else if self.settings.on_device {
+            Ok(Value::There(pointer as u64))
+        } else {
+            // SAFETY: not null, and the caller vouches for the rest.
+            Ok(Value::Known(unsafe { pointer.read_unaligned() }))
+        }
+    }
+
+    /// Hands work over to the handle's stream.
+    ///
+    /// # Errors
+    /// As the driver has it.
+    pub fn submit(&self, work: impl Fn(&Memory<'_>) -> driver::Outcome + Send + 'static) -> Outcome {
+        Ok(work::submit(self.name, self.settings.stream as driver::Stream, work)?)
+    }
+
+    /// Hands over work with a result, and waits for that if it is the host's.
+    ///
+    /// # Errors
+    /// `CUBLAS_STATUS_INVALID_VALUE` for null; as the driver has it.
+    ///
+    /// # Safety
+    /// In the host's mode, `place` is null or points to a place for a value.
+    pub unsafe fn result<T: Plain>(
+        &self,
+        place: *mut T,
+        work: impl Fn(&Memory<'_>) -> driver::Outcome<T> + Send + 'static,
+    ) -> Outcome {
+        if place.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        if self.settings.on_device {
+            let address = place as u64;
+            return self.submit(move |memory| memory.write(address, &[work(memory)?]));
+        }
+        let value = work::result(self.name, self.settings.stream as driver::Stream, work)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        unsafe { place.write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Says what this version does not do of the function.
+    pub fn unsupported(&self, what: &str) -> Status {
+        exports::unsupported(&format!("{}: {what} is not supported", self.name));
+        Status::NOT_SUPPORTED
+    }
+}

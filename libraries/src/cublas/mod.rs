@@ -1,0 +1,49 @@
+//! cuBLAS (NVIDIA, "cuBLAS", CUDA 13.0): levels 1 to 3, batches, and products of mixed types.
+//!
+//! Functions are generic over the type of number and of counts: the names with `_64` take counts of 64 bits. Arguments are
+//! checked as the documentation says; the arithmetic is in [`crate::blas`]. Scalars are read when the call is made or when its
+//! turn in the stream comes, by the pointer mode. A call with a result for the host waits for its stream.
+//!
+//! **Departures.** A vector that is written with an increment of 0 is refused: what would stay there depends on the order of
+//! threads. Math modes that allow fewer digits are accepted and not used.
+
+mod batched;
+mod call;
+mod copies;
+mod ex;
+mod handle;
+mod level1;
+mod level2;
+mod level3;
+mod number;
+mod operand;
+mod status;
+mod updates;
+
+use crate::exports::Functions;
+
+/// Every function, subject by subject.
+pub static FUNCTIONS: &[Functions] = &[
+    batched::FUNCTIONS,
+    copies::FUNCTIONS,
+    ex::FUNCTIONS,
+    handle::FUNCTIONS,
+    level1::FUNCTIONS,
+    level1::PLAIN,
+    level2::FUNCTIONS,
+    level3::FUNCTIONS,
+    status::FUNCTIONS,
+    updates::FUNCTIONS,
+];
+
+/// Lists functions by name, for counts of 32 bits and, by the name with `_64`, of 64: `"NAME" = function<TYPE>`.
+macro_rules! functions {
+    ($($name:literal = $function:ident<$($type:ty),*>;)*) => {
+        /// The functions of this file, by name.
+        pub static FUNCTIONS: $crate::exports::Functions = &[$(
+            ($name, $crate::exports::Function($function::<$($type,)* std::ffi::c_int> as *const std::ffi::c_void)),
+            (concat!($name, "_64"), $crate::exports::Function($function::<$($type,)* i64> as *const std::ffi::c_void)),
+        )*];
+    };
+}
+pub(crate) use functions;
