@@ -12,10 +12,11 @@ use std::sync::{Mutex, PoisonError};
 
 use bugaroo_protocol::{ORDERS_VARIABLE, notice};
 
-use crate::cublas;
+use crate::{cublas, cufft};
 
-/// `CUBLAS_STATUS_NOT_SUPPORTED`
-const NOT_SUPPORTED: c_int = 15;
+/// What a library answers for what it does not do, by how its names begin: `CUBLAS_STATUS_NOT_SUPPORTED`,
+/// `CUFFT_NOT_SUPPORTED`; cuRAND has no such status, and gives `CURAND_STATUS_INTERNAL_ERROR`.
+const NOT_SUPPORTED: [(&str, c_int); 3] = [("cublas", 15), ("cufft", 16), ("curand", 999)];
 
 /// A function's address.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +32,7 @@ pub type Functions = &'static [(&'static str, Function)];
 
 /// The function that a name stands for.
 pub fn find(name: &str) -> Option<Function> {
-    let mut all = cublas::FUNCTIONS.iter().flat_map(|functions| functions.iter());
+    let mut all = cublas::FUNCTIONS.iter().chain(cufft::FUNCTIONS).flat_map(|functions| functions.iter());
     all.find(|(known, _)| *known == name).map(|(_, function)| *function)
 }
 
@@ -71,7 +72,9 @@ unsafe extern "C" fn missing(name: *const c_char) -> c_int {
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
     unsupported(&format!("{name} is not supported"));
-    NOT_SUPPORTED
+    let answer = NOT_SUPPORTED.iter().find(|(library, _)| name.starts_with(library));
+    // No other names jump here; if one did, it would fail.
+    answer.map_or(1, |(_, status)| *status)
 }
 
 /// Says what cannot be done, once, here and to the harness.

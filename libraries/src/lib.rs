@@ -6,6 +6,7 @@
 //! forgets shows as it does beside a kernel.
 //!
 //! - [`cublas`]: cuBLAS, over the arithmetic in [`blas`], which knows nothing of devices.
+//! - [`cufft`]: cuFFT, over that in [`fft`].
 //!
 //! Programs load small libraries with the names and versions of NVIDIA's (`runtime/shims`), which jump in here by name
 //! ([`exports`]). A name that is missing says so and answers that it is not supported.
@@ -18,6 +19,8 @@
 
 mod blas;
 mod cublas;
+mod cufft;
 mod driver;
 pub mod exports;
+mod fft;
 mod work;

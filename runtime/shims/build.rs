@@ -25,7 +25,7 @@ struct Library {
     bind: &'static str,
 }
 
-const LIBRARIES: [Library; 2] = [
+const LIBRARIES: [Library; 4] = [
     Library {
         name: "libcudart.so",
         versions: &[13, 12],
@@ -39,6 +39,22 @@ const LIBRARIES: [Library; 2] = [
         versions: &[13, 12],
         names: "libcublas.names",
         exports: "cublas*",
+        implementation: "bugaroo_libraries",
+        bind: "bugaroo_libraries_bind",
+    },
+    Library {
+        name: "libcufft.so",
+        versions: &[12, 11],
+        names: "libcufft.names",
+        exports: "cufft*",
+        implementation: "bugaroo_libraries",
+        bind: "bugaroo_libraries_bind",
+    },
+    Library {
+        name: "libcurand.so",
+        versions: &[10],
+        names: "libcurand.names",
+        exports: "curand*",
         implementation: "bugaroo_libraries",
         bind: "bugaroo_libraries_bind",
     },

@@ -13,6 +13,10 @@ fn program() -> Option<PathBuf> {
     Some(build(&nvcc()?, "cublas.cu", Runtime::Static))
 }
 
+fn fourier() -> Option<PathBuf> {
+    Some(build(&nvcc()?, "cufft.cu", Runtime::Shared))
+}
+
 fn said(ran: &Output) -> String {
     [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
 }
@@ -76,4 +80,15 @@ fn a_result_without_room_is_a_fault_that_names_the_call() {
         said.contains("cublasSgemm reads 96 bytes at") || said.contains("cublasSgemm writes 96 bytes at"),
         "{said}"
     );
+}
+
+#[test]
+fn transforms_are_ordered_as_products_are() {
+    let Some(program) = fourier() else { return };
+    passes_under_injection(&[&program, Path::new("one")], &[]);
+    assert_eq!(races(&program, "one", 0), [Value::Null; 0]);
+    let races = races(&program, "apart", 1);
+    let text = |kernel| races.iter().any(|race| race.to_string().contains(kernel));
+    assert!(text("prepare") && text("scale"), "{races:#?}");
+    assert!(races.iter().all(|race| race.to_string().contains("cufftExec")), "{races:#?}");
 }

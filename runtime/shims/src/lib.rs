@@ -25,7 +25,13 @@ macro_rules! shim {
 pub const SHIMS: [Shim; 2] = [shim!("libcudart.so.13"), shim!("libcudart.so.12")];
 
 /// Those of NVIDIA's libraries of functions, which jump into [`LIBRARIES`].
-pub const LIBRARY_SHIMS: [Shim; 2] = [shim!("libcublas.so.13"), shim!("libcublas.so.12")];
+pub const LIBRARY_SHIMS: [Shim; 5] = [
+    shim!("libcublas.so.13"),
+    shim!("libcublas.so.12"),
+    shim!("libcufft.so.12"),
+    shim!("libcufft.so.11"),
+    shim!("libcurand.so.10"),
+];
 
 /// The names that the runtime's export, divided by white space, in the same order.
 pub const NAMES: [&str; 2] =

@@ -84,7 +84,10 @@ fn libraries() -> PathBuf {
     for shim in bugaroo_shims::LIBRARY_SHIMS {
         fs::write(folder.join(shim.name), shim.bytes).expect("the folder is ours");
     }
-    link(Path::new("libcublas.so.13"), "libcublas.so");
+    let newest = [("libcublas.so", "13"), ("libcufft.so", "12"), ("libcurand.so", "10")];
+    for (name, version) in newest {
+        link(Path::new(&format!("{name}.{version}")), name);
+    }
     folder
 }
 

@@ -1,0 +1,15 @@
+//! cuFFT (NVIDIA, "cuFFT", CUDA 13.0): plans of one to three dimensions, of single and double precision, complex and real, in
+//! batches and with the advanced layout; not normalised, as documented.
+//!
+//! No plan needs a work area: sizes are told as 0. The transforms are in [`crate::fft`]. **Departure.** Results of single precision
+//! are computed in double and rounded once.
+
+mod exec;
+mod layout;
+mod plan;
+mod status;
+
+use crate::exports::Functions;
+
+/// Every function, subject by subject.
+pub static FUNCTIONS: &[Functions] = &[exec::FUNCTIONS, plan::FUNCTIONS];
