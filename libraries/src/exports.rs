@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bugaroo_protocol::{ORDERS_VARIABLE, notice};
 
-use crate::{cublas, cufft};
+use crate::{cublas, cufft, curand};
 
 /// What a library answers for what it does not do, by how its names begin: `CUBLAS_STATUS_NOT_SUPPORTED`,
 /// `CUFFT_NOT_SUPPORTED`; cuRAND has no such status, and gives `CURAND_STATUS_INTERNAL_ERROR`.
@@ -32,7 +32,11 @@ pub type Functions = &'static [(&'static str, Function)];
 
 /// The function that a name stands for.
 pub fn find(name: &str) -> Option<Function> {
-    let mut all = cublas::FUNCTIONS.iter().chain(cufft::FUNCTIONS).flat_map(|functions| functions.iter());
+    let mut all = cublas::FUNCTIONS
+        .iter()
+        .chain(cufft::FUNCTIONS)
+        .chain(curand::FUNCTIONS)
+        .flat_map(|functions| functions.iter());
     all.find(|(known, _)| *known == name).map(|(_, function)| *function)
 }
 

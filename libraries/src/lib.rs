@@ -7,6 +7,7 @@
 //!
 //! - [`cublas`]: cuBLAS, over the arithmetic in [`blas`], which knows nothing of devices.
 //! - [`cufft`]: cuFFT, over that in [`fft`].
+//! - [`curand`]: cuRAND's host interface, over the generators in [`random`].
 //!
 //! Programs load small libraries with the names and versions of NVIDIA's (`runtime/shims`), which jump in here by name
 //! ([`exports`]). A name that is missing says so and answers that it is not supported.
@@ -20,7 +21,9 @@
 mod blas;
 mod cublas;
 mod cufft;
+mod curand;
 mod driver;
 pub mod exports;
 mod fft;
+mod random;
 mod work;
