@@ -1,9 +1,10 @@
-//! Arrays (CUDA Driver API, `cuArrayCreate` and the like): memory that only copies reach, as there are no
-//! textures and surfaces. Rows and slices stand one behind the other without gaps.
+//! Arrays (CUDA Driver API, `cuArrayCreate` and the like): memory that copies, textures and surfaces reach. Rows and
+//! slices stand one behind the other without gaps.
 
 use std::ffi::c_uint;
 
 use bugaroo_simulator::AllocationKind;
+use bugaroo_simulator::texture::{Level, Shape};
 
 use crate::entry::{not_null, synchronising, with_context, write};
 use crate::error::{Outcome, Status};
@@ -11,6 +12,8 @@ use crate::state::Driver;
 use crate::transfer::{Place, Side};
 use crate::types::{CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext};
 
+const LAYERED: c_uint = 0x01;
+const CUBEMAP: c_uint = 0x04;
 /// `CUDA_ARRAY3D_SPARSE`, `DEFERRED_MAPPING` and `VIDEO_ENCODE_DECODE`.
 const UNSUPPORTED_FLAGS: c_uint = 0x1c0;
 /// `LAYERED`, `SURFACE_LDST`, `CUBEMAP`, `TEXTURE_GATHER`, `DEPTH_TEXTURE` and `COLOR_ATTACHMENT`.
@@ -42,6 +45,32 @@ impl Array {
     fn extent(&self) -> [usize; 3] {
         let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, .. } = self.descriptor;
         [width * self.element, height.max(1), depth.max(1)]
+    }
+
+    /// As asked for; in the two-dimensional form the depth is 0.
+    pub fn descriptor(&self) -> CUDA_ARRAY3D_DESCRIPTOR {
+        self.descriptor
+    }
+
+    /// How textures and surfaces see its dimensions (CUDA Driver API, `cuArray3DCreate`).
+    pub fn shape(&self) -> Shape {
+        let CUDA_ARRAY3D_DESCRIPTOR { height, depth, flags, .. } = self.descriptor;
+        match (flags & LAYERED != 0, flags & CUBEMAP != 0) {
+            (true, true) => Shape::CubeArray,
+            (false, true) => Shape::Cube,
+            (true, false) if height == 0 => Shape::A1,
+            (true, false) => Shape::A2,
+            (false, false) if depth > 0 => Shape::D3,
+            (false, false) if height > 0 => Shape::D2,
+            (false, false) => Shape::D1,
+        }
+    }
+
+    /// Its texels.
+    pub fn level(&self) -> Level {
+        let [row, rows, slices] = self.extent().map(|part| part as u64);
+        let extent = [self.descriptor.width as u64, rows, slices];
+        Level { address: self.address, extent, pitch: row, slice: row * rows }
     }
 
     /// A part of the array as a side of a copy.

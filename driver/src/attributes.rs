@@ -1,8 +1,7 @@
 //! The virtual GPU's attributes (`CUdevice_attribute` of CUDA 13.0).
 //!
 //! What decides behaviour comes from the simulator's configuration, hence is true. Texture and surface
-//! extents are those of a device of compute capability 9.0, for programs that only print them: the
-//! virtual GPU has no textures. Whatever it cannot do, it says so (0).
+//! extents are those of a device of compute capability 9.0; most of them nobody enforces. Whatever it cannot do, it says so (0).
 
 use std::ffi::c_int;
 

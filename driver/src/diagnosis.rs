@@ -38,7 +38,9 @@ impl<'a> Lines<'a> {
 pub fn status(kind: &device::FaultKind) -> Status {
     use device::FaultKind as Kind;
     match kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } => Status::IllegalAddress,
+        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } | Kind::BadTexture { .. } => {
+            Status::IllegalAddress
+        }
         Kind::Misaligned { .. } => Status::MisalignedAddress,
         Kind::StackOverflow { .. } => Status::HardwareStackError,
         Kind::Trap | Kind::BarrierDivergence { .. } | Kind::BadFree { .. } => Status::LaunchFailed,
@@ -56,7 +58,9 @@ pub fn status(kind: &device::FaultKind) -> Status {
 pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &Lines<'_>) -> Fault {
     use device::FaultKind as Kind;
     let kind = match fault.kind {
-        Kind::OutOfBounds { .. } | Kind::NoAccess { .. } => FaultKind::IllegalAddress,
+        Kind::OutOfBounds { .. } | Kind::NoAccess { .. } | Kind::BadTexture { .. } => {
+            FaultKind::IllegalAddress
+        }
         Kind::Freed { .. } => FaultKind::UseAfterFree,
         Kind::BadFree { .. } => FaultKind::InvalidFree,
         Kind::Assert => FaultKind::Assert,

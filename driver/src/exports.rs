@@ -12,7 +12,7 @@ use crate::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
     event, fill, function, green, host, init, launch, legacy_launch, library, library_work, link, memop,
     memory, module, notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream,
-    stream_attributes, tensor_map, virtual_memory,
+    stream_attributes, tensor_map, texture, virtual_memory,
 };
 
 use crate::graph::{
@@ -298,6 +298,10 @@ export! {
         cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
         cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
         cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
+    }
+    texture {
+        cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
+        cuTexObjectGetTextureDesc
     }
     tensor_map {
         cuTensorMapEncodeTiled cuTensorMapReplaceAddress

@@ -31,6 +31,8 @@ pub enum Kind {
     Link,
     /// `CUarray`
     Array,
+    /// `CUtexObject` and `CUsurfObject`
+    Texture,
     /// `CUgraph`
     Graph,
     /// `CUgraphNode`

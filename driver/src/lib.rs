@@ -102,6 +102,7 @@ pub mod stream;
 pub mod stream_attributes;
 mod submit;
 pub mod tensor_map;
+pub mod texture;
 mod transfer;
 pub mod types;
 pub mod virtual_memory;

@@ -158,6 +158,8 @@ pub struct Driver {
     pub host_blocks: BTreeMap<usize, HostBlock>,
     /// Arrays.
     pub arrays: Handles<Array>,
+    /// Textures and surfaces.
+    pub textures: crate::texture::Objects,
     /// Chunks of memory that are mapped to reserved addresses.
     pub chunks: Chunks,
     /// What the program said about the use of managed memory.
@@ -231,6 +233,7 @@ impl Driver {
             origins: Origins::default(),
             host_blocks: BTreeMap::new(),
             arrays: Handles::new(Kind::Array),
+            textures: crate::texture::Objects::new(),
             chunks: Chunks::default(),
             advice: Advices::default(),
         }))
@@ -345,6 +348,7 @@ impl Driver {
         for event in self.events.find(|event| event.context == context) {
             let _ = self.events.remove(event);
         }
+        crate::texture::clear(self, context);
         for array in self.arrays.find(|array| array.context == context) {
             let _ = crate::array::destroy(self, array);
         }

@@ -5,12 +5,14 @@
 
 mod matrix;
 mod modifiers;
+mod texture;
 
 pub use matrix::{BitOp, MatrixPart, MatrixShape, MatrixType, Mma, Wgmma, WmmaMatrix};
 pub use modifiers::{
     AtomOp, BarRed, BarrierKind, FenceKind, MbarrierOp, Part, Precision, PrmtMode, ShflMode, TestpKind,
     VoteMode,
 };
+pub use texture::{Bounds, Detail, Geometry, Query, Texture};
 
 use crate::rare::Rare;
 use crate::types::{BoolOp, Compare, Rounding, Scope, Semantics, Space, Type};
@@ -458,6 +460,8 @@ pub enum Op {
     WgmmaCommit,
     /// `wgmma.wait_group`: operand `n`
     WgmmaWait,
+    /// `tex`, `tld4`, `suld`, `sust`, `txq`, `suq`
+    Texture(Texture),
     /// No effect on values or order: `setmaxnreg`, `griddepcontrol`.
     Hint,
     /// `createpolicy`: a cache policy, which means nothing to who has no cache.

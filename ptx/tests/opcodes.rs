@@ -17,11 +17,6 @@ fn section(heading: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// Kept as they stand by intent: matrix and texture units.
-fn is_kept(form: &str) -> bool {
-    form.starts_with("tex.")
-}
-
 /// Operands as the ISA's syntax line of the form has them.
 fn operands(form: &str) -> String {
     let words: Vec<&str> = form.split('.').collect();
@@ -101,6 +96,8 @@ fn trace(base: &str, word: &str) -> Option<&'static str> {
         "uni" => "uni: true",
         "nc" => "nc: true",
         "v2" => "vec: 2",
+        // A lookup gives four components whatever it is.
+        "v4" if base == "tex" => return None,
         "v4" => "vec: 4",
         "cc" => "carry_out: true",
         "ftz" => "ftz: true",
@@ -154,12 +151,12 @@ fn every_form_decodes_with_all_its_modifiers() {
     assert_eq!(forms.len(), 440, "the census is whole");
     for form in forms.into_iter().filter(|form| !form.starts_with("prototype_")) {
         let instruction = instruction(&format!("@!%p1 {form} {};", operands(form)));
-        assert_eq!(instruction.op == Op::Other, is_kept(form), "{form}");
+        assert_ne!(instruction.op, Op::Other, "{form}");
         let words: Vec<&str> = form.split('.').collect();
         assert_eq!(instruction.opcode, words[0]);
         assert_eq!(instruction.modifiers, words[1..]);
         let decoded = format!("{:?}", instruction.op);
-        for word in words[1..].iter().filter(|_| !is_kept(form)) {
+        for word in &words[1..] {
             if let Some(trace) = trace(words[0], word) {
                 assert!(decoded.contains(trace), "{form}: no {trace} in {decoded}");
             }

@@ -63,29 +63,46 @@ pub fn element_size(descriptor: &ArrayDescriptor) -> Outcome<usize> {
     Ok(bits.unsigned_abs() as usize / 8 * descriptor.channels as usize)
 }
 
-/// The driver's descriptor of an array with such channels: 1, 2 or 4, all of the same size.
+/// The driver's number of the format of such channels, and how many they are: 1, 2 or 4, all of the same size.
+///
+/// # Errors
+/// `cudaErrorInvalidChannelDescriptor` for any others.
+pub(crate) fn format_number(channels: &ChannelFormat) -> Outcome<(c_uint, c_uint)> {
+    let ChannelFormat { bits, kind } = *channels;
+    let count = bits.iter().take_while(|bits| **bits != 0).count();
+    let uniform = bits.iter().enumerate().all(|(index, of)| *of == if index < count { bits[0] } else { 0 });
+    let found = FORMATS.iter().find(|(_, of, which)| (*of, *which) == (bits[0], kind));
+    match found {
+        // 1, 2 or 4
+        Some((format, ..)) if uniform && matches!(count, 1 | 2 | 4) => Ok((*format, count as c_uint)),
+        _ => Err(Error::INVALID_CHANNEL_DESCRIPTOR),
+    }
+}
+
+/// The channels that the driver has by this number, and so many of them.
+///
+/// # Errors
+/// `cudaErrorInvalidChannelDescriptor` for a format that this API has no name for.
+pub(crate) fn from_format_number(number: c_uint, count: c_uint) -> Outcome<ChannelFormat> {
+    let found = FORMATS.iter().find(|(of, ..)| *of == number);
+    let (_, bits, kind) = found.ok_or(Error::INVALID_CHANNEL_DESCRIPTOR)?;
+    let count = count as usize;
+    Ok(ChannelFormat {
+        bits: std::array::from_fn(|index| if index < count { *bits } else { 0 }),
+        kind: *kind,
+    })
+}
+
+/// The driver's descriptor of an array with such channels.
 ///
 /// # Safety
 /// `channels` is null or points to a description.
 unsafe fn wanted(channels: *const ChannelFormat, extent: Extent, flags: c_uint) -> Outcome<ArrayDescriptor> {
     not_null(channels)?;
     // SAFETY: not null, and the caller's promise.
-    let ChannelFormat { bits, kind } = unsafe { *channels };
-    let count = bits.iter().take_while(|bits| **bits != 0).count();
-    let uniform = bits.iter().enumerate().all(|(index, of)| *of == if index < count { bits[0] } else { 0 });
-    let found = FORMATS.iter().find(|(_, of, which)| (*of, *which) == (bits[0], kind));
-    match found {
-        Some((format, ..)) if uniform && matches!(count, 1 | 2 | 4) => Ok(ArrayDescriptor {
-            width: extent.width,
-            height: extent.height,
-            depth: extent.depth,
-            format: *format,
-            // 1, 2 or 4
-            channels: count as c_uint,
-            flags,
-        }),
-        _ => Err(Error::INVALID_CHANNEL_DESCRIPTOR),
-    }
+    let (format, channels) = format_number(unsafe { &*channels })?;
+    let Extent { width, height, depth } = extent;
+    Ok(ArrayDescriptor { width, height, depth, format, channels, flags })
 }
 
 /// Makes an array.
@@ -110,9 +127,7 @@ unsafe fn create(
 
 /// The description of an array's channels.
 fn channels(descriptor: &ArrayDescriptor) -> Outcome<ChannelFormat> {
-    let (bits, kind) = format(descriptor)?;
-    let count = descriptor.channels as usize;
-    Ok(ChannelFormat { bits: std::array::from_fn(|index| if index < count { bits } else { 0 }), kind })
+    from_format_number(descriptor.format, descriptor.channels)
 }
 
 /// `cudaCreateChannelDesc` of the Runtime API.

@@ -81,6 +81,11 @@ fn graphs() {
 }
 
 #[test]
+fn textures() {
+    run("textures.cu", &[]);
+}
+
+#[test]
 fn streams() {
     run("streams.cu", &[]);
 }

@@ -12,6 +12,7 @@
 mod asynchronous;
 mod matrix;
 mod provided;
+mod texture;
 
 use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Semantics, Space, Type};
@@ -19,6 +20,7 @@ use bugaroo_ptx::types::{Semantics, Space, Type};
 pub use asynchronous::{Asynchronous, Factor, Warpgroup};
 pub use matrix::Matrix;
 pub use provided::Provided;
+pub use texture::TextureInst;
 
 use crate::alu::lanewise::Lanewise;
 use crate::alu::{Operands, RowFn, Width};
@@ -92,6 +94,8 @@ pub enum Kind {
     Lanewise,
     /// Index into `asyncs`.
     Asynchronous,
+    /// Index into `textures`.
+    Texture,
     /// 1 for `barrier.cluster.wait`, 0 for `barrier.cluster.arrive`, 2 for one that is relaxed.
     ClusterBarrier,
     /// Address operands in `src[0]` and the rank in `src[1]`; 1 for a 64-bit address. `mapa`.

@@ -184,6 +184,14 @@ pub enum FaultKind {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A handle of no texture or surface, or of one that is not for this instruction; a surface access outside.
+    #[error("the texture or surface object {handle:#x} {problem}")]
+    BadTexture {
+        /// The handle.
+        handle: u64,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A rank that the cluster does not have, or another block's address of the block's own memory.
     #[error("address {address:#x} in the cluster's shared memory: {problem}")]
     BadClusterAddress {

@@ -5,7 +5,7 @@ use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::decoded::{
     Access, Asynchronous, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Matrix,
-    Origin, Pack, Special,
+    Origin, Pack, Special, TextureInst,
 };
 use crate::exec::launch_constants;
 use crate::launch::{LaunchError, LaunchSpec, plan};
@@ -31,6 +31,7 @@ pub struct Image<'p> {
     pub lanewise: &'p [LanewiseInst],
     pub asyncs: &'p [Asynchronous],
     pub matrices: &'p [Matrix],
+    pub textures: &'p [TextureInst],
     pub functions: &'p [LoadedFunction],
     /// Which instantiation of the row functions the instructions have.
     pub isa: Isa,
@@ -77,6 +78,7 @@ impl Program {
             lanewise: &self.lanewise,
             asyncs: &self.asyncs,
             matrices: &self.matrices,
+            textures: &self.textures,
             functions: &self.functions,
             isa: self.isa,
         }

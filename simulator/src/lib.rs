@@ -25,6 +25,7 @@ pub mod model;
 mod poison;
 mod schedule;
 mod tensor_map;
+pub mod texture;
 
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;

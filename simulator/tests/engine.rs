@@ -316,7 +316,7 @@ fn kernels_are_refused_for_what_they_can_reach() {
     assert_eq!(refused("missing"), "line 16: missing: call of `outside`, which has no body here");
     assert!(refused("nested").ends_with("(launches from device code are not supported)"));
     assert!(refused("variable").contains("`elsewhere` is not defined here"));
-    assert!(refused("textured").contains("textures and surfaces are not supported"));
+    assert!(refused("textured").contains("`t` is a texture or surface reference, which CUDA 12 dropped"));
     let mut device = device;
     assert_eq!(device.launch("good", 1, 32, &[], 0).end, End::Complete);
 }

@@ -1,5 +1,5 @@
 //! Every full form of instruction that NVIDIA's compiler was seen to emit for public CUDA code (the census
-//! beside the parser's tests), tensor-core and texture instructions aside, loads: the virtual GPU has an
+//! beside the parser's tests), tensor-core instructions aside, loads: the virtual GPU has an
 //! implementation for its types and modifiers.
 
 use bugaroo_simulator::{DeviceConfig, Memory, Program};
@@ -8,7 +8,7 @@ const CENSUS: &str = include_str!("../../ptx/tests/opcodes.txt");
 
 /// The full forms of the census.
 fn forms() -> impl Iterator<Item = &'static str> {
-    let left_out = ["wmma", "tex", "prototype"];
+    let left_out = ["wmma", "prototype"];
     CENSUS
         .lines()
         .skip_while(|line| !line.starts_with("## full forms"))
@@ -85,6 +85,7 @@ fn statement(form: &str) -> String {
         "setp" => format!("%p1, {}, {}", r(1), r(2)),
         "cvt" => format!("{}, {}", register(types[0], 1), register(types[1], 2)),
         "isspacep" => "%p1, %rd1".to_owned(),
+        "tex" => "{%f1, %f2, %f3, %f4}, [%rd9, {%f5, %f6}]".to_owned(),
         "popc" | "clz" | "bfind" => format!("%r1, {}", r(2)),
         "mul" if has("wide") => format!("{}, {}, {}", register(wide(ty), 1), r(2), r(3)),
         "mad" if has("wide") => {

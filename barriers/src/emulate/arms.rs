@@ -260,6 +260,7 @@ impl<'a> Machine<'a> {
                     | Kind::Unpack
                     | Kind::IsSpace
                     | Kind::Lanewise
+                    | Kind::Texture
                     | Kind::Mapa
                     | Kind::Getctarank => self.lane_data(w, frame, pc, inst, active, doubtful)?,
                     Kind::Branch | Kind::IndexedBranch

@@ -81,6 +81,14 @@ impl Machine<'_> {
             Kind::Pack => self.pack(frame, inst, active, doubtful),
             Kind::Unpack => self.unpack(frame, inst, active, doubtful),
             Kind::Lanewise => self.lanewise(frame, inst, active, doubtful),
+            Kind::Texture => {
+                // What a texture or a surface holds is not known.
+                let texture = &self.set.image.textures[inst.extra as usize];
+                let registers = &mut self.frames[frame as usize].registers;
+                for row in texture.results() {
+                    registers.mark(row, touched, 0, Why::at(pc));
+                }
+            }
             Kind::ParamLoad => {
                 let access = &self.set.image.accesses[inst.extra as usize];
                 param_load(&mut self.frames[frame as usize].registers, access, active, doubtful);

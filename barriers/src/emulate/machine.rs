@@ -340,6 +340,7 @@ impl<'a> Machine<'a> {
             }
             Kind::Store => "a value in shared memory that threads read and write in no order".to_string(),
             Kind::Atomic => "the result of an atomic operation".to_string(),
+            Kind::Texture => "a value read from a texture or a surface".to_string(),
             Kind::Special | Kind::Alu | Kind::Mapa | Kind::Getctarank
                 if !self.set.clustered
                     && ["cluster", "mapa", "getctarank"]

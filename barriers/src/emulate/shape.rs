@@ -59,7 +59,8 @@ impl Machine<'_> {
             | Kind::Trap
             | Kind::ActiveMask
             | Kind::Provided
-            | Kind::Lanewise => true,
+            | Kind::Lanewise
+            | Kind::Texture => true,
             _ => false,
         }
     }

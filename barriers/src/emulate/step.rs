@@ -112,6 +112,7 @@ impl Machine<'_> {
                     | Kind::Unpack
                     | Kind::IsSpace
                     | Kind::Lanewise
+                    | Kind::Texture
                     | Kind::Mapa
                     | Kind::Getctarank
                     | Kind::ActiveMask => {

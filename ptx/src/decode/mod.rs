@@ -12,6 +12,7 @@ mod matrix;
 mod memory;
 mod modifiers;
 mod rare;
+mod texture;
 
 use std::ops::RangeInclusive;
 
@@ -28,7 +29,8 @@ pub(crate) fn decode(opcode: &str, modifiers: &[String], operands: &[Operand]) -
             .or_else(|| memory::decode(opcode, &mut modifiers))
             .or_else(|| control::decode(opcode, &mut modifiers))
             .or_else(|| asynchronous::decode(opcode, &mut modifiers))
-            .or_else(|| matrix::decode(opcode, &mut modifiers))?;
+            .or_else(|| matrix::decode(opcode, &mut modifiers))
+            .or_else(|| texture::decode(opcode, &mut modifiers))?;
         (modifiers.done() && operand_count(&op).contains(&operands.len())).then_some(op)
     });
     let rare = || {
@@ -143,6 +145,7 @@ fn operand_count(op: &Op) -> RangeInclusive<usize> {
         Op::CpAsyncTensor { to_shared, multicast, policy, .. } => {
             exactly(3 + usize::from(*to_shared) + usize::from(*multicast) + usize::from(*policy))
         }
+        Op::Texture(texture) => exactly(texture.operands()),
         // Rare ones know their own.
         Op::Rare(_) | Op::Other => 0..=usize::MAX,
     }

@@ -8,8 +8,8 @@ use super::{DEEPEST, Kind, Parser};
 impl Parser<'_> {
     /// The operands of an instruction up to and including its `;`, and whether all of them were
     /// understood; those that were not are [`Operand::Raw`]. None when no `;` ends the statement before
-    /// its block does; the cursor is then where that became clear. Where `tensors` may be, `[map, {coordinates}]` comes as
-    /// two operands.
+    /// its block does; the cursor is then where that became clear. Where `tensors` may be, or textures,
+    /// `[map, {coordinates}]` comes as two operands; a single coordinate may do without braces.
     pub(super) fn operands(&mut self, tensors: bool) -> Option<(Vec<Operand>, bool)> {
         let mut operands = Vec::new();
         let mut understood = true;
@@ -57,10 +57,14 @@ impl Parser<'_> {
             return None;
         }
         let (base, offset) = self.address()?;
-        if !self.accept(Kind::Comma) || !self.accept(Kind::BraceOpen) {
+        if !self.accept(Kind::Comma) {
             return None;
         }
-        let coordinates = self.listed(Kind::BraceClose, 0)?;
+        let coordinates = match self.operand(0)? {
+            Operand::Vector(coordinates) => coordinates,
+            single @ Operand::Register(_) => vec![single],
+            _ => return None,
+        };
         self.accept(Kind::BracketClose)
             .then_some([Operand::Address { base, offset }, Operand::Vector(coordinates)])
     }

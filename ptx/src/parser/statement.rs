@@ -143,7 +143,9 @@ impl Parser<'_> {
             self.advance();
         }
         let opcode_span = self.span_from(opcode_start);
-        let Some((operands, understood)) = self.operands(opcode == "cp") else {
+        let Some((operands, understood)) =
+            self.operands(matches!(opcode, "cp" | "tex" | "tld4" | "suld" | "sust"))
+        else {
             return Err(self.error(format!("expected `;` after `{}`", self.quote(opcode_span))));
         };
         let op = if understood { decode::decode(opcode, &modifiers, &operands) } else { Op::Other };

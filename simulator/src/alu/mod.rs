@@ -28,7 +28,7 @@ mod compare;
 mod convert;
 mod convert_any;
 mod float;
-mod half;
+pub(crate) mod half;
 mod integer;
 pub mod lanewise;
 mod permute;

@@ -27,6 +27,7 @@ mod resolve;
 mod stack;
 mod step;
 mod tally;
+mod texture;
 mod warp;
 
 use std::cell::Cell;

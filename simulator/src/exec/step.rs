@@ -280,6 +280,7 @@ impl Machine<'_> {
                     | Kind::Barrier
                     | Kind::Collective
                     | Kind::Asynchronous
+                    | Kind::Texture
                     | Kind::ClusterBarrier
                     | Kind::Provided
                     | Kind::Alloca
@@ -346,6 +347,7 @@ impl Machine<'_> {
             Kind::Barrier => self.barrier(w, fragment, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, inst.extra, active),
             Kind::Asynchronous => self.asynchronous(w, fragment, inst.extra, active),
+            Kind::Texture => self.texture(w, fragment, inst.extra, active),
             Kind::ClusterBarrier => self.cluster_barrier(w, fragment, inst.extra, active),
             Kind::Provided => self.provided(w, fragment, inst.extra, active),
             Kind::Alloca | Kind::StackSave | Kind::StackRestore => self.stack(w, fragment, inst, active),

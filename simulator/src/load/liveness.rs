@@ -36,10 +36,11 @@ use crate::alu::Width;
 const LARGEST: usize = 1 << 20;
 
 /// Instructions that write their first operand, whatever it holds, and only read the others.
-const WRITES_FIRST: [&str; 41] = [
+const WRITES_FIRST: [&str; 46] = [
     "abs", "add", "addc", "and", "atom", "bfe", "bfi", "brev", "clz", "cnot", "cos", "cvt", "cvta", "div",
     "ex2", "fma", "ld", "lg2", "lop3", "mad", "madc", "max", "min", "mov", "mul", "mul24", "neg", "not",
-    "or", "popc", "prmt", "rcp", "rem", "selp", "set", "setp", "shl", "shr", "sub", "subc", "xor",
+    "or", "popc", "prmt", "rcp", "rem", "selp", "set", "setp", "shl", "shr", "sub", "subc", "suld", "suq",
+    "tex", "tld4", "txq", "xor",
 ];
 
 /// Rows for the registers that a function names, by number as [`Scopes`] gives them; they are taken from

@@ -101,7 +101,7 @@ impl<'m> Builder<'m> {
         elements.iter().map(|element| self.typed_source(at, element, ty)).collect()
     }
 
-    fn elements<'o>(
+    pub(super) fn elements<'o>(
         &self,
         at: &Current<'m>,
         operand: &'o Operand,
@@ -114,7 +114,7 @@ impl<'m> Builder<'m> {
         if elements.len() == count {
             Ok(elements)
         } else {
-            Err(self.refuse(at, format!("a fragment of {} registers, not {count}", elements.len())))
+            Err(self.refuse(at, format!("a vector of {} registers, not {count}", elements.len())))
         }
     }
 }

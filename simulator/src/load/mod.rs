@@ -26,6 +26,7 @@ mod roles;
 mod scope;
 mod shared;
 mod symbols;
+mod texture;
 mod translate;
 mod warpgroup;
 mod wide;
@@ -45,7 +46,7 @@ use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::decoded::{
     Access, Asynchronous, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Matrix,
-    Origin, Pack, Special,
+    Origin, Pack, Special, TextureInst,
 };
 use crate::fault::{Place, SourcePosition};
 use crate::memory::Memory;
@@ -123,6 +124,7 @@ pub struct Program {
     pub(crate) lanewise: Vec<LanewiseInst>,
     pub(crate) asyncs: Vec<Asynchronous>,
     pub(crate) matrices: Vec<Matrix>,
+    pub(crate) textures: Vec<TextureInst>,
     pub(crate) functions: Vec<LoadedFunction>,
     pub(crate) isa: Isa,
     /// It has deprecated shuffles or votes, which act on the lanes that happen to be together: those that can
@@ -412,6 +414,7 @@ impl Program {
             lanewise: Vec::new(),
             asyncs: Vec::new(),
             matrices: Vec::new(),
+            textures: Vec::new(),
             functions: Vec::new(),
             isa,
             leans_on_convergence: false,

@@ -132,6 +132,7 @@ impl Program {
             | Kind::Collective
             | Kind::Provided
             | Kind::Asynchronous
+            | Kind::Texture
             | Kind::ClusterBarrier => (What::Stop, Order::Weak),
             _ => (What::Other, Order::Weak),
         };

@@ -45,7 +45,7 @@ fn unknown(opcode: &str, modifiers: &[String]) -> &'static str {
         "wgmma" | "tcgen05" => "the simulator does not have the tensor cores of this architecture",
         "mma" if has("sp") => "the simulator does not multiply sparse matrices",
         "cp" | "fence" if has("tensor") => "the simulator does not have tensor maps",
-        _ if TEXTURE.contains(&opcode) => "textures and surfaces are not supported",
+        _ if TEXTURE.contains(&opcode) => "this form of a texture or surface instruction is not supported",
         "tensormap" => "the simulator does not have tensor maps",
         _ => "the simulator does not know this instruction",
     }
@@ -122,6 +122,7 @@ impl<'m> Builder<'m> {
             Op::Other | Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => {
                 Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers)))
             }
+            Op::Texture(what) => self.texture(at, inst, *what),
             op => self.arithmetic(at, op, &inst.operands),
         }
     }

@@ -38,6 +38,7 @@ pub(crate) use shared::Shared;
 use crate::address::{GLOBAL_BASE, VIRTUAL_BASE, VIRTUAL_END, Window, window};
 use crate::console::Console;
 use crate::fault::Near;
+use crate::texture::Objects;
 
 /// Whose an allocation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,6 +142,7 @@ pub struct Memory {
     heap_limit: u64,
     heap_used: u64,
     console: Console,
+    objects: Objects,
 }
 
 impl Memory {
@@ -163,6 +165,7 @@ impl Memory {
             heap_limit: heap::DEFAULT_LIMIT,
             heap_used: 0,
             console: Console::default(),
+            objects: Objects::default(),
         })
     }
 
@@ -262,6 +265,16 @@ impl Memory {
     /// What device code prints: on hardware, too, it lies in a piece of device memory until the host takes it.
     pub fn console(&mut self) -> &mut Console {
         &mut self.console
+    }
+
+    /// The texture and surface objects that kernels can name.
+    pub fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// The same, to make and to destroy some.
+    pub fn objects_mut(&mut self) -> &mut Objects {
+        &mut self.objects
     }
 
     /// Bytes that can still be allocated.

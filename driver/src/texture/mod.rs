@@ -1,0 +1,236 @@
+//! Texture objects (CUDA Driver API, "Texture Object Management"): what a kernel looks texels up through. What of it a lookup needs
+//! goes to the simulator ([`bugaroo_simulator::texture`]); the descriptors stay here, for those who ask for them.
+//!
+//! Anisotropic filtering and the switch against trilinear optimisations change nothing here: a lookup is as exact as one without
+//! them.
+
+mod resource;
+mod view;
+
+use std::ffi::c_uint;
+
+use bugaroo_simulator::texture::{AddressMode, Object, Sampling};
+
+use crate::entry::{not_null, with_context, write};
+use crate::error::{Outcome, Status};
+use crate::handles::Handles;
+use crate::state::Driver;
+use crate::types::CUcontext;
+use resource::Resource;
+pub use resource::{AnyResource, CUDA_RESOURCE_DESC, Linear, Pitched};
+pub use view::CUDA_RESOURCE_VIEW_DESC;
+
+/// `CUtexObject`
+pub type CUtexObject = u64;
+
+/// Integers stay integers.
+const READ_AS_INTEGER: c_uint = 0x01;
+const NORMALIZED_COORDINATES: c_uint = 0x02;
+const SRGB: c_uint = 0x10;
+/// `SEAMLESS_CUBEMAP`
+const SEAMLESS: c_uint = 0x40;
+/// These, and `DISABLE_TRILINEAR_OPTIMIZATION`.
+const KNOWN_FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | SEAMLESS | 0x20;
+
+/// How a texture is looked up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
+pub struct CUDA_TEXTURE_DESC {
+    pub address_mode: [c_uint; 3],
+    pub filter_mode: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mipmap_filter_mode: c_uint,
+    pub mipmap_level_bias: f32,
+    pub min_mipmap_level_clamp: f32,
+    pub max_mipmap_level_clamp: f32,
+    pub border_color: [f32; 4],
+    pub reserved: [c_uint; 12],
+}
+
+const _: () = assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
+
+/// A texture or surface object, as it was described.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// Whose it is.
+    pub context: CUcontext,
+    resource: CUDA_RESOURCE_DESC,
+    /// None of a surface.
+    texture: Option<CUDA_TEXTURE_DESC>,
+    view: Option<CUDA_RESOURCE_VIEW_DESC>,
+}
+
+/// Objects that were made, and those that kernels may still use although they were destroyed.
+#[derive(Debug)]
+pub struct Objects {
+    live: Handles<Described>,
+    /// Work that was submitted before the end of an object may name it: hardware's tables are not cleared at once, and many a
+    /// program destroys an object right behind the launch.
+    destroyed: Vec<CUtexObject>,
+}
+
+impl Objects {
+    /// None yet.
+    pub fn new() -> Objects {
+        Objects { live: Handles::new(crate::handles::Kind::Texture), destroyed: Vec::new() }
+    }
+}
+
+/// Takes an object in.
+fn insert(driver: &mut Driver, described: Described, object: Object) -> CUtexObject {
+    let handle = driver.textures.live.insert(described) as CUtexObject;
+    driver.memory.objects_mut().insert(handle, object);
+    forget_destroyed(driver);
+    handle
+}
+
+/// Takes away what was destroyed, once no work is left that may use it.
+fn forget_destroyed(driver: &mut Driver) {
+    if driver.queue.len() == 0 {
+        for handle in std::mem::take(&mut driver.textures.destroyed) {
+            driver.memory.objects_mut().remove(handle);
+        }
+    }
+}
+
+/// A live object.
+///
+/// # Errors
+/// `InvalidValue` when there is none: the handle is a number, and not of a type of its own.
+fn find(driver: &Driver, handle: CUtexObject, surface: bool) -> Outcome<&Described> {
+    let found = driver.textures.live.get(handle as *mut _).ok();
+    found.filter(|found| found.texture.is_none() == surface).ok_or(Status::InvalidValue)
+}
+
+fn destroy(driver: &mut Driver, handle: CUtexObject, surface: bool) -> Outcome {
+    find(driver, handle, surface)?;
+    driver.textures.live.remove(handle as *mut _)?;
+    driver.textures.destroyed.push(handle);
+    forget_destroyed(driver);
+    Ok(())
+}
+
+/// Destroys the objects of a context.
+pub fn clear(driver: &mut Driver, context: CUcontext) {
+    for handle in driver.textures.live.find(|object| object.context == context) {
+        // Just found, hence there.
+        let _ = driver.textures.live.remove(handle);
+        driver.textures.destroyed.push(handle as CUtexObject);
+    }
+    forget_destroyed(driver);
+}
+
+/// What a descriptor says of lookups.
+fn sampling(driver: &mut Driver, of: &CUDA_TEXTURE_DESC, resource: &Resource) -> Outcome<Sampling> {
+    let known =
+        of.address_mode.iter().all(|mode| *mode <= 3) && of.filter_mode <= 1 && of.mipmap_filter_mode <= 1;
+    if !known || of.flags & !KNOWN_FLAGS != 0 {
+        return Err(Status::InvalidValue);
+    }
+    let channel = resource.format.channel;
+    let has = |flag| of.flags & flag != 0;
+    let normalized = has(NORMALIZED_COORDINATES);
+    let as_float = resource.always_float || channel.is_promoted() && !has(READ_AS_INTEGER);
+    let linear = of.filter_mode == 1 && !resource.is_line();
+    if linear && !as_float && !channel.is_float() {
+        // Only floats can be filtered.
+        return Err(Status::InvalidValue);
+    }
+    let address = of.address_mode.map(|mode| match mode {
+        0 if normalized => AddressMode::Wrap,
+        2 if normalized => AddressMode::Mirror,
+        3 => AddressMode::Border,
+        _ => AddressMode::Clamp,
+    });
+    let integers = !as_float && !channel.is_float();
+    let bordered = address.contains(&AddressMode::Border) && of.border_color.iter().any(|part| *part != 0.0);
+    if integers && bordered && !resource.is_line() {
+        let what = "cuTexObjectCreate: a border colour other than 0 of a texture that is read as integers";
+        return Err(driver.report.unsupported(what));
+    }
+    let border = of.border_color;
+    Ok(Sampling { address, linear, normalized, as_float, srgb: has(SRGB), border })
+}
+
+/// Makes a texture object.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle; the descriptors are null or point to such.
+pub unsafe extern "C" fn cuTexObjectCreate(
+    place: *mut CUtexObject,
+    resource: *const CUDA_RESOURCE_DESC,
+    texture: *const CUDA_TEXTURE_DESC,
+    view: *const CUDA_RESOURCE_VIEW_DESC,
+) -> Status {
+    with_context("cuTexObjectCreate", |driver, context| {
+        not_null(place)?;
+        not_null(resource)?;
+        not_null(texture)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let (resource, texture) = unsafe { (resource.read_unaligned(), texture.read_unaligned()) };
+        // SAFETY: null, or the caller's promise.
+        let view = (!view.is_null()).then(|| unsafe { view.read_unaligned() });
+        let mut found = resource::read(driver, &resource)?;
+        if let Some(view) = &view {
+            view::apply(driver, view, &mut found)?;
+        }
+        let sampling = Some(sampling(driver, &texture, &found)?);
+        let object = Object { shape: found.shape, format: found.format, levels: found.levels, sampling };
+        let described = Described { context, resource, texture: Some(texture), view };
+        let handle = insert(driver, described, object);
+        // SAFETY: the caller's promise.
+        unsafe { write(place, handle) }
+    })
+}
+
+/// Destroys a texture object. Work that was submitted before may still use it.
+pub extern "C" fn cuTexObjectDestroy(object: CUtexObject) -> Status {
+    with_context("cuTexObjectDestroy", |driver, _| destroy(driver, object, false))
+}
+
+/// What a texture object was made from.
+///
+/// # Safety
+/// `place` is null or points to a place for a descriptor.
+pub unsafe extern "C" fn cuTexObjectGetResourceDesc(
+    place: *mut CUDA_RESOURCE_DESC,
+    object: CUtexObject,
+) -> Status {
+    with_context("cuTexObjectGetResourceDesc", |driver, _| {
+        let found = find(driver, object, false)?.resource;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, found) }
+    })
+}
+
+/// How a texture object is looked up.
+///
+/// # Safety
+/// `place` is null or points to a place for a descriptor.
+pub unsafe extern "C" fn cuTexObjectGetTextureDesc(
+    place: *mut CUDA_TEXTURE_DESC,
+    object: CUtexObject,
+) -> Status {
+    with_context("cuTexObjectGetTextureDesc", |driver, _| {
+        let found = find(driver, object, false)?.texture.ok_or(Status::InvalidValue)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, found) }
+    })
+}
+
+/// The view that a texture object was made with; an error where there was none.
+///
+/// # Safety
+/// `place` is null or points to a place for a descriptor.
+pub unsafe extern "C" fn cuTexObjectGetResourceViewDesc(
+    place: *mut CUDA_RESOURCE_VIEW_DESC,
+    object: CUtexObject,
+) -> Status {
+    with_context("cuTexObjectGetResourceViewDesc", |driver, _| {
+        let found = find(driver, object, false)?.view.ok_or(Status::InvalidValue)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, found) }
+    })
+}

@@ -1,0 +1,77 @@
+//! Views of arrays (CUDA Driver API, `CUDA_RESOURCE_VIEW_DESC`): another format of the same size. Compressed blocks, which change
+//! the extents, are not supported.
+
+use std::ffi::c_uint;
+
+use bugaroo_simulator::texture::{Channel, Format};
+
+use super::resource::Resource;
+use crate::error::{Outcome, Status};
+use crate::state::Driver;
+
+/// How the texels of an array are to be understood.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
+pub struct CUDA_RESOURCE_VIEW_DESC {
+    pub format: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub first_mipmap_level: c_uint,
+    pub last_mipmap_level: c_uint,
+    pub first_layer: c_uint,
+    pub last_layer: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
+const _: () = assert!(size_of::<CUDA_RESOURCE_VIEW_DESC>() == 112);
+
+/// Types of channels in the order of the formats of views, each with 1, 2 and 4 channels.
+const CHANNELS: [Channel; 8] = [
+    Channel::U8,
+    Channel::S8,
+    Channel::U16,
+    Channel::S16,
+    Channel::U32,
+    Channel::S32,
+    Channel::F16,
+    Channel::F32,
+];
+
+/// The resource as the view has it.
+///
+/// # Errors
+/// `InvalidValue` for a view that cannot be of this resource; `NotSupported` for what is not supported.
+pub(super) fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut Resource) -> Outcome {
+    match view.format {
+        0 => {}
+        1..=0x18 => {
+            let at = view.format as usize - 1;
+            let format = Format { channel: CHANNELS[at / 3], count: 1 << (at % 3) };
+            if format.bytes() != resource.format.bytes() {
+                return Err(Status::InvalidValue);
+            }
+            (resource.format, resource.always_float) = (format, false);
+        }
+        0x19..=0x22 => {
+            let what = "cuTexObjectCreate: views of compressed blocks are not supported";
+            return Err(driver.report.unsupported(what));
+        }
+        _ => return Err(Status::InvalidValue),
+    }
+    let [width, height, depth] = resource.levels[0].extent;
+    let same = |asked: usize, has: u64| asked as u64 == has || asked == 0 && has == 1;
+    if resource.is_line() || !same(view.width, width) || !same(view.height, height) {
+        return Err(Status::InvalidValue);
+    }
+    let parts = view.first_mipmap_level != 0
+        || view.first_layer != 0
+        || view.last_mipmap_level as usize + 1 < resource.levels.len()
+        || view.last_layer != 0 && u64::from(view.last_layer) + 1 < depth;
+    if parts {
+        let what = "cuTexObjectCreate: views of some levels or layers are not supported";
+        return Err(driver.report.unsupported(what));
+    }
+    Ok(())
+}

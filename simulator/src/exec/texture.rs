@@ -1,0 +1,171 @@
+//! Texture and surface instructions (PTX ISA, "tex", "suld", "sust"): the lanes of a warp look through the objects that they
+//! name; what depends on the object alone is found once for all lanes that name the same.
+//!
+//! These are no accesses to a thread's memory: no model delays them or shows them old values, and whoever looks on is not told.
+//! The CUDA Programming Guide ("Texture and Surface Memory", "Read/Write Coherency") leaves undefined what a lookup sees of stores of
+//! its own launch, so nothing that is defined is missing. A race with them is not found.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use bugaroo_ptx::op::{Geometry, Texture};
+use bugaroo_ptx::types::Type;
+
+use super::data::{lanes, read_lane, row, write_lane};
+use super::step::Flow;
+use super::{Machine, Trouble};
+use crate::alu::Width;
+use crate::decoded::TextureInst;
+use crate::fault::{AccessKind, FaultKind};
+use crate::memory::{Memory, Region};
+use crate::texture::{Level, Lookup, Object, Shape, Texel};
+
+/// Memory behind an object: where the last texel was found is tried first.
+struct Behind<'m> {
+    memory: &'m Memory,
+    region: Cell<Region>,
+}
+
+impl Behind<'_> {
+    /// Where the host finds so many bytes at a device address.
+    fn pointer(&self, address: u64, bytes: u64, access: AccessKind) -> Result<*mut u8, FaultKind> {
+        let inside =
+            |region: &Region| region.len >= bytes && address.wrapping_sub(region.base) <= region.len - bytes;
+        let mut region = self.region.get();
+        if !inside(&region) {
+            let found = self.memory.region(address, access == AccessKind::Write);
+            region = found.filter(inside).ok_or_else(|| {
+                let size = bytes as u32;
+                if self.memory.was_freed(address) {
+                    return FaultKind::Freed { address, size, access };
+                }
+                FaultKind::OutOfBounds { address, size, access, near: self.memory.nearest(address) }
+            })?;
+            self.region.set(region);
+        }
+        Ok(address.wrapping_add(region.bias) as *mut u8)
+    }
+
+    /// The bytes of a texel, which lies inside of its level.
+    fn texel(&self, level: &Level, place: [u64; 3], bytes: u64) -> Result<[u8; 16], FaultKind> {
+        let pointer = self.pointer(address(level, place, bytes), bytes, AccessKind::Read)?;
+        let mut texel = [0; 16];
+        // SAFETY: so many bytes are there, 16 at most.
+        unsafe { std::ptr::copy_nonoverlapping(pointer, texel.as_mut_ptr(), bytes as usize) };
+        Ok(texel)
+    }
+}
+
+/// The device address of an element of so many bytes. What would be beyond all addresses comes round, and is in no region.
+fn address(level: &Level, [x, y, z]: [u64; 3], bytes: u64) -> u64 {
+    let row = y.wrapping_mul(level.pitch).wrapping_add(z.wrapping_mul(level.slice));
+    level.address.wrapping_add(row).wrapping_add(x.wrapping_mul(bytes))
+}
+
+/// Whether an instruction for this geometry may go to an object of this shape. An array of a single row counts as one of
+/// one dimension, and the other way round.
+fn fits(geometry: Geometry, object: &Object) -> bool {
+    let rows = object.levels[0].extent[1];
+    match (geometry, object.shape) {
+        (Geometry::D1, Shape::Line | Shape::D1)
+        | (Geometry::D2, Shape::D2 | Shape::D1)
+        | (Geometry::D3, Shape::D3)
+        | (Geometry::A1, Shape::A1)
+        | (Geometry::A2, Shape::A2) => true,
+        (Geometry::D1, Shape::D2) => rows == 1,
+        _ => false,
+    }
+}
+
+impl Machine<'_> {
+    /// A fragment's active lanes come to such an instruction.
+    pub(super) fn texture(
+        &mut self,
+        w: usize,
+        fragment: usize,
+        index: u32,
+        active: u32,
+    ) -> Result<Flow, Trouble> {
+        // What comes out depends on memory that no hook sees.
+        self.unproven.set(true);
+        let program = self.program;
+        let inst = &program.textures[index as usize];
+        let (rows, consts) = (self.warps[w].fragments[fragment].rows, self.constants.base());
+        // SAFETY: the loader's slot, 64 bits wide.
+        let handle = |lane: usize| unsafe { read_lane(row(rows, consts, inst.handle), Width::W64, lane) };
+        let mut left = active;
+        while left != 0 {
+            let first = left.trailing_zeros();
+            let named = handle(first as usize);
+            let same = lanes(left).filter(|lane| handle(*lane) == named);
+            let same = same.fold(0, |mask, lane| mask | 1 << lane);
+            left &= !same;
+            let bad = |problem| Box::new((FaultKind::BadTexture { handle: named, problem }, first));
+            let object = self.memory.objects().get(named).map(Arc::clone);
+            let object = object.ok_or_else(|| bad("does not exist, or was destroyed"))?;
+            // SAFETY: the loader's rows.
+            unsafe { self.through(inst, named, &object, (rows, consts), same) }?;
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Runs the instruction for lanes that name one object.
+    ///
+    /// # Safety
+    /// The instruction is one of the function whose frame this is.
+    unsafe fn through(
+        &self,
+        inst: &TextureInst,
+        handle: u64,
+        object: &Object,
+        (frame, consts): (*mut u8, *const u8),
+        mask: u32,
+    ) -> Result<(), Trouble> {
+        let bad = |problem, lane| Box::new((FaultKind::BadTexture { handle, problem }, lane));
+        let first = mask.trailing_zeros();
+        let behind = Behind { memory: &self.memory, region: Cell::new(Region::NONE) };
+        // SAFETY: the loader's slots, 32 bits wide.
+        let word = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) } as u32;
+        match inst.what {
+            Texture::Fetch { geometry, coordinate, .. } => {
+                let lookup = Lookup::new(object);
+                let lookup = lookup.ok_or_else(|| bad("is a surface, not a texture", first))?;
+                if !fits(geometry, object) {
+                    return Err(bad("has another shape than the instruction", first));
+                }
+                let bytes = object.format.bytes();
+                let read = |level: &Level, place| behind.texel(level, place, bytes);
+                for lane in lanes(mask) {
+                    let words = inst.coordinates.map(|slot| word(slot, lane));
+                    let layer = inst.layer.map_or(0, |slot| word(slot, lane)).into();
+                    let texel = if coordinate == Type::S32 {
+                        let index = words.map(|word| word.cast_signed().into());
+                        lookup.fetch(layer, index, read)
+                    } else {
+                        lookup.sample(0, layer, words.map(f32::from_bits), read)
+                    };
+                    let texel = texel.map_err(|kind| Box::new((kind, lane as u32)))?;
+                    // SAFETY: the caller's promise.
+                    unsafe { give(inst, frame, lane, texel) };
+                }
+                Ok(())
+            }
+            _ => unreachable!("the loader lets nothing else pass"),
+        }
+    }
+}
+
+/// Writes four results of a lane.
+///
+/// # Safety
+/// The instruction is one of the function whose frame this is.
+unsafe fn give(inst: &TextureInst, frame: *mut u8, lane: usize, texel: Texel) {
+    for ((row, width), value) in inst.data.iter().zip(texel) {
+        // SAFETY: destinations are rows of the frame.
+        unsafe { write_lane(frame.wrapping_add(*row as usize), *width, lane, value.into()) };
+    }
+    if let Some(row) = inst.resident {
+        // SAFETY: as above. All texels of an object are there.
+        unsafe { write_lane(frame.wrapping_add(row as usize), Width::Pred, lane, 1) };
+    }
+}
