@@ -15,6 +15,8 @@ use crate::{
     stream_attributes, tensor_map, texture, virtual_memory,
 };
 
+use crate::texture::surface;
+
 use crate::graph::{
     condition, dot, edit as graph_edit, exec as graph_exec, inspect as graph_inspect, memory as graph_memory,
     node_params as graph_node_params, update as graph_update, user_object,
@@ -302,6 +304,9 @@ export! {
     texture {
         cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
         cuTexObjectGetTextureDesc
+    }
+    surface {
+        cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc
     }
     tensor_map {
         cuTensorMapEncodeTiled cuTensorMapReplaceAddress

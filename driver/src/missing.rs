@@ -84,8 +84,8 @@ missing! {
     cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties cuModuleGetGlobal
     cuModuleGetSurfRef cuModuleGetTexRef cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindMem
     cuMulticastCreate cuMulticastGetGranularity cuMulticastUnbind cuParamSetTexRef cuProfilerInitialize
-    cuSignalExternalSemaphoresAsync cuSignalExternalSemaphoresAsync_ptsz cuSurfObjectCreate
-    cuSurfObjectDestroy cuSurfObjectGetResourceDesc cuSurfRefGetArray cuSurfRefSetArray
+    cuSignalExternalSemaphoresAsync cuSignalExternalSemaphoresAsync_ptsz
+    cuSurfRefGetArray cuSurfRefSetArray
     cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTexRefCreate
     cuTexRefDestroy cuTexRefGetAddress cuTexRefGetAddressMode cuTexRefGetAddress_v2 cuTexRefGetArray
     cuTexRefGetBorderColor cuTexRefGetFilterMode cuTexRefGetFlags cuTexRefGetFormat cuTexRefGetMaxAnisotropy

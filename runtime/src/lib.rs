@@ -39,6 +39,7 @@ pub mod properties;
 pub mod registration;
 pub mod stream;
 pub mod subjects;
+pub mod surface;
 pub mod texture;
 pub mod types;
 pub mod version;

@@ -3,14 +3,15 @@
 use crate::exports::Function;
 use crate::{
     array, capture, copy, copy_node, copy3d, device, errors, function, graph, launch, library, managed,
-    memory, memset, node, node_parameters, notices, pointer, pool, properties, stream, texture, version,
+    memory, memset, node, node_parameters, notices, pointer, pool, properties, stream, surface, texture,
+    version,
 };
 
 /// A subject's functions by name.
 type Functions = &'static [(&'static str, Function)];
 
 /// All of them.
-static SUBJECTS: [&Functions; 24] = [
+static SUBJECTS: [&Functions; 25] = [
     &array::PLAIN,
     &array::FUNCTIONS,
     &capture::FUNCTIONS,
@@ -33,6 +34,7 @@ static SUBJECTS: [&Functions; 24] = [
     &pool::FUNCTIONS,
     &properties::FUNCTIONS,
     &stream::FUNCTIONS,
+    &surface::FUNCTIONS,
     &texture::FUNCTIONS,
     &version::FUNCTIONS,
 ];

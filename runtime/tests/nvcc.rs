@@ -86,6 +86,11 @@ fn textures() {
 }
 
 #[test]
+fn surfaces() {
+    run("surfaces.cu", &[]);
+}
+
+#[test]
 fn streams() {
     run("streams.cu", &[]);
 }

@@ -5,6 +5,7 @@
 //! them.
 
 mod resource;
+pub mod surface;
 mod view;
 
 use std::ffi::c_uint;
@@ -68,7 +69,7 @@ pub struct Objects {
     live: Handles<Described>,
     /// Work that was submitted before the end of an object may name it: hardware's tables are not cleared at once, and many a
     /// program destroys an object right behind the launch.
-    destroyed: Vec<CUtexObject>,
+    destroyed: Vec<(CUcontext, CUtexObject)>,
 }
 
 impl Objects {
@@ -86,11 +87,14 @@ fn insert(driver: &mut Driver, described: Described, object: Object) -> CUtexObj
     handle
 }
 
-/// Takes away what was destroyed, once no work is left that may use it.
+/// Takes away what was destroyed, once its context has no work left that may use it.
 fn forget_destroyed(driver: &mut Driver) {
-    if driver.queue.len() == 0 {
-        for handle in std::mem::take(&mut driver.textures.destroyed) {
+    let destroyed = std::mem::take(&mut driver.textures.destroyed);
+    for (context, handle) in destroyed {
+        if driver.queue.of(context).is_empty() {
             driver.memory.objects_mut().remove(handle);
+        } else {
+            driver.textures.destroyed.push((context, handle));
         }
     }
 }
@@ -106,8 +110,8 @@ fn find(driver: &Driver, handle: CUtexObject, surface: bool) -> Outcome<&Describ
 
 fn destroy(driver: &mut Driver, handle: CUtexObject, surface: bool) -> Outcome {
     find(driver, handle, surface)?;
-    driver.textures.live.remove(handle as *mut _)?;
-    driver.textures.destroyed.push(handle);
+    let Described { context, .. } = driver.textures.live.remove(handle as *mut _)?;
+    driver.textures.destroyed.push((context, handle));
     forget_destroyed(driver);
     Ok(())
 }
@@ -117,7 +121,7 @@ pub fn clear(driver: &mut Driver, context: CUcontext) {
     for handle in driver.textures.live.find(|object| object.context == context) {
         // Just found, hence there.
         let _ = driver.textures.live.remove(handle);
-        driver.textures.destroyed.push(handle as CUtexObject);
+        driver.textures.destroyed.push((context, handle as CUtexObject));
     }
     forget_destroyed(driver);
 }

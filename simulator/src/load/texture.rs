@@ -37,6 +37,16 @@ impl<'m> Builder<'m> {
                 found.handle = self.handle(at, handle)?;
                 self.coordinates(at, &mut found, place, geometry, coordinate)?;
             }
+            (Texture::Load { geometry, vec, ty, .. }, [data, handle, place]) => {
+                self.results(at, &mut found, data, ty, vec.into())?;
+                found.handle = self.handle(at, handle)?;
+                self.coordinates(at, &mut found, place, geometry, Type::B32)?;
+            }
+            (Texture::Store { geometry, vec, ty, .. }, [handle, place, data]) => {
+                self.stored(at, &mut found, data, ty, vec.into())?;
+                found.handle = self.handle(at, handle)?;
+                self.coordinates(at, &mut found, place, geometry, Type::B32)?;
+            }
             _ => {
                 return Err(self.refuse(at, "this form of a texture or surface instruction is not supported"));
             }
@@ -89,6 +99,26 @@ impl<'m> Builder<'m> {
                 return Err(self.refuse(at, "a register narrower than the type"));
             }
             *place = (row as i32, width);
+        }
+        found.count = count as u8;
+        Ok(())
+    }
+
+    /// The slots of what is stored.
+    fn stored(
+        &mut self,
+        at: &mut Current<'m>,
+        found: &mut TextureInst,
+        operand: &Operand,
+        ty: Type,
+        count: usize,
+    ) -> Result<(), LoadError> {
+        for (place, element) in found.data.iter_mut().zip(self.elements(at, operand, count)?) {
+            let source = self.source(at, element, ty)?;
+            if source.width == Width::Pred || source.width.bytes() / 32 < ty.bytes() {
+                return Err(self.refuse(at, "a register narrower than the type"));
+            }
+            *place = (source.slot, source.width);
         }
         found.count = count as u8;
         Ok(())

@@ -5,6 +5,8 @@
 //! The CUDA Programming Guide ("Texture and Surface Memory", "Read/Write Coherency") leaves undefined what a lookup sees of stores of
 //! its own launch, so nothing that is defined is missing. A race with them is not found.
 
+mod surface;
+
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -62,6 +64,29 @@ fn address(level: &Level, [x, y, z]: [u64; 3], bytes: u64) -> u64 {
     level.address.wrapping_add(row).wrapping_add(x.wrapping_mul(bytes))
 }
 
+/// An instruction, the object that these lanes name, and where their operands are.
+struct Operands<'o> {
+    inst: &'o TextureInst,
+    handle: u64,
+    object: &'o Object,
+    frame: *mut u8,
+    consts: *const u8,
+    mask: u32,
+}
+
+impl Operands<'_> {
+    /// A lane of a 32-bit operand.
+    fn word(&self, slot: i32, lane: usize) -> u32 {
+        // SAFETY: the loader's slots, 32 bits wide, of the function whose frame this is.
+        unsafe { read_lane(row(self.frame, self.consts, slot), Width::W32, lane) as u32 }
+    }
+
+    /// The object is no good for this.
+    fn bad(&self, problem: &'static str, lane: u32) -> Trouble {
+        Box::new((FaultKind::BadTexture { handle: self.handle, problem }, lane))
+    }
+}
+
 /// Whether an instruction for this geometry may go to an object of this shape. An array of a single row counts as one of
 /// one dimension, and the other way round.
 fn fits(geometry: Geometry, object: &Object) -> bool {
@@ -103,55 +128,50 @@ impl Machine<'_> {
             let bad = |problem| Box::new((FaultKind::BadTexture { handle: named, problem }, first));
             let object = self.memory.objects().get(named).map(Arc::clone);
             let object = object.ok_or_else(|| bad("does not exist, or was destroyed"))?;
+            let on = Operands { inst, handle: named, object: &object, frame: rows, consts, mask: same };
             // SAFETY: the loader's rows.
-            unsafe { self.through(inst, named, &object, (rows, consts), same) }?;
+            unsafe {
+                match inst.what {
+                    Texture::Fetch { geometry, coordinate, .. } => self.fetch(&on, geometry, coordinate)?,
+                    Texture::Load { geometry, bounds, ty, .. }
+                    | Texture::Store { geometry, bounds, ty, .. } => {
+                        self.surface(&on, (geometry, bounds, ty.bytes().into()))?;
+                    }
+                    _ => unreachable!("the loader lets nothing else pass"),
+                }
+            }
         }
         Ok(Flow::Next)
     }
 
-    /// Runs the instruction for lanes that name one object.
+    /// `tex`
     ///
     /// # Safety
     /// The instruction is one of the function whose frame this is.
-    unsafe fn through(
-        &self,
-        inst: &TextureInst,
-        handle: u64,
-        object: &Object,
-        (frame, consts): (*mut u8, *const u8),
-        mask: u32,
-    ) -> Result<(), Trouble> {
-        let bad = |problem, lane| Box::new((FaultKind::BadTexture { handle, problem }, lane));
-        let first = mask.trailing_zeros();
-        let behind = Behind { memory: &self.memory, region: Cell::new(Region::NONE) };
-        // SAFETY: the loader's slots, 32 bits wide.
-        let word = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) } as u32;
-        match inst.what {
-            Texture::Fetch { geometry, coordinate, .. } => {
-                let lookup = Lookup::new(object);
-                let lookup = lookup.ok_or_else(|| bad("is a surface, not a texture", first))?;
-                if !fits(geometry, object) {
-                    return Err(bad("has another shape than the instruction", first));
-                }
-                let bytes = object.format.bytes();
-                let read = |level: &Level, place| behind.texel(level, place, bytes);
-                for lane in lanes(mask) {
-                    let words = inst.coordinates.map(|slot| word(slot, lane));
-                    let layer = inst.layer.map_or(0, |slot| word(slot, lane)).into();
-                    let texel = if coordinate == Type::S32 {
-                        let index = words.map(|word| word.cast_signed().into());
-                        lookup.fetch(layer, index, read)
-                    } else {
-                        lookup.sample(0, layer, words.map(f32::from_bits), read)
-                    };
-                    let texel = texel.map_err(|kind| Box::new((kind, lane as u32)))?;
-                    // SAFETY: the caller's promise.
-                    unsafe { give(inst, frame, lane, texel) };
-                }
-                Ok(())
-            }
-            _ => unreachable!("the loader lets nothing else pass"),
+    unsafe fn fetch(&self, on: &Operands<'_>, geometry: Geometry, coordinate: Type) -> Result<(), Trouble> {
+        let (inst, object) = (on.inst, on.object);
+        let first = on.mask.trailing_zeros();
+        let lookup = Lookup::new(object).ok_or_else(|| on.bad("is a surface, not a texture", first))?;
+        if !fits(geometry, object) {
+            return Err(on.bad("has another shape than the instruction", first));
         }
+        let behind = Behind { memory: &self.memory, region: Cell::new(Region::NONE) };
+        let bytes = object.format.bytes();
+        let read = |level: &Level, place| behind.texel(level, place, bytes);
+        for lane in lanes(on.mask) {
+            let words = inst.coordinates.map(|slot| on.word(slot, lane));
+            let layer = inst.layer.map_or(0, |slot| on.word(slot, lane)).into();
+            let texel = if coordinate == Type::S32 {
+                let index = words.map(|word| word.cast_signed().into());
+                lookup.fetch(layer, index, read)
+            } else {
+                lookup.sample(0, layer, words.map(f32::from_bits), read)
+            };
+            let texel = texel.map_err(|kind| Box::new((kind, lane as u32)))?;
+            // SAFETY: the caller's promise.
+            unsafe { give(inst, on.frame, lane, texel) };
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,30 @@
+//! Surface objects (CUDA Runtime API, "Surface Object Management").
+
+use crate::api::api;
+use crate::driver::driver;
+use crate::texture::{DriverResource, EMPTY, Resource, from_driver, to_driver};
+use crate::types::{not_null, write};
+
+driver! {
+    cuSurfObjectCreate(place: *mut u64, resource: *const DriverResource);
+    cuSurfObjectDestroy(object: u64);
+    cuSurfObjectGetResourceDesc(place: *mut DriverResource, object: u64);
+}
+
+api! {
+    with_device cudaCreateSurfaceObject(place: *mut u64, resource: *const Resource) {
+        not_null(place)?;
+        not_null(resource)?;
+        let resource = to_driver(&*resource)?;
+        cuSurfObjectCreate(place, &raw const resource)
+    }
+    with_device cudaDestroySurfaceObject(object: u64) {
+        if object == 0 { Ok(()) } else { cuSurfObjectDestroy(object) }
+    }
+    with_device cudaGetSurfaceObjectResourceDesc(place: *mut Resource, object: u64) {
+        not_null(place)?;
+        let mut found = EMPTY;
+        cuSurfObjectGetResourceDesc(&raw mut found, object)?;
+        write(place, from_driver(&found)?)
+    }
+}
