@@ -29,6 +29,8 @@ pub struct Array {
     /// Bytes of an element.
     pub element: usize,
     address: u64,
+    /// It is a part of a mipmapped array, and goes with it.
+    is_level: bool,
 }
 
 /// Where a box begins, and its extent: bytes, rows and slices.
@@ -119,13 +121,30 @@ fn element_bytes(format: c_uint, channels: c_uint) -> Option<usize> {
     known.then_some(bytes * channels as usize)
 }
 
-fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<CUarray> {
+/// Whether the depth counts layers or faces.
+pub fn has_layers(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> bool {
+    descriptor.flags & (LAYERED | CUBEMAP) != 0
+}
+
+/// Makes an array, perhaps as a level of another.
+///
+/// # Errors
+/// `InvalidValue` for a shape that no array has, `NotSupported`, `OutOfMemory`.
+pub fn create(
+    driver: &mut Driver,
+    context: CUcontext,
+    descriptor: CUDA_ARRAY3D_DESCRIPTOR,
+    is_level: bool,
+) -> Outcome<CUarray> {
     let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, channels, flags } = descriptor;
     if flags & UNSUPPORTED_FLAGS != 0 {
         let what = "cuArray3DCreate: sparse, deferred and video arrays are not supported";
         return Err(driver.report.unsupported(what));
     }
-    if width == 0 || flags & !FLAGS_MASK != 0 {
+    let cube = flags & CUBEMAP != 0;
+    let faces = if flags & LAYERED != 0 { depth.is_multiple_of(6) } else { depth == 6 };
+    let layers = flags & LAYERED == 0 || depth > 0;
+    if width == 0 || flags & !FLAGS_MASK != 0 || !layers || cube && (width != height || !faces) {
         return Err(Status::InvalidValue);
     }
     let Some(element) = element_bytes(format, channels) else {
@@ -143,7 +162,7 @@ fn create(driver: &mut Driver, context: CUcontext, descriptor: CUDA_ARRAY3D_DESC
     driver.origins.allocated(address, bytes as u64);
     driver.ends.allocated(address);
     driver.queue.tell(|order| order.allocated(address, bytes as u64, false));
-    Ok(driver.arrays.insert(Array { context, descriptor, element, address }))
+    Ok(driver.arrays.insert(Array { context, descriptor, element, address, is_level }))
 }
 
 /// Destroys an array.
@@ -175,7 +194,7 @@ pub unsafe extern "C" fn cuArrayCreate_v2(
         let CUDA_ARRAY_DESCRIPTOR { width, height, format, channels } =
             unsafe { descriptor.read_unaligned() };
         let descriptor = CUDA_ARRAY3D_DESCRIPTOR { width, height, depth: 0, format, channels, flags: 0 };
-        let array = create(driver, context, descriptor)?;
+        let array = create(driver, context, descriptor, false)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, array) }
     })
@@ -193,7 +212,7 @@ pub unsafe extern "C" fn cuArray3DCreate_v2(
         not_null(place)?;
         not_null(descriptor)?;
         // SAFETY: not null, and the caller vouches for the rest.
-        let array = create(driver, context, unsafe { descriptor.read_unaligned() })?;
+        let array = create(driver, context, unsafe { descriptor.read_unaligned() }, false)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, array) }
     })
@@ -201,7 +220,12 @@ pub unsafe extern "C" fn cuArray3DCreate_v2(
 
 /// Destroys an array, once the device's work is done.
 pub extern "C" fn cuArrayDestroy(array: CUarray) -> Status {
-    synchronising("cuArrayDestroy", |driver, _| destroy(driver, array))
+    synchronising("cuArrayDestroy", |driver, _| {
+        if driver.arrays.get(array)?.is_level {
+            return Err(Status::InvalidHandle);
+        }
+        destroy(driver, array)
+    })
 }
 
 /// What an array was made from.

@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicPtr;
 use crate::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
     event, fill, function, green, host, init, launch, legacy_launch, library, library_work, link, memop,
-    memory, module, notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler, stream,
-    stream_attributes, tensor_map, texture, virtual_memory,
+    memory, mipmap, module, notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler,
+    stream, stream_attributes, tensor_map, texture, virtual_memory,
 };
 
 use crate::texture::surface;
@@ -304,6 +304,9 @@ export! {
     texture {
         cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
         cuTexObjectGetTextureDesc
+    }
+    mipmap {
+        cuMipmappedArrayCreate cuMipmappedArrayDestroy cuMipmappedArrayGetLevel
     }
     surface {
         cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc

@@ -31,6 +31,8 @@ pub enum Kind {
     Link,
     /// `CUarray`
     Array,
+    /// `CUmipmappedArray`
+    Mipmapped,
     /// `CUtexObject` and `CUsurfObject`
     Texture,
     /// `CUgraph`

@@ -69,6 +69,7 @@ pub mod logging;
 pub mod looking;
 pub mod memop;
 pub mod memory;
+pub mod mipmap;
 pub mod missing;
 pub mod module;
 mod native;

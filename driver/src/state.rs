@@ -158,6 +158,8 @@ pub struct Driver {
     pub host_blocks: BTreeMap<usize, HostBlock>,
     /// Arrays.
     pub arrays: Handles<Array>,
+    /// Mipmapped arrays.
+    pub mipmapped: Handles<crate::mipmap::Mipmapped>,
     /// Textures and surfaces.
     pub textures: crate::texture::Objects,
     /// Chunks of memory that are mapped to reserved addresses.
@@ -233,6 +235,7 @@ impl Driver {
             origins: Origins::default(),
             host_blocks: BTreeMap::new(),
             arrays: Handles::new(Kind::Array),
+            mipmapped: Handles::new(Kind::Mipmapped),
             textures: crate::texture::Objects::new(),
             chunks: Chunks::default(),
             advice: Advices::default(),
@@ -349,6 +352,9 @@ impl Driver {
             let _ = self.events.remove(event);
         }
         crate::texture::clear(self, context);
+        for array in self.mipmapped.find(|array| array.context == context) {
+            let _ = crate::mipmap::destroy(self, array);
+        }
         for array in self.arrays.find(|array| array.context == context) {
             let _ = crate::array::destroy(self, array);
         }

@@ -27,6 +27,7 @@ pub const FILE_DESCRIPTOR: c_uint = 1;
 pub type CUmemoryPool = *mut c_void;
 pub type CUlinkState = *mut c_void;
 pub type CUarray = *mut c_void;
+pub type CUmipmappedArray = *mut c_void;
 /// A handle of a chunk of memory, a number by `cuda.h`.
 pub type CUmemGenericAllocationHandle = u64;
 /// A function of the program that it wants called in stream order.

@@ -300,7 +300,9 @@ fn kernels_are_refused_for_what_they_can_reach() {
 .visible .entry missing() {{ call outside; ret; }}
 .visible .entry nested() {{ call cudaLaunchDeviceV2; ret; }}
 .visible .entry variable() {{ .reg .b32 x; ld.global.b32 x, [elsewhere]; ret; }}
-.visible .entry textured() {{ .reg .b32 x; .reg .f32 y; tex.1d.v4.f32.s32 {{y, y, y, y}}, [t, {{x}}]; ret; }}"
+.visible .entry textured() {{ .reg .b32 x; .reg .f32 y; tex.1d.v4.f32.s32 {{y, y, y, y}}, [t, {{x}}]; ret; }}
+.global .texref old;
+.visible .entry referred() {{ .reg .b32 x; .reg .f32 y; tex.1d.v4.f32.s32 {{y, y, y, y}}, [old, {{x}}]; ret; }}"
     );
     let device = Device::new(&ptx);
     let refused = |kernel: &str| {
@@ -316,7 +318,10 @@ fn kernels_are_refused_for_what_they_can_reach() {
     assert_eq!(refused("missing"), "line 16: missing: call of `outside`, which has no body here");
     assert!(refused("nested").ends_with("(launches from device code are not supported)"));
     assert!(refused("variable").contains("`elsewhere` is not defined here"));
-    assert!(refused("textured").contains("`t` is a texture or surface reference, which CUDA 12 dropped"));
+    for (kernel, name) in [("textured", "t"), ("referred", "old")] {
+        let told = format!("`{name}` is a texture or surface reference, which CUDA 12 dropped");
+        assert!(refused(kernel).contains(&told), "{}", refused(kernel));
+    }
     let mut device = device;
     assert_eq!(device.launch("good", 1, 32, &[], 0).end, End::Complete);
 }

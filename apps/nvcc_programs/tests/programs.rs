@@ -38,6 +38,7 @@ programs! {
     launches_from_the_device: "device_launches.cu";
     clusters: "clusters.cu";
     polling_by_the_host: "mailbox.cu";
+    textures_and_surfaces: "textures.cu";
 }
 
 #[test]
@@ -47,6 +48,25 @@ fn device_printf_prints_what_printf_prints() {
     let oracle = r"stdout:^before\nsum 20032,  0\.33\|left  \|0000beef x 1099511627776%\nafter\n$";
     let ran = run(&["run", "--trials", "5", "--oracle", oracle], &[&program]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// What looks for races and what proves barriers goes past lookups.
+#[test]
+fn textures_are_no_races_and_no_obstacle() {
+    let Some(nvcc) = nvcc() else { return };
+    let program = build(&nvcc, "textures.cu", Runtime::Static);
+    for command in [
+        &["race", "--trials", "12"][..],
+        &["race", "--trials", "12", "--detector", "barracuda"],
+        &["race", "--trials", "12", "--detector", "scord"],
+        &["race", "--trials", "6", "--handlers", "--detector", "barracuda"],
+        &["run", "--trials", "20", "--handlers"],
+        &["run", "--trials", "20", "--model", "ptx"],
+    ] {
+        let ran = run(command, &[&program]);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(0), "{command:?}: {said}{}", String::from_utf8_lossy(&ran.stdout));
+    }
 }
 
 /// Warps in lockstep make their lanes' talk right, and no other mistake.

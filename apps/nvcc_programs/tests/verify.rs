@@ -69,3 +69,10 @@ fn clusters_are_those_of_each_launch() {
         report["kernels"].as_array().expect("a list").iter().map(|row| &row["cluster"]).collect();
     assert_eq!(clusters.last(), Some(&&serde_json::json!([2, 1, 1])));
 }
+
+#[test]
+fn kernels_that_look_at_textures() {
+    let Some(report) = verified("textures.cu", &[], 0) else { return };
+    let once = || vec![("verified".to_owned(), 1)];
+    assert_eq!((of(&report, "blur("), of(&report, "sum(")), (once(), once()));
+}

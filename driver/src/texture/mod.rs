@@ -10,7 +10,7 @@ mod view;
 
 use std::ffi::c_uint;
 
-use bugaroo_simulator::texture::{AddressMode, Object, Sampling};
+use bugaroo_simulator::texture::{AddressMode, Detail, Object, Sampling, Shape};
 
 use crate::entry::{not_null, with_context, write};
 use crate::error::{Outcome, Status};
@@ -148,6 +148,20 @@ fn sampling(driver: &mut Driver, of: &CUDA_TEXTURE_DESC, resource: &Resource) ->
         3 => AddressMode::Border,
         _ => AddressMode::Clamp,
     });
+    let mixes = of.mipmap_filter_mode == 1 && resource.levels.len() > 1;
+    if mixes && !as_float && !channel.is_float() || resource.levels.len() > 1 && !normalized {
+        return Err(Status::InvalidValue);
+    }
+    if has(SEAMLESS) && linear && matches!(resource.shape, Shape::Cube | Shape::CubeArray) {
+        let what = "cuTexObjectCreate: filtering across the edges of a cube's faces is not supported";
+        return Err(driver.report.unsupported(what));
+    }
+    let detail = Detail {
+        linear: of.mipmap_filter_mode == 1,
+        bias: of.mipmap_level_bias,
+        least: of.min_mipmap_level_clamp,
+        most: of.max_mipmap_level_clamp,
+    };
     let integers = !as_float && !channel.is_float();
     let bordered = address.contains(&AddressMode::Border) && of.border_color.iter().any(|part| *part != 0.0);
     if integers && bordered && !resource.is_line() {
@@ -155,7 +169,7 @@ fn sampling(driver: &mut Driver, of: &CUDA_TEXTURE_DESC, resource: &Resource) ->
         return Err(driver.report.unsupported(what));
     }
     let border = of.border_color;
-    Ok(Sampling { address, linear, normalized, as_float, srgb: has(SRGB), border })
+    Ok(Sampling { address, linear, normalized, as_float, srgb: has(SRGB), border, detail })
 }
 
 /// Makes a texture object.

@@ -6,6 +6,7 @@ use bugaroo_simulator::texture::{Channel, Format, Level, Shape};
 
 use crate::array::Array;
 use crate::error::{Outcome, Status};
+use crate::mipmap;
 use crate::state::Driver;
 use crate::types::{CUarray, CUdeviceptr};
 
@@ -61,7 +62,7 @@ pub struct Pitched {
 const _: () = assert!(size_of::<CUDA_RESOURCE_DESC>() == 144);
 
 pub(super) const ARRAY: c_uint = 0;
-pub(super) const MIPMAPPED: c_uint = 1;
+const MIPMAPPED: c_uint = 1;
 const LINEAR: c_uint = 2;
 const PITCHED: c_uint = 3;
 
@@ -128,7 +129,7 @@ pub(super) fn of_array(array: &Array) -> Outcome<Resource> {
 ///
 /// # Errors
 /// `InvalidValue` for one that says nothing that can be, `InvalidHandle` for an array that there is not.
-pub(super) fn read(driver: &mut Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
+pub(super) fn read(driver: &Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
     sure(of.flags == 0)?;
     match of.resource_type {
         ARRAY => {
@@ -160,7 +161,17 @@ pub(super) fn read(driver: &mut Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Reso
             let level = Level { address, extent, pitch, slice };
             Ok(Resource { shape: Shape::D2, format, always_float, levels: vec![level] })
         }
-        MIPMAPPED => Err(driver.report.unsupported("textures on mipmapped arrays are not supported")),
+        MIPMAPPED => {
+            // SAFETY: as above.
+            let levels = mipmap::levels(driver, unsafe { of.resource.array })?;
+            let mut all = levels.into_iter().map(of_array);
+            // There is one at least.
+            let mut finest = all.next().ok_or(Status::InvalidValue)??;
+            for level in all {
+                finest.levels.extend(level?.levels);
+            }
+            Ok(finest)
+        }
         _ => Err(Status::InvalidValue),
     }
 }

@@ -104,7 +104,7 @@ static void planes() {
 
 static void volumes() {
     unsigned char content[2][3][4], out[2][3][4], *device;
-    for (int i = 0; i < 24; i++) content[0][0][i] = (unsigned char)i;
+    for (int i = 0; i < 24; i++) (&content[0][0][0])[i] = (unsigned char)i;
     cudaChannelFormatDesc channels = cudaCreateChannelDesc<unsigned char>();
     cudaArray_t array;
     OK(cudaMalloc3DArray(&array, &channels, make_cudaExtent(4, 3, 2), cudaArraySurfaceLoadStore));
@@ -124,7 +124,7 @@ static void volumes() {
     back.extent = in.extent;
     back.kind = cudaMemcpyDeviceToHost;
     OK(cudaMemcpy3D(&back));
-    for (int i = 0; i < 24; i++) CHECK(out[0][0][i] == i + 100);
+    for (int i = 0; i < 24; i++) CHECK((&out[0][0][0])[i] == i + 100);
 
     long long numbers[8];
     for (int i = 0; i < 8; i++) numbers[i] = 1ll << 4 * i;

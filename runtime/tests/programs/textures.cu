@@ -26,7 +26,7 @@ static bool near(float a, float b) { return a - b < 1e-5f && b - a < 1e-5f; }
 
 static void planes() {
     float content[4][8], out[32], *device;
-    for (int i = 0; i < 32; i++) content[0][i] = (float)(i * i);
+    for (int i = 0; i < 32; i++) content[i / 8][i % 8] = (float)(i * i);
     cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
     cudaArray_t array;
     OK(cudaMallocArray(&array, &channels, 8, 4));
@@ -135,7 +135,7 @@ static void lines() {
 
     float *rows, host[5][6];
     size_t pitch;
-    for (int i = 0; i < 30; i++) host[0][i] = (float)i;
+    for (int i = 0; i < 30; i++) host[i / 6][i % 6] = (float)i;
     OK(cudaMallocPitch(&rows, &pitch, 24, 5));
     OK(cudaMemcpy2D(rows, pitch, host, 24, 24, 5, cudaMemcpyHostToDevice));
     resource = {};

@@ -47,6 +47,32 @@ impl<'m> Builder<'m> {
                 found.handle = self.handle(at, handle)?;
                 self.coordinates(at, &mut found, place, geometry, Type::B32)?;
             }
+            (
+                Texture::Fetch { geometry, detail, dst, coordinate: Type::F32 },
+                [data, handle, place, detail_operands @ ..],
+            ) if !(detail == Detail::Gradients && is_cube(geometry)) => {
+                self.results(at, &mut found, data, dst, 4)?;
+                found.handle = self.handle(at, handle)?;
+                self.coordinates(at, &mut found, place, geometry, Type::F32)?;
+                for (slots, operand) in found.detail.iter_mut().zip(detail_operands) {
+                    let count = if detail == Detail::Level { 1 } else { geometry.dimensions() };
+                    // Three derivatives are written as four.
+                    let written = if count == 3 { 4 } else { count };
+                    let elements = self.elements(at, operand, written)?;
+                    for (slot, element) in slots.iter_mut().zip(&elements[..count]) {
+                        *slot = self.typed_source(at, element, Type::F32)?;
+                    }
+                }
+            }
+            (Texture::Gather { geometry, dst, .. }, [data, handle, place]) if !is_cube(geometry) => {
+                self.results(at, &mut found, data, dst, 4)?;
+                found.handle = self.handle(at, handle)?;
+                self.coordinates(at, &mut found, place, geometry, Type::F32)?;
+            }
+            (Texture::Query { .. }, [data, handle]) => {
+                self.results(at, &mut found, data, Type::B32, 1)?;
+                found.handle = self.handle(at, handle)?;
+            }
             _ => {
                 return Err(self.refuse(at, "this form of a texture or surface instruction is not supported"));
             }
@@ -147,4 +173,8 @@ impl<'m> Builder<'m> {
         }
         Ok(())
     }
+}
+
+fn is_cube(geometry: Geometry) -> bool {
+    matches!(geometry, Geometry::Cube | Geometry::CubeArray)
 }

@@ -4,6 +4,8 @@
 //! Sums of linear filtering are made in double precision and rounded once. Hardware's own rounding of sums is not documented.
 //! A texel with a weight of 0 takes no part, be it infinite or no number.
 
+use super::cube::face;
+use super::detail::asked;
 use super::wrap::{Between, STEPS, linear, nearest, scaled, texel};
 use super::{AddressMode, Level, Object, Sampling, Shape, Texel};
 
@@ -43,39 +45,121 @@ impl<'o> Lookup<'o> {
             _ => AddressMode::Clamp,
         });
         let level = &self.object.levels[0];
-        self.nearest(level, &Spot { along, slice: self.slice(level, layer) }, modes, &read)
+        self.nearest(level, &Spot { along, slice: self.slice(level, layer, 0) }, modes, &read)
     }
 
-    /// A lookup by coordinates in a level of detail.
+    /// A lookup by coordinates; in a level of detail where one is asked for, else in the first.
     ///
     /// # Errors
     /// As for [`Self::fetch`].
     pub fn sample<E>(
         &self,
-        level: usize,
+        detail: Option<f32>,
         layer: i64,
         coordinates: [f32; 3],
         read: impl Fn(&Level, [u64; 3]) -> Result<[u8; 16], E>,
     ) -> Result<Texel, E> {
-        let Sampling { linear: filters, normalized, address, .. } = *self.sampling;
-        let level = &self.object.levels[level];
-        let mut along = [Between { first: 0, weight: 0 }; 3];
-        for (at, between) in along.iter_mut().enumerate().take(self.object.shape.dimensions()) {
-            let coordinate = scaled(coordinates[at], level.extent[at], normalized, address[at]);
-            *between = if filters { linear(coordinate) } else { nearest(coordinate) };
+        let levels = &self.object.levels;
+        let chosen = detail.map(|asked| self.sampling.detail.levels(asked, levels.len()));
+        let (first, weight) = chosen.unwrap_or((0, 0));
+        let one = self.in_level(&levels[first], layer, coordinates, &read)?;
+        let next = levels.get(first + 1).filter(|_| weight != 0 && self.gives_floats());
+        let Some(next) = next else { return Ok(one) };
+        let other = self.in_level(next, layer, coordinates, &read)?;
+        let weight = f64::from(weight) / STEPS;
+        let mixed = |at: usize| {
+            let [one, other] = [one[at], other[at]].map(|bits| f64::from(f32::from_bits(bits)));
+            (if weight == 1.0 { other } else { one * (1.0 - weight) + other * weight }) as f32
+        };
+        Ok(std::array::from_fn(|at| mixed(at).to_bits()))
+    }
+
+    /// The level of detail that derivatives of the coordinates ask for.
+    pub fn asked(&self, by_x: [f32; 3], by_y: [f32; 3]) -> f32 {
+        let level = &self.object.levels[0];
+        let texels = |of: [f32; 3]| {
+            std::array::from_fn(|at| match at < self.object.shape.dimensions() {
+                true if self.sampling.normalized => f64::from(of[at]) * level.extent[at] as f64,
+                true => f64::from(of[at]),
+                false => 0.0,
+            })
+        };
+        asked(texels(by_x), texels(by_y))
+    }
+
+    /// One component of the four texels that filtering in two dimensions would look at, in the order of the ISA: from the lower
+    /// left on, counter-clockwise, where rows go up.
+    ///
+    /// # Errors
+    /// As for [`Self::fetch`].
+    pub fn gather<E>(
+        &self,
+        component: usize,
+        layer: i64,
+        coordinates: [f32; 3],
+        read: impl Fn(&Level, [u64; 3]) -> Result<[u8; 16], E>,
+    ) -> Result<Texel, E> {
+        let level = &self.object.levels[0];
+        let spot = self.spot(level, layer, coordinates, true);
+        let mut texel = [0; 4];
+        for (result, [x, y]) in texel.iter_mut().zip([[0, 1], [1, 1], [1, 0], [0, 0]]) {
+            let mut along = spot.along;
+            along[0].first += x;
+            along[1].first += y;
+            let spot = Spot { along, slice: spot.slice };
+            *result = self.nearest(level, &spot, self.sampling.address, &read)?[component];
         }
-        let spot = Spot { along, slice: self.slice(level, layer) };
+        Ok(texel)
+    }
+
+    fn gives_floats(&self) -> bool {
+        let channel = self.object.format.channel;
+        channel.is_float() || channel.is_promoted() && self.sampling.as_float
+    }
+
+    fn in_level<E>(
+        &self,
+        level: &Level,
+        layer: i64,
+        coordinates: [f32; 3],
+        read: &impl Fn(&Level, [u64; 3]) -> Result<[u8; 16], E>,
+    ) -> Result<Texel, E> {
+        let filters = self.sampling.linear;
+        let spot = self.spot(level, layer, coordinates, filters);
+        let modes = if self.is_cube() { [AddressMode::Clamp; 3] } else { self.sampling.address };
         if filters {
-            self.filtered(level, &spot, address, &read)
+            self.filtered(level, &spot, modes, read)
         } else {
-            self.nearest(level, &spot, address, &read)
+            self.nearest(level, &spot, modes, read)
         }
     }
 
-    /// The slice of a layer: the nearest one that there is (CUDA Programming Guide, "Layered Textures").
-    fn slice(&self, level: &Level, layer: i64) -> u64 {
+    fn is_cube(&self) -> bool {
+        matches!(self.object.shape, Shape::Cube | Shape::CubeArray)
+    }
+
+    /// Where coordinates lead: between texels, or to the nearest one.
+    fn spot(&self, level: &Level, layer: i64, coordinates: [f32; 3], filters: bool) -> Spot {
+        let cube = self.is_cube();
+        let (side, coordinates) = if cube { face(coordinates) } else { (0, coordinates) };
+        let mut along = [Between { first: 0, weight: 0 }; 3];
+        for (at, between) in along.iter_mut().enumerate().take(self.object.shape.dimensions()) {
+            let mode = if cube { AddressMode::Clamp } else { self.sampling.address[at] };
+            let normalized = cube || self.sampling.normalized;
+            let coordinate = scaled(coordinates[at], level.extent[at], normalized, mode);
+            *between = if filters { linear(coordinate) } else { nearest(coordinate) };
+        }
+        Spot { along, slice: self.slice(level, layer, side) }
+    }
+
+    /// The slice of a layer, or of a face of it: of the nearest layer that there is (CUDA Programming Guide, "Layered
+    /// Textures").
+    fn slice(&self, level: &Level, layer: i64, side: u64) -> u64 {
+        let nearest = |layers: u64| layer.clamp(0, layers.saturating_sub(1) as i64).cast_unsigned();
         match self.object.shape {
-            Shape::A1 | Shape::A2 => layer.clamp(0, level.extent[2] as i64 - 1).cast_unsigned(),
+            Shape::A1 | Shape::A2 => nearest(level.extent[2]),
+            Shape::Cube => side,
+            Shape::CubeArray => 6 * nearest(level.extent[2] / 6) + side,
             _ => 0,
         }
     }

@@ -4,6 +4,8 @@
 //! Texels are read from memory at the moment of the lookup: there is no texture cache. The guide leaves undefined what
 //! a lookup sees of stores of its own launch; here it sees those that have reached memory.
 
+mod cube;
+mod detail;
 mod format;
 mod lookup;
 mod wrap;
@@ -11,6 +13,7 @@ mod wrap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use detail::Detail;
 pub use format::{Channel, Format, Texel};
 pub use lookup::Lookup;
 
@@ -87,6 +90,8 @@ pub struct Sampling {
     pub srgb: bool,
     /// The border's colour: floats, or, where texels are read as integers, zeros.
     pub border: [f32; 4],
+    /// How a level of detail is chosen.
+    pub detail: Detail,
 }
 
 /// What a handle names.

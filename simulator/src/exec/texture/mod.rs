@@ -1,4 +1,4 @@
-//! Texture and surface instructions (PTX ISA, "tex", "suld", "sust"): the lanes of a warp look through the objects that they
+//! Texture and surface instructions (PTX ISA, "tex", "tld4", "txq", "suld", "sust", "suq"): the lanes of a warp look through the objects that they
 //! name; what depends on the object alone is found once for all lanes that name the same.
 //!
 //! These are no accesses to a thread's memory: no model delays them or shows them old values, and whoever looks on is not told.
@@ -10,7 +10,7 @@ mod surface;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use bugaroo_ptx::op::{Geometry, Texture};
+use bugaroo_ptx::op::{Detail, Geometry, Query, Texture};
 use bugaroo_ptx::types::Type;
 
 use super::data::{lanes, read_lane, row, write_lane};
@@ -20,7 +20,7 @@ use crate::alu::Width;
 use crate::decoded::TextureInst;
 use crate::fault::{AccessKind, FaultKind};
 use crate::memory::{Memory, Region};
-use crate::texture::{Level, Lookup, Object, Shape, Texel};
+use crate::texture::{Channel, Level, Lookup, Object, Shape, Texel};
 
 /// Memory behind an object: where the last texel was found is tried first.
 struct Behind<'m> {
@@ -96,7 +96,9 @@ fn fits(geometry: Geometry, object: &Object) -> bool {
         | (Geometry::D2, Shape::D2 | Shape::D1)
         | (Geometry::D3, Shape::D3)
         | (Geometry::A1, Shape::A1)
-        | (Geometry::A2, Shape::A2) => true,
+        | (Geometry::A2, Shape::A2)
+        | (Geometry::Cube, Shape::Cube)
+        | (Geometry::CubeArray, Shape::CubeArray) => true,
         (Geometry::D1, Shape::D2) => rows == 1,
         _ => false,
     }
@@ -132,26 +134,29 @@ impl Machine<'_> {
             // SAFETY: the loader's rows.
             unsafe {
                 match inst.what {
-                    Texture::Fetch { geometry, coordinate, .. } => self.fetch(&on, geometry, coordinate)?,
+                    Texture::Fetch { .. } | Texture::Gather { .. } => self.fetch(&on)?,
+                    Texture::Query { query, surface } => queried(&on, query, surface)?,
                     Texture::Load { geometry, bounds, ty, .. }
                     | Texture::Store { geometry, bounds, ty, .. } => {
                         self.surface(&on, (geometry, bounds, ty.bytes().into()))?;
                     }
-                    _ => unreachable!("the loader lets nothing else pass"),
                 }
             }
         }
         Ok(Flow::Next)
     }
 
-    /// `tex`
+    /// `tex` and `tld4`
     ///
     /// # Safety
     /// The instruction is one of the function whose frame this is.
-    unsafe fn fetch(&self, on: &Operands<'_>, geometry: Geometry, coordinate: Type) -> Result<(), Trouble> {
+    unsafe fn fetch(&self, on: &Operands<'_>) -> Result<(), Trouble> {
         let (inst, object) = (on.inst, on.object);
         let first = on.mask.trailing_zeros();
         let lookup = Lookup::new(object).ok_or_else(|| on.bad("is a surface, not a texture", first))?;
+        let (Texture::Fetch { geometry, .. } | Texture::Gather { geometry, .. }) = inst.what else {
+            unreachable!("nothing else is sent here");
+        };
         if !fits(geometry, object) {
             return Err(on.bad("has another shape than the instruction", first));
         }
@@ -160,12 +165,25 @@ impl Machine<'_> {
         let read = |level: &Level, place| behind.texel(level, place, bytes);
         for lane in lanes(on.mask) {
             let words = inst.coordinates.map(|slot| on.word(slot, lane));
+            let floats = |words: [u32; 3]| words.map(f32::from_bits);
+            let operand = |at: usize| floats(inst.detail[at].map(|slot| on.word(slot, lane)));
             let layer = inst.layer.map_or(0, |slot| on.word(slot, lane)).into();
-            let texel = if coordinate == Type::S32 {
-                let index = words.map(|word| word.cast_signed().into());
-                lookup.fetch(layer, index, read)
-            } else {
-                lookup.sample(0, layer, words.map(f32::from_bits), read)
+            let texel = match inst.what {
+                Texture::Gather { component, .. } => {
+                    lookup.gather(component.into(), layer, floats(words), read)
+                }
+                Texture::Fetch { coordinate: Type::S32, .. } => {
+                    lookup.fetch(layer, words.map(|word| word.cast_signed().into()), read)
+                }
+                Texture::Fetch { detail, .. } => {
+                    let detail = match detail {
+                        Detail::Base => None,
+                        Detail::Level => Some(operand(0)[0]),
+                        Detail::Gradients => Some(lookup.asked(operand(0), operand(1))),
+                    };
+                    lookup.sample(detail, layer, floats(words), read)
+                }
+                _ => unreachable!("nothing else is sent here"),
             };
             let texel = texel.map_err(|kind| Box::new((kind, lane as u32)))?;
             // SAFETY: the caller's promise.
@@ -173,6 +191,53 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// `txq` and `suq`: numbers for types and orders of channels are OpenCL's, as in the ISA.
+///
+/// # Safety
+/// The instruction is one of the function whose frame this is.
+unsafe fn queried(on: &Operands<'_>, query: Query, surface: bool) -> Result<(), Trouble> {
+    let object = on.object;
+    if object.sampling.is_none() != surface {
+        let problem = if surface { "is a texture, not a surface" } else { "is a surface, not a texture" };
+        return Err(on.bad(problem, on.mask.trailing_zeros()));
+    }
+    let [width, height, depth] = object.levels[0].extent;
+    let value = match query {
+        Query::Width => width,
+        Query::Height if object.shape.dimensions() > 1 => height,
+        Query::Depth if object.shape == Shape::D3 => depth,
+        Query::ArraySize if matches!(object.shape, Shape::A1 | Shape::A2) => depth,
+        Query::ArraySize if object.shape == Shape::CubeArray => depth / 6,
+        Query::ArraySize | Query::Height | Query::Depth => 0,
+        Query::ChannelDataType => match object.format.channel {
+            Channel::S8 => 0x10d7,
+            Channel::S16 => 0x10d8,
+            Channel::S32 => 0x10d9,
+            Channel::U8 => 0x10da,
+            Channel::U16 => 0x10db,
+            Channel::U32 => 0x10dc,
+            Channel::F16 => 0x10dd,
+            Channel::F32 => 0x10de,
+        },
+        Query::ChannelOrder => match object.format.count {
+            1 => 0x10b0,
+            2 => 0x10b2,
+            _ => 0x10b5,
+        },
+        Query::NormalizedCoords => object.sampling.is_some_and(|sampling| sampling.normalized).into(),
+        Query::MipmapLevels => object.levels.len() as u64,
+        Query::Samples => 1,
+        // No array is linear memory.
+        Query::MemoryLayout => 0,
+    };
+    let (row, width) = on.inst.data[0];
+    // SAFETY: the destination is a row of the frame.
+    lanes(on.mask).for_each(|lane| unsafe {
+        write_lane(on.frame.wrapping_add(row as usize), width, lane, value);
+    });
+    Ok(())
 }
 
 /// Writes four results of a lane.

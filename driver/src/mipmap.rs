@@ -1,0 +1,104 @@
+//! Mipmapped arrays (CUDA Driver API, `cuMipmappedArrayCreate` and the like): an array for each level of detail, each half as large
+//! as the one before. Layers and faces stay as many.
+
+use std::ffi::c_uint;
+
+use crate::array::{self, Array};
+use crate::entry::{not_null, synchronising, with_context, write};
+use crate::error::{Outcome, Status};
+use crate::state::Driver;
+use crate::types::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext, CUmipmappedArray};
+
+/// A mipmapped array.
+#[derive(Clone, Debug)]
+pub struct Mipmapped {
+    /// Whose it is.
+    pub context: CUcontext,
+    /// The finest first; at least one.
+    pub levels: Vec<CUarray>,
+}
+
+/// The shape of a level.
+fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DESCRIPTOR {
+    let half = |extent: usize| if extent == 0 { 0 } else { (extent >> number).max(1) };
+    let depth = if array::has_layers(&finest) { finest.depth } else { half(finest.depth) };
+    CUDA_ARRAY3D_DESCRIPTOR { width: half(finest.width), height: half(finest.height), depth, ..finest }
+}
+
+/// How many levels there can be: down to a single texel.
+fn most_levels(finest: &CUDA_ARRAY3D_DESCRIPTOR) -> c_uint {
+    let depth = if array::has_layers(finest) { 0 } else { finest.depth };
+    finest.width.max(finest.height).max(depth).max(1).ilog2() + 1
+}
+
+/// Destroys a mipmapped array with its levels.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn destroy(driver: &mut Driver, handle: CUmipmappedArray) -> Outcome {
+    let found = driver.mipmapped.remove(handle)?;
+    found.levels.into_iter().try_for_each(|level| array::destroy(driver, level))
+}
+
+/// Makes a mipmapped array. More levels than there can be are as many as there can be.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle, `descriptor` is null or points to a descriptor.
+pub unsafe extern "C" fn cuMipmappedArrayCreate(
+    place: *mut CUmipmappedArray,
+    descriptor: *const CUDA_ARRAY3D_DESCRIPTOR,
+    levels: c_uint,
+) -> Status {
+    with_context("cuMipmappedArrayCreate", |driver, context| {
+        not_null(place)?;
+        not_null(descriptor)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let finest = unsafe { descriptor.read_unaligned() };
+        let mut made = Vec::new();
+        for number in 0..levels.clamp(1, most_levels(&finest)) {
+            match array::create(driver, context, level(finest, number), true) {
+                Ok(array) => made.push(array),
+                Err(error) => {
+                    for array in made {
+                        // Just made, hence there.
+                        let _ = array::destroy(driver, array);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        let handle = driver.mipmapped.insert(Mipmapped { context, levels: made });
+        // SAFETY: the caller's promise.
+        unsafe { write(place, handle) }
+    })
+}
+
+/// The array of a level, which lives as long as the whole.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
+    place: *mut CUarray,
+    array: CUmipmappedArray,
+    level: c_uint,
+) -> Status {
+    with_context("cuMipmappedArrayGetLevel", |driver, _| {
+        let levels = &driver.mipmapped.get(array)?.levels;
+        let found = *levels.get(level as usize).ok_or(Status::InvalidValue)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, found) }
+    })
+}
+
+/// Destroys a mipmapped array, once the device's work is done.
+pub extern "C" fn cuMipmappedArrayDestroy(array: CUmipmappedArray) -> Status {
+    synchronising("cuMipmappedArrayDestroy", |driver, _| destroy(driver, array))
+}
+
+/// The arrays of a mipmapped array.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn levels(driver: &Driver, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
+    driver.mipmapped.get(handle)?.levels.iter().map(|level| driver.arrays.get(*level)).collect()
+}
