@@ -236,7 +236,7 @@ impl Driver {
             host_blocks: BTreeMap::new(),
             arrays: Handles::new(Kind::Array),
             mipmapped: Handles::new(Kind::Mipmapped),
-            textures: crate::texture::Objects::new(),
+            textures: crate::texture::Objects::default(),
             chunks: Chunks::default(),
             advice: Advices::default(),
         }))

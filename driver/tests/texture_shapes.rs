@@ -405,3 +405,67 @@ fn mipmapped_arrays_are_made_and_go() {
     );
     assert_eq!(make(CUDA_ARRAY3D_DESCRIPTOR { depth: 0, flags: LAYERED, ..cube }), Status::InvalidValue);
 }
+
+/// A texture of some levels or layers.
+fn viewed(
+    resource: &CUDA_RESOURCE_DESC,
+    [width, height, depth]: [usize; 3],
+    parts: [u32; 4],
+) -> Result<CUtexObject, Status> {
+    let view = CUDA_RESOURCE_VIEW_DESC {
+        format: 0,
+        width,
+        height,
+        depth,
+        first_mipmap_level: parts[0],
+        last_mipmap_level: parts[1],
+        first_layer: parts[2],
+        last_layer: parts[3],
+        reserved: [0; 16],
+    };
+    let mut object = 0;
+    // SAFETY: the places are there.
+    match unsafe { cuTexObjectCreate(&mut object, resource, &how(1, true), &view) } {
+        Status::Success => Ok(object),
+        status => Err(status),
+    }
+}
+
+#[test]
+fn views_of_levels_and_layers() {
+    let _device = Device::new();
+    let module = load(KERNELS).expect("they load");
+    let mut random = Random(28);
+    let (array, all) = levels([40, 20, 1], 2, 4, &mut random);
+    let extent = [40, 20, 0];
+    let object = viewed(&of_levels(array), extent, [1, 2, 0, 0]).expect("it is made");
+    // The second level is the first of two, the nearest of which is taken.
+    let places: Vec<[f32; 4]> = (0..1000)
+        .map(|at| {
+            [random.between(0.0, 1.0) as f32, random.between(0.0, 1.0) as f32, 0.0, (at % 7) as f32 - 1.0]
+        })
+        .collect();
+    for (place, found) in places.iter().zip(run(module, "level2", object, &places)) {
+        let level = if place[3] < 1.0 { 1 } else { 2 };
+        assert_near(found[0], all[level].linear(0, 2, 1, true, wide(place)), &place);
+    }
+    assert_eq!(viewed(&of_levels(array), extent, [2, 1, 0, 0]), Err(Status::InvalidValue));
+    assert_eq!(viewed(&of_levels(array), extent, [2, 4, 0, 0]), Err(Status::InvalidValue));
+    assert_eq!(viewed(&of_levels(array), extent, [0, 3, 0, 1]), Err(Status::InvalidValue));
+
+    let content = Content::new([8, 4, 6], &mut random);
+    let layered = of_array(content.array(false, LAYERED));
+    let object = viewed(&layered, [8, 4, 6], [0, 0, 2, 4]).expect("it is made");
+    let places: Vec<[f32; 4]> = (0..1000)
+        .map(|at| [random.between(0.0, 1.0) as f32, random.between(0.0, 1.0) as f32, (at % 5) as f32, 0.0])
+        .collect();
+    for (place, found) in places.iter().zip(run(module, "layered2", object, &places)) {
+        let layer = 2 + (place[2] as usize).min(2);
+        assert_near(found[0], content.linear(layer, 2, 1, true, wide(place)), &place);
+    }
+    assert_eq!(viewed(&layered, [8, 4, 6], [0, 0, 2, 6]), Err(Status::InvalidValue));
+    assert_eq!(viewed(&layered, [8, 4, 6], [0, 0, 3, 2]), Err(Status::InvalidValue));
+    let cubes = of_array(Content::new([4, 4, 12], &mut random).array(false, CUBEMAP | LAYERED));
+    assert!(viewed(&cubes, [4, 4, 12], [0, 0, 0, 11]).is_ok());
+    assert_eq!(viewed(&cubes, [4, 4, 12], [0, 0, 0, 5]), Err(Status::NotSupported));
+}

@@ -72,9 +72,8 @@ pub struct Objects {
     destroyed: Vec<(CUcontext, CUtexObject)>,
 }
 
-impl Objects {
-    /// None yet.
-    pub fn new() -> Objects {
+impl Default for Objects {
+    fn default() -> Objects {
         Objects { live: Handles::new(crate::handles::Kind::Texture), destroyed: Vec::new() }
     }
 }

@@ -1,9 +1,9 @@
-//! Views of arrays (CUDA Driver API, `CUDA_RESOURCE_VIEW_DESC`): another format of the same size. Compressed blocks, which change
-//! the extents, are not supported.
+//! Views of arrays (CUDA Driver API, `CUDA_RESOURCE_VIEW_DESC`): another format of the same size, some of the levels and layers.
+//! Compressed blocks, which change the extents, are not supported.
 
 use std::ffi::c_uint;
 
-use bugaroo_simulator::texture::{Channel, Format};
+use bugaroo_simulator::texture::{Channel, Format, Shape};
 
 use super::resource::Resource;
 use crate::error::{Outcome, Status};
@@ -65,13 +65,29 @@ pub(super) fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resourc
     if resource.is_line() || !same(view.width, width) || !same(view.height, height) {
         return Err(Status::InvalidValue);
     }
-    let parts = view.first_mipmap_level != 0
-        || view.first_layer != 0
-        || view.last_mipmap_level as usize + 1 < resource.levels.len()
-        || view.last_layer != 0 && u64::from(view.last_layer) + 1 < depth;
-    if parts {
-        let what = "cuTexObjectCreate: views of some levels or layers are not supported";
-        return Err(driver.report.unsupported(what));
+    let levels = view.first_mipmap_level as usize..=view.last_mipmap_level as usize;
+    resource.levels =
+        resource.levels.get(levels).filter(|levels| !levels.is_empty()).ok_or(Status::InvalidValue)?.to_vec();
+    let (first, last) = (u64::from(view.first_layer), u64::from(view.last_layer));
+    match resource.shape {
+        Shape::A1 | Shape::A2 => {
+            if first > last || last >= depth {
+                return Err(Status::InvalidValue);
+            }
+            for level in &mut resource.levels {
+                level.address += first * level.slice;
+                level.extent[2] = last - first + 1;
+            }
+        }
+        // Whether cubes are counted by layers or by faces is not documented.
+        Shape::CubeArray if (first, last) != (0, depth - 1) => {
+            let what = "cuTexObjectCreate: views of some cubes are not supported";
+            return Err(driver.report.unsupported(what));
+        }
+        Shape::Line | Shape::D1 | Shape::D2 | Shape::D3 if (first, last) != (0, 0) => {
+            return Err(Status::InvalidValue);
+        }
+        _ => {}
     }
     Ok(())
 }
