@@ -3,7 +3,7 @@
 //! A `.loc` holds until the next one. Code that was inlined says where (`inlined_at`), but only one
 //! step; the next step is the `inlined_at` of an earlier `.loc` of the same function with the very
 //! position that was named. What this can miss: a position that is inlined at several places without
-//! a `.loc` of its own before each is attributed to the latest.
+//! a `.loc` of its own before each is attributed to the latest. (`.loc`s within inline assembly do not come here.)
 
 use std::rc::Rc;
 

@@ -7,6 +7,7 @@
 mod declaration;
 mod directive;
 mod function;
+mod inline_assembly;
 mod module;
 mod number;
 mod operand;
@@ -16,6 +17,7 @@ mod statement;
 use crate::ast::{Module, Span};
 use crate::error::ParseError;
 use crate::lexer::{self, Kind, Token};
+use inline_assembly::InlineAssembly;
 use registers::Registers;
 
 /// Blocks and parentheses may be nested this deep. (Compilers stay below 5.)
@@ -30,7 +32,16 @@ pub fn parse(source: &str) -> Result<Module, ParseError> {
     let lines = std::iter::once(0)
         .chain(source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1))
         .collect();
-    Parser { source, tokens, lines, at: 0, registers: Registers::default(), files: Vec::new() }.module()
+    Parser {
+        source,
+        tokens,
+        lines,
+        inline: InlineAssembly::find(source),
+        at: 0,
+        registers: Registers::default(),
+        files: Vec::new(),
+    }
+    .module()
 }
 
 type Parsed<T> = Result<T, ParseError>;
@@ -42,6 +53,7 @@ struct Parser<'s> {
     tokens: Vec<Token>,
     /// First byte of each line.
     lines: Vec<u32>,
+    inline: InlineAssembly,
     at: usize,
     registers: Registers<'s>,
     files: Vec<(u32, String)>,

@@ -54,7 +54,9 @@ impl Parser<'_> {
             Some("reg") => self.register_declarations().map(StatementKind::Registers),
             Some("loc") => {
                 let loc = self.loc()?;
-                lines.enter(&loc);
+                if !self.inline.holds(start) {
+                    lines.enter(&loc);
+                }
                 Some(StatementKind::Loc(loc))
             }
             Some("file") => {

@@ -170,6 +170,17 @@ fn locations() {
     assert!(matches!(&found[1], StatementKind::Loc(Loc { inlined_at: None, .. })));
 }
 
+/// As LLVM writes Triton's loads: the lines within are the statement's, counted on.
+#[test]
+fn inline_assembly_has_the_line_of_its_statement() {
+    let found = instructions(
+        ".loc 1 27 21\n// begin inline asm\n.loc 1 27 21\nmov.u32 %r1, 0;\n.loc 1 28 21\nld.global.b32 %r1, [%rd1];\n\
+         // end inline asm\nneg.s32 %r2, %r1;\n.loc 1 30 1\nret;",
+    );
+    let lines: Vec<u32> = found.iter().map(|instruction| instruction.source[0].line).collect();
+    assert_eq!(lines, [27, 27, 27, 30]);
+}
+
 #[test]
 fn registers_are_what_was_declared() {
     let found = statements(".reg .pred p, %q<3>; .reg .v2 .f32 v;");
