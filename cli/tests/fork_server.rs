@@ -106,6 +106,12 @@ fn files_that_are_read_are_read_on_by_every_trial() {
 }
 
 #[test]
+fn what_processes_said_that_have_ended_does_not_count() {
+    served(&["--trials", "3"], "host_habits", &["runs", "file"]);
+    served(&["--trials", "3"], "host_habits", &["runs-aloud", "file"]);
+}
+
+#[test]
 fn trials_that_crash() {
     served(&["--trials", "5"], "host_habits", &["crashes", "file"]);
 }
@@ -120,6 +126,7 @@ fn programs_that_must_not_be_forked() {
     not_served(&["threads", "file"], "2 threads");
     not_served(&["processes", "file"], "started other processes");
     not_served(&["writes", "file"], "written to something besides its outputs");
+    not_served(&["wrote-by-thread", "file"], "written to something besides its outputs");
     not_served(&["keeps-open", "file"], "a file to write");
 }
 

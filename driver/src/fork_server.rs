@@ -50,8 +50,8 @@ pub fn before_first_launch(driver: &mut Driver) {
     let examined = examine::examine(&wanted, driver.report.descriptor());
     match wanted.control_fd {
         None => driver.report.send(&match examined {
-            Ok(Examined { wrote, .. }) => Message::FirstLaunch { cannot_fork: None, wrote },
-            Err(why) => Message::FirstLaunch { cannot_fork: Some(why), wrote: 0 },
+            Ok(_) => Message::FirstLaunch { cannot_fork: None },
+            Err(why) => Message::FirstLaunch { cannot_fork: Some(why) },
         }),
         Some(descriptor) => {
             // Closed whenever this returns: in the trials, and where there is to be no server.
@@ -74,7 +74,8 @@ pub fn keep_to_ourselves(wanted: &ForkServer) {
 /// Forks a trial whenever the harness says so; returns in the trials.
 fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &Examined) {
     let own = std::process::id();
-    socket.send(&FromServer::Ready { pid: own, wrote: examined.wrote });
+    let Examined { wrote, children_wrote, .. } = *examined;
+    socket.send(&FromServer::Ready { pid: own, wrote, children_wrote });
     // From now on the end of the sockets tells that the harness is gone, and what trials started dies with
     // them, as it would not if the kernel killed this process.
     // SAFETY: the call touches no memory of ours.

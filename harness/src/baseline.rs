@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::capture::Output;
 use crate::error::{Error, MemoryTrouble};
 use crate::findings::{Findings, Seen};
-use crate::fork_server::wrote_elsewhere;
 use crate::hidden::Usual;
 use crate::lockstep;
 use crate::names::{demangled, readable};
@@ -302,13 +301,11 @@ async fn told(ground: &Ground, plan: Plan<'_>) -> Result<Ran, Error> {
 
 /// Why trials of this program must not be forks of one process, as far as this run tells.
 fn cannot_fork(ran: &Ran) -> Option<String> {
-    let printed = ran.stdout.bytes + ran.stderr.bytes;
     match &ran.report.first_launch {
         None if ran.report.launches == 0 => Some("the program launches no kernel".to_owned()),
         None => Some("the program's driver does not say whether it may be forked".to_owned()),
-        Some((Some(why), _)) => Some(why.clone()),
-        // How much of its output came before the launch is not known here.
-        Some((None, wrote)) => (*wrote > printed).then(|| wrote_elsewhere(*wrote, printed)).flatten(),
+        // What it has written is for the server to say: the first run of all may fill caches that later ones only read.
+        Some(cannot) => cannot.clone(),
     }
 }
 

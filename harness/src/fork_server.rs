@@ -30,7 +30,7 @@ pub use keeper::ForkServerUse;
 pub(crate) use keeper::{Keeper, Keepers};
 use served::{Command, Served};
 use socket::Socket;
-pub(crate) use start::{Start, start, wanted, wrote_elsewhere};
+pub(crate) use start::{Start, start, wanted};
 
 /// How long a server may take to end, once it is told to. It has but to kill its trials.
 const FAREWELL: Duration = Duration::from_secs(2);

@@ -130,7 +130,7 @@ pub struct Report {
     pub panicked: Option<String>,
     /// What the driver said at the first launch, where it was asked: what forbids to fork the program there,
     /// if anything, and how many bytes it had written.
-    pub first_launch: Option<(Option<String>, u64)>,
+    pub first_launch: Option<Option<String>>,
     /// Lines that were no messages.
     pub unreadable_lines: u64,
 }
@@ -162,8 +162,8 @@ impl Report {
             Message::Panicked { what } => {
                 self.panicked.get_or_insert(what);
             }
-            Message::FirstLaunch { cannot_fork, wrote } => {
-                self.first_launch.get_or_insert((cannot_fork, wrote));
+            Message::FirstLaunch { cannot_fork } => {
+                self.first_launch.get_or_insert(cannot_fork);
             }
             Message::Launch(launch) => self.take_launch(launch),
             Message::ModuleText { digest, text } => self.recorded.text(digest, text),

@@ -60,6 +60,8 @@ pub enum FromServer {
         pid: u32,
         /// Bytes that it has written so far to anywhere, but for the driver's own.
         wrote: u64,
+        /// Bytes that those of its children have written that have ended.
+        children_wrote: u64,
     },
     /// It may not be forked, and goes on as a process like any other.
     Cannot {
@@ -111,7 +113,10 @@ impl FromServer {
     /// The message's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
-            FromServer::Ready { pid, wrote } => join(b'R', &pid.to_le_bytes(), &wrote.to_le_bytes()),
+            FromServer::Ready { pid, wrote, children_wrote } => {
+                let counts = [wrote.to_le_bytes(), children_wrote.to_le_bytes()].concat();
+                join(b'R', &pid.to_le_bytes(), &counts)
+            }
             FromServer::Cannot { why } => join(b'C', &[], why.as_bytes()),
             FromServer::Ended { id, status } => join(b'E', &id.to_le_bytes(), &status.to_le_bytes()),
             FromServer::Failed { id, why } => join(b'F', &id.to_le_bytes(), why.as_bytes()),
@@ -124,10 +129,12 @@ impl FromServer {
         let (kind, rest) = bytes.split_first()?;
         Some(match kind {
             b'R' => {
-                let (pid, wrote) = rest.split_first_chunk()?;
+                let (pid, rest) = rest.split_first_chunk()?;
+                let (wrote, children_wrote) = rest.split_first_chunk()?;
                 FromServer::Ready {
                     pid: u32::from_le_bytes(*pid),
-                    wrote: u64::from_le_bytes(wrote.try_into().ok()?),
+                    wrote: u64::from_le_bytes(*wrote),
+                    children_wrote: u64::from_le_bytes(children_wrote.try_into().ok()?),
                 }
             }
             b'C' => FromServer::Cannot { why: text(rest) },

@@ -32,8 +32,6 @@ pub enum Message {
     FirstLaunch {
         /// What forbids to fork trials from here, in one line, if anything does.
         cannot_fork: Option<String>,
-        /// Bytes that it has written so far to anywhere, but for the driver's own.
-        wrote: u64,
     },
     /// The text of a module of which a kernel is launched; said once, where the orders have launches recorded.
     ModuleText {

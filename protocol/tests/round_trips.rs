@@ -138,7 +138,7 @@ proptest! {
             prop_assert_eq!(ToServer::from_bytes(&bytes), Some(message));
         }
         for message in [
-            FromServer::Ready { pid, wrote: id },
+            FromServer::Ready { pid, wrote: id, children_wrote: id / 3 },
             FromServer::Cannot { why: text.clone() },
             FromServer::Ended { id, status },
             FromServer::Failed { id, why: text.clone() },

@@ -48,6 +48,12 @@ enum Habit {
     Threads,
     /// Starts a process before the launch
     Processes,
+    /// Runs a process before the launch, and reads what it says
+    Runs,
+    /// The same, and the process writes to our outputs
+    RunsAloud,
+    /// A thread that has ended before the launch wrote the file
+    WroteByThread,
     /// Aborts where the sum is wrong
     Crashes,
     /// Never ends where the sum is wrong
@@ -92,6 +98,13 @@ fn run(options: &Options) -> anyhow::Result<Verdict> {
         Habit::KeepsOpen => opened = Some(OpenOptions::new().append(true).create(true).open(file)?),
         Habit::Threads => drop(thread::spawn(|| thread::sleep(Duration::from_secs(1000)))),
         Habit::Processes => drop(asleep()?),
+        Habit::Runs => anyhow::ensure!(Command::new("echo").arg("said").output()?.stdout == b"said\n", "echo"),
+        Habit::RunsAloud => anyhow::ensure!(Command::new("echo").arg("said").status()?.success(), "echo"),
+        Habit::WroteByThread => {
+            let path = file.clone();
+            let wrote = thread::spawn(move || fs::write(path, b"written\n")).join();
+            wrote.map_err(|_| anyhow::anyhow!("the thread panicked"))??;
+        }
         Habit::Asks => {
             let mut half = [0; 4];
             // Past the buffer of the standard library, which would read all of it.

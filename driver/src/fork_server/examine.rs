@@ -5,11 +5,14 @@
 //! memory and whatever else was changed outside of the process. So: one thread; no child; no timer; no signal handler
 //! for children, whom the server waits for; no memory that is shared and written; no files but those that can
 //! be opened again ([`Files`]); and nothing written to anywhere but the outputs, by the kernel's account of
-//! bytes written, from which the harness subtracts what came out of the outputs.
+//! bytes written, from which the harness subtracts what came out of the outputs. To that account Linux adds what a child has
+//! written, once it is waited for; an interpreter asks programs like `ldconfig` all the time, so that what children wrote is told
+//! apart ([`Account`]).
 //!
-//! What it misses: files that were made, emptied, renamed or removed without a byte written, and what
-//! went through a socket that is closed again.
+//! What it misses: files that were made, emptied, renamed or removed without a byte written; what
+//! went through a socket that is closed again; and what a child did that has ended.
 
+use std::ffi::c_char;
 use std::fs;
 use std::os::fd::RawFd;
 
@@ -25,6 +28,8 @@ pub struct Examined {
     pub files: Files,
     /// Bytes that were written to anywhere, but for the driver's own.
     pub wrote: u64,
+    /// Bytes that those of its children have written that have ended.
+    pub children_wrote: u64,
 }
 
 /// Looks at this process.
@@ -53,8 +58,10 @@ pub fn examine(wanted: &ForkServer, report: Option<RawFd>) -> Result<Examined, S
     let files = Files::examine(wanted, &own)?;
     super::pidfd(std::process::id().cast_signed())
         .ok_or("the system cannot watch processes by descriptors (pidfd_open, Linux 5.3)")?;
-    let wrote = written().ok_or("the system keeps no account of what a process writes (/proc/self/io)")?;
-    Ok(Examined { files, wrote: wrote.saturating_sub(own_writes::total()) })
+    let account =
+        Account::read().ok_or("the system keeps no account of what a process writes (/proc/self/io)")?;
+    let wrote = account.own.saturating_sub(own_writes::total());
+    Ok(Examined { files, wrote, children_wrote: account.children })
 }
 
 fn has_children() -> bool {
@@ -98,8 +105,37 @@ fn has_shared_memory() -> bool {
     permissions.map(str::as_bytes).any(|p| p.get(1) == Some(&b'w') && p.get(3) == Some(&b's'))
 }
 
-/// Bytes that the process, and processes that it has waited for, have written.
-fn written() -> Option<u64> {
-    let account = fs::read_to_string("/proc/self/io").ok()?;
+/// Bytes written to anywhere, by the kernel's account (`proc_pid_io(5)`).
+#[derive(Debug, PartialEq, Eq)]
+struct Account {
+    /// By this process. By its children too, where they cannot be told apart.
+    own: u64,
+    /// By those of its children that it has waited for.
+    children: u64,
+}
+
+impl Account {
+    /// Reads it. The account of a process is that of its threads that live, of those that have ended, and of the children that were
+    /// waited for. So the children's part is known where no thread has ever ended: the account of the only thread is the process's own.
+    fn read() -> Option<Self> {
+        let all = written("/proc/self/io")?;
+        let own = if has_always_had_one_thread() { written("/proc/thread-self/io")? } else { all };
+        Some(Self { own, children: all.saturating_sub(own) })
+    }
+}
+
+/// Whether the C library has never started a thread: its own note, which single-threaded shortcuts rest on
+/// (`<sys/single_threaded.h>`, glibc 2.32; false once a thread was started, also when that has ended). Without it we do not know.
+fn has_always_had_one_thread() -> bool {
+    // SAFETY: the name is a C string, and the variable by that name is a `char` that lives as long as the C library.
+    unsafe {
+        let place = libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()).cast::<c_char>();
+        !place.is_null() && place.read_volatile() != 0
+    }
+}
+
+/// The bytes written in an account.
+fn written(account: &str) -> Option<u64> {
+    let account = fs::read_to_string(account).ok()?;
     account.lines().find_map(|line| line.strip_prefix("wchar: "))?.trim().parse().ok()
 }

@@ -68,7 +68,7 @@ async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io
                 said.report.push(running.report.read(&mut buffer));
             }
             message = socket.receive(), if speaks => match message? {
-                Some(FromServer::Ready { pid, wrote }) => {
+                Some(FromServer::Ready { pid, wrote, children_wrote }) => {
                     // All that it has written is in the pipes by now.
                     running.stdout.take(&mut buffer, |bytes| said.stdout.extend(bytes));
                     running.stderr.take(&mut buffer, |bytes| said.stderr.extend(bytes));
@@ -78,7 +78,7 @@ async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io
                     let printed = said.stdout.len() + said.stderr.len();
                     if running.life.id() != i32::try_from(pid).ok() {
                         break "it is not the program itself that launches, but a process that it started".to_owned();
-                    } else if let Some(why) = wrote_elsewhere(wrote, printed as u64) {
+                    } else if let Some(why) = wrote_elsewhere(wrote, children_wrote, printed as u64) {
                         break why;
                     }
                     return Ok(Start::Serves(Box::new(serve(running, socket, said))));
@@ -111,12 +111,17 @@ async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io
     Ok(Start::Cannot(why))
 }
 
-/// What is wrong with a program that has written so many bytes, of which so many came out of its outputs.
-pub(crate) fn wrote_elsewhere(wrote: u64, printed: u64) -> Option<String> {
-    (wrote != printed).then(|| {
+/// What is wrong with a program that has written so many bytes, of which so many came out of its outputs; its children wrote to
+/// the outputs as well, or to what it read from.
+fn wrote_elsewhere(wrote: u64, children_wrote: u64, printed: u64) -> Option<String> {
+    (wrote != printed && wrote + children_wrote != printed).then(|| {
+        let children = match children_wrote {
+            0 => String::new(),
+            bytes => format!("; programs that it started, {bytes} bytes"),
+        };
         format!(
             "before its first launch the program has written to something besides its outputs ({wrote} bytes, \
-             {printed} of them there)"
+             {printed} of them there{children})"
         )
     })
 }
