@@ -7,7 +7,8 @@ use bugaroo_harness::{DriverLibrary, Embedded, Error};
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// Finds them.
+/// Finds them. This executable is Triton's `ptxas`, too ([`crate::ptxas`]).
 pub fn find() -> Result<DriverLibrary, Error> {
-    DriverLibrary::find(EMBEDDED.as_ref()).map_err(Error::from)
+    let find = || DriverLibrary::find(EMBEDDED.as_ref())?.with_ptxas(&std::env::current_exe()?);
+    find().map_err(Error::from)
 }

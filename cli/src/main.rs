@@ -15,6 +15,7 @@ mod manual;
 mod nightly;
 mod output;
 mod profile;
+mod ptxas;
 mod race;
 mod replay;
 mod run;
@@ -32,7 +33,11 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     limits::survive_file_size_limit();
-    let words = program_apart(std::env::args_os().collect(), verify::is_program);
+    let words: Vec<_> = std::env::args_os().collect();
+    if ptxas::is_meant(&words) {
+        return ptxas::ptxas(&words);
+    }
+    let words = program_apart(words, verify::is_program);
     let command = match Cli::try_parse_from(&words) {
         Ok(cli) => cli.command,
         Err(error) => return errors::usage(&error, &words).into(),

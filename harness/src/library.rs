@@ -4,6 +4,8 @@
 
 mod embedded;
 mod folder;
+mod pools;
+mod triton;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -85,6 +87,8 @@ pub struct DriverLibrary {
     folder: Arc<Folder>,
     /// Whether the runtime is there, too.
     runtime: bool,
+    /// Whether Triton's assembler is there, too.
+    ptxas: bool,
 }
 
 impl DriverLibrary {
@@ -145,7 +149,16 @@ impl DriverLibrary {
                 fs::write(folder.join(shim.name), shim.bytes)?;
             }
         }
-        Ok(Self { folder: Arc::new(folder), runtime })
+        Ok(Self { folder: Arc::new(folder), runtime, ptxas: false })
+    }
+
+    /// Shows a program that answers as `ptxas`, when it is started by that name, to Triton.
+    ///
+    /// # Errors
+    /// When it cannot be shown.
+    pub fn with_ptxas(self, program: &Path) -> Result<Self, LibraryError> {
+        symlink(program, self.folder.path().join(triton::PTXAS))?;
+        Ok(Self { ptxas: true, ..self })
     }
 
     /// What a program's environment has to say, so that it loads these libraries: our folders before all
@@ -160,12 +173,19 @@ impl DriverLibrary {
     ) -> Vec<(&'static str, OsString)> {
         let in_front = |variable, first: &[&Path]| before(variable, first, own);
         let driver = self.folder.path();
+        let mut environment = if self.ptxas { triton::environment(driver, backend, own) } else { Vec::new() };
+        if backend == Backend::Sim {
+            environment.extend(pools::environment(own));
+        }
         if !self.runtime || backend == Backend::Cuda {
-            return vec![in_front("LD_LIBRARY_PATH", &[driver])];
+            environment.push(in_front("LD_LIBRARY_PATH", &[driver]));
+            return environment;
         }
         let runtime = driver.join(RUNTIME);
         let preload = runtime.join(PRELOAD);
-        vec![in_front("LD_LIBRARY_PATH", &[driver, &runtime]), in_front("LD_PRELOAD", &[&preload])]
+        environment.push(in_front("LD_LIBRARY_PATH", &[driver, &runtime]));
+        environment.push(in_front("LD_PRELOAD", &[&preload]));
+        environment
     }
 
     /// Where instrumented modules are cached: a run's own place, so that no module of another version
@@ -173,6 +193,11 @@ impl DriverLibrary {
     pub fn module_cache(&self) -> PathBuf {
         self.folder.path().join("modules")
     }
+}
+
+/// Whether the program's environment gives a variable a value.
+fn is_said(name: &str, own: &BTreeMap<String, String>) -> bool {
+    own.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 /// A variable of the environment that lists paths, with some more before them.

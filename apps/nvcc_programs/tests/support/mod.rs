@@ -53,11 +53,20 @@ pub fn nvcc() -> Option<PathBuf> {
 
 /// A Python that has numba-cuda, installed by `apps/install-numba`.
 pub fn python() -> Option<PathBuf> {
-    let python = root().join("target/numba/bin/python");
+    installed("numba", "numba-cuda", "BUGAROO_REQUIRE_NUMBA", "apps/install-numba")
+}
+
+/// A Python that has Triton, installed by `apps/install-triton`.
+pub fn triton() -> Option<PathBuf> {
+    installed("triton", "Triton", "BUGAROO_REQUIRE_TRITON", "apps/install-triton")
+}
+
+fn installed(folder: &str, what: &str, demanded_by: &str, how: &str) -> Option<PathBuf> {
+    let python = root().join("target").join(folder).join("bin/python");
     if python.is_file() {
         return Some(python);
     }
-    missing("numba-cuda", "BUGAROO_REQUIRE_NUMBA", "apps/install-numba");
+    missing(what, demanded_by, how);
     None
 }
 
