@@ -123,8 +123,15 @@ fn runtime<'a>(symbols: impl Iterator<Item = impl ObjectSymbol<'a>>) -> Vec<Redi
     functions.into_iter().collect()
 }
 
+/// What nvcc writes into a program with relocatable device code (`crt/link.stub`). With an own function of the program's that has a
+/// name of the runtime's (NCCL has one), it can lie between functions that look like the runtime's.
+const OF_THE_PROGRAM: [&str; 2] = ["__cudaRegisterLinkedBinary", "__cudaUnregisterBinaryUtil"];
+
 /// Whether a name is one that the runtime might have.
 fn looks_alike(name: &str) -> bool {
+    if OF_THE_PROGRAM.iter().any(|own| name.starts_with(own)) {
+        return false;
+    }
     let rest = name.strip_prefix("__cuda").or_else(|| name.strip_prefix("cuda"));
     rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
 }

@@ -40,8 +40,10 @@ fn the_runtimes_functions_are_found_also_new_ones_and_no_others() {
         "__cudaRegisterFatBinary",
         "cudaOfAVersionToCome",
         "cudart_helper",
-        "cudaMalloc",
         "__cudaRegisterLinkedBinary_1234_5_a_cu",
+        "__cudaUnregisterBinaryUtil",
+        "cudaMalloc",
+        "cudaAfterAll",
     ]);
     let found = scanned(&program, &[]);
     assert_eq!(names(&found), ["__cudaRegisterFatBinary", "cudaOfAVersionToCome", "cudaMalloc"]);
