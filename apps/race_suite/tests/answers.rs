@@ -43,14 +43,27 @@ fn holds(tools: &Tools, program: &Program, built: &Built) -> Result<()> {
     Ok(())
 }
 
-/// Builds programs, checks their labels, and asks these detectors about them.
-fn answer(programs: &[Program], detectors: &[&str]) {
-    if let Some(tools) = tools() {
-        answer_by(&tools, programs, detectors);
-    }
+/// One way of looking: with these tools, by these detectors.
+struct Way {
+    name: &'static str,
+    tools: Tools,
+    detectors: &'static [&'static str],
 }
 
-fn answer_by(tools: &Tools, programs: &[Program], detectors: &[&str]) {
+/// Natively.
+fn natively(tools: &Tools, detectors: &'static [&'static str]) -> Way {
+    Way { name: "", tools: tools.clone(), detectors }
+}
+
+/// By device code. One detector at a time looks.
+fn on_the_device(tools: &Tools) -> Way {
+    let tools = Tools { handlers: true, ..tools.clone() };
+    Way { name: ", on the device", tools, detectors: &["hirace", "scord"] }
+}
+
+/// Builds programs, checks their labels, and asks about them in these ways. The compiler takes most of the time, so that each program
+/// is built once for all of them.
+fn answer(programs: &[Program], ways: &[Way]) {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     let differs = |what: String| wrong.lock().unwrap_or_else(PoisonError::into_inner).push(what);
@@ -58,17 +71,21 @@ fn answer_by(tools: &Tools, programs: &[Program], detectors: &[&str]) {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let tools = &ways[0].tools;
                     let built = tools.build(program);
                     if let Ok(built) = &built
                         && let Err(why) = holds(tools, program, built)
                     {
                         differs(format!("{}: {why:#}", program.name));
                     }
-                    for answer in ask_built(tools, program, &built, detectors, TRIALS) {
-                        if !answer.as_known() {
-                            let gap = if answer.gap { "the gap is closed" } else { "" };
-                            let told = answer.differences.join("; ");
-                            differs(format!("{} ({}): {gap}{told}", answer.program, answer.detector));
+                    for way in ways {
+                        for answer in ask_built(&way.tools, program, &built, way.detectors, TRIALS) {
+                            if !answer.as_known() {
+                                let gap = if answer.gap { "the gap is closed" } else { "" };
+                                let told = answer.differences.join("; ");
+                                let of = format!("{} ({}{})", answer.program, answer.detector, way.name);
+                                differs(format!("{of}: {gap}{told}"));
+                            }
                         }
                     }
                 }
@@ -82,39 +99,30 @@ fn answer_by(tools: &Tools, programs: &[Program], detectors: &[&str]) {
 
 #[test]
 fn detectors_answer_as_labels_demand() {
-    answer(&programs().expect("all labels can be read"), &["ptx", "barracuda"]);
+    let Some(tools) = tools() else { return };
+    let programs = programs().expect("all labels can be read");
+    answer(&programs, &[natively(&tools, &["ptx", "barracuda"])]);
 }
 
 #[test]
 fn rules_of_detectors() {
-    answer(&programs_of("rules").expect("all labels can be read"), &["ptx", "barracuda", "hirace", "scord"]);
+    let Some(tools) = tools() else { return };
+    let programs = programs_of("rules").expect("all labels can be read");
+    answer(&programs, &[natively(&tools, &["ptx", "barracuda", "hirace", "scord"])]);
 }
 
 #[test]
 fn scoped_programs() {
-    answer(&programs_of("scor").expect("all labels can be read"), &["hirace", "scord"]);
-}
-
-#[test]
-fn scoped_programs_by_a_cache() {
     let Some(tools) = tools() else { return };
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(b"[scord]\ncache = 4\n").expect("it is there");
-    let tools = Tools { settings: Some(file.path().to_owned()), ..tools };
-    answer_by(&tools, &programs_of("scor").expect("all labels can be read"), &["scord"]);
-}
-
-/// Detectors whose device code is held to the labels; one at a time looks.
-const ON_THE_DEVICE: [&str; 2] = ["hirace", "scord"];
-
-#[test]
-fn scoped_programs_on_the_device() {
-    let Some(tools) = tools() else { return };
-    let tools = Tools { handlers: true, ..tools };
+    let by_a_cache = Way {
+        name: ", by a cache",
+        tools: Tools { settings: Some(file.path().to_owned()), ..tools.clone() },
+        detectors: &["scord"],
+    };
     let programs = programs_of("scor").expect("all labels can be read");
-    for detector in ON_THE_DEVICE {
-        answer_by(&tools, &programs, &[detector]);
-    }
+    answer(&programs, &[natively(&tools, &["hirace", "scord"]), by_a_cache, on_the_device(&tools)]);
 }
 
 /// One variant of each pattern: the command asks about all.
@@ -135,14 +143,6 @@ fn one_of_each_pattern() -> Vec<Program> {
 
 #[test]
 fn irregular_programs() {
-    answer(&one_of_each_pattern(), &["hirace", "scord"]);
-}
-
-#[test]
-fn irregular_programs_on_the_device() {
     let Some(tools) = tools() else { return };
-    let tools = Tools { handlers: true, ..tools };
-    for detector in ON_THE_DEVICE {
-        answer_by(&tools, &one_of_each_pattern(), &[detector]);
-    }
+    answer(&one_of_each_pattern(), &[natively(&tools, &["hirace", "scord"]), on_the_device(&tools)]);
 }
