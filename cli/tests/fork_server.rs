@@ -111,6 +111,12 @@ fn what_processes_said_that_have_ended_does_not_count() {
     served(&["--trials", "3"], "host_habits", &["runs-aloud", "file"]);
 }
 
+/// As torch does.
+#[test]
+fn programs_that_refuse_to_be_forked_do_not_hear_of_it() {
+    served(&["--trials", "5"], "host_habits", &["refuses-forks", "file"]);
+}
+
 #[test]
 fn trials_that_crash() {
     served(&["--trials", "5"], "host_habits", &["crashes", "file"]);

@@ -16,7 +16,9 @@
 mod examine;
 mod files;
 mod heap;
+mod python;
 mod socket;
+mod unheard;
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -90,6 +92,7 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
             std::mem::forget(Arc::clone(&module.program));
         }
     }
+    python::prepare();
     heap::prepare();
     loop {
         polled.clear();
@@ -125,7 +128,7 @@ fn serve(driver: &mut Driver, socket: &Socket, wanted: &ForkServer, examined: &E
                     continue;
                 };
                 // SAFETY: this process has but one thread.
-                match unsafe { libc::fork() } {
+                match unsafe { unheard::fork() } {
                     0 => {
                         let outputs = [(wanted.stdout, stdout), (wanted.stderr, stderr)];
                         drop(children);

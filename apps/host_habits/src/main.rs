@@ -9,6 +9,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio, abort};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -54,6 +55,8 @@ enum Habit {
     RunsAloud,
     /// A thread that has ended before the launch wrote the file
     WroteByThread,
+    /// Notes that it was forked, and does not work then
+    RefusesForks,
     /// Aborts where the sum is wrong
     Crashes,
     /// Never ends where the sum is wrong
@@ -98,7 +101,13 @@ fn run(options: &Options) -> anyhow::Result<Verdict> {
         Habit::KeepsOpen => opened = Some(OpenOptions::new().append(true).create(true).open(file)?),
         Habit::Threads => drop(thread::spawn(|| thread::sleep(Duration::from_secs(1000)))),
         Habit::Processes => drop(asleep()?),
-        Habit::Runs => anyhow::ensure!(Command::new("echo").arg("said").output()?.stdout == b"said\n", "echo"),
+        // SAFETY: the handler writes to an atomic alone.
+        Habit::RefusesForks => unsafe {
+            anyhow::ensure!(libc::pthread_atfork(None, None, Some(was_forked)) == 0, "pthread_atfork");
+        },
+        Habit::Runs => {
+            anyhow::ensure!(Command::new("echo").arg("said").output()?.stdout == b"said\n", "echo")
+        }
         Habit::RunsAloud => anyhow::ensure!(Command::new("echo").arg("said").status()?.success(), "echo"),
         Habit::WroteByThread => {
             let path = file.clone();
@@ -149,11 +158,19 @@ fn run(options: &Options) -> anyhow::Result<Verdict> {
         Habit::Leaves => fs::write(file.with_extension(std::process::id().to_string()), asleep()?)?,
         _ => {}
     }
+    anyhow::ensure!(!FORKED.load(Ordering::Relaxed), "this process was forked");
     Ok(if sum == expected {
         Ok(format!("{sum} is right"))
     } else {
         Err(format!("{sum} instead of {expected}"))
     })
+}
+
+/// Whether the process is a fork, by its own account.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+unsafe extern "C" fn was_forked() {
+    FORKED.store(true, Ordering::Relaxed);
 }
 
 /// Starts a process that outlives us, if nobody kills it; its number.
