@@ -12,6 +12,7 @@ use crate::fatbin::{
 };
 use crate::linker::Linker;
 use crate::module::Refusal;
+use crate::wanted;
 
 /// A module image as the program passes it.
 #[derive(Debug, PartialEq, Eq)]
@@ -133,7 +134,7 @@ pub fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Fitting, Refusal
         Choice::Empty => Ok(Fitting::Nothing),
         Choice::None(chosen) => {
             let advice = chosen.advice(capability.0 * 10 + capability.1);
-            Err(none(format!("a module is a fat binary that does not fit: {advice}")))
+            Err(none(format!("{} is a fat binary that does not fit: {advice}", wanted::module())))
         }
     }
 }

@@ -107,6 +107,7 @@ pub mod texture;
 mod transfer;
 pub mod types;
 pub mod virtual_memory;
+pub mod wanted;
 mod work;
 
 pub use error::Status;

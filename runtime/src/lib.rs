@@ -44,5 +44,6 @@ pub mod texture;
 pub mod types;
 pub mod version;
 pub mod version12;
+mod wanted;
 
 pub use error::{Error, Outcome};

@@ -120,3 +120,18 @@ fn a_stripped_program_is_told_what_to_do() {
     assert_eq!(ran.status.code(), Some(4), "{said}");
     assert!(said.contains("relink with `-cudart shared`, or don't strip"), "{said}");
 }
+
+/// As of torch, of which tensors work, and kernels do not.
+#[test]
+fn machine_code_is_refused_when_a_kernel_of_it_is_launched_and_the_kernel_is_named() {
+    let Some(nvcc) = nvcc() else { return };
+    let program = build(&nvcc, "machine_code.cu", Runtime::Static);
+    let ran = run(&["run", "--trials", "2"], &[&program, Path::new("launches")]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(4), "{said}");
+    let named = "the module of the kernel `void twice<int>(int*)` is a fat binary that does not fit: it holds machine code only (sm_75)";
+    assert!(said.contains(named), "{said}");
+    let ran = run(&["run", "--trials", "2"], &[&program]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+}

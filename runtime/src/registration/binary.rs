@@ -8,6 +8,7 @@ use super::CUkernel;
 use crate::context;
 use crate::driver::{CUdeviceptr, driver};
 use crate::error::{Error, Outcome};
+use crate::wanted;
 
 driver! {
     cuLibraryLoadData(
@@ -162,7 +163,10 @@ impl Kernel {
     /// `cudaErrorInvalidDeviceFunction` when the binary lacks it; otherwise what the driver says.
     pub fn handle(&self) -> Outcome<CUkernel> {
         let mut state = self.binary.state();
-        let library = self.binary.load(&mut state)?;
+        let library = match state.library {
+            Some(library) => library as *mut c_void,
+            None => wanted::for_kernel(&self.name, || self.binary.load(&mut state))?,
+        };
         let mut known = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != state.loads {
             let mut kernel = null_mut();

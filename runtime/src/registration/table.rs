@@ -4,6 +4,7 @@
 //! several object files share a host function, and any of them will do.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +20,27 @@ struct Table {
     handles: BTreeMap<usize, &'static Kernel>,
     /// By shadow.
     variables: BTreeMap<usize, Vec<Variable>>,
+    /// By the binaries' addresses, what each has in the other tables: torch registers hundreds of binaries with tens of thousands of
+    /// kernels, and forgets one after the other.
+    keys: BTreeMap<usize, Keys>,
+}
+
+/// What a binary is known by.
+struct Keys {
+    binary: &'static Binary,
+    hosts: Vec<usize>,
+    handles: Vec<usize>,
+    shadows: Vec<usize>,
+}
+
+/// Forgets some of what is known by a key, and the key with the last of it.
+fn forget<T>(table: &mut BTreeMap<usize, Vec<T>>, key: usize, stays: impl Fn(&T) -> bool) {
+    if let Entry::Occupied(mut known) = table.entry(key) {
+        known.get_mut().retain(stays);
+        if known.get().is_empty() {
+            known.remove();
+        }
+    }
 }
 
 fn table() -> MutexGuard<'static, Table> {
@@ -27,6 +49,7 @@ fn table() -> MutexGuard<'static, Table> {
         kernels: BTreeMap::new(),
         handles: BTreeMap::new(),
         variables: BTreeMap::new(),
+        keys: BTreeMap::new(),
     });
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -34,13 +57,17 @@ fn table() -> MutexGuard<'static, Table> {
 /// Notes a binary; the address is its handle.
 pub fn add_binary(wrapper: *const c_void) -> *mut Binary {
     let binary: &'static Binary = Box::leak(Box::new(Binary::new(wrapper)));
-    table().binaries.push(binary);
-    std::ptr::from_ref(binary).cast_mut()
+    let handle = std::ptr::from_ref(binary);
+    let keys = Keys { binary, hosts: Vec::new(), handles: Vec::new(), shadows: Vec::new() };
+    let mut table = table();
+    table.binaries.push(binary);
+    table.keys.insert(handle as usize, keys);
+    handle.cast_mut()
 }
 
 /// The binary with this handle.
 pub fn binary(handle: *const Binary) -> Option<&'static Binary> {
-    table().binaries.iter().copied().find(|binary| std::ptr::eq(*binary, handle))
+    table().keys.get(&(handle as usize)).map(|keys| keys.binary)
 }
 
 /// All binaries.
@@ -50,18 +77,20 @@ pub fn binaries() -> Vec<&'static Binary> {
 
 /// Forgets a binary and what is in it.
 pub fn remove_binary(handle: *const Binary) {
-    let Some(binary) = binary(handle) else { return };
     let mut table = table();
+    let Some(Keys { binary, hosts, handles, shadows }) = table.keys.remove(&(handle as usize)) else {
+        return;
+    };
     table.binaries.retain(|known| !std::ptr::eq(*known, binary));
-    table.handles.retain(|_, kernel| !std::ptr::eq(kernel.binary, binary));
-    table.kernels.retain(|_, kernels| {
-        kernels.retain(|kernel| !std::ptr::eq(kernel.binary, binary));
-        !kernels.is_empty()
-    });
-    table.variables.retain(|_, variables| {
-        variables.retain(|variable| !std::ptr::eq(variable.binary, binary));
-        !variables.is_empty()
-    });
+    for handle in handles {
+        table.handles.remove(&handle);
+    }
+    for host in hosts {
+        forget(&mut table.kernels, host, |kernel| !std::ptr::eq(kernel.binary, binary));
+    }
+    for shadow in shadows {
+        forget(&mut table.variables, shadow, |variable| !std::ptr::eq(variable.binary, binary));
+    }
     drop(table);
     binary.remove();
 }
@@ -75,9 +104,14 @@ pub unsafe fn add_kernel(handle: *const Binary, host: *const c_void, name: *cons
     // SAFETY: the caller's promise.
     let name = unsafe { owned(name) };
     let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(binary, name)));
+    let own = std::ptr::from_ref(kernel) as usize;
     let mut table = table();
     table.kernels.entry(host as usize).or_default().push(kernel);
-    table.handles.insert(std::ptr::from_ref(kernel) as usize, kernel);
+    table.handles.insert(own, kernel);
+    if let Some(keys) = table.keys.get_mut(&(handle as usize)) {
+        keys.hosts.push(host as usize);
+        keys.handles.push(own);
+    }
 }
 
 /// The kernel with this host function, or with this handle.
@@ -95,7 +129,11 @@ pub unsafe fn add_variable(handle: *const Binary, shadow: *const c_void, name: *
     let Some(binary) = binary(handle) else { return };
     // SAFETY: the caller's promise.
     let name = unsafe { owned(name) };
-    table().variables.entry(shadow as usize).or_default().push(Variable { binary, name });
+    let mut table = table();
+    table.variables.entry(shadow as usize).or_default().push(Variable { binary, name });
+    if let Some(keys) = table.keys.get_mut(&(handle as usize)) {
+        keys.shadows.push(shadow as usize);
+    }
 }
 
 /// Notes a managed variable of a binary.

@@ -1,0 +1,67 @@
+//! What a module is loaded for, so that a refusal can name it.
+//!
+//! The runtime loads a module with the first kernel of it that the program asks for. The program knows that kernel's name, and not
+//! what its module is.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char};
+
+use cpp_demangle::Symbol;
+
+/// A name of a template can be pages long.
+const LONGEST: usize = 160;
+
+thread_local! {
+    static KERNEL: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// For Bugaroo's runtime: until the next call, this thread loads modules for the sake of this kernel, or, with null, for
+/// none in particular.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bugaroo_wanted_kernel(name: *const c_char) {
+    // SAFETY: the caller's promise.
+    let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
+    // A thread that ends has no such place any more, and loads nothing.
+    let _ = KERNEL.try_with(|kernel| kernel.replace(name));
+}
+
+/// The module, in the words for a refusal.
+pub fn module() -> String {
+    let kernel = KERNEL.try_with(|kernel| kernel.borrow().clone()).ok().flatten();
+    kernel.map_or_else(
+        || "a module".to_owned(),
+        |name| format!("the module of the kernel `{}`", readable(&name)),
+    )
+}
+
+fn readable(name: &str) -> String {
+    let symbol = Symbol::new(name).ok().and_then(|symbol| symbol.demangle().ok());
+    let whole = symbol.unwrap_or_else(|| name.to_owned());
+    match whole.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bugaroo_wanted_kernel, module};
+
+    #[test]
+    fn the_kernel_is_named_for_as_long_as_it_is_wanted() {
+        assert_eq!(module(), "a module");
+        // SAFETY: C strings, and null.
+        unsafe { bugaroo_wanted_kernel(c"_ZN2at6native4fillEf".as_ptr()) };
+        assert_eq!(module(), "the module of the kernel `at::native::fill(float)`");
+        let long = std::ffi::CString::new("k".repeat(1000)).expect("no NUL");
+        // SAFETY: as above.
+        unsafe { bugaroo_wanted_kernel(long.as_ptr()) };
+        assert!(module().len() < 200 && module().ends_with("…`"), "{}", module());
+        // SAFETY: as above.
+        unsafe { bugaroo_wanted_kernel(std::ptr::null()) };
+        assert_eq!(module(), "a module");
+    }
+}
