@@ -217,13 +217,14 @@ impl<'o> Lookup<'o> {
         read: &impl Fn(&Level, [u64; 3]) -> Result<[u8; 16], E>,
     ) -> Result<Texel, E> {
         let mut sums = [0.0; 4];
+        let parts = spot.along.map(|between| {
+            let second = f64::from(between.weight) * (1.0 / STEPS);
+            [1.0 - second, second]
+        });
         for corner in 0..1 << self.object.shape.dimensions() {
-            let second = std::array::from_fn(|at| corner >> at & 1 != 0);
-            let mut weight = 1.0;
-            for (between, second) in spot.along.iter().zip(second) {
-                let part = f64::from(between.weight) / STEPS;
-                weight *= if second { part } else { 1.0 - part };
-            }
+            let second: [bool; 3] = std::array::from_fn(|at| corner >> at & 1 != 0);
+            let weight: f64 =
+                parts.iter().zip(second).map(|(part, second)| part[usize::from(second)]).product();
             if weight == 0.0 {
                 continue;
             }
@@ -234,7 +235,7 @@ impl<'o> Lookup<'o> {
                 }
                 None => self.outside().map(|bits| f32::from_bits(bits).into()),
             };
-            for (sum, value) in sums.iter_mut().zip(values) {
+            for (sum, value) in sums.iter_mut().zip(values).take(self.object.format.count.into()) {
                 *sum += weight * value;
             }
         }

@@ -38,17 +38,24 @@ pub fn scaled(coordinate: f32, extent: u64, normalized: bool, mode: AddressMode)
     if within < extent as f64 { within } else { both - within }
 }
 
+/// The largest whole number that is no larger, for what [`scaled`] gives: without a call, which `f64::floor` is on older
+/// processors.
+fn floor(at: f64) -> i64 {
+    let whole = at as i64;
+    whole - i64::from(whole as f64 > at)
+}
+
 /// The nearest texel.
 pub fn nearest(at: f64) -> Between {
-    Between { first: at.floor() as i64, weight: 0 }
+    Between { first: floor(at), weight: 0 }
 }
 
 /// The texels to filter between. The guide says that a weight has 8 bits of fraction, not how it is rounded: here to the nearest.
 pub fn linear(at: f64) -> Between {
     let before = at - 0.5;
-    let first = before.floor();
-    let weight = ((before - first) * STEPS).round() as u32;
-    Between { first: first as i64, weight }
+    let first = floor(before);
+    let weight = ((before - first as f64) * STEPS + 0.5) as u32;
+    Between { first, weight }
 }
 
 /// The texel that stands for number `index`; None for the border.
