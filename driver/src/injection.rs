@@ -1,9 +1,8 @@
-//! What the orders want done to kernels: instrumentation at the load of a module, and the launch state
-//! before each launch.
+//! What the orders want done to kernels: instrumentation at the load of a module, and the launch state before each launch.
 //!
-//! One instrumented module serves every configuration. Probability, seed, spaces, kernels and fence
-//! sites are data: a flags table that is written once, before a module's first launch, and the state that
-//! each launch reads. Kernels that the orders do not name run the same code with probability 0.
+//! One instrumented module serves every configuration. Probability, seed, spaces, kernels and fence sites are data: a flags table
+//! that is written once, before a module's first launch, and the state that each launch reads. Kernels that the orders do not
+//! name run the same code with probability 0.
 //!
 //! Model `store-buffer` needs no instrumentation on the virtual GPU, which simulates the buffers itself
 //! ([`crate::native`]) unless the orders ask for the handlers.
