@@ -25,7 +25,7 @@ struct Library {
     bind: &'static str,
 }
 
-const LIBRARIES: [Library; 4] = [
+const LIBRARIES: [Library; 5] = [
     Library {
         name: "libcudart.so",
         versions: &[13, 12],
@@ -39,6 +39,14 @@ const LIBRARIES: [Library; 4] = [
         versions: &[13, 12],
         names: "libcublas.names",
         exports: "cublas*",
+        implementation: "bugaroo_libraries",
+        bind: "bugaroo_libraries_bind",
+    },
+    Library {
+        name: "libcublasLt.so",
+        versions: &[13, 12],
+        names: "libcublasLt.names",
+        exports: "cublasLt*",
         implementation: "bugaroo_libraries",
         bind: "bugaroo_libraries_bind",
     },

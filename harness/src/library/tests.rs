@@ -54,8 +54,15 @@ fn the_runtime_is_shown_where_it_stands_beside_the_driver() {
         fs::read_to_string(format!("{shown}/runtime/libbugaroo_libraries.so")).unwrap(),
         "the libraries"
     );
-    for name in ["libcudart.so.12", "libcudart.so.13", "libcublas.so.12", "libcublas.so.13", "libcufft.so.12"]
-    {
+    for name in [
+        "libcudart.so.12",
+        "libcudart.so.13",
+        "libcublas.so.12",
+        "libcublas.so.13",
+        "libcublasLt.so.13",
+        "libcufft.so.12",
+        "libcurand.so.10",
+    ] {
         assert_eq!(&fs::read(format!("{shown}/runtime/{name}")).unwrap()[..4], b"\x7fELF");
     }
 }

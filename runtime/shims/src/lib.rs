@@ -25,9 +25,11 @@ macro_rules! shim {
 pub const SHIMS: [Shim; 2] = [shim!("libcudart.so.13"), shim!("libcudart.so.12")];
 
 /// Those of NVIDIA's libraries of functions, which jump into [`LIBRARIES`].
-pub const LIBRARY_SHIMS: [Shim; 5] = [
+pub const LIBRARY_SHIMS: [Shim; 7] = [
     shim!("libcublas.so.13"),
     shim!("libcublas.so.12"),
+    shim!("libcublasLt.so.13"),
+    shim!("libcublasLt.so.12"),
     shim!("libcufft.so.12"),
     shim!("libcufft.so.11"),
     shim!("libcurand.so.10"),
