@@ -58,6 +58,24 @@ impl<T: Plain> Value<T> {
     }
 }
 
+/// A scalar on the device, or one that is read now.
+///
+/// # Errors
+/// `CUBLAS_STATUS_INVALID_VALUE` for null.
+///
+/// # Safety
+/// If it is not on the device, `pointer` is null or points to a value.
+pub unsafe fn value<T: Plain>(on_device: bool, pointer: *const T) -> Outcome<Value<T>> {
+    if pointer.is_null() {
+        Err(Status::INVALID_VALUE)
+    } else if on_device {
+        Ok(Value::There(pointer as u64))
+    } else {
+        // SAFETY: not null, and the caller vouches for the rest.
+        Ok(Value::Known(unsafe { pointer.read_unaligned() }))
+    }
+}
+
 impl Call<'_> {
     /// Whether pointers to scalars are the device's.
     pub fn on_device(&self) -> bool {
@@ -72,14 +90,20 @@ impl Call<'_> {
     /// # Safety
     /// In the host's mode, `pointer` is null or points to a value.
     pub unsafe fn scalar<T: Plain>(&self, pointer: *const T) -> Outcome<Value<T>> {
-        if pointer.is_null() {
-            Err(Status::INVALID_VALUE)
-        } else if self.settings.on_device {
-            Ok(Value::There(pointer as u64))
-        } else {
-            // SAFETY: not null, and the caller vouches for the rest.
-            Ok(Value::Known(unsafe { pointer.read_unaligned() }))
-        }
+        // SAFETY: the caller's promise.
+        unsafe { value(self.settings.on_device, pointer) }
+    }
+
+    /// Hands work over to a stream that the call names.
+    ///
+    /// # Errors
+    /// As the driver has it.
+    pub fn submit_to(
+        &self,
+        stream: driver::Stream,
+        work: impl Fn(&Memory<'_>) -> driver::Outcome + Send + 'static,
+    ) -> Outcome {
+        Ok(work::submit(self.name, stream, work)?)
     }
 
     /// Hands work over to the handle's stream.

@@ -129,13 +129,17 @@ unsafe fn factors(
     })
 }
 
-fn converted<F: Copy, T>(matrix: Matrix<F>, to: impl Fn(F) -> T) -> Matrix<T> {
+/// With each value in another type.
+pub fn converted<F: Copy, T>(matrix: Matrix<F>, to: impl Fn(F) -> T) -> Matrix<T> {
     let data = matrix.data.into_iter().map(to).collect();
     Matrix { rows: matrix.rows, columns: matrix.columns, data }
 }
 
 /// A matrix in 32 bits.
-fn single(memory: &Memory<'_>, place: Place, element: Element) -> driver::Outcome<Matrix<f32>> {
+///
+/// # Errors
+/// As [`Memory::rows`].
+pub fn single(memory: &Memory<'_>, place: Place, element: Element) -> driver::Outcome<Matrix<f32>> {
     Ok(match element {
         Element::F16 => converted(place.read(memory)?, f16::to_f32),
         Element::Bf16 => converted(place.read(memory)?, bf16::to_f32),

@@ -67,7 +67,11 @@ unsafe fn put<T>(place: *mut T, value: T) -> Outcome {
     Ok(())
 }
 
-unsafe extern "C" fn create(place: *mut Handle) -> c_int {
+/// Makes a handle.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn create(place: *mut Handle) -> c_int {
     anytime("cublasCreate", || {
         if place.is_null() {
             return Err(Status::INVALID_VALUE);
@@ -85,7 +89,7 @@ unsafe extern "C" fn create(place: *mut Handle) -> c_int {
 }
 
 /// Destroys a handle. NVIDIA's waits for the device, as it frees memory.
-extern "C" fn destroy(handle: Handle) -> c_int {
+pub extern "C" fn destroy(handle: Handle) -> c_int {
     anytime("cublasDestroy", || {
         handles().live.remove(&(handle as usize)).ok_or(Status::NOT_INITIALIZED)?;
         driver::ready()?;
@@ -172,7 +176,10 @@ unsafe extern "C" fn version(_handle: Handle, place: *mut c_int) -> c_int {
 }
 
 /// `libraryPropertyType`: 0 the major number, 1 the minor one, 2 the patch.
-unsafe extern "C" fn property(kind: c_int, place: *mut c_int) -> c_int {
+///
+/// # Safety
+/// `place` is null or points to a place for a number.
+pub unsafe extern "C" fn property(kind: c_int, place: *mut c_int) -> c_int {
     anytime("cublasGetProperty", || {
         let kind = usize::try_from(kind).map_err(|_| Status::INVALID_VALUE)?;
         // SAFETY: the caller's promise.

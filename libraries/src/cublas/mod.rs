@@ -1,4 +1,4 @@
-//! cuBLAS (NVIDIA, "cuBLAS", CUDA 13.0): levels 1 to 3, batches, and products of mixed types.
+//! cuBLAS (NVIDIA, "cuBLAS", CUDA 13.0): levels 1 to 3, batches, products of mixed types, and cuBLASLt ([`lt`]).
 //!
 //! Functions are generic over the type of number and of counts: the names with `_64` take counts of 64 bits. Arguments are
 //! checked as the documentation says; the arithmetic is in [`crate::blas`]. Scalars are read when the call is made or when its
@@ -15,6 +15,7 @@ mod handle;
 mod level1;
 mod level2;
 mod level3;
+mod lt;
 mod number;
 mod operand;
 mod status;
@@ -32,6 +33,9 @@ pub static FUNCTIONS: &[Functions] = &[
     level1::PLAIN,
     level2::FUNCTIONS,
     level3::FUNCTIONS,
+    lt::FUNCTIONS[0],
+    lt::FUNCTIONS[1],
+    lt::FUNCTIONS[2],
     status::FUNCTIONS,
     updates::FUNCTIONS,
 ];

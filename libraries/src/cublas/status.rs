@@ -59,11 +59,13 @@ fn known(status: c_int) -> Option<&'static (c_int, &'static CStr, &'static CStr)
     STATUSES.iter().find(|(number, ..)| *number == status)
 }
 
-extern "C" fn name(status: c_int) -> *const c_char {
+/// The name of a status.
+pub extern "C" fn name(status: c_int) -> *const c_char {
     known(status).map_or(c"<unknown>", |(_, name, _)| name).as_ptr()
 }
 
-extern "C" fn text(status: c_int) -> *const c_char {
+/// What is said about one.
+pub extern "C" fn text(status: c_int) -> *const c_char {
     known(status).map_or(c"<unknown>", |(.., text)| text).as_ptr()
 }
 
