@@ -11,14 +11,24 @@ use std::ffi::{c_char, c_int, c_void};
 
 use libc::{RTLD_DEFAULT, dlsym};
 
+/// A `PyObject *`.
+type Object = *mut c_void;
+
+type Asks = unsafe extern "C" fn() -> c_int;
+type Releases = unsafe extern "C" fn(c_int);
+type Imports = unsafe extern "C" fn(*const c_char) -> Object;
+type Calls = unsafe extern "C" fn(Object, *const c_char, *const c_char, ...) -> Object;
+type Clears = unsafe extern "C" fn();
+type Drops = unsafe extern "C" fn(Object);
+
 /// The interpreter's functions (Python/C API, "Initialization, Finalization, and Threads"; "Importing Modules"; "Call Protocol").
 struct Python {
-    ensure: unsafe extern "C" fn() -> c_int,
-    release: unsafe extern "C" fn(c_int),
-    import: unsafe extern "C" fn(*const c_char) -> *mut c_void,
-    call: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, ...) -> *mut c_void,
-    clear: unsafe extern "C" fn(),
-    drop: unsafe extern "C" fn(*mut c_void),
+    ensure: Asks,
+    release: Releases,
+    import: Imports,
+    call: Calls,
+    clear: Clears,
+    drop: Drops,
 }
 
 impl Python {
@@ -30,17 +40,17 @@ impl Python {
                 let place = dlsym(RTLD_DEFAULT, name.as_ptr());
                 (!place.is_null()).then_some(place)
             };
-            let runs: unsafe extern "C" fn() -> c_int = std::mem::transmute(found(c"Py_IsInitialized")?);
+            let runs = std::mem::transmute::<Object, Asks>(found(c"Py_IsInitialized")?);
             if runs() == 0 {
                 return None;
             }
             Some(Self {
-                ensure: std::mem::transmute::<*mut c_void, _>(found(c"PyGILState_Ensure")?),
-                release: std::mem::transmute::<*mut c_void, _>(found(c"PyGILState_Release")?),
-                import: std::mem::transmute::<*mut c_void, _>(found(c"PyImport_ImportModule")?),
-                call: std::mem::transmute::<*mut c_void, _>(found(c"PyObject_CallMethod")?),
-                clear: std::mem::transmute::<*mut c_void, _>(found(c"PyErr_Clear")?),
-                drop: std::mem::transmute::<*mut c_void, _>(found(c"Py_DecRef")?),
+                ensure: std::mem::transmute::<Object, Asks>(found(c"PyGILState_Ensure")?),
+                release: std::mem::transmute::<Object, Releases>(found(c"PyGILState_Release")?),
+                import: std::mem::transmute::<Object, Imports>(found(c"PyImport_ImportModule")?),
+                call: std::mem::transmute::<Object, Calls>(found(c"PyObject_CallMethod")?),
+                clear: std::mem::transmute::<Object, Clears>(found(c"PyErr_Clear")?),
+                drop: std::mem::transmute::<Object, Drops>(found(c"Py_DecRef")?),
             })
         }
     }
