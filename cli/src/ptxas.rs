@@ -91,10 +91,11 @@ fn asked(words: &[OsString]) -> Result<Asked, Error> {
             to = words.next().map(PathBuf::from);
         } else if let Some(path) = text.strip_prefix("--output-file=").or_else(|| text.strip_prefix("-o=")) {
             to = Some(path.into());
-        } else if Path::new(word).extension() == Some(OsStr::new("ptx")) && !text.starts_with('-') {
-            if let Some(first) = from.replace(PathBuf::from(word)) {
-                return Err(Error::Inputs(first, word.into()));
-            }
+        } else if Path::new(word).extension() == Some(OsStr::new("ptx"))
+            && !text.starts_with('-')
+            && let Some(first) = from.replace(PathBuf::from(word))
+        {
+            return Err(Error::Inputs(first, word.into()));
         }
     }
     Ok(Asked::Copy { from: from.ok_or(Error::NoInput)?, to: to.ok_or(Error::NoOutput)? })
