@@ -56,6 +56,11 @@ pub fn missing(subject: &Subject, fence: &Fence, confidence: f64) -> Missing {
     }
 }
 
+/// What CUDA's fences are in Python: `numba.cuda` has functions of its own, Triton has orders of atomics and a barrier.
+const IN_PYTHON: &str = "the source is Python: with numba, __threadfence() and __threadfence_block() are cuda.threadfence() and \
+    cuda.threadfence_block(); Triton has none, there an atomic with sem=\"release\", \"acquire\" or \"acq_rel\" (the default) orders \
+    what its program has accessed before or accesses later, across tl.debug_barrier()";
+
 /// What the answer cannot know, in words for the user.
 pub fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
     let mut caveats = Vec::new();
@@ -78,6 +83,10 @@ pub fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
              __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too"
                 .to_owned(),
         );
+    }
+    let mut sources = report.missing.iter().filter_map(|fence| fence.source.as_ref());
+    if sources.any(|source| source.file.ends_with(".py")) {
+        caveats.push(IN_PYTHON.to_owned());
     }
     if report.untold > 0 {
         caveats.push(format!(

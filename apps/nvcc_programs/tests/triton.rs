@@ -92,6 +92,24 @@ fn races_name_the_lines_of_the_script() {
 }
 
 #[test]
+fn bisect_names_the_line_and_what_its_fence_is_in_python() {
+    let Some(python) = triton() else { return };
+    let (code, report, said) = found(
+        &python,
+        &["bisect", "--model", "store-buffer", "--trials", "40"],
+        "planted.py",
+        &["lock_relaxed"],
+    );
+    assert_eq!(code, Some(1), "{said}");
+    let sum = lines("planted.py", "tl.store(place, tl.load(place) + part)")[0];
+    let missing = report["missing"].as_array().unwrap_or_else(|| panic!("{report:#}"));
+    assert!(missing.iter().any(|fence| fence["source"]["line"] == sum), "{report:#}");
+    let caveats = report["caveats"].as_array().unwrap_or_else(|| panic!("{report:#}"));
+    let tells = |caveat: &Value| caveat.as_str().is_some_and(|text| text.contains("sem=\"release\""));
+    assert!(caveats.iter().any(tells), "{report:#}");
+}
+
+#[test]
 fn records_are_the_same_with_a_process_each() {
     let Some(python) = triton() else { return };
     let command = ["run", "--pw", "0.75", "--trials", "12"];
