@@ -72,6 +72,7 @@ pub mod memory;
 pub mod mipmap;
 pub mod missing;
 pub mod module;
+mod names;
 mod native;
 pub mod notices;
 mod nvjitlink;

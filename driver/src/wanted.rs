@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 
-use cpp_demangle::Symbol;
+use crate::names::demangled;
 
 /// A name of a template can be pages long.
 const LONGEST: usize = 160;
@@ -38,8 +38,7 @@ pub fn module() -> String {
 }
 
 fn readable(name: &str) -> String {
-    let symbol = Symbol::new(name).ok().and_then(|symbol| symbol.demangle().ok());
-    let whole = symbol.unwrap_or_else(|| name.to_owned());
+    let whole = demangled(name);
     match whole.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &whole[..end]),
         None => whole,

@@ -7,8 +7,9 @@ use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{hirace, scord};
 use bugaroo_protocol::{Named, RaceSettings, ScordLayout, Space, Span, WatchSettings};
 use bugaroo_simulator::Program;
-use cpp_demangle::Symbol;
 use regex::Regex;
+
+use crate::names::demangled;
 
 /// How HiRace looks.
 pub fn of_hirace(settings: &RaceSettings) -> hirace::Settings {
@@ -153,12 +154,6 @@ impl Watching {
     pub fn take_met(&mut self) -> Vec<Named> {
         std::mem::take(&mut self.met)
     }
-}
-
-/// The name in C++, as it is where it is no mangled one.
-fn demangled(name: &str) -> String {
-    let symbol = Symbol::new(name).ok().filter(|_| name.starts_with("_Z"));
-    symbol.and_then(|symbol| symbol.demangle().ok()).unwrap_or_else(|| name.to_owned())
 }
 
 /// Whether a variable of the PTX is meant: by its name there, by that in C++, or by the last part of that.

@@ -109,33 +109,25 @@ macro_rules! dots {
 }
 dots! { dot "dot" false dotu "dotu" false dotc "dotc" true }
 
-unsafe extern "C" fn nrm2<T: Scalar, I: Int>(
-    handle: Handle,
-    n: I,
-    x: u64,
-    step: I,
-    place: *mut T::Real,
-) -> c_int {
-    call(handle, &format!("cublas{}nrm2", T::REAL), |call| {
-        let x = forward(x, n, step);
-        // SAFETY: the caller's promise.
-        unsafe { call.result(place, move |memory| Ok(vector::nrm2(&x.read::<T>(memory)?))) }
-    })
+/// A real number of a vector.
+macro_rules! sizes {
+    ($($function:ident)*) => {$(
+        unsafe extern "C" fn $function<T: Scalar, I: Int>(
+            handle: Handle,
+            n: I,
+            x: u64,
+            step: I,
+            place: *mut T::Real,
+        ) -> c_int {
+            call(handle, &format!("cublas{}{}", T::REAL, stringify!($function)), |call| {
+                let x = forward(x, n, step);
+                // SAFETY: the caller's promise.
+                unsafe { call.result(place, move |memory| Ok(vector::$function(&x.read::<T>(memory)?))) }
+            })
+        }
+    )*};
 }
-
-unsafe extern "C" fn asum<T: Scalar, I: Int>(
-    handle: Handle,
-    n: I,
-    x: u64,
-    step: I,
-    place: *mut T::Real,
-) -> c_int {
-    call(handle, &format!("cublas{}asum", T::REAL), |call| {
-        let x = forward(x, n, step);
-        // SAFETY: the caller's promise.
-        unsafe { call.result(place, move |memory| Ok(vector::asum(&x.read::<T>(memory)?))) }
-    })
-}
+sizes! { nrm2 asum }
 
 /// Finds the place of the largest value, or of the smallest.
 ///
