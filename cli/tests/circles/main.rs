@@ -1,0 +1,197 @@
+//! No circle of files inside a crate: a file that imports another one, directly or on the way, is not imported by that.
+//!
+//! Where the files of a crate import each other in a circle, none can be read, tested or moved without all the others. Crates that
+//! are free of circles stay so. For the others [`IN_CIRCLES`] says how many files stand in one, and that number may only fall.
+//!
+//! What counts is said in [`imports`]; tests, which may import anything, do not.
+
+mod imports;
+mod tokens;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use imports::{Crate, Module};
+
+/// Crates with circles, and how many of their files stand in one. Whoever takes files out of a circle writes the smaller number.
+const IN_CIRCLES: &[(&str, usize)] = &[
+    ("ptx", 7),
+    ("semantics", 7),
+    ("detectors", 29),
+    ("barriers", 33),
+    ("protocol", 6),
+    ("harness", 49),
+    ("cli", 18),
+    ("device-handlers", 4),
+    ("injector", 48),
+    ("apps/evaluation", 2),
+    ("litmus", 9),
+    ("simulator", 98),
+    ("driver", 91),
+    ("runtime", 31),
+    ("runtime/preload", 2),
+    ("libraries", 28),
+    ("bisect", 13),
+    ("nightly", 21),
+];
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is a folder of the workspace")
+}
+
+/// The folders of the workspace's crates, as `Cargo.toml` lists them.
+fn members() -> Vec<String> {
+    let manifest = fs::read_to_string(workspace().join("Cargo.toml")).expect("the workspace's manifest");
+    let (_, list) = manifest.split_once("members = [").expect("a list of crates");
+    let (list, _) = list.split_once(']').expect("the list's end");
+    let names = list.split(',').map(|name| name.trim().trim_matches('"'));
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The files under a folder.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.expect("an entry of a folder").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The source of a crate.
+fn read(member: &str) -> Crate {
+    let source = workspace().join(member).join("src");
+    let mut found = Vec::new();
+    files(&source, &mut found);
+    let texts = found.iter().map(|path| {
+        let name =
+            path.strip_prefix(&source).expect("found under the folder").to_str().expect("a name in UTF-8");
+        (name.to_owned(), fs::read_to_string(path).expect("a source file"))
+    });
+    Crate::new(texts)
+}
+
+/// What a file imports on the way, too.
+fn reached<'a>(from: &'a Module, imports: &'a BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<&'a Module> {
+    let mut reached = BTreeSet::new();
+    let mut next = vec![from];
+    while let Some(module) = next.pop() {
+        next.extend(imports.get(module).into_iter().flatten().filter(|import| reached.insert(*import)));
+    }
+    reached
+}
+
+/// The circles among files, the largest first, each with its files in order.
+fn circles(imports: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<Module>> {
+    let reached: BTreeMap<_, _> = imports.keys().map(|module| (module, reached(module, imports))).collect();
+    let mut circles: Vec<Vec<Module>> = Vec::new();
+    for (module, to) in reached.iter().filter(|(module, to)| to.contains(*module)) {
+        if circles.iter().any(|circle| circle.contains(*module)) {
+            continue;
+        }
+        let back = |other: &&&Module| reached.get(**other).is_some_and(|back| back.contains(*module));
+        circles.push(to.iter().filter(back).map(|other| (*other).clone()).collect());
+    }
+    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+    circles
+}
+
+#[test]
+fn no_circle_of_files_comes_in() {
+    let mut wrong = String::new();
+    for member in members() {
+        let imports = read(&member).imports();
+        let found = circles(&imports);
+        let count = found.iter().map(Vec::len).sum::<usize>();
+        let allowed = IN_CIRCLES.iter().find(|(name, _)| *name == member).map_or(0, |(_, count)| *count);
+        if count == allowed {
+            continue;
+        }
+        wrong += &format!("{member}: {count} files stand in circles, and {allowed} may (IN_CIRCLES)\n");
+        if count < allowed {
+            wrong += "  write the smaller number, so that it stays\n";
+            continue;
+        }
+        for circle in found {
+            for file in &circle {
+                let inside = imports[file].iter().filter(|import| circle.contains(import));
+                let inside: Vec<_> = inside.map(Module::to_string).collect();
+                wrong += &format!("  {file} imports {}\n", inside.join(", "));
+            }
+            wrong += "\n";
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    let unknown: Vec<_> =
+        IN_CIRCLES.iter().filter(|(name, _)| !members().contains(&(*name).to_owned())).collect();
+    assert!(unknown.is_empty(), "no crates of the workspace: {unknown:?}");
+}
+
+/// The circles of a crate that is written down here.
+fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+    let texts = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let found = circles(&Crate::new(texts).imports());
+    found.iter().map(|circle| circle.iter().map(Module::to_string).collect()).collect()
+}
+
+#[test]
+fn imports_of_every_form_are_seen() {
+    let uses = ["use crate::b::B;", "use super::b;", "use crate::{b::{self, B}};", "use super::{c, b as d};"];
+    let paths = [
+        "fn f() { crate::b::g() }",
+        "fn f(b: super::b::B) {}",
+        "macro_rules! m { () => { $crate::b::g() } }",
+    ];
+    for text in uses.into_iter().chain(paths) {
+        let found = of(&[
+            ("lib.rs", "mod a; mod b; mod c;"),
+            ("a.rs", text),
+            ("b.rs", "use crate::a;"),
+            ("c.rs", ""),
+        ]);
+        assert_eq!(found, [["a", "b"]], "{text}");
+    }
+    let through = of(&[
+        ("lib.rs", ""),
+        ("a.rs", "use crate::b; fn f() { b::c::g() }"),
+        ("b/mod.rs", "mod c;"),
+        ("b/c.rs", "use crate::a::f;"),
+    ]);
+    assert_eq!(through, [["a", "b::c"]]);
+    let up = of(&[
+        ("lib.rs", ""),
+        ("a/mod.rs", "mod b; use b::B; pub struct A;"),
+        ("a/b.rs", "use super::A; pub struct B;"),
+    ]);
+    assert_eq!(up, [["a", "a::b"]]);
+}
+
+#[test]
+fn what_is_no_import_is_not_seen() {
+    let harmless = [
+        "// use crate::a;",
+        "/* use crate::a; /* nested */ use crate::a; */",
+        r##"const TEXT: &str = "use crate::a;"; const RAW: &str = r#"crate::a::f()" crate::a::f()"#;"##,
+        "#[cfg(test)] mod tests { use crate::a; }",
+        "#[cfg(test)] use crate::a;",
+        "mod inner { fn g() { super::h() } } fn h<'a>(c: char) -> bool { c == '\"' || c == 'a' }",
+        "pub(in crate::b) fn h() {}",
+        "fn f(a: other::a::B) { a::g(); other::crate_a::a() }",
+    ];
+    for text in harmless {
+        let found = of(&[("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b;"), ("b.rs", text)]);
+        assert!(found.is_empty(), "{text}: {found:?}");
+    }
+    let tests = of(&[
+        ("lib.rs", ""),
+        ("a.rs", "#[cfg(test)] mod tests; #[cfg(test)] mod support; use crate::b;"),
+        ("a/tests.rs", "use super::support;"),
+        ("a/support.rs", "use super::tests; use super::*;"),
+        ("b.rs", ""),
+    ]);
+    assert!(tests.is_empty(), "{tests:?}");
+}
