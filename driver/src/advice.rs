@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
 
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, LOCATION_DEVICE, LOCATION_HOST};
 use bugaroo_simulator::AllocationKind;
 
 use crate::entry::{not_null, with_context, write};
@@ -11,7 +12,7 @@ use crate::error::{Outcome, Status};
 use crate::primary::check_device;
 use crate::state::Driver;
 use crate::stream::with_stream;
-use crate::types::{CUdevice, CUdeviceptr, CUmemLocation, CUstream, LOCATION_DEVICE, LOCATION_HOST};
+use crate::submit::twin;
 
 /// `CU_DEVICE_CPU`, the host where a device's number is asked for.
 const CPU: c_int = -1;
@@ -207,106 +208,116 @@ fn prefetch(
     })
 }
 
-/// Prefetches a range to a device, or to the host (-1).
-pub extern "C" fn cuMemPrefetchAsync(
-    address: CUdeviceptr,
-    bytes: usize,
-    device: CUdevice,
-    stream: CUstream,
-) -> Status {
-    prefetch("cuMemPrefetchAsync", [(address, bytes, Home::of_device(device))].into_iter(), stream)
-}
-
-/// Prefetches a range.
-pub extern "C" fn cuMemPrefetchAsync_v2(
-    address: CUdeviceptr,
-    bytes: usize,
-    location: CUmemLocation,
-    flags: c_uint,
-    stream: CUstream,
-) -> Status {
-    let home = if flags == 0 { Home::of(location) } else { Err(Status::InvalidValue) };
-    prefetch("cuMemPrefetchAsync_v2", [(address, bytes, home)].into_iter(), stream)
-}
-
-/// Prefetches several ranges, each to the location that its number, or the last before it, was given with.
-///
-/// # Safety
-/// The arrays have as many items as their counts say.
-#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
-    addresses: *const CUdeviceptr,
-    sizes: *const usize,
-    count: usize,
-    locations: *const CUmemLocation,
-    starts: *const usize,
-    locations_count: usize,
-    flags: u64,
-    stream: CUstream,
-) -> Status {
-    let nothing = count == 0 || locations_count == 0 || locations_count > count || flags != 0;
-    let null = addresses.is_null() || sizes.is_null() || locations.is_null() || starts.is_null();
-    if nothing || null {
-        return with_stream("cuMemPrefetchBatchAsync", stream, |_, _| Err(Status::InvalidValue));
+twin! { cuMemPrefetchAsync_ptsz =
+    /// Prefetches a range to a device, or to the host (-1).
+    pub extern "C" fn cuMemPrefetchAsync(
+        address: CUdeviceptr,
+        bytes: usize,
+        device: CUdevice,
+        stream: CUstream,
+    ) -> Status {
+        prefetch("cuMemPrefetchAsync", [(address, bytes, Home::of_device(device))].into_iter(), stream)
     }
-    let range = |index: usize| {
-        // SAFETY: the caller's promise, for all of them.
-        unsafe {
-            let begun = |place: &usize| starts.add(*place).read_unaligned() <= index;
-            let location = (0..locations_count).rev().find(begun);
-            let home = location.ok_or(Status::InvalidValue);
-            let home = home.and_then(|place| Home::of(locations.add(place).read_unaligned()));
-            (addresses.add(index).read_unaligned(), sizes.add(index).read_unaligned(), home)
-        }
-    };
-    prefetch("cuMemPrefetchBatchAsync", (0..count).map(range), stream)
 }
 
-/// Discards ranges of managed memory: what they hold is undefined from then on, for which what they hold is as good as
-/// anything.
-///
-/// # Safety
-/// The arrays have `count` items.
-pub unsafe extern "C" fn cuMemDiscardBatchAsync(
-    addresses: *const CUdeviceptr,
-    sizes: *const usize,
-    count: usize,
-    flags: u64,
-    stream: CUstream,
-) -> Status {
-    with_stream("cuMemDiscardBatchAsync", stream, |driver, _| {
-        not_null(addresses)?;
-        not_null(sizes)?;
-        if count == 0 || flags != 0 {
-            return Err(Status::InvalidValue);
+twin! { cuMemPrefetchAsync_v2_ptsz =
+    /// Prefetches a range.
+    pub extern "C" fn cuMemPrefetchAsync_v2(
+        address: CUdeviceptr,
+        bytes: usize,
+        location: CUmemLocation,
+        flags: c_uint,
+        stream: CUstream,
+    ) -> Status {
+        let home = if flags == 0 { Home::of(location) } else { Err(Status::InvalidValue) };
+        prefetch("cuMemPrefetchAsync_v2", [(address, bytes, home)].into_iter(), stream)
+    }
+}
+
+twin! { cuMemPrefetchBatchAsync_ptsz =
+    /// Prefetches several ranges, each to the location that its number, or the last before it, was given with.
+    ///
+    /// # Safety
+    /// The arrays have as many items as their counts say.
+    #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+    pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
+        addresses: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        locations: *const CUmemLocation,
+        starts: *const usize,
+        locations_count: usize,
+        flags: u64,
+        stream: CUstream,
+    ) -> Status {
+        let nothing = count == 0 || locations_count == 0 || locations_count > count || flags != 0;
+        let null = addresses.is_null() || sizes.is_null() || locations.is_null() || starts.is_null();
+        if nothing || null {
+            return with_stream("cuMemPrefetchBatchAsync", stream, |_, _| Err(Status::InvalidValue));
         }
-        (0..count).try_for_each(|at| {
-            // SAFETY: the caller's promise, for both.
-            let (address, bytes) =
-                unsafe { (addresses.add(at).read_unaligned(), sizes.add(at).read_unaligned()) };
-            check(driver, address, bytes)
+        let range = |index: usize| {
+            // SAFETY: the caller's promise, for all of them.
+            unsafe {
+                let begun = |place: &usize| starts.add(*place).read_unaligned() <= index;
+                let location = (0..locations_count).rev().find(begun);
+                let home = location.ok_or(Status::InvalidValue);
+                let home = home.and_then(|place| Home::of(locations.add(place).read_unaligned()));
+                (addresses.add(index).read_unaligned(), sizes.add(index).read_unaligned(), home)
+            }
+        };
+        prefetch("cuMemPrefetchBatchAsync", (0..count).map(range), stream)
+    }
+}
+
+twin! { cuMemDiscardBatchAsync_ptsz =
+    /// Discards ranges of managed memory: what they hold is undefined from then on, for which what they hold is as good as
+    /// anything.
+    ///
+    /// # Safety
+    /// The arrays have `count` items.
+    pub unsafe extern "C" fn cuMemDiscardBatchAsync(
+        addresses: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        flags: u64,
+        stream: CUstream,
+    ) -> Status {
+        with_stream("cuMemDiscardBatchAsync", stream, |driver, _| {
+            not_null(addresses)?;
+            not_null(sizes)?;
+            if count == 0 || flags != 0 {
+                return Err(Status::InvalidValue);
+            }
+            (0..count).try_for_each(|at| {
+                // SAFETY: the caller's promise, for both.
+                let (address, bytes) =
+                    unsafe { (addresses.add(at).read_unaligned(), sizes.add(at).read_unaligned()) };
+                check(driver, address, bytes)
+            })
         })
-    })
+    }
 }
 
-/// Discards ranges of managed memory, and prefetches them: as prefetching alone.
-///
-/// # Safety
-/// As [`cuMemPrefetchBatchAsync`].
-#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync(
-    addresses: *const CUdeviceptr,
-    sizes: *const usize,
-    count: usize,
-    locations: *const CUmemLocation,
-    starts: *const usize,
-    locations_count: usize,
-    flags: u64,
-    stream: CUstream,
-) -> Status {
-    // SAFETY: the same contract.
-    unsafe {
-        cuMemPrefetchBatchAsync(addresses, sizes, count, locations, starts, locations_count, flags, stream)
+twin! { cuMemDiscardAndPrefetchBatchAsync_ptsz =
+    /// Discards ranges of managed memory, and prefetches them: as prefetching alone.
+    ///
+    /// # Safety
+    /// As [`cuMemPrefetchBatchAsync`].
+    #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+    pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync(
+        addresses: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        locations: *const CUmemLocation,
+        starts: *const usize,
+        locations_count: usize,
+        flags: u64,
+        stream: CUstream,
+    ) -> Status {
+        // SAFETY: the same contract.
+        unsafe {
+            cuMemPrefetchBatchAsync(addresses, sizes, count, locations, starts, locations_count, flags, stream)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext};
 use bugaroo_simulator::AllocationKind;
 use bugaroo_simulator::texture::{Level, Shape};
 
@@ -10,7 +11,6 @@ use crate::entry::{not_null, synchronising, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
 use crate::transfer::{Place, Side};
-use crate::types::{CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext};
 
 const LAYERED: c_uint = 0x01;
 const CUBEMAP: c_uint = 0x04;

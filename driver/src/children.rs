@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_simulator::{DeviceAction, DeviceWork};
 
 use crate::error::{Outcome, Status};
@@ -15,7 +16,6 @@ use crate::fill::Fill;
 use crate::queue::Ticket;
 use crate::state::Driver;
 use crate::transfer::{Place, Transfer};
-use crate::types::{CUcontext, CUfunction};
 use crate::work::Work;
 
 /// `cudaStreamTailLaunch`

@@ -7,6 +7,7 @@
 
 use std::ffi::{c_int, c_uint};
 
+use bugaroo_cuda_abi::{CUfunction, CUlaunchConfig};
 use bugaroo_simulator::KernelInfo;
 
 use crate::entry::{not_null, with_context, write};
@@ -14,7 +15,6 @@ use crate::error::{Outcome, Status};
 use crate::execute::Together;
 use crate::occupancy::Limits;
 use crate::state::Driver;
-use crate::types::{CUfunction, CUlaunchConfig};
 
 /// Blocks of a cluster that every device can do.
 const PORTABLE: u32 = 8;

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
+
 use crate::entry::{current_context, synchronising, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
-use crate::primary;
 use crate::state::{Broken, Driver};
-use crate::types::{CUcontext, CUdevice, CUevent};
-use crate::{current, pump};
+use crate::{current, primary, pump};
 
 /// Bits that `cuCtxCreate` and the like know.
 const FLAGS_MASK: c_uint = 0xff;
@@ -76,24 +76,13 @@ fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUd
     unsafe { write(place, context) }
 }
 
-/// What [`cuCtxCreate_v4`] takes: `CUctxCreateParams`. Programs pass it zeroed where they want nothing of it.
-#[repr(C)]
-pub struct CtxCreateParams {
-    /// `execAffinityParams`.
-    pub affinity: *const c_void,
-    /// How many of them.
-    pub affinity_count: c_int,
-    /// `cigParams`.
-    pub graphics: *const c_void,
-}
-
 /// Makes a context, current from now on. Execution affinity and sharing with graphics are not supported.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle, `parameters` is null or points to parameters.
 pub unsafe extern "C" fn cuCtxCreate_v4(
     place: *mut CUcontext,
-    parameters: *const CtxCreateParams,
+    parameters: *const CUctxCreateParams,
     flags: c_uint,
     device: CUdevice,
 ) -> Status {

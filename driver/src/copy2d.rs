@@ -2,12 +2,14 @@
 
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUstream, Operand3D};
+
 use crate::copy3d::describe;
 use crate::entry::not_null;
 use crate::error::Status;
 use crate::state::Driver;
+use crate::submit::twin;
 use crate::transfer::submit;
-use crate::types::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUstream, Operand3D};
 
 /// The rectangle as a box of one slice.
 fn as_box(copy: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
@@ -49,29 +51,35 @@ unsafe fn copy_rows(name: &str, copy: *const CUDA_MEMCPY2D, stream: CUstream) ->
     unsafe { submit(name, stream, described) }
 }
 
-/// Copies a rectangle in a stream.
-///
-/// # Safety
-/// `copy` is null or points to a description whose host sides hold the rectangle.
-pub unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_rows("cuMemcpy2DAsync_v2", copy, stream) }
+twin! { cuMemcpy2DAsync_v2_ptsz =
+    /// Copies a rectangle in a stream.
+    ///
+    /// # Safety
+    /// `copy` is null or points to a description whose host sides hold the rectangle.
+    pub unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_rows("cuMemcpy2DAsync_v2", copy, stream) }
+    }
 }
 
-/// Copies a rectangle.
-///
-/// # Safety
-/// As [`cuMemcpy2DAsync_v2`].
-pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_rows("cuMemcpy2D_v2", copy, null_mut()) }
+twin! { cuMemcpy2D_v2_ptds =
+    /// Copies a rectangle.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy2DAsync_v2`].
+    pub unsafe extern "C" fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_rows("cuMemcpy2D_v2", copy, null_mut()) }
+    }
 }
 
-/// Copies a rectangle of any pitch, as [`cuMemcpy2D_v2`] does here anyway.
-///
-/// # Safety
-/// As [`cuMemcpy2DAsync_v2`].
-pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_rows("cuMemcpy2DUnaligned_v2", copy, null_mut()) }
+twin! { cuMemcpy2DUnaligned_v2_ptds =
+    /// Copies a rectangle of any pitch, as [`cuMemcpy2D_v2`] does here anyway.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy2DAsync_v2`].
+    pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_rows("cuMemcpy2DUnaligned_v2", copy, null_mut()) }
+    }
 }

@@ -1,14 +1,16 @@
 //! Copies of boxes (CUDA Driver API, `cuMemcpy3D`), of which rectangles ([`crate::copy2d`]) are a case.
 
+use bugaroo_cuda_abi::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY3D,
+    CUstream, Operand3D,
+};
+
 use crate::array::Part;
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
+use crate::submit::twin;
 use crate::transfer::{Place, Side, Transfer, submit};
-use crate::types::{
-    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY3D,
-    CUstream, Operand3D,
-};
 
 /// Puts one side of a copy of such an extent together.
 fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {
@@ -76,38 +78,46 @@ unsafe fn copy_box(name: &str, copy: *const CUDA_MEMCPY3D, peers: bool, stream: 
     unsafe { submit(name, stream, described) }
 }
 
-/// Copies a box.
-///
-/// # Safety
-/// `copy` is null or points to a description whose host sides hold the box.
-pub unsafe extern "C" fn cuMemcpy3D_v2(copy: *const CUDA_MEMCPY3D) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_box("cuMemcpy3D_v2", copy, false, std::ptr::null_mut()) }
+twin! { cuMemcpy3D_v2_ptds =
+    /// Copies a box.
+    ///
+    /// # Safety
+    /// `copy` is null or points to a description whose host sides hold the box.
+    pub unsafe extern "C" fn cuMemcpy3D_v2(copy: *const CUDA_MEMCPY3D) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3D_v2", copy, false, std::ptr::null_mut()) }
+    }
 }
 
-/// Copies a box in a stream.
-///
-/// # Safety
-/// As [`cuMemcpy3D_v2`].
-pub unsafe extern "C" fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_box("cuMemcpy3DAsync_v2", copy, false, stream) }
+twin! { cuMemcpy3DAsync_v2_ptsz =
+    /// Copies a box in a stream.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy3D_v2`].
+    pub unsafe extern "C" fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3DAsync_v2", copy, false, stream) }
+    }
 }
 
-/// Copies a box between two contexts, which share the device's memory here.
-///
-/// # Safety
-/// As [`cuMemcpy3D_v2`].
-pub unsafe extern "C" fn cuMemcpy3DPeer(copy: *const CUDA_MEMCPY3D) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_box("cuMemcpy3DPeer", copy, true, std::ptr::null_mut()) }
+twin! { cuMemcpy3DPeer_ptds =
+    /// Copies a box between two contexts, which share the device's memory here.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy3D_v2`].
+    pub unsafe extern "C" fn cuMemcpy3DPeer(copy: *const CUDA_MEMCPY3D) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3DPeer", copy, true, std::ptr::null_mut()) }
+    }
 }
 
-/// Copies a box between two contexts, which share the device's memory here, in a stream.
-///
-/// # Safety
-/// As [`cuMemcpy3D_v2`].
-pub unsafe extern "C" fn cuMemcpy3DPeerAsync(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Status {
-    // SAFETY: the same contract.
-    unsafe { copy_box("cuMemcpy3DPeerAsync", copy, true, stream) }
+twin! { cuMemcpy3DPeerAsync_ptsz =
+    /// Copies a box between two contexts, which share the device's memory here, in a stream.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy3D_v2`].
+    pub unsafe extern "C" fn cuMemcpy3DPeerAsync(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3DPeerAsync", copy, true, stream) }
+    }
 }

@@ -3,12 +3,16 @@
 
 use std::ffi::c_ulonglong;
 
+use bugaroo_cuda_abi::{
+    CUDA_MEMCPY3D_BATCH_OP, CUdeviceptr, CUmemcpy3DOperand, CUmemcpyAttributes, CUstream,
+};
+
 use crate::array::Part;
 use crate::entry::{not_null, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
+use crate::submit::twin;
 use crate::transfer::{Side, Transfer, submit};
-use crate::types::{CUDA_MEMCPY3D_BATCH_OP, CUdeviceptr, CUmemcpy3DOperand, CUmemcpyAttributes, CUstream};
 
 /// `STREAM`, `DURING_API_CALL`, `ANY`
 const ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
@@ -46,67 +50,71 @@ unsafe fn check_attributes(
     Ok(())
 }
 
-/// Copies `count` ranges, each between any two addresses.
-///
-/// # Safety
-/// The arrays have as many items as their counts say, and host addresses point to as many bytes.
-#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-pub unsafe extern "C" fn cuMemcpyBatchAsync_v2(
-    to: *const CUdeviceptr,
-    from: *const CUdeviceptr,
-    sizes: *const usize,
-    count: usize,
-    attributes: *const CUmemcpyAttributes,
-    starts: *const usize,
-    attributes_count: usize,
-    stream: CUstream,
-) -> Status {
-    let described = |driver: &Driver| {
-        not_null(to)?;
-        not_null(from)?;
-        not_null(sizes)?;
-        // SAFETY: the caller's promise.
-        unsafe { check_attributes(attributes, starts, attributes_count, count) }?;
-        let transfer = |index: usize| {
+twin! { cuMemcpyBatchAsync_v2_ptsz =
+    /// Copies `count` ranges, each between any two addresses.
+    ///
+    /// # Safety
+    /// The arrays have as many items as their counts say, and host addresses point to as many bytes.
+    #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+    pub unsafe extern "C" fn cuMemcpyBatchAsync_v2(
+        to: *const CUdeviceptr,
+        from: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        attributes: *const CUmemcpyAttributes,
+        starts: *const usize,
+        attributes_count: usize,
+        stream: CUstream,
+    ) -> Status {
+        let described = |driver: &Driver| {
+            not_null(to)?;
+            not_null(from)?;
+            not_null(sizes)?;
             // SAFETY: the caller's promise.
-            let (to, from, bytes) = unsafe {
-                let (to, from) = (to.add(index).read_unaligned(), from.add(index).read_unaligned());
-                (driver.place(to), driver.place(from), sizes.add(index).read_unaligned())
+            unsafe { check_attributes(attributes, starts, attributes_count, count) }?;
+            let transfer = |index: usize| {
+                // SAFETY: the caller's promise.
+                let (to, from, bytes) = unsafe {
+                    let (to, from) = (to.add(index).read_unaligned(), from.add(index).read_unaligned());
+                    (driver.place(to), driver.place(from), sizes.add(index).read_unaligned())
+                };
+                if bytes == 0 { Err(Status::InvalidValue) } else { Ok(Transfer::line(to, from, bytes)) }
             };
-            if bytes == 0 { Err(Status::InvalidValue) } else { Ok(Transfer::line(to, from, bytes)) }
+            (0..count).map(transfer).collect()
         };
-        (0..count).map(transfer).collect()
-    };
-    // SAFETY: the caller's promise.
-    unsafe { submit("cuMemcpyBatchAsync_v2", stream, described) }
+        // SAFETY: the caller's promise.
+        unsafe { submit("cuMemcpyBatchAsync_v2", stream, described) }
+    }
 }
 
-/// [`cuMemcpyBatchAsync_v2`] as it was at first, with a place for the number of what failed: the batch as a
-/// whole, which is told by the largest number.
-///
-/// # Safety
-/// As that one; `failed` is null or points to a place for a number.
-#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-pub unsafe extern "C" fn cuMemcpyBatchAsync(
-    to: *const CUdeviceptr,
-    from: *const CUdeviceptr,
-    sizes: *const usize,
-    count: usize,
-    attributes: *const CUmemcpyAttributes,
-    starts: *const usize,
-    attributes_count: usize,
-    failed: *mut usize,
-    stream: CUstream,
-) -> Status {
-    // SAFETY: the same contract.
-    let status = unsafe {
-        cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, starts, attributes_count, stream)
-    };
-    if status != Status::Success {
-        // SAFETY: the caller's promise.
-        unsafe { write_if_wanted(failed, usize::MAX) };
+twin! { cuMemcpyBatchAsync_ptsz =
+    /// [`cuMemcpyBatchAsync_v2`] as it was at first, with a place for the number of what failed: the batch as a
+    /// whole, which is told by the largest number.
+    ///
+    /// # Safety
+    /// As that one; `failed` is null or points to a place for a number.
+    #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+    pub unsafe extern "C" fn cuMemcpyBatchAsync(
+        to: *const CUdeviceptr,
+        from: *const CUdeviceptr,
+        sizes: *const usize,
+        count: usize,
+        attributes: *const CUmemcpyAttributes,
+        starts: *const usize,
+        attributes_count: usize,
+        failed: *mut usize,
+        stream: CUstream,
+    ) -> Status {
+        // SAFETY: the same contract.
+        let status = unsafe {
+            cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, starts, attributes_count, stream)
+        };
+        if status != Status::Success {
+            // SAFETY: the caller's promise.
+            unsafe { write_if_wanted(failed, usize::MAX) };
+        }
+        status
     }
-    status
 }
 
 /// Bytes of an element of an array; 1 for a pointer.
@@ -163,46 +171,50 @@ fn describe(driver: &Driver, operation: &CUDA_MEMCPY3D_BATCH_OP) -> Outcome<Tran
     Ok(Transfer { to, from, width, height, depth })
 }
 
-/// Copies `count` boxes.
-///
-/// # Safety
-/// `operations` has as many items, whose host sides hold the boxes.
-pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
-    count: usize,
-    operations: *const CUDA_MEMCPY3D_BATCH_OP,
-    flags: c_ulonglong,
-    stream: CUstream,
-) -> Status {
-    let described = |driver: &Driver| {
-        not_null(operations)?;
-        if flags != 0 || count == 0 {
-            return Err(Status::InvalidValue);
-        }
+twin! { cuMemcpy3DBatchAsync_v2_ptsz =
+    /// Copies `count` boxes.
+    ///
+    /// # Safety
+    /// `operations` has as many items, whose host sides hold the boxes.
+    pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
+        count: usize,
+        operations: *const CUDA_MEMCPY3D_BATCH_OP,
+        flags: c_ulonglong,
+        stream: CUstream,
+    ) -> Status {
+        let described = |driver: &Driver| {
+            not_null(operations)?;
+            if flags != 0 || count == 0 {
+                return Err(Status::InvalidValue);
+            }
+            // SAFETY: the caller's promise.
+            let operation = |index: usize| unsafe { operations.add(index).read_unaligned() };
+            (0..count).map(|index| describe(driver, &operation(index))).collect()
+        };
         // SAFETY: the caller's promise.
-        let operation = |index: usize| unsafe { operations.add(index).read_unaligned() };
-        (0..count).map(|index| describe(driver, &operation(index))).collect()
-    };
-    // SAFETY: the caller's promise.
-    unsafe { submit("cuMemcpy3DBatchAsync_v2", stream, described) }
+        unsafe { submit("cuMemcpy3DBatchAsync_v2", stream, described) }
+    }
 }
 
-/// [`cuMemcpy3DBatchAsync_v2`] as it was at first, with a place for the number of what failed: the batch as a
-/// whole, which is told by the largest number.
-///
-/// # Safety
-/// As that one; `failed` is null or points to a place for a number.
-pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
-    count: usize,
-    operations: *const CUDA_MEMCPY3D_BATCH_OP,
-    failed: *mut usize,
-    flags: c_ulonglong,
-    stream: CUstream,
-) -> Status {
-    // SAFETY: the same contract.
-    let status = unsafe { cuMemcpy3DBatchAsync_v2(count, operations, flags, stream) };
-    if status != Status::Success {
-        // SAFETY: the caller's promise.
-        unsafe { write_if_wanted(failed, usize::MAX) };
+twin! { cuMemcpy3DBatchAsync_ptsz =
+    /// [`cuMemcpy3DBatchAsync_v2`] as it was at first, with a place for the number of what failed: the batch as a
+    /// whole, which is told by the largest number.
+    ///
+    /// # Safety
+    /// As that one; `failed` is null or points to a place for a number.
+    pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
+        count: usize,
+        operations: *const CUDA_MEMCPY3D_BATCH_OP,
+        failed: *mut usize,
+        flags: c_ulonglong,
+        stream: CUstream,
+    ) -> Status {
+        // SAFETY: the same contract.
+        let status = unsafe { cuMemcpy3DBatchAsync_v2(count, operations, flags, stream) };
+        if status != Status::Success {
+            // SAFETY: the caller's promise.
+            unsafe { write_if_wanted(failed, usize::MAX) };
+        }
+        status
     }
-    status
 }

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::types::CUcontext;
+use bugaroo_cuda_abi::CUcontext;
 
 thread_local! {
     static STACK: RefCell<Vec<CUcontext>> = const { RefCell::new(Vec::new()) };

@@ -2,11 +2,12 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
+use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
+
 use crate::attributes::{MAX_PITCH, attribute};
 use crate::entry::{not_null, text, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::primary::check_device;
-use crate::types::{CUdevice, CUuuid};
 
 /// What the device is called.
 pub const NAME: &str = "Bugaroo virtual GPU";
@@ -159,23 +160,6 @@ pub unsafe extern "C" fn cuDeviceGetByPCIBusId(place: *mut CUdevice, address: *c
         // SAFETY: the caller's promise.
         unsafe { write(place, 0) }
     })
-}
-
-/// The properties that the first versions of CUDA knew.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-#[allow(non_camel_case_types, missing_docs, reason = "cuda.h's own name; the fields speak for themselves")]
-pub struct CUdevprop {
-    pub max_threads_per_block: c_int,
-    pub max_threads_dim: [c_int; 3],
-    pub max_grid_size: [c_int; 3],
-    pub shared_mem_per_block: c_int,
-    pub total_constant_memory: c_int,
-    pub simd_width: c_int,
-    pub mem_pitch: c_int,
-    pub regs_per_block: c_int,
-    pub clock_rate: c_int,
-    pub texture_align: c_int,
 }
 
 /// The properties that the first versions of CUDA knew.

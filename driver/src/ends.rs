@@ -9,10 +9,10 @@
 
 use std::collections::BTreeMap;
 
+use bugaroo_cuda_abi::CUmodule;
 use bugaroo_protocol::{MemoryEnd, MemoryPiece, Message};
 
 use crate::state::Driver;
-use crate::types::CUmodule;
 
 /// Ends in a message.
 const PIECE: usize = 256;

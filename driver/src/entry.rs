@@ -15,10 +15,11 @@
 
 use std::sync::{Mutex, PoisonError, TryLockError};
 
+use bugaroo_cuda_abi::CUcontext;
+
 use crate::error::{Outcome, Status};
 use crate::own_process::{self, Whose, whose};
 use crate::state::Driver;
-use crate::types::CUcontext;
 use crate::{current, host_watch, panics, polled, pump};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);

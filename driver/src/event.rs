@@ -4,6 +4,8 @@
 use std::ffi::c_uint;
 use std::time::Duration;
 
+use bugaroo_cuda_abi::{CUcontext, CUevent, CUstream};
+
 use crate::capture::Mark;
 use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
@@ -11,8 +13,8 @@ use crate::pump;
 use crate::queue::Ticket;
 use crate::state::Driver;
 use crate::stream::{Stream, ask};
+use crate::submit::twin;
 use crate::submit::{Submitted, on_stream};
-use crate::types::{CUcontext, CUevent, CUstream};
 use crate::work::Work;
 
 /// `CU_EVENT_DISABLE_TIMING`
@@ -117,17 +119,21 @@ fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> St
     }
 }
 
-/// Records an event in a stream.
-pub extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> Status {
-    record_in("cuEventRecord", event, stream, false)
+twin! { cuEventRecord_ptsz =
+    /// Records an event in a stream.
+    pub extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> Status {
+        record_in("cuEventRecord", event, stream, false)
+    }
 }
 
-/// Records an event in a stream; the flag is for captures only.
-pub extern "C" fn cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: c_uint) -> Status {
-    let name = "cuEventRecordWithFlags";
-    match flags {
-        0 | 1 => record_in(name, event, stream, flags == 1),
-        _ => on_stream(name, stream, |_, _| Err(Status::InvalidValue)),
+twin! { cuEventRecordWithFlags_ptsz =
+    /// Records an event in a stream; the flag is for captures only.
+    pub extern "C" fn cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: c_uint) -> Status {
+        let name = "cuEventRecordWithFlags";
+        match flags {
+            0 | 1 => record_in(name, event, stream, flags == 1),
+            _ => on_stream(name, stream, |_, _| Err(Status::InvalidValue)),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
 use bugaroo_semantics::{Both, Observer};
 use bugaroo_simulator::conflicts::Conflicts;
@@ -26,7 +27,6 @@ use crate::queue::{Progress, Ticket};
 use crate::race::Race;
 use crate::seeds::mix;
 use crate::state::{Broken, Driver};
-use crate::types::{CUcontext, CUfunction};
 
 /// Bytes of a grid's workspace: of these, device code uses the second word, for its barrier.
 const WORKSPACE: u64 = 256;

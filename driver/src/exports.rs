@@ -5,108 +5,45 @@
 //! one in the file of its subject, and a name in the list here; those that are missing are listed in
 //! [`crate::missing`].
 
-use std::ffi::c_void;
-use std::sync::atomic::AtomicPtr;
-
-use crate::{
-    advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, error,
-    event, fill, function, green, host, init, launch, legacy_launch, library, library_work, link, memop,
-    memory, mipmap, module, notices, occupancy, peer, per_thread, pointer, pool, primary, procaddr, profiler,
-    stream, stream_attributes, tensor_map, texture, virtual_memory,
-};
-
-use crate::texture::surface;
+use bugaroo_cuda_abi::{Slot, slots};
 
 use crate::graph::{
     condition, dot, edit as graph_edit, exec as graph_exec, inspect as graph_inspect, memory as graph_memory,
     node_params as graph_node_params, update as graph_update, user_object,
 };
-
-/// What stands behind an exported name.
-pub type Slot = AtomicPtr<c_void>;
-
-/// Exports functions of modules in scope, and lists them in `NAMES`: `name`, or `name = function` for an old name of a
-/// function that only got stricter.
-macro_rules! export {
-    ($($module:ident { $($name:ident $(= $function:ident)?)* })*) => {
-        /// Every name exported from here, with its slot.
-        pub static NAMES: &[(&str, &$crate::exports::Slot)] =
-            &[$($((stringify!($name), &$name::SLOT)),*),*];
-        $($(
-            mod $name {
-                /// The function behind the name.
-                pub static SLOT: $crate::exports::Slot =
-                    $crate::exports::Slot::new($crate::exports::behind!(super::$module, $name $(= $function)?));
-            }
-            #[doc = concat!("Jumps to [`", stringify!($module), "::", stringify!($name), "`], or what replaced it.")]
-            ///
-            /// # Safety
-            /// Takes that function's arguments, and asks for what it asks.
-            #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name() {
-                std::arch::naked_asm!("jmp qword ptr [rip + {slot}]", slot = sym $name::SLOT)
-            }
-        )*)*
-    };
-}
-pub(crate) use export;
-
-/// The address of the function behind a name: the one of that name, or the one that is named.
-macro_rules! behind {
-    ($($module:ident)::+, $name:ident) => { $($module)::+::$name as *mut std::ffi::c_void };
-    ($($module:ident)::+, $name:ident = $function:ident) => { $($module)::+::$function as *mut std::ffi::c_void };
-}
-pub(crate) use behind;
+use crate::texture::surface;
+use crate::{
+    advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, door,
+    error, event, fill, function, green, host, init, launch, legacy_launch, library, link, memop, memory,
+    mipmap, module, notices, occupancy, peer, pointer, pool, primary, procaddr, profiler, stream,
+    stream_attributes, tensor_map, texture, virtual_memory,
+};
 
 /// Every exported name, with its slot.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static Slot)> {
     NAMES.iter().chain(crate::missing::NAMES).copied()
 }
 
-export! {
+slots! {
     advice {
-        cuMemAdvise cuMemAdvise_v2 cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync cuMemPrefetchAsync
-        cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuMemRangeGetAttribute cuMemRangeGetAttributes
-    }
-    per_thread {
-        cuEventRecordWithFlags_ptsz cuEventRecord_ptsz cuGraphInstantiateWithParams_ptsz
-        cuGraphLaunch_ptsz cuGraphUpload_ptsz cuLaunchCooperativeKernel_ptsz cuLaunchHostFunc_ptsz
-        cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz cuMemAllocAsync_ptsz cuMemAllocFromPoolAsync_ptsz
-        cuMemFreeAsync_ptsz cuMemPrefetchAsync_ptsz cuMemPrefetchAsync_v2_ptsz
-        cuMemDiscardAndPrefetchBatchAsync_ptsz cuMemDiscardBatchAsync_ptsz
-        cuMemPrefetchBatchAsync_ptsz cuMemcpy2DAsync_v2_ptsz cuMemcpy2DUnaligned_v2_ptds
-        cuMemcpy2D_v2_ptds cuMemcpy3DAsync_v2_ptsz cuMemcpy3DBatchAsync_ptsz
-        cuMemcpy3DBatchAsync_v2_ptsz cuMemcpy3DPeerAsync_ptsz cuMemcpy3DPeer_ptds cuMemcpy3D_v2_ptds
-        cuMemcpyAsync_ptsz cuMemcpyAtoA_v2_ptds cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2_ptsz
-        cuMemcpyAtoH_v2_ptds cuMemcpyBatchAsync_ptsz cuMemcpyBatchAsync_v2_ptsz cuMemcpyDtoA_v2_ptds
-        cuMemcpyDtoDAsync_v2_ptsz cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2_ptsz
-        cuMemcpyDtoH_v2_ptds cuMemcpyHtoAAsync_v2_ptsz cuMemcpyHtoA_v2_ptds
-        cuMemcpyHtoDAsync_v2_ptsz cuMemcpyHtoD_v2_ptds cuMemcpyPeerAsync_ptsz cuMemcpyPeer_ptds
-        cuMemcpy_ptds cuMemsetD16Async_ptsz cuMemsetD16_v2_ptds cuMemsetD2D16Async_ptsz
-        cuMemsetD2D16_v2_ptds cuMemsetD2D32Async_ptsz cuMemsetD2D32_v2_ptds cuMemsetD2D8Async_ptsz
-        cuMemsetD2D8_v2_ptds cuMemsetD32Async_ptsz cuMemsetD32_v2_ptds cuMemsetD8Async_ptsz
-        cuMemsetD8_v2_ptds cuStreamAddCallback_ptsz cuStreamAttachMemAsync_ptsz
-        cuStreamBatchMemOp_ptsz cuStreamBatchMemOp_v2_ptsz cuStreamBeginCaptureToGraph_ptsz
-        cuStreamBeginCapture_ptsz cuStreamBeginCapture_v2_ptsz cuStreamCopyAttributes_ptsz
-        cuStreamEndCapture_ptsz cuStreamGetAttribute_ptsz cuStreamGetCaptureInfo_ptsz
-        cuStreamGetCaptureInfo_v2_ptsz cuStreamGetCaptureInfo_v3_ptsz cuStreamGetCtx_ptsz
-        cuStreamGetCtx_v2_ptsz cuStreamGetDevice_ptsz cuStreamGetFlags_ptsz cuStreamGetId_ptsz
-        cuStreamGetPriority_ptsz cuStreamIsCapturing_ptsz cuStreamQuery_ptsz
-        cuStreamSetAttribute_ptsz cuStreamSynchronize_ptsz cuStreamUpdateCaptureDependencies_ptsz
-        cuStreamUpdateCaptureDependencies_v2_ptsz cuStreamWaitEvent_ptsz cuStreamWaitValue32_ptsz
-        cuStreamWaitValue32_v2_ptsz cuStreamWaitValue64_ptsz cuStreamWaitValue64_v2_ptsz
-        cuStreamWriteValue32_ptsz cuStreamWriteValue32_v2_ptsz cuStreamWriteValue64_ptsz
-        cuStreamWriteValue64_v2_ptsz
+        cuMemAdvise cuMemAdvise_v2 cuMemDiscardAndPrefetchBatchAsync
+        cuMemDiscardAndPrefetchBatchAsync_ptsz cuMemDiscardBatchAsync cuMemDiscardBatchAsync_ptsz
+        cuMemPrefetchAsync cuMemPrefetchAsync_ptsz cuMemPrefetchAsync_v2 cuMemPrefetchAsync_v2_ptsz
+        cuMemPrefetchBatchAsync cuMemPrefetchBatchAsync_ptsz cuMemRangeGetAttribute
+        cuMemRangeGetAttributes
     }
     array {
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayCreate_v2 cuArrayDestroy
         cuArrayGetDescriptor_v2
     }
     capture {
-        cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginCapture_v2 cuStreamEndCapture
-        cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2 cuStreamGetCaptureInfo_v3
-        cuStreamIsCapturing cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_v2
+        cuStreamBeginCapture cuStreamBeginCaptureToGraph cuStreamBeginCaptureToGraph_ptsz
+        cuStreamBeginCapture_ptsz cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz
+        cuStreamEndCapture cuStreamEndCapture_ptsz cuStreamGetCaptureInfo cuStreamGetCaptureInfo_ptsz
+        cuStreamGetCaptureInfo_v2 cuStreamGetCaptureInfo_v2_ptsz cuStreamGetCaptureInfo_v3
+        cuStreamGetCaptureInfo_v3_ptsz cuStreamIsCapturing cuStreamIsCapturing_ptsz
+        cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_ptsz
+        cuStreamUpdateCaptureDependencies_v2 cuStreamUpdateCaptureDependencies_v2_ptsz
         cuThreadExchangeStreamCaptureMode
     }
     cluster {
@@ -124,21 +61,30 @@ export! {
         cuCtxSynchronize_v2 cuCtxWaitEvent
     }
     copy {
-        cuMemcpy cuMemcpyAsync cuMemcpyDtoDAsync_v2 cuMemcpyDtoD_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2
-        cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuMemcpyPeer cuMemcpyPeerAsync
+        cuMemcpy cuMemcpyAsync cuMemcpyAsync_ptsz cuMemcpyDtoDAsync_v2 cuMemcpyDtoDAsync_v2_ptsz
+        cuMemcpyDtoD_v2 cuMemcpyDtoD_v2_ptds cuMemcpyDtoHAsync_v2 cuMemcpyDtoHAsync_v2_ptsz
+        cuMemcpyDtoH_v2 cuMemcpyDtoH_v2_ptds cuMemcpyHtoDAsync_v2 cuMemcpyHtoDAsync_v2_ptsz
+        cuMemcpyHtoD_v2 cuMemcpyHtoD_v2_ptds cuMemcpyPeer cuMemcpyPeerAsync cuMemcpyPeerAsync_ptsz
+        cuMemcpyPeer_ptds cuMemcpy_ptds
     }
     copy2d {
-        cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2
+        cuMemcpy2DAsync_v2 cuMemcpy2DAsync_v2_ptsz cuMemcpy2DUnaligned_v2 cuMemcpy2DUnaligned_v2_ptds
+        cuMemcpy2D_v2 cuMemcpy2D_v2_ptds
     }
     copy3d {
-        cuMemcpy3DAsync_v2 cuMemcpy3DPeer cuMemcpy3DPeerAsync cuMemcpy3D_v2
+        cuMemcpy3DAsync_v2 cuMemcpy3DAsync_v2_ptsz cuMemcpy3DPeer cuMemcpy3DPeerAsync
+        cuMemcpy3DPeerAsync_ptsz cuMemcpy3DPeer_ptds cuMemcpy3D_v2 cuMemcpy3D_v2_ptds
     }
     copy_array {
-        cuMemcpyAtoA_v2 cuMemcpyAtoD_v2 cuMemcpyAtoHAsync_v2 cuMemcpyAtoH_v2 cuMemcpyDtoA_v2
-        cuMemcpyHtoAAsync_v2 cuMemcpyHtoA_v2
+        cuMemcpyAtoA_v2 cuMemcpyAtoA_v2_ptds cuMemcpyAtoD_v2 cuMemcpyAtoD_v2_ptds cuMemcpyAtoHAsync_v2
+        cuMemcpyAtoHAsync_v2_ptsz cuMemcpyAtoH_v2 cuMemcpyAtoH_v2_ptds cuMemcpyDtoA_v2
+        cuMemcpyDtoA_v2_ptds cuMemcpyHtoAAsync_v2 cuMemcpyHtoAAsync_v2_ptsz cuMemcpyHtoA_v2
+        cuMemcpyHtoA_v2_ptds
     }
     copy_batch {
-        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_v2 cuMemcpyBatchAsync cuMemcpyBatchAsync_v2
+        cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2
+        cuMemcpy3DBatchAsync_v2_ptsz cuMemcpyBatchAsync cuMemcpyBatchAsync_ptsz cuMemcpyBatchAsync_v2
+        cuMemcpyBatchAsync_v2_ptsz
     }
     device {
         cuDeviceCanAccessPeer cuDeviceComputeCapability cuDeviceGet cuDeviceGetAttribute
@@ -151,12 +97,16 @@ export! {
     event {
         cuEventDestroy = cuEventDestroy_v2
         cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventElapsedTime_v2 cuEventQuery
-        cuEventRecord cuEventRecordWithFlags cuEventSynchronize
+        cuEventRecord cuEventRecordWithFlags cuEventRecordWithFlags_ptsz cuEventRecord_ptsz
+        cuEventSynchronize
     }
     fill {
-        cuMemsetD8_v2 cuMemsetD8Async cuMemsetD2D8_v2 cuMemsetD2D8Async cuMemsetD16_v2 cuMemsetD16Async
-        cuMemsetD2D16_v2 cuMemsetD2D16Async cuMemsetD32_v2 cuMemsetD32Async cuMemsetD2D32_v2
-        cuMemsetD2D32Async
+        cuMemsetD16Async cuMemsetD16Async_ptsz cuMemsetD16_v2 cuMemsetD16_v2_ptds cuMemsetD2D16Async
+        cuMemsetD2D16Async_ptsz cuMemsetD2D16_v2 cuMemsetD2D16_v2_ptds cuMemsetD2D32Async
+        cuMemsetD2D32Async_ptsz cuMemsetD2D32_v2 cuMemsetD2D32_v2_ptds cuMemsetD2D8Async
+        cuMemsetD2D8Async_ptsz cuMemsetD2D8_v2 cuMemsetD2D8_v2_ptds cuMemsetD32Async
+        cuMemsetD32Async_ptsz cuMemsetD32_v2 cuMemsetD32_v2_ptds cuMemsetD8Async cuMemsetD8Async_ptsz
+        cuMemsetD8_v2 cuMemsetD8_v2_ptds
     }
     function {
         cuFuncGetAttribute cuFuncGetModule cuFuncGetName cuFuncGetParamInfo cuFuncIsLoaded cuFuncLoad
@@ -164,6 +114,9 @@ export! {
     }
     condition {
         cuGraphConditionalHandleCreate
+    }
+    door {
+        bugarooDoor
     }
     dot {
         cuGraphDebugDotPrint
@@ -188,8 +141,9 @@ export! {
     }
     graph_exec {
         cuGraphExecChildGraphNodeSetParams cuGraphExecDestroy cuGraphExecGetFlags cuGraphInstantiate
-        cuGraphInstantiateWithFlags cuGraphInstantiateWithParams cuGraphInstantiate_v2 cuGraphLaunch
-        cuGraphNodeGetEnabled cuGraphNodeSetEnabled cuGraphUpload
+        cuGraphInstantiateWithFlags cuGraphInstantiateWithParams cuGraphInstantiateWithParams_ptsz
+        cuGraphInstantiate_v2 cuGraphLaunch cuGraphLaunch_ptsz cuGraphNodeGetEnabled
+        cuGraphNodeSetEnabled cuGraphUpload cuGraphUpload_ptsz
     }
     graph_inspect {
         cuGraphChildGraphNodeGetGraph cuGraphGetEdges cuGraphGetEdges_v2 cuGraphGetNodes
@@ -223,7 +177,8 @@ export! {
         cuDriverGetVersion cuInit
     }
     launch {
-        cuLaunchCooperativeKernel cuLaunchKernel cuLaunchKernelEx
+        cuLaunchCooperativeKernel cuLaunchCooperativeKernel_ptsz cuLaunchKernel cuLaunchKernelEx
+        cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz
     }
     legacy_launch {
         cuFuncSetBlockShape cuFuncSetSharedSize cuLaunch cuLaunchGrid cuLaunchGridAsync
@@ -235,9 +190,6 @@ export! {
         cuLibraryGetKernel cuLibraryGetKernelCount cuLibraryGetManaged cuLibraryGetModule cuLibraryLoadData
         cuLibraryLoadFromFile cuLibraryUnload
     }
-    library_work {
-        bugarooLibraryDoor
-    }
     link {
         cuLinkCreate = cuLinkCreate_v2
         cuLinkAddFile = cuLinkAddFile_v2
@@ -245,13 +197,16 @@ export! {
         cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     }
     memop {
-        cuStreamBatchMemOp cuStreamBatchMemOp_v2 cuStreamWaitValue32 cuStreamWaitValue32_v2
-        cuStreamWaitValue64 cuStreamWaitValue64_v2 cuStreamWriteValue32 cuStreamWriteValue32_v2
-        cuStreamWriteValue64 cuStreamWriteValue64_v2
+        cuStreamBatchMemOp cuStreamBatchMemOp_ptsz cuStreamBatchMemOp_v2 cuStreamBatchMemOp_v2_ptsz
+        cuStreamWaitValue32 cuStreamWaitValue32_ptsz cuStreamWaitValue32_v2 cuStreamWaitValue32_v2_ptsz
+        cuStreamWaitValue64 cuStreamWaitValue64_ptsz cuStreamWaitValue64_v2 cuStreamWaitValue64_v2_ptsz
+        cuStreamWriteValue32 cuStreamWriteValue32_ptsz cuStreamWriteValue32_v2
+        cuStreamWriteValue32_v2_ptsz cuStreamWriteValue64 cuStreamWriteValue64_ptsz
+        cuStreamWriteValue64_v2 cuStreamWriteValue64_v2_ptsz
     }
     memory {
-        cuMemAllocAsync cuMemAllocManaged cuMemAllocPitch_v2 cuMemAlloc_v2 cuMemFreeAsync cuMemFree_v2
-        cuMemGetAddressRange_v2 cuMemGetInfo_v2
+        cuMemAllocAsync cuMemAllocAsync_ptsz cuMemAllocManaged cuMemAllocPitch_v2 cuMemAlloc_v2
+        cuMemFreeAsync cuMemFreeAsync_ptsz cuMemFree_v2 cuMemGetAddressRange_v2 cuMemGetInfo_v2
     }
     module {
         cuModuleEnumerateFunctions cuModuleGetFunction cuModuleGetFunctionCount cuModuleGetGlobal_v2
@@ -277,9 +232,9 @@ export! {
     }
     pool {
         cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceSetMemPool cuMemAllocFromPoolAsync
-        cuMemGetDefaultMemPool cuMemGetMemPool cuMemPoolCreate cuMemPoolDestroy
-        cuMemPoolExportToShareableHandle cuMemPoolGetAccess cuMemPoolGetAttribute cuMemPoolSetAccess
-        cuMemPoolSetAttribute cuMemPoolTrimTo cuMemSetMemPool
+        cuMemAllocFromPoolAsync_ptsz cuMemGetDefaultMemPool cuMemGetMemPool cuMemPoolCreate
+        cuMemPoolDestroy cuMemPoolExportToShareableHandle cuMemPoolGetAccess cuMemPoolGetAttribute
+        cuMemPoolSetAccess cuMemPoolSetAttribute cuMemPoolTrimTo cuMemSetMemPool
     }
     primary {
         cuDevicePrimaryCtxSetFlags = cuDevicePrimaryCtxSetFlags_v2
@@ -296,10 +251,12 @@ export! {
     }
     stream {
         cuStreamDestroy = cuStreamDestroy_v2
-        cuLaunchHostFunc cuStreamAddCallback cuStreamAttachMemAsync cuStreamCreate
-        cuStreamCreateWithPriority cuStreamDestroy_v2 cuStreamGetCtx
-        cuStreamGetCtx_v2 cuStreamGetDevice cuStreamGetFlags cuStreamGetId cuStreamGetPriority
-        cuStreamQuery cuStreamSynchronize cuStreamWaitEvent
+        cuLaunchHostFunc cuLaunchHostFunc_ptsz cuStreamAddCallback cuStreamAddCallback_ptsz
+        cuStreamAttachMemAsync cuStreamAttachMemAsync_ptsz cuStreamCreate cuStreamCreateWithPriority
+        cuStreamDestroy_v2 cuStreamGetCtx cuStreamGetCtx_ptsz cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz
+        cuStreamGetDevice cuStreamGetDevice_ptsz cuStreamGetFlags cuStreamGetFlags_ptsz cuStreamGetId
+        cuStreamGetId_ptsz cuStreamGetPriority cuStreamGetPriority_ptsz cuStreamQuery cuStreamQuery_ptsz
+        cuStreamSynchronize cuStreamSynchronize_ptsz cuStreamWaitEvent cuStreamWaitEvent_ptsz
     }
     texture {
         cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
@@ -320,6 +277,7 @@ export! {
         cuMemRetainAllocationHandle cuMemSetAccess cuMemUnmap
     }
     stream_attributes {
-        cuStreamCopyAttributes cuStreamGetAttribute cuStreamSetAttribute
+        cuStreamCopyAttributes cuStreamCopyAttributes_ptsz cuStreamGetAttribute
+        cuStreamGetAttribute_ptsz cuStreamSetAttribute cuStreamSetAttribute_ptsz
     }
 }

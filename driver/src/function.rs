@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint};
 
+use bugaroo_cuda_abi::{CUfunction, CUmodule};
 use bugaroo_simulator::{DeviceConfig, KernelInfo};
 
 use crate::cluster::Clusters;
@@ -9,7 +10,6 @@ use crate::context::check_cache_config;
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::types::{CUfunction, CUmodule};
 
 /// A kernel of a loaded module.
 #[derive(Debug)]

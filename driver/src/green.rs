@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
+use bugaroo_cuda_abi::{CUcontext, CUdevResource, CUevent, CUstream};
+
 use crate::context::{cuCtxRecordEvent, cuCtxWaitEvent};
 use crate::current;
 use crate::entry::{not_null, with_driver, write};
@@ -13,7 +15,6 @@ use crate::error::{Outcome, Status};
 use crate::handles::{Handles, Kind};
 use crate::primary::{check_device, cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain};
 use crate::state::Driver;
-use crate::types::{CUcontext, CUevent, CUstream};
 
 /// `CUgreenCtx`, `CUdevResourceDesc`
 type Handle = *mut std::ffi::c_void;
@@ -25,24 +26,9 @@ const GROUP: c_uint = 2;
 /// `CU_GREEN_CTX_DEFAULT_STREAM`, which has to be set.
 const DEFAULT_STREAM: c_uint = 1;
 
-/// `CUdevResource`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Resource {
-    kind: c_uint,
-    padding: [u8; 92],
-    sms: c_uint,
-    least: c_uint,
-    aligned: c_uint,
-    rest: [u8; 36],
-}
-
-const _: () = assert!(size_of::<Resource>() == 144);
-
-impl Resource {
-    fn of(sms: u32) -> Resource {
-        Resource { kind: SMS, padding: [0; 92], sms, least: GROUP, aligned: GROUP, rest: [0; 36] }
-    }
+/// So many SMs.
+fn resource(sms: u32) -> CUdevResource {
+    CUdevResource { kind: SMS, padding: [0; 92], sms, least: GROUP, aligned: GROUP, rest: [0; 36] }
 }
 
 /// What there is of this kind.
@@ -76,7 +62,7 @@ impl Default for Greens {
 /// Tells about SMs.
 fn tell(
     name: &str,
-    place: *mut Resource,
+    place: *mut CUdevResource,
     kind: c_uint,
     sms: impl FnOnce(&mut Driver) -> Outcome<u32>,
 ) -> Status {
@@ -87,7 +73,7 @@ fn tell(
         }
         let sms = sms(driver)?;
         // SAFETY: not null; the exported functions' callers vouch for the rest.
-        unsafe { write(place, Resource::of(sms)) }
+        unsafe { write(place, resource(sms)) }
     })
 }
 
@@ -95,7 +81,11 @@ fn tell(
 ///
 /// # Safety
 /// `place` is null or points to a place for a resource.
-pub unsafe extern "C" fn cuDeviceGetDevResource(device: c_int, place: *mut Resource, kind: c_uint) -> Status {
+pub unsafe extern "C" fn cuDeviceGetDevResource(
+    device: c_int,
+    place: *mut CUdevResource,
+    kind: c_uint,
+) -> Status {
     tell("cuDeviceGetDevResource", place, kind, |driver| {
         check_device(device)?;
         Ok(driver.config.sm_count)
@@ -108,7 +98,7 @@ pub unsafe extern "C" fn cuDeviceGetDevResource(device: c_int, place: *mut Resou
 /// As [`cuDeviceGetDevResource`].
 pub unsafe extern "C" fn cuCtxGetDevResource(
     context: CUcontext,
-    place: *mut Resource,
+    place: *mut CUdevResource,
     kind: c_uint,
 ) -> Status {
     tell("cuCtxGetDevResource", place, kind, |driver| {
@@ -123,7 +113,7 @@ pub unsafe extern "C" fn cuCtxGetDevResource(
 /// As [`cuDeviceGetDevResource`].
 pub unsafe extern "C" fn cuGreenCtxGetDevResource(
     green: Handle,
-    place: *mut Resource,
+    place: *mut CUdevResource,
     kind: c_uint,
 ) -> Status {
     tell("cuGreenCtxGetDevResource", place, kind, |driver| driver.green.contexts.get(green).copied())
@@ -135,10 +125,10 @@ pub unsafe extern "C" fn cuGreenCtxGetDevResource(
 /// `places` is null or has room for `*count` resources; `count` is null or points to a number; `from` is null or points to a
 /// resource; `rest` is null or points to a place for one.
 pub unsafe extern "C" fn cuDevSmResourceSplitByCount(
-    places: *mut Resource,
+    places: *mut CUdevResource,
     count: *mut c_uint,
-    from: *const Resource,
-    rest: *mut Resource,
+    from: *const CUdevResource,
+    rest: *mut CUdevResource,
     _flags: c_uint,
     least: c_uint,
 ) -> Status {
@@ -157,10 +147,10 @@ pub unsafe extern "C" fn cuDevSmResourceSplitByCount(
         unsafe {
             if !places.is_null() {
                 for at in 0..groups as usize {
-                    places.add(at).write_unaligned(Resource::of(size));
+                    places.add(at).write_unaligned(resource(size));
                 }
                 if !rest.is_null() {
-                    rest.write_unaligned(Resource::of(from.sms - groups * size));
+                    rest.write_unaligned(resource(from.sms - groups * size));
                 }
             }
             write(count, groups)
@@ -174,7 +164,7 @@ pub unsafe extern "C" fn cuDevSmResourceSplitByCount(
 /// `place` is null or points to a place for a handle; `list` is null or holds `count` resources.
 pub unsafe extern "C" fn cuDevResourceGenerateDesc(
     place: *mut Handle,
-    list: *const Resource,
+    list: *const CUdevResource,
     count: c_uint,
 ) -> Status {
     with_driver("cuDevResourceGenerateDesc", |driver| {

@@ -6,13 +6,13 @@
 
 use std::ffi::{c_uint, c_void};
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use bugaroo_simulator::AllocationKind;
 
 use crate::entry::{not_null, taking_away, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::host_pages::Protection;
 use crate::state::{Driver, HostBlock};
-use crate::types::{CUcontext, CUdeviceptr};
 
 /// Host pages, as the alignment that programs expect.
 const ALIGNMENT: u64 = 4096;

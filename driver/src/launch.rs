@@ -8,14 +8,15 @@
 use std::ffi::{c_uint, c_void};
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
 use bugaroo_simulator::KernelInfo;
 
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::execute::{Request, Together};
 use crate::state::Driver;
+use crate::submit::twin;
 use crate::submit::{on_stream, submit};
-use crate::types::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
 use crate::work::Work;
 
 /// End of the `extra` list.
@@ -200,29 +201,31 @@ unsafe fn start(
     })
 }
 
-/// Launches a kernel. What goes wrong in it is told by a later call that waits for the device.
-///
-/// # Safety
-/// Either `each` is null or has a pointer for each of the kernel's parameters, to a value of its size,
-/// or `extra` is a list that ends with `CU_LAUNCH_PARAM_END` and names a parameter buffer and its size.
-#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-pub unsafe extern "C" fn cuLaunchKernel(
-    function: CUfunction,
-    grid_x: c_uint,
-    grid_y: c_uint,
-    grid_z: c_uint,
-    block_x: c_uint,
-    block_y: c_uint,
-    block_z: c_uint,
-    dynamic_shared: c_uint,
-    stream: CUstream,
-    each: *const *const c_void,
-    extra: *const *mut c_void,
-) -> Status {
-    let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
-    let (attributes, parameters) = (Attributes::default(), Parameters { each, extra });
-    // SAFETY: the caller's promise.
-    unsafe { start("cuLaunchKernel", function, shape, stream, attributes, parameters) }
+twin! { cuLaunchKernel_ptsz =
+    /// Launches a kernel. What goes wrong in it is told by a later call that waits for the device.
+    ///
+    /// # Safety
+    /// Either `each` is null or has a pointer for each of the kernel's parameters, to a value of its size,
+    /// or `extra` is a list that ends with `CU_LAUNCH_PARAM_END` and names a parameter buffer and its size.
+    #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+    pub unsafe extern "C" fn cuLaunchKernel(
+        function: CUfunction,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        dynamic_shared: c_uint,
+        stream: CUstream,
+        each: *const *const c_void,
+        extra: *const *mut c_void,
+    ) -> Status {
+        let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
+        let (attributes, parameters) = (Attributes::default(), Parameters { each, extra });
+        // SAFETY: the caller's promise.
+        unsafe { start("cuLaunchKernel", function, shape, stream, attributes, parameters) }
+    }
 }
 
 /// Takes a launch attribute in; refuses those that would change what a launch means here.
@@ -258,64 +261,68 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
     Err(driver.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
 }
 
-/// Launches a kernel with attributes: cooperative, clusters, and those that only advise the hardware.
-///
-/// # Safety
-/// `config` is null or points to a configuration whose attributes are there; the parameters are as
-/// for [`cuLaunchKernel`].
-pub unsafe extern "C" fn cuLaunchKernelEx(
-    config: *const CUlaunchConfig,
-    function: CUfunction,
-    each: *const *const c_void,
-    extra: *const *mut c_void,
-) -> Status {
-    let name = "cuLaunchKernelEx";
-    if config.is_null() {
-        return on_stream(name, std::ptr::null_mut(), |_, _| Err(Status::InvalidValue));
-    }
-    // SAFETY: not null, and the caller vouches for the rest.
-    let config = unsafe { config.read_unaligned() };
-    let mut attributes = Attributes::default();
-    let checked = on_stream(name, config.stream, |driver, _| {
-        if config.attribute_count == 0 {
-            return Ok(());
+twin! { cuLaunchKernelEx_ptsz =
+    /// Launches a kernel with attributes: cooperative, clusters, and those that only advise the hardware.
+    ///
+    /// # Safety
+    /// `config` is null or points to a configuration whose attributes are there; the parameters are as
+    /// for [`cuLaunchKernel`].
+    pub unsafe extern "C" fn cuLaunchKernelEx(
+        config: *const CUlaunchConfig,
+        function: CUfunction,
+        each: *const *const c_void,
+        extra: *const *mut c_void,
+    ) -> Status {
+        let name = "cuLaunchKernelEx";
+        if config.is_null() {
+            return on_stream(name, std::ptr::null_mut(), |_, _| Err(Status::InvalidValue));
         }
-        not_null(config.attributes)?;
-        for index in 0..config.attribute_count as usize {
-            // SAFETY: the caller's promise.
-            take_attribute(driver, unsafe { &*config.attributes.add(index) }, &mut attributes)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let config = unsafe { config.read_unaligned() };
+        let mut attributes = Attributes::default();
+        let checked = on_stream(name, config.stream, |driver, _| {
+            if config.attribute_count == 0 {
+                return Ok(());
+            }
+            not_null(config.attributes)?;
+            for index in 0..config.attribute_count as usize {
+                // SAFETY: the caller's promise.
+                take_attribute(driver, unsafe { &*config.attributes.add(index) }, &mut attributes)?;
+            }
+            Ok(())
+        });
+        if checked != Status::Success {
+            return checked;
         }
-        Ok(())
-    });
-    if checked != Status::Success {
-        return checked;
+        let shape = (config.grid, config.block, config.shared_mem_bytes);
+        // SAFETY: the caller's promise.
+        unsafe { start(name, function, shape, config.stream, attributes, Parameters { each, extra }) }
     }
-    let shape = (config.grid, config.block, config.shared_mem_bytes);
-    // SAFETY: the caller's promise.
-    unsafe { start(name, function, shape, config.stream, attributes, Parameters { each, extra }) }
 }
 
-/// Launches a kernel whose blocks may wait for each other: all are resident at once.
-///
-/// # Safety
-/// As [`cuLaunchKernel`].
-#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-pub unsafe extern "C" fn cuLaunchCooperativeKernel(
-    function: CUfunction,
-    grid_x: c_uint,
-    grid_y: c_uint,
-    grid_z: c_uint,
-    block_x: c_uint,
-    block_y: c_uint,
-    block_z: c_uint,
-    dynamic_shared: c_uint,
-    stream: CUstream,
-    each: *const *const c_void,
-) -> Status {
-    let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
-    let attributes =
-        Attributes { together: Together { cooperative: true, cluster: None }, ..Attributes::default() };
-    let parameters = Parameters { each, extra: std::ptr::null() };
-    // SAFETY: the caller's promise.
-    unsafe { start("cuLaunchCooperativeKernel", function, shape, stream, attributes, parameters) }
+twin! { cuLaunchCooperativeKernel_ptsz =
+    /// Launches a kernel whose blocks may wait for each other: all are resident at once.
+    ///
+    /// # Safety
+    /// As [`cuLaunchKernel`].
+    #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+    pub unsafe extern "C" fn cuLaunchCooperativeKernel(
+        function: CUfunction,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        dynamic_shared: c_uint,
+        stream: CUstream,
+        each: *const *const c_void,
+    ) -> Status {
+        let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
+        let attributes =
+            Attributes { together: Together { cooperative: true, cluster: None }, ..Attributes::default() };
+        let parameters = Parameters { each, extra: std::ptr::null() };
+        // SAFETY: the caller's promise.
+        unsafe { start("cuLaunchCooperativeKernel", function, shape, stream, attributes, parameters) }
+    }
 }

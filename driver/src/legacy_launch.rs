@@ -4,13 +4,14 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{CUfunction, CUstream};
+
 use crate::entry::{not_null, with_context};
 use crate::error::{Outcome, Status};
 use crate::execute::Together;
 use crate::launch::Parameters;
 use crate::state::Driver;
 use crate::submit::submit;
-use crate::types::{CUfunction, CUstream};
 use crate::work::Work;
 
 /// What was set for a kernel.

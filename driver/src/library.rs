@@ -4,6 +4,8 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::fs;
 
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+
 use crate::entry::{not_null, text, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::function::{attribute, parameter, set_attribute};
@@ -11,7 +13,6 @@ use crate::image::Image;
 use crate::jit::Options;
 use crate::primary::check_device;
 use crate::state::Driver;
-use crate::types::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
 
 /// A library: a module of its own.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,8 @@
 use std::ffi::{c_char, c_uint, c_void};
 use std::{fs, slice};
 
+use bugaroo_cuda_abi::CUlinkState;
+
 use crate::entry::{not_null, text, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::fatbin;
@@ -15,7 +17,6 @@ use crate::jit::Options;
 use crate::linker::Linker;
 use crate::module::{Refusal, architecture};
 use crate::state::Driver;
-use crate::types::CUlinkState;
 
 /// A link in progress.
 #[derive(Debug)]

@@ -3,28 +3,17 @@
 
 use std::ffi::{c_uint, c_void};
 
+use bugaroo_cuda_abi::{CUdeviceptr, CUstream, CUstreamBatchMemOpParams};
+
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
+use crate::submit::twin;
 use crate::submit::{Submitted, on_stream};
-use crate::types::{CUdeviceptr, CUstream};
 use crate::work::{WaitValue, Work};
 
 /// Bits of the comparison in a wait's flags.
 const COMPARISON: c_uint = 3;
-
-/// `CUstreamBatchMemOpParams`, as far as it has a form: all begin with what they are.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct BatchMemOp {
-    operation: c_uint,
-    address: CUdeviceptr,
-    value: u64,
-    flags: c_uint,
-    rest: [u64; 2],
-}
-
-const _: () = assert!(size_of::<BatchMemOp>() == 48);
 
 /// One operation.
 #[derive(Clone, Copy, Debug)]
@@ -78,78 +67,91 @@ fn run(name: &str, stream: CUstream, operations: impl FnOnce() -> Outcome<Vec<Op
 }
 
 macro_rules! operations {
-    ($($(#[$doc:meta])* $variant:ident $value:ty, $wide:literal: $name:ident $second:ident;)*) => {$(
-        $(#[$doc])*
-        pub extern "C" fn $name(stream: CUstream, address: CUdeviceptr, value: $value, flags: c_uint) -> Status {
-            run(stringify!($name), stream, || {
-                Ok(vec![Operation::$variant { address, value: value.into(), wide: $wide, flags }])
-            })
+    ($($(#[$doc:meta])* $variant:ident $value:ty, $wide:literal:
+        $name:ident $ptsz:ident, $second:ident $second_ptsz:ident;)*) => {$(
+        twin! { $ptsz =
+            $(#[$doc])*
+            pub extern "C" fn $name(
+                stream: CUstream, address: CUdeviceptr, value: $value, flags: c_uint,
+            ) -> Status {
+                run(stringify!($name), stream, || {
+                    Ok(vec![Operation::$variant { address, value: value.into(), wide: $wide, flags }])
+                })
+            }
         }
 
-        $(#[$doc])*
-        pub extern "C" fn $second(stream: CUstream, address: CUdeviceptr, value: $value, flags: c_uint) -> Status {
-            $name(stream, address, value, flags)
+        twin! { $second_ptsz =
+            $(#[$doc])*
+            pub extern "C" fn $second(
+                stream: CUstream, address: CUdeviceptr, value: $value, flags: c_uint,
+            ) -> Status {
+                $name(stream, address, value, flags)
+            }
         }
     )*};
 }
 
 operations! {
     /// Lets a stream wait for a word of memory.
-    Wait u32, false: cuStreamWaitValue32_v2 cuStreamWaitValue32;
+    Wait u32, false: cuStreamWaitValue32_v2 cuStreamWaitValue32_v2_ptsz, cuStreamWaitValue32 cuStreamWaitValue32_ptsz;
     /// Lets a stream wait for a double word of memory.
-    Wait u64, true: cuStreamWaitValue64_v2 cuStreamWaitValue64;
+    Wait u64, true: cuStreamWaitValue64_v2 cuStreamWaitValue64_v2_ptsz, cuStreamWaitValue64 cuStreamWaitValue64_ptsz;
     /// Writes a word of memory in stream order.
-    Write u32, false: cuStreamWriteValue32_v2 cuStreamWriteValue32;
+    Write u32, false: cuStreamWriteValue32_v2 cuStreamWriteValue32_v2_ptsz, cuStreamWriteValue32 cuStreamWriteValue32_ptsz;
     /// Writes a double word of memory in stream order.
-    Write u64, true: cuStreamWriteValue64_v2 cuStreamWriteValue64;
+    Write u64, true: cuStreamWriteValue64_v2 cuStreamWriteValue64_v2_ptsz, cuStreamWriteValue64 cuStreamWriteValue64_ptsz;
 }
 
-/// Does several operations in stream order.
-///
-/// # Safety
-/// `list` is null or holds `count` operations.
-pub unsafe extern "C" fn cuStreamBatchMemOp_v2(
-    stream: CUstream,
-    count: c_uint,
-    list: *mut BatchMemOp,
-    flags: c_uint,
-) -> Status {
-    run("cuStreamBatchMemOp_v2", stream, || {
-        if flags != 0 || count > 256 {
-            return Err(Status::InvalidValue);
-        }
-        if count > 0 {
-            not_null(list)?;
-        }
-        let operation = |at: usize| {
-            // SAFETY: the caller's promise.
-            let BatchMemOp { operation, address, value, flags, .. } =
-                unsafe { list.add(at).read_unaligned() };
-            let narrow = value & u64::from(u32::MAX);
-            Ok(match operation {
-                1 => Operation::Wait { address, value: narrow, wide: false, flags },
-                2 => Operation::Write { address, value: narrow, wide: false, flags },
-                4 => Operation::Wait { address, value, wide: true, flags },
-                5 => Operation::Write { address, value, wide: true, flags },
-                6 => Operation::Barrier,
-                3 => return Err(Status::NotSupported),
-                _ => return Err(Status::InvalidValue),
-            })
-        };
-        (0..count as usize).map(operation).collect()
-    })
+twin! { cuStreamBatchMemOp_v2_ptsz =
+    /// Does several operations in stream order.
+    ///
+    /// # Safety
+    /// `list` is null or holds `count` operations.
+    pub unsafe extern "C" fn cuStreamBatchMemOp_v2(
+        stream: CUstream,
+        count: c_uint,
+        list: *mut CUstreamBatchMemOpParams,
+        flags: c_uint,
+    ) -> Status {
+        run("cuStreamBatchMemOp_v2", stream, || {
+            if flags != 0 || count > 256 {
+                return Err(Status::InvalidValue);
+            }
+            if count > 0 {
+                not_null(list)?;
+            }
+            let operation = |at: usize| {
+                // SAFETY: the caller's promise.
+                let CUstreamBatchMemOpParams { operation, address, value, flags, .. } =
+                    unsafe { list.add(at).read_unaligned() };
+                let narrow = value & u64::from(u32::MAX);
+                Ok(match operation {
+                    1 => Operation::Wait { address, value: narrow, wide: false, flags },
+                    2 => Operation::Write { address, value: narrow, wide: false, flags },
+                    4 => Operation::Wait { address, value, wide: true, flags },
+                    5 => Operation::Write { address, value, wide: true, flags },
+                    6 => Operation::Barrier,
+                    3 => return Err(Status::NotSupported),
+                    _ => return Err(Status::InvalidValue),
+                })
+            };
+            (0..count as usize).map(operation).collect()
+        })
+    }
 }
 
-/// Does several operations in stream order.
-///
-/// # Safety
-/// As [`cuStreamBatchMemOp_v2`].
-pub unsafe extern "C" fn cuStreamBatchMemOp(
-    stream: CUstream,
-    count: c_uint,
-    list: *mut c_void,
-    flags: c_uint,
-) -> Status {
-    // SAFETY: the same contract.
-    unsafe { cuStreamBatchMemOp_v2(stream, count, list.cast(), flags) }
+twin! { cuStreamBatchMemOp_ptsz =
+    /// Does several operations in stream order.
+    ///
+    /// # Safety
+    /// As [`cuStreamBatchMemOp_v2`].
+    pub unsafe extern "C" fn cuStreamBatchMemOp(
+        stream: CUstream,
+        count: c_uint,
+        list: *mut c_void,
+        flags: c_uint,
+    ) -> Status {
+        // SAFETY: the same contract.
+        unsafe { cuStreamBatchMemOp_v2(stream, count, list.cast(), flags) }
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUstream};
 use bugaroo_simulator::AllocationKind;
 
 use crate::attributes::PITCH_ALIGNMENT;
@@ -13,8 +14,8 @@ use crate::error::{Outcome, Status};
 use crate::graph::Body;
 use crate::state::{Allocation, Driver};
 use crate::stream::Stream;
+use crate::submit::twin;
 use crate::submit::{on_stream, submit};
-use crate::types::{CUcontext, CUdeviceptr, CUstream};
 use crate::work::Work;
 
 /// Alignment of allocations, as hardware has it at least.
@@ -114,21 +115,23 @@ pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) ->
     })
 }
 
-/// Allocates device memory from the current pool, in stream order: its address is known, and its memory
-/// there, from now on.
-///
-/// # Safety
-/// `place` is null or points to a place for an address.
-pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
-    on_stream("cuMemAllocAsync", stream, |driver, stream| {
-        not_null(place)?;
-        let address = match driver.is_capturing(&stream) {
-            true => driver.capture_allocation(&stream, bytes)?,
-            false => driver.allocate_in(&stream, driver.pools.current(), bytes)?,
-        };
-        // SAFETY: the caller's promise.
-        unsafe { write(place, address) }
-    })
+twin! { cuMemAllocAsync_ptsz =
+    /// Allocates device memory from the current pool, in stream order: its address is known, and its memory
+    /// there, from now on.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for an address.
+    pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
+        on_stream("cuMemAllocAsync", stream, |driver, stream| {
+            not_null(place)?;
+            let address = match driver.is_capturing(&stream) {
+                true => driver.capture_allocation(&stream, bytes)?,
+                false => driver.allocate_in(&stream, driver.pools.current(), bytes)?,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { write(place, address) }
+        })
+    }
 }
 
 /// Allocates device memory for rows of `width` bytes, each aligned.
@@ -184,27 +187,29 @@ pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
     })
 }
 
-/// Frees device memory in stream order.
-pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
-    submit("cuMemFreeAsync", stream, |driver, stream| {
-        if driver.is_capturing(stream) {
-            // A graph frees what a graph has allocated.
-            let memory = driver.graphs.memory.get(address)?;
-            return driver.capture_body(stream, Body::Free(memory)).map(|()| None);
-        }
-        let bytes = driver.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
-        if driver.graphs.memory.has(address) {
-            driver.graphs.memory.close(address)?;
-            let memory = driver.graphs.memory.get(address)?;
-            return Ok(Some(Driver::graph_memory_work(&memory, false)));
-        }
-        driver.origins.releasing(address);
-        Ok(Some(Work::act(move |driver| {
-            // Whoever uses it has to come before.
-            driver.queue.tell(|order| order.accessed(address, bytes, true));
-            driver.free(address)
-        })))
-    })
+twin! { cuMemFreeAsync_ptsz =
+    /// Frees device memory in stream order.
+    pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
+        submit("cuMemFreeAsync", stream, |driver, stream| {
+            if driver.is_capturing(stream) {
+                // A graph frees what a graph has allocated.
+                let memory = driver.graphs.memory.get(address)?;
+                return driver.capture_body(stream, Body::Free(memory)).map(|()| None);
+            }
+            let bytes = driver.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
+            if driver.graphs.memory.has(address) {
+                driver.graphs.memory.close(address)?;
+                let memory = driver.graphs.memory.get(address)?;
+                return Ok(Some(Driver::graph_memory_work(&memory, false)));
+            }
+            driver.origins.releasing(address);
+            Ok(Some(Work::act(move |driver| {
+                // Whoever uses it has to come before.
+                driver.queue.tell(|order| order.accessed(address, bytes, true));
+                driver.free(address)
+            })))
+        })
+    }
 }
 
 /// Free and total device memory in bytes. Managed and page-locked memory is the host's and does not count.

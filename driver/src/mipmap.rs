@@ -3,11 +3,12 @@
 
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext, CUmipmappedArray};
+
 use crate::array::{self, Array};
 use crate::entry::{not_null, synchronising, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::types::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext, CUmipmappedArray};
 
 /// A mipmapped array.
 #[derive(Clone, Debug)]

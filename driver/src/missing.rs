@@ -49,7 +49,7 @@ macro_rules! missing {
                 }
             )*
         }
-        $crate::exports::export! { stubs { $($name)* } }
+        bugaroo_cuda_abi::slots! { stubs { $($name)* } }
     };
 }
 

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::fs;
 use std::sync::Arc;
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{Message, ModuleReport};
@@ -22,7 +23,6 @@ use crate::injection::Injected;
 use crate::jit::Options;
 use crate::recorded::Source;
 use crate::state::Driver;
-use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 
 /// A loaded module.
 #[derive(Debug)]

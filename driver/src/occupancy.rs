@@ -4,13 +4,13 @@
 
 use std::ffi::{c_int, c_uint};
 
+use bugaroo_cuda_abi::{CUfunction, CUoccupancyB2DSize};
 use bugaroo_simulator::DeviceConfig;
 
 use crate::attributes::WARP_SIZE;
 use crate::entry::{not_null, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::types::{CUfunction, CUoccupancyB2DSize};
 
 /// Shared memory of each block that the driver keeps for itself: none here.
 pub const RESERVED_SHARED: u32 = 0;

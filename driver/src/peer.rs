@@ -3,10 +3,11 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
+use bugaroo_cuda_abi::{CUcontext, CUdevice};
+
 use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::Status;
 use crate::primary::check_device;
-use crate::types::{CUcontext, CUdevice};
 
 /// Lets the current context use the memory of a peer: of contexts of one device none is another's peer.
 pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Status {

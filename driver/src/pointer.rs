@@ -2,12 +2,12 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUcontext, CUdeviceptr, CUmemoryPool};
 use bugaroo_simulator::{Access, AllocationKind};
 
 use crate::entry::{not_null, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-use crate::types::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUcontext, CUdeviceptr, CUmemoryPool};
 
 /// Memory that the driver knows.
 struct Known {

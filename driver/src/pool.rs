@@ -6,6 +6,10 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use bugaroo_cuda_abi::{
+    CUcontext, CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
+    FILE_DESCRIPTOR, LOCATION_DEVICE, LOCATION_HOST,
+};
 use bugaroo_simulator::AllocationKind;
 
 use crate::entry::{not_null, with_driver, write};
@@ -15,10 +19,7 @@ use crate::primary::check_device;
 use crate::state::{Allocation, Driver};
 use crate::stream::Stream;
 use crate::submit::on_stream;
-use crate::types::{
-    CUcontext, CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
-    FILE_DESCRIPTOR, LOCATION_DEVICE, LOCATION_HOST,
-};
+use crate::submit::twin;
 
 /// `CU_MEM_ALLOCATION_TYPE_MANAGED`
 const MANAGED: c_int = 2;
@@ -347,28 +348,30 @@ pub unsafe extern "C" fn cuMemPoolExportToShareableHandle(
     })
 }
 
-/// Allocates device memory from a pool, in stream order, which is now.
-///
-/// # Safety
-/// `place` is null or points to a place for an address.
-pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
-    place: *mut CUdeviceptr,
-    bytes: usize,
-    pool: CUmemoryPool,
-    stream: CUstream,
-) -> Status {
-    on_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
-        not_null(place)?;
-        let address = match driver.is_capturing(&stream) {
-            true => {
-                driver.pools.all.get(pool)?;
-                driver.capture_allocation(&stream, bytes)?
-            }
-            false => driver.allocate_in(&stream, pool, bytes)?,
-        };
-        // SAFETY: the caller's promise.
-        unsafe { write(place, address) }
-    })
+twin! { cuMemAllocFromPoolAsync_ptsz =
+    /// Allocates device memory from a pool, in stream order, which is now.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for an address.
+    pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
+        place: *mut CUdeviceptr,
+        bytes: usize,
+        pool: CUmemoryPool,
+        stream: CUstream,
+    ) -> Status {
+        on_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
+            not_null(place)?;
+            let address = match driver.is_capturing(&stream) {
+                true => {
+                    driver.pools.all.get(pool)?;
+                    driver.capture_allocation(&stream, bytes)?
+                }
+                false => driver.allocate_in(&stream, pool, bytes)?,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { write(place, address) }
+        })
+    }
 }
 
 /// Whether memory of a location and of an allocation type is shared by host and device.

@@ -3,12 +3,13 @@
 
 use std::ffi::{c_int, c_uint};
 
+use bugaroo_cuda_abi::{CUcontext, CUdevice};
+
 use crate::context::{Context, check_flags};
 use crate::entry::{not_null, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::handles::Handles;
 use crate::state::Driver;
-use crate::types::{CUcontext, CUdevice};
 
 /// The primary context's state.
 #[derive(Debug)]

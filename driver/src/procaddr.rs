@@ -5,11 +5,12 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::CUuuid;
+
 use crate::entry::{anytime, not_null, text, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::foreign_runtime;
 use crate::init::DRIVER_VERSION;
-use crate::types::CUuuid;
 
 /// Flags of `cuGetProcAddress`: legacy default stream, per-thread default stream.
 const FLAGS_MASK: c_ulonglong = 3;

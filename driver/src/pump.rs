@@ -13,20 +13,18 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use bugaroo_cuda_abi::{CUcontext, CUhostFn, CUstream, CUstreamCallback};
 use bugaroo_semantics::event::WorkKind;
 use bugaroo_simulator::{End, Others};
 
-use crate::console;
-use crate::current;
 use crate::entry::{anytime, if_free, with_driver};
 use crate::error::Status;
 use crate::execute::Flight;
-use crate::polled;
 use crate::queue::{Progress, Ticket};
 use crate::state::Driver;
 use crate::transfer::Place;
-use crate::types::{CUcontext, CUhostFn, CUstream, CUstreamCallback};
 use crate::work::Work;
+use crate::{console, current, polled};
 
 /// Turns of a kernel beside which nothing could go on.
 const ALONE: u64 = 1 << 16;

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use bugaroo_cuda_abi::{CUcontext, CUstream};
 use bugaroo_simulator::Rng;
 
 use crate::execute::Flight;
@@ -15,7 +16,6 @@ use crate::fork_server;
 use crate::race::order::Order;
 use crate::state::Driver;
 use crate::stream::Stream;
-use crate::types::{CUcontext, CUstream};
 use crate::work::Work;
 
 /// Name of a piece of work, by order of submission.

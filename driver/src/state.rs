@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmemoryPool, CUmodule};
 use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory, Others, Rng};
 
 use crate::advice::Advices;
@@ -29,7 +30,6 @@ use crate::recorded::Recorder;
 use crate::report::Report;
 use crate::seeds::mix;
 use crate::stream::Stream;
-use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUmemoryPool, CUmodule};
 use crate::virtual_memory::Chunks;
 
 /// Memory of the virtual GPU, in bytes. Host memory is only used for what the program touches.

@@ -3,14 +3,17 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstreamCallback};
+
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
 use crate::error::Status;
 use crate::pump;
 use crate::queue::Lane;
+use crate::submit::twin;
 use crate::submit::{on_stream, submit};
-pub use crate::submit::{waiting_for_stream, with_stream};
-use crate::types::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstreamCallback};
 use crate::work::Work;
+
+pub use crate::submit::{waiting_for_stream, with_stream};
 
 /// Priority of a stream that asks for none.
 pub const LEAST_PRIORITY: c_int = 0;
@@ -91,26 +94,30 @@ pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
     })
 }
 
-/// Waits for a stream's work, and reports what went wrong with it.
-pub extern "C" fn cuStreamSynchronize(stream: CUstream) -> Status {
-    waiting_for_stream("cuStreamSynchronize", stream, |_, _| Ok(()))
+twin! { cuStreamSynchronize_ptsz =
+    /// Waits for a stream's work, and reports what went wrong with it.
+    pub extern "C" fn cuStreamSynchronize(stream: CUstream) -> Status {
+        waiting_for_stream("cuStreamSynchronize", stream, |_, _| Ok(()))
+    }
 }
 
-/// Whether a stream's work is done. Asking lets it go on; who asks again and again gets a yes in the end.
-pub extern "C" fn cuStreamQuery(stream: CUstream) -> Status {
-    let name = "cuStreamQuery";
-    let mut before = Vec::new();
-    let status = on_stream(name, stream, |driver, stream| {
-        crate::capture::refuse(driver, &stream)?;
-        before = driver.queue.before(&stream);
-        Ok(())
-    });
-    if status != Status::Success {
-        return status;
-    }
-    match ask(name, &before) {
-        Status::Success => on_stream(name, stream, |driver, stream| driver.surface(stream.context)),
-        status => status,
+twin! { cuStreamQuery_ptsz =
+    /// Whether a stream's work is done. Asking lets it go on; who asks again and again gets a yes in the end.
+    pub extern "C" fn cuStreamQuery(stream: CUstream) -> Status {
+        let name = "cuStreamQuery";
+        let mut before = Vec::new();
+        let status = on_stream(name, stream, |driver, stream| {
+            crate::capture::refuse(driver, &stream)?;
+            before = driver.queue.before(&stream);
+            Ok(())
+        });
+        if status != Status::Success {
+            return status;
+        }
+        match ask(name, &before) {
+            Status::Success => on_stream(name, stream, |driver, stream| driver.surface(stream.context)),
+            status => status,
+        }
     }
 }
 
@@ -150,139 +157,159 @@ pub fn ask(name: &str, tickets: &[crate::queue::Ticket]) -> Status {
     })
 }
 
-/// Lets a stream's later work wait for an event, as it was recorded last.
-pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) -> Status {
-    on_stream("cuStreamWaitEvent", stream, |driver, stream| {
-        // CU_EVENT_WAIT_EXTERNAL is for captures only.
-        if flags > 1 {
-            return Err(Status::InvalidValue);
-        }
-        if driver.capture_wait(&stream, event, flags == 1)? {
-            return Ok(());
-        }
-        let Some(ticket) = driver.events.get(event)?.ticket() else { return Ok(()) };
-        if driver.queue.is_pending(ticket) {
-            let mut before = driver.queue.before(&stream);
-            before.push(ticket);
-            let ticket = driver.queue.insert(stream.context, Work::Nothing, &before);
-            driver.queue.append(&stream, ticket);
-            driver.queued();
-        } else {
-            driver.queue.behind_done(&stream, ticket);
-        }
-        Ok(())
-    })
+twin! { cuStreamWaitEvent_ptsz =
+    /// Lets a stream's later work wait for an event, as it was recorded last.
+    pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) -> Status {
+        on_stream("cuStreamWaitEvent", stream, |driver, stream| {
+            // CU_EVENT_WAIT_EXTERNAL is for captures only.
+            if flags > 1 {
+                return Err(Status::InvalidValue);
+            }
+            if driver.capture_wait(&stream, event, flags == 1)? {
+                return Ok(());
+            }
+            let Some(ticket) = driver.events.get(event)?.ticket() else { return Ok(()) };
+            if driver.queue.is_pending(ticket) {
+                let mut before = driver.queue.before(&stream);
+                before.push(ticket);
+                let ticket = driver.queue.insert(stream.context, Work::Nothing, &before);
+                driver.queue.append(&stream, ticket);
+                driver.queued();
+            } else {
+                driver.queue.behind_done(&stream, ticket);
+            }
+            Ok(())
+        })
+    }
 }
 
-/// A stream's context.
-///
-/// # Safety
-/// `place` is null or points to a place for a handle.
-pub unsafe extern "C" fn cuStreamGetCtx(stream: CUstream, place: *mut CUcontext) -> Status {
-    // SAFETY: the caller's promise.
-    on_stream("cuStreamGetCtx", stream, |_, stream| unsafe { write(place, stream.context) })
+twin! { cuStreamGetCtx_ptsz =
+    /// A stream's context.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for a handle.
+    pub unsafe extern "C" fn cuStreamGetCtx(stream: CUstream, place: *mut CUcontext) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetCtx", stream, |_, stream| unsafe { write(place, stream.context) })
+    }
 }
 
-/// A stream's context; there are no green contexts.
-///
-/// # Safety
-/// Each is null (the first is refused then) or points to a place for a handle.
-pub unsafe extern "C" fn cuStreamGetCtx_v2(
-    stream: CUstream,
-    place: *mut CUcontext,
-    green: *mut CUcontext,
-) -> Status {
-    on_stream("cuStreamGetCtx_v2", stream, |_, stream| {
-        // SAFETY: the caller's promise, for both.
-        unsafe {
-            write_if_wanted(green, std::ptr::null_mut());
-            write(place, stream.context)
-        }
-    })
+twin! { cuStreamGetCtx_v2_ptsz =
+    /// A stream's context; there are no green contexts.
+    ///
+    /// # Safety
+    /// Each is null (the first is refused then) or points to a place for a handle.
+    pub unsafe extern "C" fn cuStreamGetCtx_v2(
+        stream: CUstream,
+        place: *mut CUcontext,
+        green: *mut CUcontext,
+    ) -> Status {
+        on_stream("cuStreamGetCtx_v2", stream, |_, stream| {
+            // SAFETY: the caller's promise, for both.
+            unsafe {
+                write_if_wanted(green, std::ptr::null_mut());
+                write(place, stream.context)
+            }
+        })
+    }
 }
 
-/// A stream's device.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
-    // SAFETY: the caller's promise.
-    on_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
+twin! { cuStreamGetDevice_ptsz =
+    /// A stream's device.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for it.
+    pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
+    }
 }
 
-/// A stream's flags.
-///
-/// # Safety
-/// `place` is null or points to a place for them.
-pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) -> Status {
-    // SAFETY: the caller's promise.
-    on_stream("cuStreamGetFlags", stream, |_, stream| unsafe { write(place, stream.flags) })
+twin! { cuStreamGetFlags_ptsz =
+    /// A stream's flags.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for them.
+    pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetFlags", stream, |_, stream| unsafe { write(place, stream.flags) })
+    }
 }
 
-/// A stream's priority.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int) -> Status {
-    // SAFETY: the caller's promise.
-    on_stream("cuStreamGetPriority", stream, |_, stream| unsafe { write(place, stream.priority) })
+twin! { cuStreamGetPriority_ptsz =
+    /// A stream's priority.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for it.
+    pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetPriority", stream, |_, stream| unsafe { write(place, stream.priority) })
+    }
 }
 
-/// A number that no other stream of the process has.
-///
-/// # Safety
-/// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuStreamGetId(stream: CUstream, place: *mut c_ulonglong) -> Status {
-    // SAFETY: the caller's promise.
-    on_stream("cuStreamGetId", stream, |_, _| unsafe { write(place, stream as c_ulonglong) })
+twin! { cuStreamGetId_ptsz =
+    /// A number that no other stream of the process has.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for it.
+    pub unsafe extern "C" fn cuStreamGetId(stream: CUstream, place: *mut c_ulonglong) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetId", stream, |_, _| unsafe { write(place, stream as c_ulonglong) })
+    }
 }
 
-/// Calls a function of the program in stream order: in the submitting thread, or in one that waits.
-/// Dropped after a fault, as it would never be reached.
-///
-/// # Safety
-/// `function` may be called with `user_data`.
-pub unsafe extern "C" fn cuLaunchHostFunc(
-    stream: CUstream,
-    function: CUhostFn,
-    user_data: *mut c_void,
-) -> Status {
-    submit("cuLaunchHostFunc", stream, |_, _| {
-        function.ok_or(Status::InvalidValue)?;
-        Ok(Some(Work::Call(function, user_data)))
-    })
+twin! { cuLaunchHostFunc_ptsz =
+    /// Calls a function of the program in stream order: in the submitting thread, or in one that waits.
+    /// Dropped after a fault, as it would never be reached.
+    ///
+    /// # Safety
+    /// `function` may be called with `user_data`.
+    pub unsafe extern "C" fn cuLaunchHostFunc(
+        stream: CUstream,
+        function: CUhostFn,
+        user_data: *mut c_void,
+    ) -> Status {
+        submit("cuLaunchHostFunc", stream, |_, _| {
+            function.ok_or(Status::InvalidValue)?;
+            Ok(Some(Work::Call(function, user_data)))
+        })
+    }
 }
 
-/// Calls a function of the program in stream order, as [`cuLaunchHostFunc`], but also after a fault, of which
-/// it is told.
-///
-/// # Safety
-/// `callback` may be called with `user_data`.
-pub unsafe extern "C" fn cuStreamAddCallback(
-    stream: CUstream,
-    callback: CUstreamCallback,
-    user_data: *mut c_void,
-    flags: c_uint,
-) -> Status {
-    submit("cuStreamAddCallback", stream, |driver, place| {
-        callback.ok_or(Status::InvalidValue)?;
-        if flags != 0 {
-            return Err(Status::InvalidValue);
-        }
-        crate::capture::refuse(driver, place)?;
-        Ok(Some(Work::CallBack(callback, stream, user_data)))
-    })
+twin! { cuStreamAddCallback_ptsz =
+    /// Calls a function of the program in stream order, as [`cuLaunchHostFunc`], but also after a fault, of which
+    /// it is told.
+    ///
+    /// # Safety
+    /// `callback` may be called with `user_data`.
+    pub unsafe extern "C" fn cuStreamAddCallback(
+        stream: CUstream,
+        callback: CUstreamCallback,
+        user_data: *mut c_void,
+        flags: c_uint,
+    ) -> Status {
+        submit("cuStreamAddCallback", stream, |driver, place| {
+            callback.ok_or(Status::InvalidValue)?;
+            if flags != 0 {
+                return Err(Status::InvalidValue);
+            }
+            crate::capture::refuse(driver, place)?;
+            Ok(Some(Work::CallBack(callback, stream, user_data)))
+        })
+    }
 }
 
-/// Ties managed memory to a stream. The host and other streams may go on using it here.
-pub extern "C" fn cuStreamAttachMemAsync(
-    stream: CUstream,
-    address: u64,
-    _length: usize,
-    flags: c_uint,
-) -> Status {
-    with_stream("cuStreamAttachMemAsync", stream, |driver, _| {
-        let known = matches!(flags, 1 | 2 | 4) && crate::advice::is_managed(driver, address);
-        if known { Ok(()) } else { Err(Status::InvalidValue) }
-    })
+twin! { cuStreamAttachMemAsync_ptsz =
+    /// Ties managed memory to a stream. The host and other streams may go on using it here.
+    pub extern "C" fn cuStreamAttachMemAsync(
+        stream: CUstream,
+        address: u64,
+        _length: usize,
+        flags: c_uint,
+    ) -> Status {
+        with_stream("cuStreamAttachMemAsync", stream, |driver, _| {
+            let known = matches!(flags, 1 | 2 | 4) && crate::advice::is_managed(driver, address);
+            if known { Ok(()) } else { Err(Status::InvalidValue) }
+        })
+    }
 }

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{CUlaunchAttributeValue, CUstream};
+
 use crate::entry::{not_null, write};
 use crate::error::{Outcome, Status};
 use crate::queue::Lane;
 use crate::state::Driver;
 use crate::submit::on_stream;
-use crate::types::{CUlaunchAttributeValue, CUstream};
+use crate::submit::twin;
 
 /// Attributes that were set, by stream and number.
 pub type Attributes = BTreeMap<(Lane, c_uint), [u8; 64]>;
@@ -28,61 +30,67 @@ fn check(attribute: c_uint) -> Outcome {
     if KNOWN.contains(&attribute) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
-/// An attribute of a stream.
-///
-/// # Safety
-/// `place` is null or points to a place for a value.
-pub unsafe extern "C" fn cuStreamGetAttribute(
-    stream: CUstream,
-    attribute: c_uint,
-    place: *mut CUlaunchAttributeValue,
-) -> Status {
-    on_stream("cuStreamGetAttribute", stream, |driver, stream| {
-        check(attribute)?;
-        let mut bytes = [0; 64];
-        match attribute {
-            PRIORITY => bytes[..4].copy_from_slice(&stream.priority.to_le_bytes()),
-            // CU_SYNC_POLICY_AUTO; the default domain is the first, the remote one the second.
-            POLICY => bytes[0] = 1,
-            DOMAIN_MAP => bytes[1] = 1,
-            _ => {}
-        }
-        if let Some(set) = driver.stream_attributes.get(&(stream.lane, attribute)) {
-            bytes = *set;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write(place, CUlaunchAttributeValue { bytes }) }
-    })
-}
-
-/// Sets an attribute of a stream.
-///
-/// # Safety
-/// `value` is null or points to a value.
-pub unsafe extern "C" fn cuStreamSetAttribute(
-    stream: CUstream,
-    attribute: c_uint,
-    value: *const CUlaunchAttributeValue,
-) -> Status {
-    on_stream("cuStreamSetAttribute", stream, |driver, stream| {
-        check(attribute)?;
-        not_null(value)?;
-        // SAFETY: not null, and the caller vouches for the rest; any bits are numbers.
-        let bytes = unsafe { value.read_unaligned().bytes };
-        driver.stream_attributes.insert((stream.lane, attribute), bytes);
-        Ok(())
-    })
-}
-
-/// Gives a stream the attributes of another.
-pub extern "C" fn cuStreamCopyAttributes(to: CUstream, from: CUstream) -> Status {
-    on_stream("cuStreamCopyAttributes", to, |driver: &mut Driver, to| {
-        let from = driver.stream(from, to.context)?;
-        for attribute in KNOWN {
-            if let Some(bytes) = driver.stream_attributes.get(&(from.lane, attribute)).copied() {
-                driver.stream_attributes.insert((to.lane, attribute), bytes);
+twin! { cuStreamGetAttribute_ptsz =
+    /// An attribute of a stream.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for a value.
+    pub unsafe extern "C" fn cuStreamGetAttribute(
+        stream: CUstream,
+        attribute: c_uint,
+        place: *mut CUlaunchAttributeValue,
+    ) -> Status {
+        on_stream("cuStreamGetAttribute", stream, |driver, stream| {
+            check(attribute)?;
+            let mut bytes = [0; 64];
+            match attribute {
+                PRIORITY => bytes[..4].copy_from_slice(&stream.priority.to_le_bytes()),
+                // CU_SYNC_POLICY_AUTO; the default domain is the first, the remote one the second.
+                POLICY => bytes[0] = 1,
+                DOMAIN_MAP => bytes[1] = 1,
+                _ => {}
             }
-        }
-        Ok(())
-    })
+            if let Some(set) = driver.stream_attributes.get(&(stream.lane, attribute)) {
+                bytes = *set;
+            }
+            // SAFETY: the caller's promise.
+            unsafe { write(place, CUlaunchAttributeValue { bytes }) }
+        })
+    }
+}
+
+twin! { cuStreamSetAttribute_ptsz =
+    /// Sets an attribute of a stream.
+    ///
+    /// # Safety
+    /// `value` is null or points to a value.
+    pub unsafe extern "C" fn cuStreamSetAttribute(
+        stream: CUstream,
+        attribute: c_uint,
+        value: *const CUlaunchAttributeValue,
+    ) -> Status {
+        on_stream("cuStreamSetAttribute", stream, |driver, stream| {
+            check(attribute)?;
+            not_null(value)?;
+            // SAFETY: not null, and the caller vouches for the rest; any bits are numbers.
+            let bytes = unsafe { value.read_unaligned().bytes };
+            driver.stream_attributes.insert((stream.lane, attribute), bytes);
+            Ok(())
+        })
+    }
+}
+
+twin! { cuStreamCopyAttributes_ptsz =
+    /// Gives a stream the attributes of another.
+    pub extern "C" fn cuStreamCopyAttributes(to: CUstream, from: CUstream) -> Status {
+        on_stream("cuStreamCopyAttributes", to, |driver: &mut Driver, to| {
+            let from = driver.stream(from, to.context)?;
+            for attribute in KNOWN {
+                if let Some(bytes) = driver.stream_attributes.get(&(from.lane, attribute)).copied() {
+                    driver.stream_attributes.insert((to.lane, attribute), bytes);
+                }
+            }
+            Ok(())
+        })
+    }
 }

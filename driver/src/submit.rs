@@ -7,15 +7,15 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::capture;
+use bugaroo_cuda_abi::{CUcontext, CUstream, STREAM_LEGACY, STREAM_PER_THREAD};
+
 use crate::entry::with_context;
 use crate::error::{Outcome, Status};
-use crate::pump;
 use crate::queue::{Lane, Ticket};
 use crate::state::Driver;
 use crate::stream::Stream;
-use crate::types::{CUcontext, CUstream, STREAM_LEGACY, STREAM_PER_THREAD};
 use crate::work::Work;
+use crate::{capture, pump};
 
 thread_local! {
     /// Number of the thread, by the first use of its default stream; 0 before.
@@ -35,6 +35,13 @@ pub fn per_thread(call: impl FnOnce() -> Status) -> Status {
     status
 }
 
+/// Defines a function of the API, and its second name for programs whose default stream is each thread's own.
+macro_rules! twin {
+    ($second:ident = $($function:tt)*) => {
+        bugaroo_cuda_abi::twin! { $crate::submit::per_thread; $second = $($function)* }
+    };
+}
+pub(crate) use twin;
 /// The last number that was given to a thread.
 static THREADS: AtomicU64 = AtomicU64::new(0);
 

@@ -8,6 +8,7 @@
 
 use std::ffi::c_void;
 
+use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
 use bugaroo_simulator::Endpoint;
 
 use crate::entry::not_null;
@@ -15,7 +16,6 @@ use crate::error::{Outcome, Status};
 use crate::state::Driver;
 use crate::stream::with_stream;
 use crate::submit::{Submitted, on_stream};
-use crate::types::{CUdeviceptr, CUstream};
 use crate::work::Work;
 
 /// An address that a copy reads or writes.

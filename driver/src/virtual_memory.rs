@@ -5,16 +5,16 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::{
+    CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
+    FILE_DESCRIPTOR, LOCATION_DEVICE,
+};
 use bugaroo_simulator::{Access, GRANULARITY};
 
 use crate::entry::{not_null, synchronising, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::primary::check_device;
 use crate::state::Driver;
-use crate::types::{
-    CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
-    FILE_DESCRIPTOR, LOCATION_DEVICE,
-};
 
 /// Chunks that the program made, with what it asked for. A handle is the memory's own number of a chunk,
 /// which is not given out twice before all numbers were.

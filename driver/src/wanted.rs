@@ -4,7 +4,6 @@
 //! what its module is.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, c_char};
 
 use crate::names::demangled;
 
@@ -15,15 +14,8 @@ thread_local! {
     static KERNEL: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// For Bugaroo's runtime: until the next call, this thread loads modules for the sake of this kernel, or, with null, for
-/// none in particular.
-///
-/// # Safety
-/// `name` is null or a C string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn bugaroo_wanted_kernel(name: *const c_char) {
-    // SAFETY: the caller's promise.
-    let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
+/// Until the next call, this thread loads modules for the sake of this kernel, or for none in particular.
+pub fn kernel(name: Option<String>) {
     // A thread that ends has no such place any more, and loads nothing.
     let _ = KERNEL.try_with(|kernel| kernel.replace(name));
 }
@@ -47,20 +39,16 @@ fn readable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bugaroo_wanted_kernel, module};
+    use super::{kernel, module};
 
     #[test]
     fn the_kernel_is_named_for_as_long_as_it_is_wanted() {
         assert_eq!(module(), "a module");
-        // SAFETY: C strings, and null.
-        unsafe { bugaroo_wanted_kernel(c"_ZN2at6native4fillEf".as_ptr()) };
+        kernel(Some("_ZN2at6native4fillEf".to_owned()));
         assert_eq!(module(), "the module of the kernel `at::native::fill(float)`");
-        let long = std::ffi::CString::new("k".repeat(1000)).expect("no NUL");
-        // SAFETY: as above.
-        unsafe { bugaroo_wanted_kernel(long.as_ptr()) };
+        kernel(Some("k".repeat(1000)));
         assert!(module().len() < 200 && module().ends_with("…`"), "{}", module());
-        // SAFETY: as above.
-        unsafe { bugaroo_wanted_kernel(std::ptr::null()) };
+        kernel(None);
         assert_eq!(module(), "a module");
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{CUevent, CUhostFn, CUstream, CUstreamCallback};
 use bugaroo_semantics::event::WorkKind;
 
 use crate::error::Outcome;
@@ -12,7 +13,6 @@ use crate::graph::exec::Choice;
 use crate::library_work::LibraryWork;
 use crate::state::Driver;
 use crate::transfer::Transfer;
-use crate::types::{CUevent, CUhostFn, CUstream, CUstreamCallback};
 
 /// Something that the driver does by itself: a copy, a fill, a release. It may be done again and again, as
 /// part of a graph.

@@ -5,6 +5,7 @@ mod support;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::*;
 use cuda::Status;
 use cuda::array::*;
 use cuda::copy_array::*;
@@ -12,7 +13,6 @@ use cuda::copy_batch::*;
 use cuda::copy2d::cuMemcpy2D_v2;
 use cuda::copy3d::*;
 use cuda::memory::cuMemGetInfo_v2;
-use cuda::types::*;
 use support::{Device, download, upload};
 
 const NOTHING: Operand3D = Operand3D {

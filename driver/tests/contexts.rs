@@ -5,6 +5,7 @@ mod support;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::CUctxCreateParams;
 use cuda::Status;
 use cuda::context::*;
 use cuda::init::cuInit;
@@ -65,7 +66,7 @@ fn context_flags_and_limits() {
             (1, null(), Status::UnsupportedExecAffinity),
             (0, MADE_UP.cast_const(), Status::NotSupported),
         ] {
-            let parameters = CtxCreateParams { affinity: MADE_UP, affinity_count, graphics };
+            let parameters = CUctxCreateParams { affinity: MADE_UP, affinity_count, graphics };
             assert_eq!(cuCtxCreate_v4(&mut context, &parameters, 0, 0), status);
         }
         assert_eq!(cuCtxDestroy_v2(context), Status::Success);

@@ -6,6 +6,7 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use bugaroo_cuda_abi::{CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use cuda::Status;
 use cuda::capture::*;
 use cuda::context::cuCtxSynchronize;
@@ -19,7 +20,6 @@ use cuda::graph::update::*;
 use cuda::launch::cuLaunchKernel;
 use cuda::memop::*;
 use cuda::stream::*;
-use cuda::types::{CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use support::{Device, download, number, parameter, upload};
 
 const ROUNDS: usize = 100;

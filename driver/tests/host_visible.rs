@@ -5,6 +5,7 @@ mod support;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::{CUdeviceptr, CUmemLocation};
 use cuda::Status;
 use cuda::advice::*;
 use cuda::context::cuCtxSynchronize;
@@ -15,7 +16,6 @@ use cuda::library::{cuLibraryGetManaged, cuLibraryLoadData, cuLibraryUnload};
 use cuda::memory::*;
 use cuda::module::cuModuleGetGlobal_v2;
 use cuda::pointer::{cuPointerGetAttribute, cuPointerSetAttribute};
-use cuda::types::{CUdeviceptr, CUmemLocation};
 use support::{Device, download, launch, load, parameter, store_buffers, upload};
 
 /// `tally(p)` adds one atomically; `variable` is managed.

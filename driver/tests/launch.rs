@@ -5,10 +5,10 @@ mod support;
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use cuda::Status;
 use cuda::context::cuCtxSynchronize;
 use cuda::launch::{cuLaunchKernel, cuLaunchKernelEx};
-use cuda::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use support::{Device, download, launch, load, number, parameter, upload};
 
 #[test]

@@ -6,10 +6,12 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bugaroo_cuda_abi::CUstream;
+use bugaroo_cuda_abi::door::{Access, Door, VERSION};
 use cuda::Status;
-use cuda::library_work::{Access, Door, VERSION, bugarooLibraryDoor};
+use cuda::door::bugarooDoor;
 use cuda::stream::{cuStreamCreate, cuStreamSynchronize};
-use cuda::types::CUstream;
+
 use support::{Device, download, upload};
 
 /// `CU_STREAM_NON_BLOCKING`
@@ -19,7 +21,7 @@ fn door() -> &'static Door {
     let mut door = std::ptr::null();
     // SAFETY: a place for the answer, which stays.
     unsafe {
-        assert_eq!(bugarooLibraryDoor(VERSION, &raw mut door), Status::Success);
+        assert_eq!(bugarooDoor(VERSION, &raw mut door), Status::Success);
         &*door
     }
 }
@@ -36,11 +38,11 @@ unsafe extern "C" fn double(data: *mut c_void, access: *const Access) -> c_uint 
         let (task, access) = (&*data.cast::<Task>(), &*access);
         let mut numbers = [0_i32; 4];
         let status = (access.read)(access.state, task.address, numbers.as_mut_ptr().cast(), 8, 2, 16);
-        if status != Status::Success {
-            return status as c_uint;
+        if status != 0 {
+            return status;
         }
         numbers.iter_mut().for_each(|number| *number *= 2);
-        (access.write)(access.state, task.address, numbers.as_ptr().cast(), 8, 2, 16) as c_uint
+        (access.write)(access.state, task.address, numbers.as_ptr().cast(), 8, 2, 16)
     }
 }
 
@@ -53,7 +55,8 @@ unsafe extern "C" fn release(data: *mut c_void) {
 fn enqueue(stream: CUstream, address: u64, released: &'static AtomicUsize) -> Status {
     let data = Box::into_raw(Box::new(Task { address, released })).cast();
     // SAFETY: the functions go with the data.
-    unsafe { (door().enqueue)(c"double".as_ptr(), stream, double, data, release) }
+    let code = unsafe { (door().enqueue)(c"double".as_ptr(), stream, double, data, release) };
+    Status::from_code(code).expect("a status of CUDA's")
 }
 
 #[test]
@@ -61,9 +64,9 @@ fn another_version_is_refused() {
     let mut door = std::ptr::null();
     // SAFETY: a place for the answer, or none.
     unsafe {
-        assert_eq!(bugarooLibraryDoor(VERSION + 1, &raw mut door), Status::NotSupported);
+        assert_eq!(bugarooDoor(VERSION + 1, &raw mut door), Status::NotSupported);
         assert!(door.is_null());
-        assert_eq!(bugarooLibraryDoor(VERSION, null_mut()), Status::InvalidValue);
+        assert_eq!(bugarooDoor(VERSION, null_mut()), Status::InvalidValue);
     }
 }
 

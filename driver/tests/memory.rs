@@ -5,6 +5,7 @@ mod support;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::CUDA_MEMCPY2D;
 use cuda::Status;
 use cuda::copy::*;
 use cuda::copy2d::cuMemcpy2D_v2;
@@ -12,7 +13,6 @@ use cuda::fill::*;
 use cuda::memory::*;
 use cuda::pointer::{cuPointerGetAttribute, cuPointerGetAttributes};
 use cuda::pool::*;
-use cuda::types::CUDA_MEMCPY2D;
 use support::{Device, download, upload};
 
 #[test]

@@ -2,10 +2,10 @@
 
 mod support;
 
+use bugaroo_cuda_abi::CUfunction;
 use bugaroo_protocol::{Detector, Message, Orders, Race};
 use cuda::context::cuCtxSynchronize;
 use cuda::module::cuModuleGetFunction;
-use cuda::types::CUfunction;
 use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = concat!(

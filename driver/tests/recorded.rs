@@ -2,12 +2,12 @@
 
 mod support;
 
+use bugaroo_cuda_abi::CUdeviceptr;
 use bugaroo_protocol::{Hex, Message, Orders, RecordedLaunch};
 use cuda::Status;
 use cuda::context::cuCtxSynchronize;
 use cuda::copy::cuMemcpyHtoD_v2;
 use cuda::module::cuModuleGetGlobal_v2;
-use cuda::types::CUdeviceptr;
 use support::{baseline, launch, load, parameter, trial};
 
 const KERNEL: &str = ".version 7.0
@@ -24,7 +24,7 @@ const KERNEL: &str = ".version 7.0
 ";
 
 /// Address of a variable.
-fn address(module: cuda::types::CUmodule, name: &std::ffi::CStr) -> CUdeviceptr {
+fn address(module: bugaroo_cuda_abi::CUmodule, name: &std::ffi::CStr) -> CUdeviceptr {
     let mut address = 0;
     // SAFETY: the places are ones for an address and a size, the name a C string.
     let found = unsafe { cuModuleGetGlobal_v2(&mut address, std::ptr::null_mut(), module, name.as_ptr()) };

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
 use cuda::Status;
 use cuda::context::cuCtxSynchronize;
 use cuda::copy::{cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
@@ -14,7 +15,6 @@ use cuda::fill::cuMemsetD32Async;
 use cuda::host::{cuMemAllocHost_v2, cuMemFreeHost};
 use cuda::launch::cuLaunchKernel;
 use cuda::stream::*;
-use cuda::types::{CUevent, CUfunction, CUmodule, CUstream};
 use support::{Device, baseline, download, load, number, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = r"

@@ -5,10 +5,10 @@ mod texture_support;
 
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::*;
 use cuda::Status;
 use cuda::texture::surface::*;
 use cuda::texture::*;
-use cuda::types::*;
 use support::{Device, download, launch, load, parameter, upload};
 use texture_support::*;
 

@@ -5,21 +5,21 @@ mod texture_support;
 
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::*;
 use cuda::Status;
 use cuda::array::cuArrayDestroy;
 use cuda::texture::*;
-use cuda::types::*;
 use support::{Device, download, launch, parameter, upload};
 use texture_support::*;
 
 const EIGHT: CUDA_ARRAY3D_DESCRIPTOR =
     CUDA_ARRAY3D_DESCRIPTOR { width: 8, height: 0, depth: 0, format: 0x20, channels: 1, flags: 0 };
 
-fn linear(linear: Linear) -> CUDA_RESOURCE_DESC {
+fn linear(linear: LinearResource) -> CUDA_RESOURCE_DESC {
     CUDA_RESOURCE_DESC { resource_type: 2, resource: AnyResource { linear }, flags: 0 }
 }
 
-fn pitched(pitched: Pitched) -> CUDA_RESOURCE_DESC {
+fn pitched(pitched: PitchedResource) -> CUDA_RESOURCE_DESC {
     CUDA_RESOURCE_DESC { resource_type: 3, resource: AnyResource { pitched }, flags: 0 }
 }
 
@@ -29,22 +29,22 @@ fn what_is_no_texture_is_refused() {
     let array = array(EIGHT, &[0; 32]);
     let memory = upload(&[0_u8; 4096]);
     let good = of_array(array);
-    let line = Linear { address: memory, format: 1, channels: 1, bytes: 4096 };
-    let rows = Pitched { address: memory, format: 1, channels: 4, width: 16, height: 64, pitch: 64 };
+    let line = LinearResource { address: memory, format: 1, channels: 1, bytes: 4096 };
+    let rows = PitchedResource { address: memory, format: 1, channels: 4, width: 16, height: 64, pitch: 64 };
     assert!(texture(&good, &PLAIN).is_ok() && texture(&linear(line), &PLAIN).is_ok());
     assert!(texture(&pitched(rows), &PLAIN).is_ok());
     let invalid = [
-        linear(Linear { address: 0, ..line }),
-        linear(Linear { address: memory + 4, ..line }),
-        linear(Linear { format: 7, ..line }),
-        linear(Linear { channels: 3, ..line }),
-        linear(Linear { bytes: 0, ..line }),
-        linear(Linear { bytes: (1 << 28) + 1, ..line }),
-        pitched(Pitched { width: 0, ..rows }),
-        pitched(Pitched { width: 17, ..rows }),
-        pitched(Pitched { height: 65001, ..rows }),
-        pitched(Pitched { pitch: 72, ..rows }),
-        pitched(Pitched { address: memory + 32, ..rows }),
+        linear(LinearResource { address: 0, ..line }),
+        linear(LinearResource { address: memory + 4, ..line }),
+        linear(LinearResource { format: 7, ..line }),
+        linear(LinearResource { channels: 3, ..line }),
+        linear(LinearResource { bytes: 0, ..line }),
+        linear(LinearResource { bytes: (1 << 28) + 1, ..line }),
+        pitched(PitchedResource { width: 0, ..rows }),
+        pitched(PitchedResource { width: 17, ..rows }),
+        pitched(PitchedResource { height: 65001, ..rows }),
+        pitched(PitchedResource { pitch: 72, ..rows }),
+        pitched(PitchedResource { address: memory + 32, ..rows }),
         CUDA_RESOURCE_DESC { flags: 1, ..good },
         CUDA_RESOURCE_DESC { resource_type: 4, ..good },
     ];
@@ -68,7 +68,7 @@ fn what_is_no_texture_is_refused() {
     assert_eq!(texture(&pitched(rows), &filtered), Err(Status::InvalidValue));
     assert!(texture(&pitched(rows), &CUDA_TEXTURE_DESC { flags: 0, ..filtered }).is_ok());
     assert!(texture(&good, &filtered).is_ok());
-    let words = pitched(Pitched { format: 3, channels: 1, ..rows });
+    let words = pitched(PitchedResource { format: 3, channels: 1, ..rows });
     assert_eq!(texture(&words, &CUDA_TEXTURE_DESC { flags: 0, ..filtered }), Err(Status::InvalidValue));
     let bordered = CUDA_TEXTURE_DESC { address_mode: [3; 3], border_color: [1.0; 4], ..PLAIN };
     assert_eq!(texture(&words, &bordered), Err(Status::NotSupported));
@@ -179,7 +179,7 @@ fn linear_memory_that_is_shorter_than_said_faults_where_it_ends() {
     let device = Device::new();
     let module = kernels(&device);
     let address = upload(&[7_u32; 16]);
-    let line = linear(Linear { address, format: 3, channels: 1, bytes: 1 << 20 });
+    let line = linear(LinearResource { address, format: 3, channels: 1, bytes: 1 << 20 });
     let object = texture(&line, &PLAIN).expect("it is made");
     let at = |index: u32| [[f32::from_bits(index), 0.0, 0.0, 0.0]];
     let fetch = kernel(module, "fetch_u32");
@@ -193,7 +193,7 @@ fn an_object_that_is_destroyed_behind_the_launch_serves_it() {
     let device = Device::new();
     let module = kernels(&device);
     let address = upload(&(0..64).map(|at| at as f32).collect::<Vec<f32>>());
-    let line = linear(Linear { address, format: 0x20, channels: 1, bytes: 256 });
+    let line = linear(LinearResource { address, format: 0x20, channels: 1, bytes: 256 });
     let (object, out) = (texture(&line, &PLAIN).expect("it is made"), upload(&[0.0_f32; 32]));
     let parameters = [parameter(&object), parameter(&object), parameter(&out)];
     assert_eq!(launch(kernel(module, "two"), 1, 32, &parameters), Status::Success);

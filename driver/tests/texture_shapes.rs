@@ -6,12 +6,12 @@ mod texture_support;
 
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::*;
 use cuda::Status;
 use cuda::array::*;
 use cuda::mipmap::*;
 use cuda::texture::surface::*;
 use cuda::texture::*;
-use cuda::types::*;
 use support::{Device, download, launch, load, number, parameter, upload};
 use texture_support::reference::{Expected, MODES, Texture};
 use texture_support::*;

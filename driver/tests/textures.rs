@@ -4,8 +4,8 @@
 mod support;
 mod texture_support;
 
+use bugaroo_cuda_abi::*;
 use cuda::texture::*;
-use cuda::types::*;
 use support::{Device, download, launch, parameter, upload};
 use texture_support::reference::{MODES, Texture};
 use texture_support::*;
@@ -197,7 +197,7 @@ fn linear_and_pitched_memory() {
     // 1000 texels of two signed shorts, of which the object has 900.
     let texels: Vec<[i16; 2]> = (0..1000).map(|_| [random.next() as i16, random.next() as i16]).collect();
     let memory = upload(&texels);
-    let linear = Linear { address: memory, format: 0x09, channels: 2, bytes: 3601 };
+    let linear = LinearResource { address: memory, format: 0x09, channels: 2, bytes: 3601 };
     let resource = CUDA_RESOURCE_DESC { resource_type: 2, resource: AnyResource { linear }, flags: 0 };
     // Modes and filters mean nothing.
     let how = CUDA_TEXTURE_DESC { filter_mode: 1, address_mode: [3; 3], border_color: [1.0; 4], ..PLAIN };
@@ -216,8 +216,14 @@ fn linear_and_pitched_memory() {
     // Rows of 30 floats, 160 bytes apart.
     let rows: Vec<[f32; 40]> =
         (0..20).map(|_| std::array::from_fn(|_| random.between(-1.0, 1.0) as f32)).collect();
-    let pitched =
-        Pitched { address: upload(&rows), format: 0x20, channels: 1, width: 30, height: 20, pitch: 160 };
+    let pitched = PitchedResource {
+        address: upload(&rows),
+        format: 0x20,
+        channels: 1,
+        width: 30,
+        height: 20,
+        pitch: 160,
+    };
     let resource = CUDA_RESOURCE_DESC { resource_type: 3, resource: AnyResource { pitched }, flags: 0 };
     let object = texture(&resource, &self::how(1, true, false, false)).expect("it is made");
     let values = |[x, y, _]: [usize; 3]| f64::from(rows[y][x]);
@@ -244,7 +250,7 @@ fn lanes_that_name_several_objects() {
     let module = kernels(&device);
     let object = |start: f32| {
         let address = upload(&(0..64).map(|at| start + at as f32).collect::<Vec<f32>>());
-        let linear = Linear { address, format: 0x20, channels: 1, bytes: 256 };
+        let linear = LinearResource { address, format: 0x20, channels: 1, bytes: 256 };
         let resource = CUDA_RESOURCE_DESC { resource_type: 2, resource: AnyResource { linear }, flags: 0 };
         texture(&resource, &PLAIN).expect("it is made")
     };

@@ -5,13 +5,13 @@ mod support;
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::*;
 use cuda::Status;
 use cuda::context::cuCtxSynchronize;
 use cuda::copy::cuMemcpyDtoD_v2;
 use cuda::fill::cuMemsetD32_v2;
 use cuda::memory::*;
 use cuda::pool::*;
-use cuda::types::*;
 use cuda::virtual_memory::*;
 use support::{Device, download, launch, parameter, upload};
 

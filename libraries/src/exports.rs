@@ -2,33 +2,18 @@
 //!
 //! This library exports none of them, as a program may want those of one version and another one those of the next: small
 //! libraries with NVIDIA's names beside it have slots, which [`bugaroo_libraries_bind`] fills when they are loaded. A name
-//! that is missing here gets a stub, which is told the name by whoever jumps to it: in `rax`, which carries nothing
-//! else in a call by the C calling convention of 64-bit Linux without variable arguments.
+//! that is missing here gets a stub.
 
-use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::panic::catch_unwind;
-use std::sync::{Mutex, PoisonError};
 
-use bugaroo_protocol::{ORDERS_VARIABLE, notice};
+use bugaroo_cuda_abi::{Function, fill_slots, missing_stub};
 
+use crate::unsupported::unsupported;
 use crate::{cublas, cufft, curand};
 
 /// What a library answers for what it does not do, by how its names begin: `CUBLAS_STATUS_NOT_SUPPORTED`,
 /// `CUFFT_NOT_SUPPORTED`; cuRAND has no such status, and gives `CURAND_STATUS_INTERNAL_ERROR`.
 const NOT_SUPPORTED: [(&str, c_int); 3] = [("cublas", 15), ("cufft", 16), ("curand", 999)];
-
-/// A function's address.
-#[derive(Clone, Copy, Debug)]
-pub struct Function(pub *const c_void);
-
-// SAFETY: an address of code, which never changes.
-unsafe impl Sync for Function {}
-// SAFETY: as above.
-unsafe impl Send for Function {}
-
-/// A table of functions by name.
-pub type Functions = &'static [(&'static str, Function)];
 
 /// The function that a name stands for.
 pub fn find(name: &str) -> Option<Function> {
@@ -52,21 +37,11 @@ pub unsafe extern "C" fn bugaroo_libraries_bind(
     count: c_uint,
     _version: c_int,
 ) {
-    for index in 0..count as usize {
-        // SAFETY: the caller's promise.
-        let name = unsafe { CStr::from_ptr(*names.add(index)) };
-        let found = name.to_str().ok().and_then(find);
-        let found = found.unwrap_or(Function(missing_stub as *const c_void));
-        // SAFETY: the caller's promise.
-        unsafe { slots.add(index).write(found.0) };
-    }
+    // SAFETY: the caller's promise.
+    unsafe { fill_slots((names, slots, count), find, missing_stub) };
 }
 
-/// Tells [`missing`] the name that its caller left in `rax`.
-#[unsafe(naked)]
-unsafe extern "C" fn missing_stub() {
-    std::arch::naked_asm!("mov rdi, rax", "jmp {missing}", missing = sym missing)
-}
+missing_stub! { missing_stub, missing }
 
 /// Answers for a function that this version lacks.
 ///
@@ -79,14 +54,4 @@ unsafe extern "C" fn missing(name: *const c_char) -> c_int {
     let answer = NOT_SUPPORTED.iter().find(|(library, _)| name.starts_with(library));
     // No other names jump here; if one did, it would fail.
     answer.map_or(1, |(_, status)| *status)
-}
-
-/// Says what cannot be done, once, here and to the harness.
-pub fn unsupported(what: &str) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let _ = catch_unwind(|| {
-        if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned()) {
-            notice::unsupported(std::env::var(ORDERS_VARIABLE).ok().as_deref(), what);
-        }
-    });
 }

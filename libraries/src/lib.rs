@@ -26,4 +26,5 @@ mod driver;
 pub mod exports;
 mod fft;
 mod random;
+mod unsupported;
 mod work;

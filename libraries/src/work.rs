@@ -4,10 +4,12 @@ use std::ffi::{CString, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bugaroo_cuda_abi::CUstream;
+use bugaroo_cuda_abi::door::Access;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::driver::{self, Access, Outcome, Stream};
+use crate::driver::{self, Outcome};
 
 /// `CUDA_ERROR_INVALID_VALUE`
 const INVALID_VALUE: c_uint = 1;
@@ -110,7 +112,11 @@ unsafe extern "C" fn release(data: *mut c_void) {
 ///
 /// # Errors
 /// As the driver has it.
-pub fn submit(name: &str, stream: Stream, work: impl Fn(&Memory<'_>) -> Outcome + Send + 'static) -> Outcome {
+pub fn submit(
+    name: &str,
+    stream: CUstream,
+    work: impl Fn(&Memory<'_>) -> Outcome + Send + 'static,
+) -> Outcome {
     let door = driver::door()?;
     // No name of a function holds a NUL.
     let name = CString::new(name).unwrap_or_default();
@@ -127,7 +133,7 @@ pub fn submit(name: &str, stream: Stream, work: impl Fn(&Memory<'_>) -> Outcome 
 /// As the driver has it; a fault that broke the context among it.
 pub fn result<T: Send + 'static>(
     name: &str,
-    stream: Stream,
+    stream: CUstream,
     work: impl Fn(&Memory<'_>) -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
     let found = Arc::new(Mutex::new(None));

@@ -4,7 +4,7 @@
 //! default stream of each thread's own: `_ptsz` where the stream is an argument, `_ptds` where the default
 //! stream is implied.
 
-use crate::types::CUstream;
+use bugaroo_cuda_abi::CUstream;
 
 /// The default stream that waits for others (`cudaStreamLegacy`, by its number 0).
 pub const LEGACY: CUstream = std::ptr::null_mut();
@@ -25,8 +25,8 @@ pub fn per_thread(stream: CUstream) -> CUstream {
 macro_rules! api {
     (@items [$($name:ident)*]) => {
         /// The functions written down here, by name.
-        pub static FUNCTIONS: &[(&str, $crate::exports::Function)] =
-            &[$((stringify!($name), $crate::exports::Function($name as *const std::ffi::c_void))),*];
+        pub static FUNCTIONS: &[(&str, bugaroo_cuda_abi::Function)] =
+            &[$((stringify!($name), bugaroo_cuda_abi::Function($name as *const std::ffi::c_void))),*];
     };
     (@items [$($known:ident)*] $(#[$about:meta])* $guard:ident $name:ident($($argument:ident: $type:ty),* $(,)?)
         $body:block $($rest:tt)*) => {

@@ -3,21 +3,22 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUdevice, Function};
+
 use crate::api::api;
 use crate::device::handle;
-use crate::driver::{CUdevice, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
-use crate::exports::Function;
-use crate::types::{ArrayDescriptor, ChannelFormat, Extent, Handle, not_null, write};
+use crate::types::{ChannelFormat, Extent, Handle, not_null, write};
 
 driver! {
-    cuArray3DCreate_v2(place: *mut Handle, descriptor: *const ArrayDescriptor);
-    cuArray3DGetDescriptor_v2(place: *mut ArrayDescriptor, array: Handle);
+    cuArray3DCreate_v2(place: *mut Handle, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR);
+    cuArray3DGetDescriptor_v2(place: *mut CUDA_ARRAY3D_DESCRIPTOR, array: Handle);
     cuArrayDestroy(array: Handle);
     cuArrayGetPlane(place: *mut Handle, array: Handle, index: c_uint);
     cuArrayGetMemoryRequirements(place: *mut c_void, array: Handle, device: CUdevice);
     cuArrayGetSparseProperties(place: *mut c_void, array: Handle);
-    cuMipmappedArrayCreate(place: *mut Handle, descriptor: *const ArrayDescriptor, levels: c_uint);
+    cuMipmappedArrayCreate(place: *mut Handle, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR, levels: c_uint);
     cuMipmappedArrayDestroy(array: Handle);
     cuMipmappedArrayGetLevel(place: *mut Handle, array: Handle, level: c_uint);
     cuMipmappedArrayGetMemoryRequirements(place: *mut c_void, array: Handle, device: CUdevice);
@@ -40,15 +41,15 @@ const FORMATS: [(c_uint, c_int, c_int); 8] = [
 ///
 /// # Errors
 /// What the driver says of the handle.
-pub(crate) fn descriptor(array: Handle) -> Outcome<ArrayDescriptor> {
-    let mut descriptor = ArrayDescriptor::default();
+pub(crate) fn descriptor(array: Handle) -> Outcome<CUDA_ARRAY3D_DESCRIPTOR> {
+    let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
     // SAFETY: a place for the answer.
     unsafe { cuArray3DGetDescriptor_v2(&raw mut descriptor, array) }?;
     Ok(descriptor)
 }
 
 /// The format that a descriptor names.
-fn format(descriptor: &ArrayDescriptor) -> Outcome<(c_int, c_int)> {
+fn format(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<(c_int, c_int)> {
     let found = FORMATS.iter().find(|(number, ..)| *number == descriptor.format);
     found.map(|(_, bits, kind)| (*bits, *kind)).ok_or(Error::INVALID_CHANNEL_DESCRIPTOR)
 }
@@ -57,7 +58,7 @@ fn format(descriptor: &ArrayDescriptor) -> Outcome<(c_int, c_int)> {
 ///
 /// # Errors
 /// `cudaErrorInvalidChannelDescriptor` for a format that this API has no name for.
-pub fn element_size(descriptor: &ArrayDescriptor) -> Outcome<usize> {
+pub fn element_size(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<usize> {
     let (bits, _) = format(descriptor)?;
     // Bits are 8, 16 or 32.
     Ok(bits.unsigned_abs() as usize / 8 * descriptor.channels as usize)
@@ -97,12 +98,16 @@ pub(crate) fn from_format_number(number: c_uint, count: c_uint) -> Outcome<Chann
 ///
 /// # Safety
 /// `channels` is null or points to a description.
-unsafe fn wanted(channels: *const ChannelFormat, extent: Extent, flags: c_uint) -> Outcome<ArrayDescriptor> {
+unsafe fn wanted(
+    channels: *const ChannelFormat,
+    extent: Extent,
+    flags: c_uint,
+) -> Outcome<CUDA_ARRAY3D_DESCRIPTOR> {
     not_null(channels)?;
     // SAFETY: not null, and the caller's promise.
     let (format, channels) = format_number(unsafe { &*channels })?;
     let Extent { width, height, depth } = extent;
-    Ok(ArrayDescriptor { width, height, depth, format, channels, flags })
+    Ok(CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, channels, flags })
 }
 
 /// Makes an array.
@@ -126,7 +131,7 @@ unsafe fn create(
 }
 
 /// The description of an array's channels.
-fn channels(descriptor: &ArrayDescriptor) -> Outcome<ChannelFormat> {
+fn channels(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<ChannelFormat> {
     from_format_number(descriptor.format, descriptor.channels)
 }
 

@@ -3,9 +3,11 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::CUstream;
+
 use crate::api::api;
 use crate::driver::driver;
-use crate::types::{CUstream, Handle};
+use crate::types::Handle;
 
 driver! {
     cuStreamBeginCapture_v2(stream: CUstream, mode: c_int);

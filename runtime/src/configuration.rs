@@ -4,9 +4,11 @@
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint};
 
+use bugaroo_cuda_abi::CUstream;
+
 use crate::entry::anytime;
 use crate::error::Error;
-use crate::types::{CUstream, Dim3};
+use crate::types::Dim3;
 
 /// One configuration.
 #[derive(Clone, Copy)]

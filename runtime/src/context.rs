@@ -9,9 +9,9 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-use crate::driver::{
-    CUcontext, cuCtxGetCurrent, cuCtxSetCurrent, cuDeviceGet, cuDevicePrimaryCtxRetain, cuInit,
-};
+use bugaroo_cuda_abi::CUcontext;
+
+use crate::driver::{cuCtxGetCurrent, cuCtxSetCurrent, cuDeviceGet, cuDevicePrimaryCtxRetain, cuInit};
 use crate::error::{Error, Outcome};
 
 thread_local! {

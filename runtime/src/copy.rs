@@ -6,23 +6,24 @@
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::{CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
+
 use crate::api::{LEGACY, api};
 use crate::context;
 use crate::device::handle;
-use crate::driver::{CUcontext, CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
 use crate::pointer::check_direction;
 use crate::registration::variable;
 use crate::stream::cuStreamSynchronize;
-use crate::types::{CUstream, DriverCopy2D, MEMORY_UNIFIED};
 
 driver! {
     cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, bytes: usize);
     cuMemcpyAsync(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream);
     cuMemcpyPeer(to: CUdeviceptr, to_context: CUcontext, from: CUdeviceptr, from_context: CUcontext, bytes: usize);
     cuMemcpyPeerAsync(to: CUdeviceptr, to_context: CUcontext, from: CUdeviceptr, from_context: CUcontext, bytes: usize, stream: CUstream);
-    cuMemcpy2DUnaligned_v2(copy: *const DriverCopy2D);
-    cuMemcpy2DAsync_v2(copy: *const DriverCopy2D, stream: CUstream);
+    cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D);
+    cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream);
     cuMemcpyBatchAsync_v2(to: *const *mut c_void, from: *const *const c_void, sizes: *const usize, count: usize, attributes: *mut c_void, indices: *mut usize, number: usize, stream: CUstream);
     cuMemcpy3DBatchAsync_v2(count: usize, operations: *mut c_void, flags: c_ulonglong, stream: CUstream);
 }
@@ -100,17 +101,17 @@ unsafe fn rows(
         return Err(Error::INVALID_PITCH_VALUE);
     }
     check_direction(Some(to), Some(from), direction)?;
-    let copy = DriverCopy2D {
+    let copy = CUDA_MEMCPY2D {
         src_x_in_bytes: 0,
         src_y: 0,
-        src_memory_type: MEMORY_UNIFIED,
+        src_memory_type: CU_MEMORYTYPE_UNIFIED,
         src_host: std::ptr::null(),
         src_device: from as CUdeviceptr,
         src_array: std::ptr::null_mut(),
         src_pitch: from_pitch,
         dst_x_in_bytes: 0,
         dst_y: 0,
-        dst_memory_type: MEMORY_UNIFIED,
+        dst_memory_type: CU_MEMORYTYPE_UNIFIED,
         dst_host: std::ptr::null_mut(),
         dst_device: to as CUdeviceptr,
         dst_array: std::ptr::null_mut(),

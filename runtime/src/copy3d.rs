@@ -7,37 +7,38 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY3D, CUdeviceptr, CUstream, Operand3D,
+};
+
 use crate::api::{LEGACY, api};
 use crate::array::{descriptor, element_size};
 use crate::copy::{When, context_of, settle};
-use crate::driver::{CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
 use crate::pointer::check_direction;
-use crate::types::{
-    CUstream, CopySide, DriverCopy3D, Extent, Handle, MEMORY_ARRAY, MEMORY_UNIFIED, Memcpy3D, Memcpy3DPeer,
-    PitchedPtr, Pos, not_null,
-};
+use crate::types::{Extent, Handle, Memcpy3D, Memcpy3DPeer, PitchedPtr, Pos, not_null};
 
 driver! {
-    cuMemcpy3D_v2(copy: *const DriverCopy3D);
-    cuMemcpy3DAsync_v2(copy: *const DriverCopy3D, stream: CUstream);
-    cuMemcpy3DPeer(copy: *const DriverCopy3D);
-    cuMemcpy3DPeerAsync(copy: *const DriverCopy3D, stream: CUstream);
+    cuMemcpy3D_v2(copy: *const CUDA_MEMCPY3D);
+    cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream);
+    cuMemcpy3DPeer(copy: *const CUDA_MEMCPY3D);
+    cuMemcpy3DPeerAsync(copy: *const CUDA_MEMCPY3D, stream: CUstream);
 }
 
 /// A side in an array, at a byte of a row.
-fn in_array(array: Handle, (x_in_bytes, y, z): (usize, usize, usize)) -> CopySide {
-    CopySide { memory_type: MEMORY_ARRAY, array, x_in_bytes, y, z, ..at_pointer(null_mut(), 0, 0) }
+fn in_array(array: Handle, (x_in_bytes, y, z): (usize, usize, usize)) -> Operand3D {
+    Operand3D { memory_type: CU_MEMORYTYPE_ARRAY, array, x_in_bytes, y, z, ..at_pointer(null_mut(), 0, 0) }
 }
 
 /// A side at an address, with the distance from row to row and the rows of a slice.
-fn at_pointer(pointer: *mut c_void, pitch: usize, height: usize) -> CopySide {
-    CopySide {
+fn at_pointer(pointer: *mut c_void, pitch: usize, height: usize) -> Operand3D {
+    Operand3D {
         x_in_bytes: 0,
         y: 0,
         z: 0,
         lod: 0,
-        memory_type: MEMORY_UNIFIED,
+        memory_type: CU_MEMORYTYPE_UNIFIED,
         host: null_mut(),
         device: pointer as CUdeviceptr,
         array: null_mut(),
@@ -48,14 +49,14 @@ fn at_pointer(pointer: *mut c_void, pitch: usize, height: usize) -> CopySide {
 }
 
 /// One side as the program describes it: an array or a pointer, and not both.
-fn side(array: Handle, pointer: PitchedPtr, pos: Pos) -> Outcome<CopySide> {
+fn side(array: Handle, pointer: PitchedPtr, pos: Pos) -> Outcome<Operand3D> {
     match (array.is_null(), pointer.ptr.is_null()) {
         (false, true) => {
             let element = element_size(&descriptor(array)?)?;
             let x = pos.x.checked_mul(element).ok_or(Error::INVALID_VALUE)?;
             Ok(in_array(array, (x, pos.y, pos.z)))
         }
-        (true, false) => Ok(CopySide {
+        (true, false) => Ok(Operand3D {
             x_in_bytes: pos.x,
             y: pos.y,
             z: pos.z,
@@ -66,8 +67,8 @@ fn side(array: Handle, pointer: PitchedPtr, pos: Pos) -> Outcome<CopySide> {
 }
 
 /// The box in the driver's form. An extent of elements becomes one of bytes.
-fn driver_form(src: CopySide, dst: CopySide, extent: Extent) -> Outcome<DriverCopy3D> {
-    let element = |side: &CopySide| -> Outcome<Option<usize>> {
+fn driver_form(src: Operand3D, dst: Operand3D, extent: Extent) -> Outcome<CUDA_MEMCPY3D> {
+    let element = |side: &Operand3D| -> Outcome<Option<usize>> {
         if side.array.is_null() { Ok(None) } else { element_size(&descriptor(side.array)?).map(Some) }
     };
     let element = match (element(&src)?, element(&dst)?) {
@@ -76,13 +77,13 @@ fn driver_form(src: CopySide, dst: CopySide, extent: Extent) -> Outcome<DriverCo
         (None, None) => 1,
     };
     let width_in_bytes = extent.width.checked_mul(element).ok_or(Error::INVALID_VALUE)?;
-    Ok(DriverCopy3D { src, dst, width_in_bytes, height: extent.height, depth: extent.depth })
+    Ok(CUDA_MEMCPY3D { src, dst, width_in_bytes, height: extent.height, depth: extent.depth })
 }
 
 /// Refuses pointers on the wrong side; arrays are the device's.
-fn check(copy: &DriverCopy3D, direction: c_int) -> Outcome {
+fn check(copy: &CUDA_MEMCPY3D, direction: c_int) -> Outcome {
     let pointer =
-        |side: &CopySide| (side.memory_type != MEMORY_ARRAY).then_some(side.device as *const c_void);
+        |side: &Operand3D| (side.memory_type != CU_MEMORYTYPE_ARRAY).then_some(side.device as *const c_void);
     for (array, host) in [(copy.dst.array, [0, 2]), (copy.src.array, [0, 1])] {
         if !array.is_null() && host.contains(&direction) {
             return Err(Error::INVALID_VALUE);
@@ -98,7 +99,7 @@ fn check(copy: &DriverCopy3D, direction: c_int) -> Outcome {
 ///
 /// # Safety
 /// `copy` is null or points to a description.
-pub unsafe fn described(copy: *const Memcpy3D) -> Outcome<DriverCopy3D> {
+pub unsafe fn described(copy: *const Memcpy3D) -> Outcome<CUDA_MEMCPY3D> {
     not_null(copy)?;
     // SAFETY: not null, and the caller's promise.
     let copy = unsafe { &*copy };
@@ -113,17 +114,17 @@ pub unsafe fn described(copy: *const Memcpy3D) -> Outcome<DriverCopy3D> {
 ///
 /// # Errors
 /// As [`described`].
-pub fn flat(to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int) -> Outcome<DriverCopy3D> {
+pub fn flat(to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int) -> Outcome<CUDA_MEMCPY3D> {
     check_direction(Some(to), Some(from), direction)?;
     let (src, dst) = (at_pointer(from.cast_mut(), bytes, 1), at_pointer(to, bytes, 1));
-    Ok(DriverCopy3D { src, dst, width_in_bytes: bytes, height: 1, depth: 1 })
+    Ok(CUDA_MEMCPY3D { src, dst, width_in_bytes: bytes, height: 1, depth: 1 })
 }
 
 /// Copies a box.
 ///
 /// # Safety
 /// Host pointers point to what is copied.
-unsafe fn run(copy: &DriverCopy3D, stream: CUstream, when: When) -> Outcome {
+unsafe fn run(copy: &CUDA_MEMCPY3D, stream: CUstream, when: When) -> Outcome {
     if copy.width_in_bytes == 0 || copy.height == 0 || copy.depth == 0 {
         return Ok(());
     }
@@ -142,20 +143,20 @@ unsafe fn run(copy: &DriverCopy3D, stream: CUstream, when: When) -> Outcome {
 /// # Safety
 /// As [`run`].
 unsafe fn rectangle(
-    (dst, src): (CopySide, CopySide),
+    (dst, src): (Operand3D, Operand3D),
     (width_in_bytes, height): (usize, usize),
     direction: c_int,
     stream: CUstream,
     when: When,
 ) -> Outcome {
-    let copy = DriverCopy3D { src, dst, width_in_bytes, height, depth: 1 };
+    let copy = CUDA_MEMCPY3D { src, dst, width_in_bytes, height, depth: 1 };
     if !(0..=4).contains(&direction) {
         return Err(Error::INVALID_MEMCPY_DIRECTION);
     }
     if width_in_bytes == 0 || height == 0 {
         return Ok(());
     }
-    let narrow = |side: &CopySide| side.memory_type != MEMORY_ARRAY && side.pitch < width_in_bytes;
+    let narrow = |side: &Operand3D| side.memory_type != CU_MEMORYTYPE_ARRAY && side.pitch < width_in_bytes;
     if narrow(&dst) || narrow(&src) {
         return Err(Error::INVALID_PITCH_VALUE);
     }
@@ -166,7 +167,7 @@ unsafe fn rectangle(
 
 /// A place in a run of bytes that may go on from row to row of an array.
 struct Cursor {
-    side: CopySide,
+    side: Operand3D,
     /// Bytes in a row; a pointer's run has no rows.
     row: usize,
 }
@@ -217,7 +218,7 @@ unsafe fn bytes(
 ) -> Outcome {
     while count > 0 {
         let now = count.min(dst.left_in_row()).min(src.left_in_row());
-        let row = |side| CopySide { pitch: now, ..side };
+        let row = |side| Operand3D { pitch: now, ..side };
         // SAFETY: the caller's promise.
         unsafe { rectangle((row(dst.side), row(src.side)), (now, 1), direction, stream, when) }?;
         dst.advance(now);
@@ -231,7 +232,7 @@ unsafe fn bytes(
 ///
 /// # Safety
 /// `copy` is null or points to a description.
-unsafe fn described_peer(copy: *const Memcpy3DPeer) -> Outcome<DriverCopy3D> {
+unsafe fn described_peer(copy: *const Memcpy3DPeer) -> Outcome<CUDA_MEMCPY3D> {
     not_null(copy)?;
     // SAFETY: not null, and the caller's promise.
     let copy = unsafe { &*copy };

@@ -3,28 +3,30 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CU_MEMORYTYPE_ARRAY, CUDA_MEMCPY3D, CUcontext, Operand3D};
+
 use crate::api::api;
 use crate::array::{descriptor, element_size};
 use crate::copy::symbol;
 use crate::copy3d::{described, flat};
-use crate::driver::{CUcontext, driver};
+use crate::driver::driver;
 use crate::error::Outcome;
 use crate::node::current;
-use crate::types::{CopySide, DriverCopy3D, Extent, Handle, MEMORY_ARRAY, Memcpy3D, PitchedPtr, Pos, write};
+use crate::types::{Extent, Handle, Memcpy3D, PitchedPtr, Pos, write};
 
 driver! {
-    cuGraphAddMemcpyNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, copy: *const DriverCopy3D, context: CUcontext);
-    cuGraphMemcpyNodeGetParams(node: Handle, place: *mut DriverCopy3D);
-    cuGraphMemcpyNodeSetParams(node: Handle, copy: *const DriverCopy3D);
-    cuGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, copy: *const DriverCopy3D, context: CUcontext);
+    cuGraphAddMemcpyNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, copy: *const CUDA_MEMCPY3D, context: CUcontext);
+    cuGraphMemcpyNodeGetParams(node: Handle, place: *mut CUDA_MEMCPY3D);
+    cuGraphMemcpyNodeSetParams(node: Handle, copy: *const CUDA_MEMCPY3D);
+    cuGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, copy: *const CUDA_MEMCPY3D, context: CUcontext);
 }
 
 /// A copy node as the program knows it. The direction is told by the addresses, as far as it ever matters.
-fn copy_of(copy: &DriverCopy3D) -> Outcome<Memcpy3D> {
+fn copy_of(copy: &CUDA_MEMCPY3D) -> Outcome<Memcpy3D> {
     let mut element = 1;
-    let mut side = |side: &CopySide| -> Outcome<(Handle, Pos, PitchedPtr)> {
+    let mut side = |side: &Operand3D| -> Outcome<(Handle, Pos, PitchedPtr)> {
         let pos = Pos { x: side.x_in_bytes, y: side.y, z: side.z };
-        if side.memory_type != MEMORY_ARRAY {
+        if side.memory_type != CU_MEMORYTYPE_ARRAY {
             // `CU_MEMORYTYPE_HOST`
             let ptr = if side.memory_type == 1 { side.host } else { side.device as *mut c_void };
             let ptr = PitchedPtr { ptr, pitch: side.pitch, xsize: copy.width_in_bytes, ysize: side.height };
@@ -49,7 +51,7 @@ unsafe fn add(
     place: *mut Handle,
     graph: Handle,
     (after, count): (*const Handle, usize),
-    copy: DriverCopy3D,
+    copy: CUDA_MEMCPY3D,
 ) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe { cuGraphAddMemcpyNode(place, graph, after, count, &raw const copy, current()?) }
@@ -59,7 +61,7 @@ unsafe fn add(
 ///
 /// # Safety
 /// As for `cuGraphMemcpyNodeSetParams`.
-unsafe fn set(exec: Option<Handle>, node: Handle, copy: DriverCopy3D) -> Outcome {
+unsafe fn set(exec: Option<Handle>, node: Handle, copy: CUDA_MEMCPY3D) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         match exec {
@@ -97,7 +99,7 @@ api! {
     }
     with_device cudaGraphMemcpyNodeGetParams(node: Handle, place: *mut Memcpy3D) {
         // SAFETY: numbers, and pointers that may be null.
-        let mut found: DriverCopy3D = std::mem::zeroed();
+        let mut found: CUDA_MEMCPY3D = std::mem::zeroed();
         cuGraphMemcpyNodeGetParams(node, &raw mut found)?;
         write(place, copy_of(&found)?)
     }

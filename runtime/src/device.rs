@@ -4,12 +4,14 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CUcontext, CUdevice};
+
 use crate::api::api;
 use crate::context::{self, device, initialise};
 use crate::driver::{cuCtxGetCurrent, cuCtxSetCurrent, cuDeviceGet, cuDeviceGetCount, driver};
 use crate::error::{Error, Outcome};
 use crate::registration;
-use crate::types::{CUcontext, CUdevice, not_null, write};
+use crate::types::{not_null, write};
 
 driver! {
     cuDeviceGetAttribute(place: *mut c_int, attribute: c_int, device: CUdevice);

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::errors;
-use crate::exports::export;
+use crate::list::export;
 
 /// The error's number, name and description, in the order of the numbers.
 const ERRORS: [(c_int, &CStr, &CStr); 134] = [

@@ -7,49 +7,18 @@
 //! [`bugaroo_cudart_bind`], by name. So a function of the API is an ordinary `pub unsafe extern "C" fn`
 //! in the file of its subject, and a name in the list here.
 //!
-//! A name that is in no list is answered by a stub, which is told the name by whoever jumps to it: all of
-//! them leave the name's address in `rax`, which carries nothing else in a call by the C calling convention
-//! of 64-bit Linux without variable arguments.
+//! A name that is in no list is answered by a stub.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
+use bugaroo_cuda_abi::{Function, fill_slots, missing_stub};
+
 use crate::entry::anytime;
 use crate::error::Error;
+use crate::list::export;
 use crate::{configuration, harness, registration, subjects, version12};
-
-/// A function's address.
-#[derive(Clone, Copy, Debug)]
-pub struct Function(pub *const c_void);
-
-// SAFETY: an address of code, which never changes.
-unsafe impl Sync for Function {}
-// SAFETY: as above.
-unsafe impl Send for Function {}
-
-/// Lists functions of modules in scope, in `FUNCTIONS`. `name = function` where the two are called differently.
-macro_rules! export {
-    ($($module:ident { $($name:ident $(= $function:ident)?)* })*) => {
-        /// Every name listed here, with its function.
-        pub static FUNCTIONS: &[(&str, $crate::exports::Function)] = &[$($(
-            (stringify!($name), $crate::exports::Function(
-                $crate::exports::chosen!($module $name $($function)?) as *const std::ffi::c_void)),
-        )*)*];
-    };
-}
-pub(crate) use export;
-
-/// The function that [`export`] lists under a name.
-macro_rules! chosen {
-    ($module:ident $name:ident) => {
-        $module::$name
-    };
-    ($module:ident $name:ident $function:ident) => {
-        $module::$function
-    };
-}
-pub(crate) use chosen;
 
 export! {
     configuration {
@@ -85,21 +54,11 @@ pub unsafe extern "C" fn bugaroo_cudart_bind(
     count: c_uint,
     version: c_int,
 ) {
-    for index in 0..count as usize {
-        // SAFETY: the caller's promise.
-        let name = unsafe { CStr::from_ptr(*names.add(index)) };
-        let found = name.to_str().ok().and_then(|name| find(name, version));
-        let found = found.unwrap_or(Function(missing_stub as *const c_void));
-        // SAFETY: the caller's promise.
-        unsafe { slots.add(index).write(found.0) };
-    }
+    // SAFETY: the caller's promise.
+    unsafe { fill_slots((names, slots, count), |name| find(name, version), missing_stub) };
 }
 
-/// Tells [`missing`] the name that its caller left in `rax`.
-#[unsafe(naked)]
-unsafe extern "C" fn missing_stub() {
-    std::arch::naked_asm!("mov rdi, rax", "jmp {missing}", missing = sym missing)
-}
+missing_stub! { missing_stub, missing }
 
 /// Answers for a function that this version lacks: says its name, once, here and to the harness.
 ///

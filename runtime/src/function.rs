@@ -2,11 +2,13 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use bugaroo_cuda_abi::{CUfunction, CUlaunchConfig};
+
 use crate::api::api;
 use crate::driver::driver;
 use crate::error::{Error, Outcome};
 use crate::registration::function;
-use crate::types::{CUfunction, DriverLaunchConfig, FuncAttributes, LaunchConfig, not_null, write};
+use crate::types::{FuncAttributes, LaunchConfig, not_null, write};
 
 driver! {
     cuFuncGetAttribute(place: *mut c_int, attribute: c_int, function: CUfunction);
@@ -16,8 +18,8 @@ driver! {
     cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(place: *mut c_int, function: CUfunction, block: c_int, shared: usize, flags: c_uint);
     cuOccupancyAvailableDynamicSMemPerBlock(place: *mut usize, function: CUfunction, blocks: c_int, block: c_int);
-    cuOccupancyMaxPotentialClusterSize(place: *mut c_int, function: CUfunction, config: *const DriverLaunchConfig);
-    cuOccupancyMaxActiveClusters(place: *mut c_int, function: CUfunction, config: *const DriverLaunchConfig);
+    cuOccupancyMaxPotentialClusterSize(place: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
+    cuOccupancyMaxActiveClusters(place: *mut c_int, function: CUfunction, config: *const CUlaunchConfig);
 }
 
 /// Attributes of a function that the driver numbers (`CU_FUNC_ATTRIBUTE_…`).
@@ -51,7 +53,7 @@ fn attributes(function: CUfunction) -> FuncAttributes {
 ///
 /// # Safety
 /// `config` is null or points to a configuration.
-unsafe fn configuration(config: *const LaunchConfig) -> Outcome<DriverLaunchConfig> {
+unsafe fn configuration(config: *const LaunchConfig) -> Outcome<CUlaunchConfig> {
     not_null(config)?;
     // SAFETY: not null, and the caller's promise.
     Ok(unsafe { &*config }.for_driver())

@@ -4,10 +4,12 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::{CUcontext, CUdevice, CUhostFn, CUstream};
+
 use crate::api::api;
 use crate::device::handle;
-use crate::driver::{CUcontext, CUdevice, driver};
-use crate::types::{CUstream, Handle, HostFunction};
+use crate::driver::driver;
+use crate::types::Handle;
 
 driver! {
     cuGraphCreate(place: *mut Handle, flags: c_uint);
@@ -36,7 +38,7 @@ driver! {
     cuGraphConditionalHandleCreate(place: *mut c_ulonglong, graph: Handle, context: CUcontext, value: c_uint, flags: c_uint);
     cuGraphRetainUserObject(graph: Handle, object: Handle, count: c_uint, flags: c_uint);
     cuGraphReleaseUserObject(graph: Handle, object: Handle, count: c_uint);
-    cuUserObjectCreate(place: *mut Handle, data: *mut c_void, destroy: HostFunction, count: c_uint, flags: c_uint);
+    cuUserObjectCreate(place: *mut Handle, data: *mut c_void, destroy: CUhostFn, count: c_uint, flags: c_uint);
     cuUserObjectRetain(object: Handle, count: c_uint);
     cuUserObjectRelease(object: Handle, count: c_uint);
     cuDeviceGraphMemTrim(device: CUdevice);
@@ -138,7 +140,7 @@ api! {
         cuGraphReleaseUserObject(graph, object, count)
     }
     with_device cudaUserObjectCreate(
-        place: *mut Handle, data: *mut c_void, destroy: HostFunction, count: c_uint, flags: c_uint,
+        place: *mut Handle, data: *mut c_void, destroy: CUhostFn, count: c_uint, flags: c_uint,
     ) {
         cuUserObjectCreate(place, data, destroy, count, flags)
     }

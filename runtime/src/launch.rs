@@ -7,11 +7,13 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlaunchConfig, CUstream};
+
 use crate::api::{api, per_thread};
-use crate::driver::{CUdevice, CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
-use crate::registration::{CUkernel, Kernel, function, kernel, variable};
-use crate::types::{CUfunction, CUstream, Dim3, DriverLaunchConfig, LaunchConfig, not_null, write};
+use crate::registration::{Kernel, function, kernel, variable};
+use crate::types::{Dim3, LaunchConfig, not_null, write};
 
 driver! {
     cuLaunchKernel(
@@ -23,7 +25,7 @@ driver! {
         block_z: c_uint, shared: c_uint, stream: CUstream, parameters: *mut *mut c_void,
     );
     cuLaunchKernelEx(
-        configuration: *const DriverLaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
+        configuration: *const CUlaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void,
     );
     cuCtxGetDevice(place: *mut CUdevice);

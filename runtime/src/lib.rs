@@ -27,6 +27,7 @@ pub mod graph;
 pub mod harness;
 pub mod launch;
 pub mod library;
+pub mod list;
 pub mod managed;
 pub mod memory;
 pub mod memset;

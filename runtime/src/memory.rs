@@ -6,8 +6,10 @@
 use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::CUdeviceptr;
+
 use crate::api::api;
-use crate::driver::{CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
 use crate::types::{Extent, PitchedPtr, not_null, write};
 

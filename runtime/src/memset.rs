@@ -3,10 +3,12 @@
 
 use std::ffi::{c_int, c_uchar, c_void};
 
+use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
+
 use crate::api::{LEGACY, api};
-use crate::driver::{CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
-use crate::types::{CUstream, Extent, PitchedPtr};
+use crate::types::{Extent, PitchedPtr};
 
 driver! {
     cuMemsetD8_v2(address: CUdeviceptr, value: c_uchar, count: usize);

@@ -9,74 +9,34 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
+use bugaroo_cuda_abi::{
+    CUDA_HOST_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v2,
+    CUDA_MEMSET_NODE_PARAMS_v1, CUcontext, CUdeviceptr, CUevent, CUfunction,
+};
+
 use crate::api::api;
-use crate::driver::{CUcontext, CUdeviceptr, cuCtxGetCurrent, driver};
+use crate::driver::{cuCtxGetCurrent, driver};
 use crate::error::{Error, Outcome};
 use crate::function::cuFuncGetAttribute;
 use crate::registration::function;
-use crate::types::{CUevent, CUfunction, Dim3, Handle, HostFunction, not_null, write};
-
-/// `cudaKernelNodeParams`
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs, reason = "cudaKernelNodeParams's own names")]
-pub struct Kernel {
-    pub function: *mut c_void,
-    pub grid: Dim3,
-    pub block: Dim3,
-    pub shared: u32,
-    pub parameters: *mut *mut c_void,
-    pub extra: *mut *mut c_void,
-}
-
-/// The driver's `CUDA_KERNEL_NODE_PARAMS`: the same, with a kernel and a context behind it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs, reason = "CUDA_KERNEL_NODE_PARAMS's own names")]
-pub struct DriverKernel {
-    pub node: Kernel,
-    pub kernel: Handle,
-    pub context: CUcontext,
-}
-
-/// `cudaMemsetParams`, which is the driver's structure as well.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs, reason = "cudaMemsetParams's own names")]
-pub struct Memset {
-    pub dst: CUdeviceptr,
-    pub pitch: usize,
-    pub value: u32,
-    pub element_size: u32,
-    pub width: usize,
-    pub height: usize,
-}
-
-/// `cudaHostNodeParams`, which is the driver's structure as well.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs, reason = "cudaHostNodeParams's own names")]
-pub struct Host {
-    pub function: HostFunction,
-    pub data: *mut c_void,
-}
+use crate::types::{Handle, not_null, write};
 
 driver! {
-    cuGraphAddKernelNode_v2(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, node: *const DriverKernel);
-    cuGraphKernelNodeGetParams_v2(node: Handle, place: *mut DriverKernel);
-    cuGraphKernelNodeSetParams_v2(node: Handle, value: *const DriverKernel);
-    cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, value: *const DriverKernel);
+    cuGraphAddKernelNode_v2(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, node: *const CUDA_KERNEL_NODE_PARAMS_v2);
+    cuGraphKernelNodeGetParams_v2(node: Handle, place: *mut CUDA_KERNEL_NODE_PARAMS_v2);
+    cuGraphKernelNodeSetParams_v2(node: Handle, value: *const CUDA_KERNEL_NODE_PARAMS_v2);
+    cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, value: *const CUDA_KERNEL_NODE_PARAMS_v2);
     cuGraphKernelNodeCopyAttributes(to: Handle, from: Handle);
     cuGraphKernelNodeGetAttribute(node: Handle, attribute: c_int, place: *mut c_void);
     cuGraphKernelNodeSetAttribute(node: Handle, attribute: c_int, value: *const c_void);
-    cuGraphAddMemsetNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, set: *const Memset, context: CUcontext);
-    cuGraphMemsetNodeGetParams(node: Handle, place: *mut Memset);
-    cuGraphMemsetNodeSetParams(node: Handle, set: *const Memset);
-    cuGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, set: *const Memset, context: CUcontext);
-    cuGraphAddHostNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, host: *const Host);
-    cuGraphHostNodeGetParams(node: Handle, place: *mut Host);
-    cuGraphHostNodeSetParams(node: Handle, host: *const Host);
-    cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, host: *const Host);
+    cuGraphAddMemsetNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, set: *const CUDA_MEMSET_NODE_PARAMS_v1, context: CUcontext);
+    cuGraphMemsetNodeGetParams(node: Handle, place: *mut CUDA_MEMSET_NODE_PARAMS_v1);
+    cuGraphMemsetNodeSetParams(node: Handle, set: *const CUDA_MEMSET_NODE_PARAMS_v1);
+    cuGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, set: *const CUDA_MEMSET_NODE_PARAMS_v1, context: CUcontext);
+    cuGraphAddHostNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, host: *const CUDA_HOST_NODE_PARAMS_v1);
+    cuGraphHostNodeGetParams(node: Handle, place: *mut CUDA_HOST_NODE_PARAMS_v1);
+    cuGraphHostNodeSetParams(node: Handle, host: *const CUDA_HOST_NODE_PARAMS_v1);
+    cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, host: *const CUDA_HOST_NODE_PARAMS_v1);
     cuGraphAddChildGraphNode(place: *mut Handle, graph: Handle, after: *const Handle, count: usize, child: Handle);
     cuGraphChildGraphNodeGetGraph(node: Handle, place: *mut Handle);
     cuGraphExecChildGraphNodeSetParams(exec: Handle, node: Handle, child: Handle);
@@ -120,7 +80,7 @@ fn is_function(function: CUfunction) -> bool {
 ///
 /// # Errors
 /// `cudaErrorInvalidDeviceFunction`
-pub fn kernel_for_driver(node: Kernel) -> Outcome<DriverKernel> {
+pub fn kernel_for_driver(node: CUDA_KERNEL_NODE_PARAMS_v1) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v2> {
     let found: CUfunction = match function(node.function) {
         Err(Error::INVALID_DEVICE_FUNCTION) if is_function(node.function) => node.function,
         found => found?,
@@ -129,14 +89,18 @@ pub fn kernel_for_driver(node: Kernel) -> Outcome<DriverKernel> {
         let mut hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
         hosts.insert(found as usize, node.function as usize);
     }
-    Ok(DriverKernel { node: Kernel { function: found, ..node }, kernel: null_mut(), context: null_mut() })
+    Ok(CUDA_KERNEL_NODE_PARAMS_v2 {
+        first: CUDA_KERNEL_NODE_PARAMS_v1 { function: found, ..node },
+        kernel: null_mut(),
+        context: null_mut(),
+    })
 }
 
 /// A kernel node as the program knows it: by its host function, or where a launch was captured by the driver's.
-pub fn kernel_of(node: Kernel) -> Kernel {
+pub fn kernel_of(node: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS_v1 {
     let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
     let host = hosts.get(&(node.function as usize)).map(|host| *host as *mut c_void);
-    Kernel { function: host.unwrap_or(node.function), ..node }
+    CUDA_KERNEL_NODE_PARAMS_v1 { function: host.unwrap_or(node.function), ..node }
 }
 
 /// Reads a structure that the program passed.
@@ -151,25 +115,24 @@ unsafe fn read<T: Copy>(pointer: *const T) -> Outcome<T> {
 
 api! {
     with_device cudaGraphAddKernelNode(
-        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, node: *const Kernel,
+        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, node: *const CUDA_KERNEL_NODE_PARAMS_v1,
     ) {
         let node = kernel_for_driver(read(node)?)?;
         cuGraphAddKernelNode_v2(place, graph, after, count, &raw const node)
     }
-    with_device cudaGraphKernelNodeGetParams(node: Handle, place: *mut Kernel) {
-        let none = Dim3 { x: 0, y: 0, z: 0 };
-        let empty = Kernel {
-            function: null_mut(), grid: none, block: none, shared: 0, parameters: null_mut(), extra: null_mut(),
+    with_device cudaGraphKernelNodeGetParams(node: Handle, place: *mut CUDA_KERNEL_NODE_PARAMS_v1) {
+        let empty = CUDA_KERNEL_NODE_PARAMS_v1 {
+            function: null_mut(), grid: [0; 3], block: [0; 3], dynamic_shared: 0, each: null_mut(), extra: null_mut(),
         };
-        let mut found = DriverKernel { node: empty, kernel: null_mut(), context: null_mut() };
+        let mut found = CUDA_KERNEL_NODE_PARAMS_v2 { first: empty, kernel: null_mut(), context: null_mut() };
         cuGraphKernelNodeGetParams_v2(node, &raw mut found)?;
-        write(place, kernel_of(found.node))
+        write(place, kernel_of(found.first))
     }
-    with_device cudaGraphKernelNodeSetParams(node: Handle, value: *const Kernel) {
+    with_device cudaGraphKernelNodeSetParams(node: Handle, value: *const CUDA_KERNEL_NODE_PARAMS_v1) {
         let value = kernel_for_driver(read(value)?)?;
         cuGraphKernelNodeSetParams_v2(node, &raw const value)
     }
-    with_device cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, value: *const Kernel) {
+    with_device cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, value: *const CUDA_KERNEL_NODE_PARAMS_v1) {
         let value = kernel_for_driver(read(value)?)?;
         cuGraphExecKernelNodeSetParams_v2(exec, node, &raw const value)
     }
@@ -183,23 +146,23 @@ api! {
         cuGraphKernelNodeSetAttribute(node, attribute, value)
     }
     with_device cudaGraphAddMemsetNode(
-        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, set: *const Memset,
+        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, set: *const CUDA_MEMSET_NODE_PARAMS_v1,
     ) {
         cuGraphAddMemsetNode(place, graph, after, count, set, current()?)
     }
-    with_device cudaGraphMemsetNodeGetParams(node: Handle, place: *mut Memset) { cuGraphMemsetNodeGetParams(node, place) }
-    with_device cudaGraphMemsetNodeSetParams(node: Handle, set: *const Memset) { cuGraphMemsetNodeSetParams(node, set) }
-    with_device cudaGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, set: *const Memset) {
+    with_device cudaGraphMemsetNodeGetParams(node: Handle, place: *mut CUDA_MEMSET_NODE_PARAMS_v1) { cuGraphMemsetNodeGetParams(node, place) }
+    with_device cudaGraphMemsetNodeSetParams(node: Handle, set: *const CUDA_MEMSET_NODE_PARAMS_v1) { cuGraphMemsetNodeSetParams(node, set) }
+    with_device cudaGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, set: *const CUDA_MEMSET_NODE_PARAMS_v1) {
         cuGraphExecMemsetNodeSetParams(exec, node, set, current()?)
     }
     with_device cudaGraphAddHostNode(
-        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, host: *const Host,
+        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, host: *const CUDA_HOST_NODE_PARAMS_v1,
     ) {
         cuGraphAddHostNode(place, graph, after, count, host)
     }
-    with_device cudaGraphHostNodeGetParams(node: Handle, place: *mut Host) { cuGraphHostNodeGetParams(node, place) }
-    with_device cudaGraphHostNodeSetParams(node: Handle, host: *const Host) { cuGraphHostNodeSetParams(node, host) }
-    with_device cudaGraphExecHostNodeSetParams(exec: Handle, node: Handle, host: *const Host) {
+    with_device cudaGraphHostNodeGetParams(node: Handle, place: *mut CUDA_HOST_NODE_PARAMS_v1) { cuGraphHostNodeGetParams(node, place) }
+    with_device cudaGraphHostNodeSetParams(node: Handle, host: *const CUDA_HOST_NODE_PARAMS_v1) { cuGraphHostNodeSetParams(node, host) }
+    with_device cudaGraphExecHostNodeSetParams(exec: Handle, node: Handle, host: *const CUDA_HOST_NODE_PARAMS_v1) {
         cuGraphExecHostNodeSetParams(exec, node, host)
     }
     with_device cudaGraphAddChildGraphNode(

@@ -3,25 +3,20 @@
 //! Both are a kind and room for the largest description. Kernels, copies, fills and conditional nodes
 //! are described differently, the others alike.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null;
+
+use bugaroo_cuda_abi::{
+    AnyNodeParams, CUDA_KERNEL_NODE_PARAMS_v1, CUDA_MEMCPY_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS_v2,
+    CUgraphNodeParams,
+};
 
 use crate::api::api;
 use crate::copy3d::described;
-use crate::driver::{CUcontext, driver};
+use crate::driver::driver;
 use crate::error::Outcome;
-use crate::node::{Kernel, Memset, current, kernel_for_driver};
-use crate::types::{DriverCopy3D, Handle, Memcpy3D, not_null};
-
-/// `cudaGraphNodeParams` and `CUgraphNodeParams`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Parameters {
-    kind: c_int,
-    reserved: [c_int; 3],
-    description: [u64; 29],
-    reserved_too: u64,
-}
+use crate::node::{current, kernel_for_driver};
+use crate::types::{Handle, Memcpy3D, not_null};
 
 /// `cudaMemcpyNodeParams`
 #[repr(C)]
@@ -32,34 +27,18 @@ struct Copy {
     copy: Memcpy3D,
 }
 
-/// The driver's `CUDA_MEMCPY_NODE_PARAMS`.
-#[repr(C)]
-struct DriverCopy {
-    flags: c_int,
-    reserved: c_int,
-    context: CUcontext,
-    copy: DriverCopy3D,
-}
-
-/// The driver's `CUDA_MEMSET_NODE_PARAMS_v2`.
-#[repr(C)]
-struct DriverMemset {
-    set: Memset,
-    context: CUcontext,
-}
-
 driver! {
-    cuGraphAddNode_v2(place: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize, parameters: *mut Parameters);
-    cuGraphNodeSetParams(node: Handle, parameters: *mut Parameters);
-    cuGraphExecNodeSetParams(exec: Handle, node: Handle, parameters: *mut Parameters);
+    cuGraphAddNode_v2(place: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize, parameters: *mut CUgraphNodeParams);
+    cuGraphNodeSetParams(node: Handle, parameters: *mut CUgraphNodeParams);
+    cuGraphExecNodeSetParams(exec: Handle, node: Handle, parameters: *mut CUgraphNodeParams);
 }
 
 /// Kinds (`cudaGraphNodeType`) whose descriptions differ, and those that give answers.
-const KERNEL: c_int = 0;
-const COPY: c_int = 1;
-const MEMSET: c_int = 2;
-const ALLOCATION: c_int = 10;
-const CONDITIONAL: c_int = 13;
+const KERNEL: c_uint = 0;
+const COPY: c_uint = 1;
+const MEMSET: c_uint = 2;
+const ALLOCATION: c_uint = 10;
+const CONDITIONAL: c_uint = 13;
 
 /// Words in which the driver answers: an allocation's address, a conditional node's graphs.
 const ALLOCATED: usize = 14;
@@ -67,46 +46,50 @@ const GRAPHS: usize = 2;
 /// Word of a conditional node's description in which the driver wants the context.
 const CONDITIONAL_CONTEXT: usize = 3;
 
-impl Parameters {
-    /// The description as a value of its kind's type.
-    ///
-    /// # Safety
-    /// The kind is that type's, which any bit patterns of the program's make up.
-    unsafe fn get<T: std::marker::Copy>(&self) -> T {
-        const { assert!(size_of::<T>() <= 29 * 8) };
-        // SAFETY: there is room for the type, as is asserted, in words; the caller's promise.
-        unsafe { self.description.as_ptr().cast::<T>().read() }
-    }
+/// A description as a value of its kind's type.
+///
+/// # Safety
+/// The kind is that type's, which any bit patterns of the program's make up.
+unsafe fn get<T: std::marker::Copy>(parameters: &CUgraphNodeParams) -> T {
+    const { assert!(size_of::<T>() <= size_of::<AnyNodeParams>()) };
+    // SAFETY: there is room for the type, as is asserted, in words; the caller's promise.
+    unsafe { (&raw const parameters.value).cast::<T>().read() }
+}
 
-    /// Replaces the description.
-    fn put<T>(&mut self, value: T) {
-        const { assert!(size_of::<T>() <= 29 * 8) };
-        // SAFETY: there is room for the type, as is asserted, in words.
-        unsafe { self.description.as_mut_ptr().cast::<T>().write(value) };
-    }
+/// Replaces a description.
+fn put<T>(parameters: &mut CUgraphNodeParams, value: T) {
+    const { assert!(size_of::<T>() <= size_of::<AnyNodeParams>()) };
+    // SAFETY: there is room for the type, as is asserted, in words.
+    unsafe { (&raw mut parameters.value).cast::<T>().write(value) };
 }
 
 /// What the program described, in the driver's form.
 ///
 /// # Safety
 /// `parameters` is null or points to a description that is valid for its kind.
-unsafe fn for_driver(parameters: *const Parameters) -> Outcome<Parameters> {
+unsafe fn for_driver(parameters: *const CUgraphNodeParams) -> Outcome<CUgraphNodeParams> {
     not_null(parameters)?;
     // SAFETY: not null, and the caller's promise; for the types, the kinds'.
     unsafe {
         let mut converted = *parameters;
         match converted.kind {
-            KERNEL => converted.put(kernel_for_driver(converted.get::<Kernel>())?),
+            KERNEL => {
+                let kernel = kernel_for_driver(get::<CUDA_KERNEL_NODE_PARAMS_v1>(&converted))?;
+                put(&mut converted, kernel);
+            }
             COPY => {
-                let Copy { flags, copy, .. } = converted.get();
+                let Copy { flags, copy, .. } = get(&converted);
                 let copy = described(&raw const copy)?;
-                converted.put(DriverCopy { flags, reserved: 0, context: current()?, copy });
+                put(
+                    &mut converted,
+                    CUDA_MEMCPY_NODE_PARAMS { flags, reserved: 0, context: current()?, copy },
+                );
             }
             MEMSET => {
-                let set = converted.get();
-                converted.put(DriverMemset { set, context: current()? });
+                let first = get(&converted);
+                put(&mut converted, CUDA_MEMSET_NODE_PARAMS_v2 { first, context: current()? });
             }
-            CONDITIONAL => converted.description[CONDITIONAL_CONTEXT] = current()? as u64,
+            CONDITIONAL => converted.value.words[CONDITIONAL_CONTEXT] = current()? as u64,
             _ => {}
         }
         Ok(converted)
@@ -121,15 +104,15 @@ unsafe fn add(
     place: *mut Handle,
     graph: Handle,
     (after, data, count): (*const Handle, *const c_void, usize),
-    parameters: *mut Parameters,
+    parameters: *mut CUgraphNodeParams,
 ) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let mut converted = for_driver(parameters)?;
         cuGraphAddNode_v2(place, graph, after, data, count, &raw mut converted)?;
         match converted.kind {
-            ALLOCATION => (*parameters).description[ALLOCATED] = converted.description[ALLOCATED],
-            CONDITIONAL => (*parameters).description[GRAPHS] = converted.description[GRAPHS],
+            ALLOCATION => (*parameters).value.words[ALLOCATED] = converted.value.words[ALLOCATED],
+            CONDITIONAL => (*parameters).value.words[GRAPHS] = converted.value.words[GRAPHS],
             _ => {}
         }
     }
@@ -139,21 +122,21 @@ unsafe fn add(
 api! {
     with_device cudaGraphAddNode(
         place: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize,
-        parameters: *mut Parameters,
+        parameters: *mut CUgraphNodeParams,
     ) {
         add(place, graph, (after, data, count), parameters)
     }
     /// CUDA 12's form without data of edges.
     with_device cudaGraphAddNode_v12(
-        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, parameters: *mut Parameters,
+        place: *mut Handle, graph: Handle, after: *const Handle, count: usize, parameters: *mut CUgraphNodeParams,
     ) {
         add(place, graph, (after, null(), count), parameters)
     }
-    with_device cudaGraphNodeSetParams(node: Handle, parameters: *mut Parameters) {
+    with_device cudaGraphNodeSetParams(node: Handle, parameters: *mut CUgraphNodeParams) {
         let mut converted = for_driver(parameters)?;
         cuGraphNodeSetParams(node, &raw mut converted)
     }
-    with_device cudaGraphExecNodeSetParams(exec: Handle, node: Handle, parameters: *mut Parameters) {
+    with_device cudaGraphExecNodeSetParams(exec: Handle, node: Handle, parameters: *mut CUgraphNodeParams) {
         let mut converted = for_driver(parameters)?;
         cuGraphExecNodeSetParams(exec, node, &raw mut converted)
     }

@@ -2,9 +2,11 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use bugaroo_cuda_abi::CUdevice;
+
 use crate::api::api;
 use crate::device::handle;
-use crate::driver::{CUdevice, driver};
+use crate::driver::driver;
 use crate::types::Handle;
 
 driver! {

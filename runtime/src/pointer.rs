@@ -5,10 +5,12 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CUdeviceptr};
+
 use crate::api::api;
-use crate::driver::{CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
-use crate::types::{MEMORY_DEVICE, PointerAttributes, write};
+use crate::types::{PointerAttributes, write};
 
 driver! {
     cuPointerGetAttribute(place: *mut c_void, attribute: c_uint, address: CUdeviceptr);
@@ -53,7 +55,7 @@ pub fn kind(address: *const c_void) -> Outcome<Kind> {
         Err(error) => Err(error),
         // A Boolean of four bytes, or of one.
         Ok(_) if attribute::<c_uint>(IS_MANAGED, address)? & 0xff != 0 => Ok(Kind::Managed),
-        Ok(MEMORY_DEVICE) => Ok(Kind::Device),
+        Ok(CU_MEMORYTYPE_DEVICE) => Ok(Kind::Device),
         Ok(_) => Ok(Kind::Host),
     }
 }

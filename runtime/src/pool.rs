@@ -2,10 +2,12 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUmemLocation, CUstream};
+
 use crate::api::api;
 use crate::device::handle;
-use crate::driver::{CUdevice, CUdeviceptr, driver};
-use crate::types::{CUstream, Handle, MemLocation, not_null, write};
+use crate::driver::driver;
+use crate::types::{Handle, not_null, write};
 
 driver! {
     cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream);
@@ -17,7 +19,7 @@ driver! {
     cuMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *mut c_void);
     cuMemPoolGetAttribute(pool: Handle, attribute: c_int, value: *mut c_void);
     cuMemPoolSetAccess(pool: Handle, descriptions: *const c_void, count: usize);
-    cuMemPoolGetAccess(place: *mut c_int, pool: Handle, location: *mut MemLocation);
+    cuMemPoolGetAccess(place: *mut c_int, pool: Handle, location: *mut CUmemLocation);
     cuMemPoolExportToShareableHandle(place: *mut c_void, pool: Handle, kind: c_int, flags: c_ulonglong);
     cuMemPoolImportFromShareableHandle(place: *mut Handle, handle: *mut c_void, kind: c_int, flags: c_ulonglong);
     cuMemPoolExportPointer(place: *mut c_void, address: CUdeviceptr);
@@ -25,9 +27,9 @@ driver! {
     cuDeviceGetDefaultMemPool(place: *mut Handle, device: CUdevice);
     cuDeviceGetMemPool(place: *mut Handle, device: CUdevice);
     cuDeviceSetMemPool(device: CUdevice, pool: Handle);
-    cuMemGetDefaultMemPool(place: *mut Handle, location: *mut MemLocation, kind: c_int);
-    cuMemGetMemPool(place: *mut Handle, location: *mut MemLocation, kind: c_int);
-    cuMemSetMemPool(location: *mut MemLocation, kind: c_int, pool: Handle);
+    cuMemGetDefaultMemPool(place: *mut Handle, location: *mut CUmemLocation, kind: c_int);
+    cuMemGetMemPool(place: *mut Handle, location: *mut CUmemLocation, kind: c_int);
+    cuMemSetMemPool(location: *mut CUmemLocation, kind: c_int, pool: Handle);
 }
 
 api! {
@@ -65,7 +67,7 @@ api! {
     with_device cudaMemPoolSetAccess(pool: Handle, descriptions: *const c_void, count: usize) {
         cuMemPoolSetAccess(pool, descriptions, count)
     }
-    with_device cudaMemPoolGetAccess(place: *mut c_int, pool: Handle, location: *mut MemLocation) {
+    with_device cudaMemPoolGetAccess(place: *mut c_int, pool: Handle, location: *mut CUmemLocation) {
         cuMemPoolGetAccess(place, pool, location)
     }
     with_device cudaMemPoolExportToShareableHandle(place: *mut c_void, pool: Handle, kind: c_int, flags: c_uint) {
@@ -87,13 +89,13 @@ api! {
     }
     with_device cudaDeviceGetMemPool(place: *mut Handle, ordinal: c_int) { cuDeviceGetMemPool(place, handle(ordinal)?) }
     with_device cudaDeviceSetMemPool(ordinal: c_int, pool: Handle) { cuDeviceSetMemPool(handle(ordinal)?, pool) }
-    with_device cudaMemGetDefaultMemPool(place: *mut Handle, location: *mut MemLocation, kind: c_int) {
+    with_device cudaMemGetDefaultMemPool(place: *mut Handle, location: *mut CUmemLocation, kind: c_int) {
         cuMemGetDefaultMemPool(place, location, kind)
     }
-    with_device cudaMemGetMemPool(place: *mut Handle, location: *mut MemLocation, kind: c_int) {
+    with_device cudaMemGetMemPool(place: *mut Handle, location: *mut CUmemLocation, kind: c_int) {
         cuMemGetMemPool(place, location, kind)
     }
-    with_device cudaMemSetMemPool(location: *mut MemLocation, kind: c_int, pool: Handle) {
+    with_device cudaMemSetMemPool(location: *mut CUmemLocation, kind: c_int, pool: Handle) {
         cuMemSetMemPool(location, kind, pool)
     }
 }

@@ -5,11 +5,13 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use Fields::{Dropped, Int, New, Size, TotalMemory};
+use bugaroo_cuda_abi::CUdevice;
+
 use crate::api::api;
 use crate::device::{cuDeviceGetAttribute, handle};
 use crate::driver::driver;
 use crate::error::{Error, Outcome};
-use crate::types::CUdevice;
 
 driver! {
     cuDeviceGetName(place: *mut c_char, length: c_int, device: CUdevice);
@@ -49,7 +51,6 @@ enum Fields {
     /// The global memory's size, which no attribute tells.
     TotalMemory,
 }
-use Fields::{Dropped, Int, New, Size, TotalMemory};
 
 /// What follows `luidDeviceNodeMask`.
 const FIELDS: &[Fields] = &[

@@ -16,14 +16,13 @@ mod table;
 
 use std::ffi::{c_char, c_int, c_void};
 
-pub use self::binary::Kernel;
-use crate::driver::{CUdeviceptr, driver};
+use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUkernel};
+
+use crate::driver::driver;
 use crate::entry::anytime;
 use crate::error::{Error, Outcome};
-use crate::types::CUfunction;
 
-/// A kernel in no context: what the driver's `CUkernel` is, and `cudaKernel_t` to the program.
-pub type CUkernel = *mut c_void;
+pub use self::binary::Kernel;
 
 driver! {
     cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel);

@@ -4,9 +4,10 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
+use bugaroo_cuda_abi::{CUevent, CUhostFn, CUstream, CUstreamCallback};
+
 use crate::api::api;
 use crate::driver::driver;
-use crate::types::{CUevent, CUstream, HostFunction, StreamCallback};
 
 driver! {
     cuStreamCreate(place: *mut CUstream, flags: c_uint);
@@ -19,12 +20,12 @@ driver! {
     cuStreamSynchronize(stream: CUstream);
     cuStreamQuery(stream: CUstream);
     cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
-    cuStreamAddCallback(stream: CUstream, callback: StreamCallback, data: *mut c_void, flags: c_uint);
+    cuStreamAddCallback(stream: CUstream, callback: CUstreamCallback, data: *mut c_void, flags: c_uint);
     cuStreamAttachMemAsync(stream: CUstream, address: u64, length: usize, flags: c_uint);
     cuStreamCopyAttributes(to: CUstream, from: CUstream);
     cuStreamGetAttribute(stream: CUstream, attribute: c_int, place: *mut c_void);
     cuStreamSetAttribute(stream: CUstream, attribute: c_int, value: *const c_void);
-    cuLaunchHostFunc(stream: CUstream, function: HostFunction, data: *mut c_void);
+    cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void);
     cuEventCreate(place: *mut CUevent, flags: c_uint);
     cuEventRecord(event: CUevent, stream: CUstream);
     cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: c_uint);
@@ -55,7 +56,7 @@ api! {
         on stream as cudaStreamQuery_ptsz { cuStreamQuery(stream) }
     with_device cudaStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint)
         on stream as cudaStreamWaitEvent_ptsz { cuStreamWaitEvent(stream, event, flags) }
-    with_device cudaStreamAddCallback(stream: CUstream, callback: StreamCallback, data: *mut c_void, flags: c_uint)
+    with_device cudaStreamAddCallback(stream: CUstream, callback: CUstreamCallback, data: *mut c_void, flags: c_uint)
         on stream as cudaStreamAddCallback_ptsz { cuStreamAddCallback(stream, callback, data, flags) }
     with_device cudaStreamAttachMemAsync(stream: CUstream, address: *mut c_void, length: usize, flags: c_uint)
         on stream as cudaStreamAttachMemAsync_ptsz { cuStreamAttachMemAsync(stream, address as u64, length, flags) }
@@ -67,7 +68,7 @@ api! {
         on stream as cudaStreamGetAttribute_ptsz { cuStreamGetAttribute(stream, attribute, place) }
     with_device cudaStreamSetAttribute(stream: CUstream, attribute: c_int, value: *const c_void)
         on stream as cudaStreamSetAttribute_ptsz { cuStreamSetAttribute(stream, attribute, value) }
-    with_device cudaLaunchHostFunc(stream: CUstream, function: HostFunction, data: *mut c_void)
+    with_device cudaLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void)
         on stream as cudaLaunchHostFunc_ptsz { cuLaunchHostFunc(stream, function, data) }
 
     with_device cudaEventCreate(place: *mut CUevent) { cuEventCreate(place, 0) }

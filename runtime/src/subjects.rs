@@ -1,6 +1,7 @@
 //! The functions of the API that [`api!`](crate::api::api) writes down, subject by subject.
 
-use crate::exports::Function;
+use bugaroo_cuda_abi::Function;
+
 use crate::{
     array, capture, copy, copy_node, copy3d, device, errors, function, graph, launch, library, managed,
     memory, memset, node, node_parameters, notices, pointer, pool, properties, stream, surface, texture,

@@ -1,14 +1,16 @@
 //! Surface objects (CUDA Runtime API, "Surface Object Management").
 
+use bugaroo_cuda_abi::CUDA_RESOURCE_DESC;
+
 use crate::api::api;
 use crate::driver::driver;
-use crate::texture::{DriverResource, EMPTY, Resource, from_driver, to_driver};
+use crate::texture::{EMPTY, Resource, from_driver, to_driver};
 use crate::types::{not_null, write};
 
 driver! {
-    cuSurfObjectCreate(place: *mut u64, resource: *const DriverResource);
+    cuSurfObjectCreate(place: *mut u64, resource: *const CUDA_RESOURCE_DESC);
     cuSurfObjectDestroy(object: u64);
-    cuSurfObjectGetResourceDesc(place: *mut DriverResource, object: u64);
+    cuSurfObjectGetResourceDesc(place: *mut CUDA_RESOURCE_DESC, object: u64);
 }
 
 api! {

@@ -5,32 +5,36 @@
 
 use std::ffi::{c_int, c_uint};
 
+use bugaroo_cuda_abi::{
+    AnyResource, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUdeviceptr, PitchedResource,
+};
+
 use crate::api::api;
 use crate::array::{format_number, from_format_number};
-use crate::driver::{CUdeviceptr, driver};
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
 use crate::types::{ChannelFormat, Handle, not_null, write};
 
 driver! {
     cuTexObjectCreate(
-        place: *mut u64, resource: *const DriverResource, texture: *const DriverTexture, view: *const ResourceView,
+        place: *mut u64, resource: *const CUDA_RESOURCE_DESC, texture: *const CUDA_TEXTURE_DESC, view: *const CUDA_RESOURCE_VIEW_DESC,
     );
     cuTexObjectDestroy(object: u64);
-    cuTexObjectGetResourceDesc(place: *mut DriverResource, object: u64);
-    cuTexObjectGetTextureDesc(place: *mut DriverTexture, object: u64);
-    cuTexObjectGetResourceViewDesc(place: *mut ResourceView, object: u64);
+    cuTexObjectGetResourceDesc(place: *mut CUDA_RESOURCE_DESC, object: u64);
+    cuTexObjectGetTextureDesc(place: *mut CUDA_TEXTURE_DESC, object: u64);
+    cuTexObjectGetResourceViewDesc(place: *mut CUDA_RESOURCE_VIEW_DESC, object: u64);
 }
 
 /// `cudaResourceType`, as the driver's
-const LINEAR: c_int = 2;
-const PITCHED: c_int = 3;
+const LINEAR: c_uint = 2;
+const PITCHED: c_uint = 3;
 
 /// `cudaResourceDesc`, as far as CUDA 12 has it: the union's members lie over each other but for their extents.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Resource {
     /// `cudaResourceType`
-    pub kind: c_int,
+    pub kind: c_uint,
     /// An array, or the address of linear memory.
     pub what: Handle,
     /// Of linear memory.
@@ -43,34 +47,19 @@ pub struct Resource {
     pub pitch: usize,
 }
 
-/// `CUDA_RESOURCE_DESC`
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct DriverResource {
-    kind: c_int,
-    what: CUdeviceptr,
-    format: c_uint,
-    channels: c_uint,
-    width: usize,
-    height: usize,
-    pitch: usize,
-    rest: [u64; 11],
-    flags: c_uint,
-}
-
 /// `cudaTextureDesc`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "cudaTextureDesc's own names")]
 pub struct Texture {
-    pub address_mode: [c_int; 3],
-    pub filter_mode: c_int,
+    pub address_mode: [c_uint; 3],
+    pub filter_mode: c_uint,
     pub read_mode: c_int,
     pub srgb: c_int,
     pub border_color: [f32; 4],
     pub normalized_coords: c_int,
     pub max_anisotropy: c_uint,
-    pub mipmap_filter_mode: c_int,
+    pub mipmap_filter_mode: c_uint,
     pub mipmap_level_bias: f32,
     pub min_mipmap_level_clamp: f32,
     pub max_mipmap_level_clamp: f32,
@@ -78,36 +67,12 @@ pub struct Texture {
     pub seamless_cubemap: c_int,
 }
 
-/// `CUDA_TEXTURE_DESC`
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DriverTexture {
-    address_mode: [c_int; 3],
-    filter_mode: c_int,
-    flags: c_uint,
-    max_anisotropy: c_uint,
-    mipmap_filter_mode: c_int,
-    mipmap_level_bias: f32,
-    min_mipmap_level_clamp: f32,
-    max_mipmap_level_clamp: f32,
-    border_color: [f32; 4],
-    reserved: [c_uint; 12],
-}
-
-/// `cudaResourceViewDesc`, as the driver's. CUDA 12 lacks the reserved words at the end.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ResourceView {
-    said: Said,
-    reserved: [c_uint; 16],
-}
-
 /// What a view says.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "cudaResourceViewDesc's own names")]
 pub struct Said {
-    pub format: c_int,
+    pub format: c_uint,
     pub width: usize,
     pub height: usize,
     pub depth: usize,
@@ -119,24 +84,47 @@ pub struct Said {
 
 const _: () = {
     assert!(size_of::<Resource>() == 64);
-    assert!(size_of::<DriverResource>() == 144);
+    assert!(size_of::<CUDA_RESOURCE_DESC>() == 144);
     assert!(size_of::<Texture>() == 72);
-    assert!(size_of::<DriverTexture>() == 104);
+    assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
     assert!(size_of::<Said>() == 48);
-    assert!(size_of::<ResourceView>() == 112);
+    assert!(size_of::<CUDA_RESOURCE_VIEW_DESC>() == 112);
 };
 
-pub(crate) const EMPTY: DriverResource = DriverResource {
-    kind: 0,
-    what: 0,
-    format: 0,
-    channels: 0,
-    width: 0,
-    height: 0,
-    pitch: 0,
-    rest: [0; 11],
-    flags: 0,
-};
+impl From<Said> for CUDA_RESOURCE_VIEW_DESC {
+    fn from(said: Said) -> CUDA_RESOURCE_VIEW_DESC {
+        CUDA_RESOURCE_VIEW_DESC {
+            format: said.format,
+            width: said.width,
+            height: said.height,
+            depth: said.depth,
+            first_mipmap_level: said.first_mipmap_level,
+            last_mipmap_level: said.last_mipmap_level,
+            first_layer: said.first_layer,
+            last_layer: said.last_layer,
+            reserved: [0; 16],
+        }
+    }
+}
+
+impl From<CUDA_RESOURCE_VIEW_DESC> for Said {
+    fn from(view: CUDA_RESOURCE_VIEW_DESC) -> Said {
+        Said {
+            format: view.format,
+            width: view.width,
+            height: view.height,
+            depth: view.depth,
+            first_mipmap_level: view.first_mipmap_level,
+            last_mipmap_level: view.last_mipmap_level,
+            first_layer: view.first_layer,
+            last_layer: view.last_layer,
+        }
+    }
+}
+
+/// A description of nothing, to be filled in.
+pub(crate) const EMPTY: CUDA_RESOURCE_DESC =
+    CUDA_RESOURCE_DESC { resource_type: 0, resource: AnyResource { reserved: [0; 32] }, flags: 0 };
 
 /// The switches of a texture by their bits.
 const READ_AS_INTEGER: c_uint = 0x01;
@@ -149,39 +137,51 @@ const SEAMLESS: c_uint = 0x40;
 ///
 /// # Errors
 /// `cudaErrorInvalidChannelDescriptor` for linear memory of elements that there are not.
-pub(crate) fn to_driver(from: &Resource) -> Outcome<DriverResource> {
-    let mut to = DriverResource { kind: from.kind, what: from.what as CUdeviceptr, ..EMPTY };
+pub(crate) fn to_driver(from: &Resource) -> Outcome<CUDA_RESOURCE_DESC> {
+    // Linear memory begins as pitched memory does, and an array stands where the address does.
+    let mut pitched = PitchedResource {
+        address: from.what as CUdeviceptr,
+        format: 0,
+        channels: 0,
+        width: 0,
+        height: 0,
+        pitch: 0,
+    };
     if matches!(from.kind, LINEAR | PITCHED) {
-        (to.format, to.channels) = format_number(&from.channels)?;
-        to.width = from.width;
+        (pitched.format, pitched.channels) = format_number(&from.channels)?;
+        pitched.width = from.width;
     }
     if from.kind == PITCHED {
-        (to.height, to.pitch) = (from.height, from.pitch);
+        (pitched.height, pitched.pitch) = (from.height, from.pitch);
     }
+    let mut to = CUDA_RESOURCE_DESC { resource_type: from.kind, ..EMPTY };
+    to.resource.pitched = pitched;
     Ok(to)
 }
 
 /// The runtime's descriptor of a resource.
-pub(crate) fn from_driver(from: &DriverResource) -> Outcome<Resource> {
+pub(crate) fn from_driver(from: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
+    // SAFETY: plain numbers, all of which have been written: those of a shorter member, and zeros behind it.
+    let pitched = unsafe { from.resource.pitched };
     let channels = ChannelFormat { bits: [0; 4], kind: 0 };
-    let mut to =
-        Resource { kind: from.kind, what: from.what as Handle, channels, width: 0, height: 0, pitch: 0 };
-    if matches!(from.kind, LINEAR | PITCHED) {
-        to.channels = from_format_number(from.format, from.channels)?;
-        to.width = from.width;
+    let (kind, what) = (from.resource_type, pitched.address as Handle);
+    let mut to = Resource { kind, what, channels, width: 0, height: 0, pitch: 0 };
+    if matches!(from.resource_type, LINEAR | PITCHED) {
+        to.channels = from_format_number(pitched.format, pitched.channels)?;
+        to.width = pitched.width;
     }
-    if from.kind == PITCHED {
-        (to.height, to.pitch) = (from.height, from.pitch);
+    if from.resource_type == PITCHED {
+        (to.height, to.pitch) = (pitched.height, pitched.pitch);
     }
     Ok(to)
 }
 
-fn texture_to_driver(from: &Texture) -> Outcome<DriverTexture> {
+fn texture_to_driver(from: &Texture) -> Outcome<CUDA_TEXTURE_DESC> {
     if !matches!(from.read_mode, 0 | 1) {
         return Err(Error::INVALID_VALUE);
     }
     let bit = |set: bool, bit| if set { bit } else { 0 };
-    Ok(DriverTexture {
+    Ok(CUDA_TEXTURE_DESC {
         address_mode: from.address_mode,
         filter_mode: from.filter_mode,
         flags: bit(from.read_mode == 0, READ_AS_INTEGER)
@@ -199,7 +199,7 @@ fn texture_to_driver(from: &Texture) -> Outcome<DriverTexture> {
     })
 }
 
-fn texture_from_driver(from: &DriverTexture) -> Texture {
+fn texture_from_driver(from: &CUDA_TEXTURE_DESC) -> Texture {
     let has = |bit| c_int::from(from.flags & bit != 0);
     Texture {
         address_mode: from.address_mode,
@@ -226,7 +226,7 @@ api! {
         not_null(resource)?;
         not_null(texture)?;
         let (resource, texture) = (to_driver(&*resource)?, texture_to_driver(&*texture)?);
-        let view = (!view.is_null()).then(|| ResourceView { said: *view, reserved: [0; 16] });
+        let view = (!view.is_null()).then(|| CUDA_RESOURCE_VIEW_DESC::from(*view));
         let view = view.as_ref().map_or(std::ptr::null(), |view| &raw const *view);
         cuTexObjectCreate(place, &raw const resource, &raw const texture, view)
     }
@@ -241,24 +241,14 @@ api! {
     }
     with_device cudaGetTextureObjectTextureDesc(place: *mut Texture, object: u64) {
         not_null(place)?;
-        let mut found = DriverTexture::default();
+        let mut found = CUDA_TEXTURE_DESC::default();
         cuTexObjectGetTextureDesc(&raw mut found, object)?;
         write(place, texture_from_driver(&found))
     }
     with_device cudaGetTextureObjectResourceViewDesc(place: *mut Said, object: u64) {
         not_null(place)?;
-        let nothing = Said {
-            format: 0,
-            width: 0,
-            height: 0,
-            depth: 0,
-            first_mipmap_level: 0,
-            last_mipmap_level: 0,
-            first_layer: 0,
-            last_layer: 0,
-        };
-        let mut found = ResourceView { said: nothing, reserved: [0; 16] };
+        let mut found = CUDA_RESOURCE_VIEW_DESC::default();
         cuTexObjectGetResourceViewDesc(&raw mut found, object)?;
-        write(place, found.said)
+        write(place, found.into())
     }
 }

@@ -1,7 +1,7 @@
 //! Names that mean something else in CUDA 12 than in CUDA 13, and those that CUDA 13 dropped, for programs
 //! that were linked with `libcudart.so.12`; all others are [`crate::exports`]' own.
 
-use crate::exports::export;
+use crate::list::export;
 use crate::{capture, copy, device, graph, managed, node_parameters, properties, stream, version};
 
 export! {

@@ -1,11 +1,8 @@
 //! Tells Bugaroo's driver which kernel a module is loaded for, so that it can name it where it refuses the module.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::AtomicPtr;
+use std::ffi::{CStr, c_char};
 
-use crate::driver::bind;
-
-type Wanted = unsafe extern "C" fn(*const c_char);
+use bugaroo_cuda_abi::door;
 
 /// Does something for the sake of a kernel. Another driver is not told.
 pub fn for_kernel<T>(name: &CStr, does: impl FnOnce() -> T) -> T {
@@ -16,10 +13,8 @@ pub fn for_kernel<T>(name: &CStr, does: impl FnOnce() -> T) -> T {
 }
 
 fn tell(name: *const c_char) {
-    static SLOT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let Ok(address) = bind(&SLOT, c"bugaroo_wanted_kernel") else { return };
-    // SAFETY: the driver's function by that name is of this type.
-    let wanted: Wanted = unsafe { std::mem::transmute(address) };
-    // SAFETY: null, or a C string that lives through the call.
-    unsafe { wanted(name) };
+    if let Some(door) = door::open() {
+        // SAFETY: null, or a C string that lives through the call. It always succeeds.
+        let _ = unsafe { (door.wanted_kernel)(name) };
+    }
 }

@@ -4,7 +4,8 @@
 //! `use`, in code or in a macro's text. It leads to the file of the longest module that it names. The declaration of a child
 //! (`mod child;`) is none.
 //!
-//! **What it misses.** An item that a file re-exports counts as that file's. Paths that a macro puts together, and names
+//! **What it misses.** A method is called without a path: where it stands in another file than its type, nobody sees that that file
+//! is needed. An item that a file re-exports counts as that file's. Paths that a macro puts together, and names
 //! that a glob import brings along, are not followed. A `#[path]` is not looked at; sources have none.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +83,13 @@ impl Crate {
                         }
                     } else if reader.peek() == Some(&Token::Separator) {
                         let path = reader.path(word.clone());
+                        // A macro that is exported stands at the root, wherever it is written down; and a macro's text may
+                        // leave the rest of a path open.
+                        let is_macro =
+                            reader.peek() == Some(&Token::Sign('!')) && path.len() == 2 && path[0] == "crate";
+                        if is_macro || path.len() == 1 {
+                            continue;
+                        }
                         paths.extend(self.absolute(&place, &path, &known));
                     }
                 }

@@ -28,10 +28,9 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("apps/evaluation", 2),
     ("litmus", 9),
     ("simulator", 98),
-    ("driver", 91),
-    ("runtime", 31),
+    ("driver", 90),
     ("runtime/preload", 2),
-    ("libraries", 28),
+    ("libraries", 6),
     ("bisect", 13),
     ("nightly", 21),
 ];

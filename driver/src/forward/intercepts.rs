@@ -4,6 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::fs;
 use std::sync::OnceLock;
 
+use bugaroo_cuda_abi::{
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUlaunchConfig, CUlibrary, CUmodule, CUstream,
+};
+
 use super::launches::Shape;
 use super::modules::Owner;
 use super::{forward, hello, real};
@@ -11,9 +15,6 @@ use crate::entry::{anytime, text};
 use crate::error::{Outcome, Status};
 use crate::image::Image;
 use crate::procaddr;
-use crate::types::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUlaunchConfig, CUlibrary, CUmodule, CUstream,
-};
 
 /// Intercepted functions by name.
 macro_rules! intercepts {

@@ -7,6 +7,7 @@
 use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUstream};
 use bugaroo_device_handlers::{LaunchState, Layout};
 use bugaroo_protocol::{
     BlockedThread, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message, Model, Orders, Space,
@@ -18,7 +19,6 @@ use super::{Forward, real};
 use crate::delays::Delays;
 use crate::error::{Outcome, Status};
 use crate::injection::device_model;
-use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUstream};
 
 /// Launches of the process so far, and those whose end was not seen yet.
 #[derive(Debug, Default)]

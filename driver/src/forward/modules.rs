@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
+use bugaroo_cuda_abi::{CUdeviceptr, CUmodule};
 use bugaroo_device_handlers::LAUNCH_VARIABLE;
 use bugaroo_injector::Instrumented;
 use bugaroo_protocol::{Message, ModuleReport, Orders, Site, SiteId};
@@ -23,7 +24,6 @@ use crate::image::Image;
 use crate::module::ModuleNumbers;
 use crate::report::Report;
 use crate::site_flags::site_flags;
-use crate::types::{CUdeviceptr, CUmodule};
 
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
 const CAPABILITY: [c_int; 2] = [75, 76];

@@ -5,8 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUlibrary, CUmodule, CUstream};
+
 use crate::error::{Outcome, Status};
-use crate::types::{CUcontext, CUdeviceptr, CUfunction, CUlibrary, CUmodule, CUstream};
 
 /// The library, opened and never closed.
 #[derive(Clone, Copy, Debug)]

@@ -8,6 +8,7 @@
 
 use std::ffi::{c_uint, c_ulonglong};
 
+use bugaroo_cuda_abi::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph};
 use bugaroo_simulator::AllocationKind;
 
 use crate::entry::{not_null, with_context, write};
@@ -17,7 +18,6 @@ use crate::graph::exec::{Choice, Doing, Step};
 use crate::graph::params::read;
 use crate::queue::Ticket;
 use crate::state::Driver;
-use crate::types::{CUcontext, CUgraph};
 use crate::work::Work;
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`
@@ -67,24 +67,13 @@ pub struct Branch {
     pub bodies: Box<[CUgraph]>,
 }
 
-/// `CUDA_CONDITIONAL_NODE_PARAMS`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ConditionalNodeParams {
-    handle: c_ulonglong,
-    kind: c_uint,
-    size: c_uint,
-    graphs: *const CUgraph,
-    context: CUcontext,
-}
-
 /// A conditional node with empty graphs in it; where these are listed goes into the parameters.
 ///
 /// # Safety
 /// `params` is null or as `cuda.h` has it, and may be written.
-pub unsafe fn branch(driver: &mut Driver, params: *mut ConditionalNodeParams) -> Outcome<Body> {
+pub unsafe fn branch(driver: &mut Driver, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -> Outcome<Body> {
     // SAFETY: the caller's promise.
-    let ConditionalNodeParams { handle, kind, size, .. } = unsafe { read(params) }?;
+    let CUDA_CONDITIONAL_NODE_PARAMS { handle, kind, size, .. } = unsafe { read(params) }?;
     if !driver.graphs.conditions.contains_key(&handle) {
         return Err(Status::InvalidValue);
     }

@@ -4,11 +4,12 @@
 use std::ffi::{c_char, c_uint};
 use std::fmt::Write as _;
 
+use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
+
 use crate::entry::{text, with_driver};
 use crate::error::{Outcome, Status};
 use crate::graph::{Body, places};
 use crate::state::Driver;
-use crate::types::{CUgraph, CUgraphNode};
 use crate::work::Work;
 
 /// `CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE`

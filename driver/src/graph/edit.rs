@@ -2,17 +2,18 @@
 
 use std::ffi::{c_uint, c_void};
 
+use bugaroo_cuda_abi::{
+    CUDA_HOST_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v2,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v1, CUcontext, CUdeviceptr, CUevent,
+    CUgraph, CUgraphNode, CUgraphNodeParams,
+};
+
 use crate::entry::{not_null, with_context, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::execute::Together;
-use crate::graph::Body;
-use crate::graph::memory::{self, AllocationNodeParams};
-use crate::graph::params::{
-    self, GraphNodeParams, HostNodeParams, KernelNodeParams, KernelNodeParamsV2, MemsetNodeParams,
-};
 use crate::graph::user_object::Dying;
+use crate::graph::{Body, memory, params};
 use crate::state::Driver;
-use crate::types::{CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphNode};
 use crate::work::Work;
 
 /// The nodes of a list.
@@ -120,15 +121,15 @@ macro_rules! adding {
 
 adding! {
     /// Adds a kernel.
-    cuGraphAddKernelNode(kernel: *const KernelNodeParams) = |driver, _context| params::kernel(driver, kernel, Together::default());
+    cuGraphAddKernelNode(kernel: *const CUDA_KERNEL_NODE_PARAMS_v1) = |driver, _context| params::kernel(driver, kernel, Together::default());
     /// Adds a kernel.
-    cuGraphAddKernelNode_v2(kernel: *const KernelNodeParamsV2) = |driver, _context| params::kernel_v2(driver, kernel, Together::default());
+    cuGraphAddKernelNode_v2(kernel: *const CUDA_KERNEL_NODE_PARAMS_v2) = |driver, _context| params::kernel_v2(driver, kernel, Together::default());
     /// Adds a copy.
     cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _of: CUcontext) = |driver, _context| params::copy(driver, copy);
     /// Adds a fill.
-    cuGraphAddMemsetNode(fill: *const MemsetNodeParams, _of: CUcontext) = |driver, _context| params::fill(driver, fill);
+    cuGraphAddMemsetNode(fill: *const CUDA_MEMSET_NODE_PARAMS_v1, _of: CUcontext) = |driver, _context| params::fill(driver, fill);
     /// Adds a call of a function of the program.
-    cuGraphAddHostNode(host: *const HostNodeParams) = |_driver, _context| params::host(host);
+    cuGraphAddHostNode(host: *const CUDA_HOST_NODE_PARAMS_v1) = |_driver, _context| params::host(host);
     /// Adds a node that does nothing.
     cuGraphAddEmptyNode() = |_driver, _context| Ok(Body::Work(Work::Nothing));
     /// Adds all of another graph, as it is now.
@@ -144,11 +145,11 @@ adding! {
         Ok(Body::Wait(event))
     };
     /// Adds the allocation of memory, which has its address from now on.
-    cuGraphAddMemAllocNode(node: *mut AllocationNodeParams) = |driver, context| memory::allocation(driver, context, node);
+    cuGraphAddMemAllocNode(node: *mut CUDA_MEM_ALLOC_NODE_PARAMS) = |driver, context| memory::allocation(driver, context, node);
     /// Adds the freeing of memory that a graph allocates.
     cuGraphAddMemFreeNode(address: CUdeviceptr) = |driver, _context| driver.graphs.memory.get(address).map(Body::Free);
     /// Adds a node of any kind.
-    cuGraphAddNode(node: *mut GraphNodeParams) = |driver, context| params::any(driver, context, node);
+    cuGraphAddNode(node: *mut CUgraphNodeParams) = |driver, context| params::any(driver, context, node);
 }
 
 /// Adds a node of any kind. Edges are plain ones.
@@ -161,7 +162,7 @@ pub unsafe extern "C" fn cuGraphAddNode_v2(
     before: *const CUgraphNode,
     _edges: *const c_void,
     count: usize,
-    node: *mut GraphNodeParams,
+    node: *mut CUgraphNodeParams,
 ) -> Status {
     // An edge that lets a kernel start early allows it, and does not ask for it.
     // SAFETY: the same contract.

@@ -3,6 +3,10 @@
 use std::ffi::{c_char, c_uint, c_ulonglong};
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{
+    CUDA_GRAPH_INSTANTIATE_PARAMS, CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream,
+};
+
 use crate::entry::{not_null, with_context, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::graph::condition::{Branch, Pick};
@@ -12,8 +16,8 @@ use crate::pump;
 use crate::queue::Ticket;
 use crate::state::Driver;
 use crate::stream::Stream;
+use crate::submit::twin;
 use crate::submit::{Submitted, on_stream};
-use crate::types::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::work::Work;
 
 /// Flags of an instantiation: free on launch, upload, device launch, priorities.
@@ -65,16 +69,6 @@ pub struct Choice {
     pub pick: Pick,
     /// Among these.
     pub bodies: Vec<Vec<Step>>,
-}
-
-/// `CUDA_GRAPH_INSTANTIATE_PARAMS`
-#[derive(Debug)]
-#[repr(C)]
-pub struct InstantiateParams {
-    flags: c_ulonglong,
-    stream: CUstream,
-    failed: CUgraphNode,
-    result: c_uint,
 }
 
 impl Step {
@@ -287,28 +281,30 @@ pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
     instantiate("cuGraphInstantiateWithFlags", place, graph, flags)
 }
 
-/// Makes an executable graph, and uploads it, which is nothing to do.
-///
-/// # Safety
-/// `place` is null or points to a place for a handle, `params` to the parameters.
-pub unsafe extern "C" fn cuGraphInstantiateWithParams(
-    place: *mut CUgraphExec,
-    graph: CUgraph,
-    params: *mut InstantiateParams,
-) -> Status {
-    let name = "cuGraphInstantiateWithParams";
-    if params.is_null() {
-        return with_context(name, |_, _| Err(Status::InvalidValue));
+twin! { cuGraphInstantiateWithParams_ptsz =
+    /// Makes an executable graph, and uploads it, which is nothing to do.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for a handle, `params` to the parameters.
+    pub unsafe extern "C" fn cuGraphInstantiateWithParams(
+        place: *mut CUgraphExec,
+        graph: CUgraph,
+        params: *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
+    ) -> Status {
+        let name = "cuGraphInstantiateWithParams";
+        if params.is_null() {
+            return with_context(name, |_, _| Err(Status::InvalidValue));
+        }
+        // SAFETY: not null, and the caller vouches for the rest.
+        let flags = unsafe { (&raw const (*params).flags).read_unaligned() };
+        let status = instantiate(name, place, graph, flags);
+        // SAFETY: as above.
+        unsafe {
+            (&raw mut (*params).failed).write_unaligned(std::ptr::null_mut());
+            (&raw mut (*params).result).write_unaligned(c_uint::from(status != Status::Success));
+        }
+        status
     }
-    // SAFETY: not null, and the caller vouches for the rest.
-    let flags = unsafe { (&raw const (*params).flags).read_unaligned() };
-    let status = instantiate(name, place, graph, flags);
-    // SAFETY: as above.
-    unsafe {
-        (&raw mut (*params).failed).write_unaligned(std::ptr::null_mut());
-        (&raw mut (*params).result).write_unaligned(c_uint::from(status != Status::Success));
-    }
-    status
 }
 
 /// Makes an executable graph. There is nothing to log.
@@ -381,22 +377,26 @@ pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
     if status == Status::Success { waited } else { status }
 }
 
-/// Prepares a launch: nothing to do.
-pub extern "C" fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) -> Status {
-    on_stream("cuGraphUpload", stream, |driver, _| driver.graphs.execs.get(exec).map(|_| ()))
+twin! { cuGraphUpload_ptsz =
+    /// Prepares a launch: nothing to do.
+    pub extern "C" fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) -> Status {
+        on_stream("cuGraphUpload", stream, |driver, _| driver.graphs.execs.get(exec).map(|_| ()))
+    }
 }
 
-/// Launches an executable graph in a stream. Two launches of one do not overlap.
-pub extern "C" fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) -> Status {
-    let name = "cuGraphLaunch";
-    let mut submitted = None;
-    let status = on_stream(name, stream, |driver, stream| {
-        submitted = driver.launch_graph(&stream, exec)?;
-        Ok(())
-    });
-    match submitted {
-        Some(submitted) if status == Status::Success => submitted.settle(name),
-        _ => status,
+twin! { cuGraphLaunch_ptsz =
+    /// Launches an executable graph in a stream. Two launches of one do not overlap.
+    pub extern "C" fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) -> Status {
+        let name = "cuGraphLaunch";
+        let mut submitted = None;
+        let status = on_stream(name, stream, |driver, stream| {
+            submitted = driver.launch_graph(&stream, exec)?;
+            Ok(())
+        });
+        match submitted {
+            Some(submitted) if status == Status::Success => submitted.settle(name),
+            _ => status,
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_uint, c_void};
 
+use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
+
 use crate::entry::{not_null, with_driver, write, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
-use crate::types::{CUgraph, CUgraphNode};
 
 /// Bytes of a `CUgraphEdgeData`: all zero for a plain edge.
 const EDGE_BYTES: usize = 8;

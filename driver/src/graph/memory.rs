@@ -8,13 +8,16 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUcontext, CUdeviceptr, CUgraphNode, CUmemPoolProps, LOCATION_DEVICE,
+};
+
 use crate::entry::{not_null, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
 use crate::graph::exec::{Doing, Step};
 use crate::graph::params::read;
 use crate::state::Driver;
-use crate::types::{CUcontext, CUdeviceptr, CUgraphNode, CUmemAccessDesc, CUmemPoolProps, LOCATION_DEVICE};
 use crate::work::Work;
 
 /// Memory of a graph. Who may use its address holds a reference.
@@ -46,19 +49,6 @@ pub struct GraphMemories {
     reserved: u64,
     most_reserved: u64,
 }
-
-/// `CUDA_MEM_ALLOC_NODE_PARAMS`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct AllocationNodeParams {
-    pool: CUmemPoolProps,
-    access: *const CUmemAccessDesc,
-    count: usize,
-    bytes: usize,
-    address: CUdeviceptr,
-}
-
-const _: () = assert!(size_of::<AllocationNodeParams>() == 120);
 
 impl GraphMemories {
     /// Whether memory at this address is a graph's.
@@ -196,10 +186,10 @@ impl Driver {
 pub unsafe fn allocation(
     driver: &mut Driver,
     context: CUcontext,
-    params: *mut AllocationNodeParams,
+    params: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> Outcome<Body> {
     // SAFETY: the caller's promise.
-    let AllocationNodeParams { pool, bytes, .. } = unsafe { read(params) }?;
+    let CUDA_MEM_ALLOC_NODE_PARAMS { pool, bytes, .. } = unsafe { read(params) }?;
     if pool.allocation_type != 1 || pool.handle_types != 0 {
         return Err(Status::InvalidValue);
     }
@@ -220,7 +210,7 @@ pub unsafe fn allocation(
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
     node: CUgraphNode,
-    place: *mut AllocationNodeParams,
+    place: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> Status {
     with_driver("cuGraphMemAllocNodeGetParams", |driver| {
         let Body::Allocate(memory) = &driver.graphs.nodes.get(node)?.body else {
@@ -229,7 +219,7 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
         let pool = CUmemPoolProps {
             allocation_type: 1,
             handle_types: 0,
-            location: crate::types::CUmemLocation { kind: LOCATION_DEVICE, id: 0 },
+            location: bugaroo_cuda_abi::CUmemLocation { kind: LOCATION_DEVICE, id: 0 },
             security: std::ptr::null_mut(),
             max_size: 0,
             usage: 0,
@@ -238,7 +228,10 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
         let (bytes, address) = (memory.bytes as usize, memory.address);
         // SAFETY: the caller's promise.
         unsafe {
-            write(place, AllocationNodeParams { pool, access: std::ptr::null(), count: 0, bytes, address })
+            write(
+                place,
+                CUDA_MEM_ALLOC_NODE_PARAMS { pool, access: std::ptr::null(), count: 0, bytes, address },
+            )
         }
     })
 }

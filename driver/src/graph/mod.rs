@@ -19,10 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_uint, c_void};
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{CUevent, CUgraph, CUgraphNode};
+
 use crate::capture::Capture;
 use crate::error::{Outcome, Status};
 use crate::handles::{Handles, Kind};
-use crate::types::{CUevent, CUgraph, CUgraphNode};
 use crate::work::Work;
 
 use condition::{Branch, Condition};

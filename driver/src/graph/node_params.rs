@@ -3,21 +3,20 @@
 use std::ffi::{c_uint, c_void};
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{
+    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v1,
+    CUDA_KERNEL_NODE_PARAMS_v2, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v1, CUcontext, CUevent, CUgraphNode,
+    CUgraphNodeParams, CUlaunchAttributeValue, Operand3D,
+};
+
 use crate::entry::{with_context, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::execute::{Request, Together};
 use crate::fill::Fill;
 use crate::graph::Body;
-use crate::graph::params::{
-    GraphNodeParams, HostNodeParams, KernelNodeParams, KernelNodeParamsV2, MemsetNodeParams, any, copy, fill,
-    host, kernel, kernel_v2, read,
-};
+use crate::graph::params::{any, copy, fill, host, kernel, kernel_v2, read};
 use crate::state::Driver;
 use crate::transfer::{Place, Side};
-use crate::types::{
-    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY3D, CUcontext, CUevent, CUgraphNode,
-    CUlaunchAttributeValue, Operand3D,
-};
 use crate::work::Work;
 
 /// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
@@ -50,7 +49,7 @@ impl Driver {
     }
 
     /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
-    fn kernel_params(&mut self, handle: CUgraphNode) -> Outcome<KernelNodeParams> {
+    fn kernel_params(&mut self, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
         let Body::Work(Work::Kernel(request, _)) = self.graphs.nodes.get(handle)?.body.clone() else {
             return Err(Status::InvalidValue);
         };
@@ -62,7 +61,14 @@ impl Driver {
         node.pointers = pointers;
         let each = node.pointers.as_ptr().cast::<*const c_void>();
         let Request { function, grid, block, dynamic_shared, .. } = *request;
-        Ok(KernelNodeParams { function, grid, block, dynamic_shared, each, extra: std::ptr::null() })
+        Ok(CUDA_KERNEL_NODE_PARAMS_v1 {
+            function,
+            grid,
+            block,
+            dynamic_shared,
+            each,
+            extra: std::ptr::null(),
+        })
     }
 }
 
@@ -72,7 +78,7 @@ impl Driver {
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
     node: CUgraphNode,
-    place: *mut KernelNodeParams,
+    place: *mut CUDA_KERNEL_NODE_PARAMS_v1,
 ) -> Status {
     with_driver("cuGraphKernelNodeGetParams", |driver| {
         let params = driver.kernel_params(node)?;
@@ -87,13 +93,13 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
 /// As there.
 pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
     node: CUgraphNode,
-    place: *mut KernelNodeParamsV2,
+    place: *mut CUDA_KERNEL_NODE_PARAMS_v2,
 ) -> Status {
     with_driver("cuGraphKernelNodeGetParams_v2", |driver| {
         let first = driver.kernel_params(node)?;
         let null = std::ptr::null_mut();
         // SAFETY: the caller's promise.
-        unsafe { write(place, KernelNodeParamsV2 { first, kernel: null, context: null }) }
+        unsafe { write(place, CUDA_KERNEL_NODE_PARAMS_v2 { first, kernel: null, context: null }) }
     })
 }
 
@@ -139,7 +145,7 @@ pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, place: *m
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
     node: CUgraphNode,
-    place: *mut MemsetNodeParams,
+    place: *mut CUDA_MEMSET_NODE_PARAMS_v1,
 ) -> Status {
     with_driver("cuGraphMemsetNodeGetParams", |driver| {
         let Body::Work(Work::Fill(fill)) = &driver.graphs.nodes.get(node)?.body else {
@@ -147,7 +153,7 @@ pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
         };
         let Fill { to, pattern, item, width, height, pitch } = *fill;
         let value = c_uint::from_le_bytes(pattern);
-        let params = MemsetNodeParams { to, pitch, value, item: item as c_uint, width, height };
+        let params = CUDA_MEMSET_NODE_PARAMS_v1 { to, pitch, value, item: item as c_uint, width, height };
         // SAFETY: the caller's promise.
         unsafe { write(place, params) }
     })
@@ -157,13 +163,16 @@ pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
 ///
 /// # Safety
 /// `place` is null or points to a place for it.
-pub unsafe extern "C" fn cuGraphHostNodeGetParams(node: CUgraphNode, place: *mut HostNodeParams) -> Status {
+pub unsafe extern "C" fn cuGraphHostNodeGetParams(
+    node: CUgraphNode,
+    place: *mut CUDA_HOST_NODE_PARAMS_v1,
+) -> Status {
     with_driver("cuGraphHostNodeGetParams", |driver| {
         let Body::Work(Work::Call(function, data)) = driver.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
-        unsafe { write(place, HostNodeParams { function, data }) }
+        unsafe { write(place, CUDA_HOST_NODE_PARAMS_v1 { function, data }) }
     })
 }
 
@@ -234,13 +243,13 @@ macro_rules! setting {
 
 setting! {
     /// Sets what a kernel node does.
-    cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const KernelNodeParams)
+    cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const CUDA_KERNEL_NODE_PARAMS_v1)
         = |driver, node, _context| kernel(driver, params, driver.together(node)?);
     /// Sets what a kernel node does.
-    cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const KernelNodeParamsV2)
+    cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const CUDA_KERNEL_NODE_PARAMS_v2)
         = |driver, node, _context| kernel_v2(driver, params, driver.together(node)?);
     /// Sets what a host node does.
-    cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const HostNodeParams)
+    cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const CUDA_HOST_NODE_PARAMS_v1)
         = |driver, node, _context| host(params);
     /// Sets the event that a node records.
     cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
@@ -249,7 +258,7 @@ setting! {
     cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
         = |driver, node, _context| driver.events.get(event).map(|_| Body::Wait(event));
     /// Sets what a node does.
-    cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut GraphNodeParams)
+    cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut CUgraphNodeParams)
         = |driver, node, context| any(driver, context, params);
 }
 
@@ -291,7 +300,7 @@ pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
 /// `params` is null or as `cuda.h` has it.
 pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
     node: CUgraphNode,
-    params: *const MemsetNodeParams,
+    params: *const CUDA_MEMSET_NODE_PARAMS_v1,
 ) -> Status {
     with_context("cuGraphMemsetNodeSetParams", |driver, _| {
         // SAFETY: the caller's promise.
@@ -307,7 +316,7 @@ pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
 pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
     exec: *mut c_void,
     node: CUgraphNode,
-    params: *const MemsetNodeParams,
+    params: *const CUDA_MEMSET_NODE_PARAMS_v1,
     _context: CUcontext,
 ) -> Status {
     with_context("cuGraphExecMemsetNodeSetParams", |driver, _| {

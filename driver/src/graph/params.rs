@@ -1,103 +1,21 @@
 //! What nodes are told to do, in the API's words: `CUDA_…_NODE_PARAMS` (CUDA 13.0's `cuda.h`).
 
-use std::ffi::{c_int, c_uint, c_void};
 use std::rc::Rc;
+
+use bugaroo_cuda_abi::{
+    CUDA_HOST_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v2,
+    CUDA_MEMCPY_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v1, CUcontext, CUdeviceptr, CUevent,
+    CUgraph, CUgraphNodeParams,
+};
 
 use crate::entry::not_null;
 use crate::error::{Outcome, Status};
 use crate::execute::Together;
 use crate::fill::Fill;
-use crate::graph::Body;
-use crate::graph::condition::{self, ConditionalNodeParams};
-use crate::graph::memory::{self, AllocationNodeParams};
+use crate::graph::{Body, condition, memory};
 use crate::launch::Parameters;
 use crate::state::Driver;
-use crate::types::{CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUhostFn};
 use crate::work::Work;
-
-/// `CUDA_KERNEL_NODE_PARAMS_v1`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct KernelNodeParams {
-    pub(super) function: CUfunction,
-    pub(super) grid: [c_uint; 3],
-    pub(super) block: [c_uint; 3],
-    pub(super) dynamic_shared: c_uint,
-    pub(super) each: *const *const c_void,
-    pub(super) extra: *const *mut c_void,
-}
-
-/// `CUDA_KERNEL_NODE_PARAMS_v2`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct KernelNodeParamsV2 {
-    pub(super) first: KernelNodeParams,
-    pub(super) kernel: CUfunction,
-    pub(super) context: CUcontext,
-}
-
-/// `CUDA_MEMSET_NODE_PARAMS`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct MemsetNodeParams {
-    pub(super) to: CUdeviceptr,
-    pub(super) pitch: usize,
-    pub(super) value: c_uint,
-    pub(super) item: c_uint,
-    pub(super) width: usize,
-    pub(super) height: usize,
-}
-
-/// `CUDA_HOST_NODE_PARAMS`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct HostNodeParams {
-    pub(super) function: CUhostFn,
-    pub(super) data: *mut c_void,
-}
-
-/// `CUDA_MEMCPY_NODE_PARAMS`
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-struct MemcpyNodeParams {
-    flags: c_int,
-    reserved: c_int,
-    context: CUcontext,
-    copy: CUDA_MEMCPY3D,
-}
-
-/// The union in [`GraphNodeParams`].
-#[derive(Clone, Copy)]
-#[repr(C)]
-union AnyParams {
-    kernel: KernelNodeParamsV2,
-    copy: MemcpyNodeParams,
-    fill: MemsetNodeParams,
-    host: HostNodeParams,
-    graph: CUgraph,
-    event: CUevent,
-    allocation: AllocationNodeParams,
-    address: CUdeviceptr,
-    branch: ConditionalNodeParams,
-    reserved: [i64; 29],
-}
-
-/// `CUgraphNodeParams`
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct GraphNodeParams {
-    kind: c_uint,
-    reserved: [c_int; 3],
-    value: AnyParams,
-    rest: i64,
-}
-
-const _: () = {
-    assert!(size_of::<KernelNodeParams>() == 56);
-    assert!(size_of::<KernelNodeParamsV2>() == 72);
-    assert!(size_of::<MemsetNodeParams>() == 40);
-    assert!(size_of::<GraphNodeParams>() == 256);
-};
 
 /// What a pointer of the program points to.
 ///
@@ -113,10 +31,14 @@ pub(crate) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
 ///
 /// # Safety
 /// `kernel` is null or as the API has it.
-pub unsafe fn kernel(driver: &Driver, kernel: *const KernelNodeParams, together: Together) -> Outcome<Body> {
+pub unsafe fn kernel(
+    driver: &Driver,
+    kernel: *const CUDA_KERNEL_NODE_PARAMS_v1,
+    together: Together,
+) -> Outcome<Body> {
     // SAFETY: the caller's promise, for both.
     unsafe {
-        let KernelNodeParams { function, grid, block, dynamic_shared, each, extra } = read(kernel)?;
+        let CUDA_KERNEL_NODE_PARAMS_v1 { function, grid, block, dynamic_shared, each, extra } = read(kernel)?;
         let shape = (grid, block, dynamic_shared);
         let request = driver.request(function, shape, together, Parameters { each, extra })?;
         Ok(Body::Work(Work::Kernel(Rc::new(request), 0)))
@@ -129,12 +51,12 @@ pub unsafe fn kernel(driver: &Driver, kernel: *const KernelNodeParams, together:
 /// As [`kernel`].
 pub unsafe fn kernel_v2(
     driver: &Driver,
-    params: *const KernelNodeParamsV2,
+    params: *const CUDA_KERNEL_NODE_PARAMS_v2,
     together: Together,
 ) -> Outcome<Body> {
     // SAFETY: the caller's promise, for both.
     unsafe {
-        let KernelNodeParamsV2 { mut first, kernel: other, .. } = read(params)?;
+        let CUDA_KERNEL_NODE_PARAMS_v2 { mut first, kernel: other, .. } = read(params)?;
         if first.function.is_null() {
             first.function = other;
         }
@@ -158,9 +80,9 @@ pub unsafe fn copy(driver: &Driver, copy: *const CUDA_MEMCPY3D) -> Outcome<Body>
 ///
 /// # Safety
 /// `fill` is null or as the API has it.
-pub unsafe fn fill(driver: &Driver, fill: *const MemsetNodeParams) -> Outcome<Body> {
+pub unsafe fn fill(driver: &Driver, fill: *const CUDA_MEMSET_NODE_PARAMS_v1) -> Outcome<Body> {
     // SAFETY: the caller's promise.
-    let MemsetNodeParams { to, pitch, value, item, width, height } = unsafe { read(fill) }?;
+    let CUDA_MEMSET_NODE_PARAMS_v1 { to, pitch, value, item, width, height } = unsafe { read(fill) }?;
     if !matches!(item, 1 | 2 | 4) {
         return Err(Status::InvalidValue);
     }
@@ -173,9 +95,9 @@ pub unsafe fn fill(driver: &Driver, fill: *const MemsetNodeParams) -> Outcome<Bo
 ///
 /// # Safety
 /// `host` is null or as the API has it; the function may be called with its argument.
-pub unsafe fn host(host: *const HostNodeParams) -> Outcome<Body> {
+pub unsafe fn host(host: *const CUDA_HOST_NODE_PARAMS_v1) -> Outcome<Body> {
     // SAFETY: the caller's promise.
-    let HostNodeParams { function, data } = unsafe { read(host) }?;
+    let CUDA_HOST_NODE_PARAMS_v1 { function, data } = unsafe { read(host) }?;
     function.ok_or(Status::InvalidValue)?;
     Ok(Body::Work(Work::Call(function, data)))
 }
@@ -184,14 +106,14 @@ pub unsafe fn host(host: *const HostNodeParams) -> Outcome<Body> {
 ///
 /// # Safety
 /// `node` is null or as the API has it.
-pub unsafe fn any(driver: &mut Driver, context: CUcontext, node: *mut GraphNodeParams) -> Outcome<Body> {
+pub unsafe fn any(driver: &mut Driver, context: CUcontext, node: *mut CUgraphNodeParams) -> Outcome<Body> {
     not_null(node)?;
     // SAFETY: not null; the kind says which form the union has, and the caller vouches for the rest.
     unsafe {
         let value = &raw mut (*node).value;
         match (&raw const (*node).kind).read_unaligned() {
             0 => kernel_v2(driver, value.cast(), Together::default()),
-            1 => copy(driver, &raw const (*value.cast::<MemcpyNodeParams>()).copy),
+            1 => copy(driver, &raw const (*value.cast::<CUDA_MEMCPY_NODE_PARAMS>()).copy),
             2 => fill(driver, value.cast()),
             3 => host(value.cast()),
             4 => {

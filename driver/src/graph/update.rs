@@ -4,21 +4,13 @@
 use std::ffi::c_uint;
 use std::rc::Rc;
 
+use bugaroo_cuda_abi::{CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo, CUgraphNode};
+
 use crate::entry::{with_context, write_if_wanted};
 use crate::error::{Outcome, Status};
 use crate::graph::Body;
 use crate::graph::exec::{Doing, Step};
 use crate::state::Driver;
-use crate::types::{CUgraph, CUgraphExec, CUgraphNode};
-
-/// `CUgraphExecUpdateResultInfo`
-#[derive(Debug)]
-#[repr(C)]
-pub struct UpdateResult {
-    result: c_uint,
-    node: CUgraphNode,
-    from: CUgraphNode,
-}
 
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`
 const TOPOLOGY_CHANGED: c_uint = 2;
@@ -101,7 +93,7 @@ fn update_exec(driver: &mut Driver, exec: CUgraphExec, graph: CUgraph) -> Outcom
 pub unsafe extern "C" fn cuGraphExecUpdate_v2(
     exec: CUgraphExec,
     graph: CUgraph,
-    place: *mut UpdateResult,
+    place: *mut CUgraphExecUpdateResultInfo,
 ) -> Status {
     with_context("cuGraphExecUpdate_v2", |driver, _| {
         let differs = update_exec(driver, exec, graph)?;
@@ -112,7 +104,7 @@ pub unsafe extern "C" fn cuGraphExecUpdate_v2(
             Some(Differs { how, node, from }) => (*how, *from, *node),
         };
         // SAFETY: the caller's promise.
-        unsafe { write_if_wanted(place, UpdateResult { result, node, from }) };
+        unsafe { write_if_wanted(place, CUgraphExecUpdateResultInfo { result, node, from }) };
         if differs.is_none() { Ok(()) } else { Err(Status::GraphExecUpdateFailure) }
     })
 }

@@ -3,10 +3,11 @@
 
 use std::ffi::{c_uint, c_void};
 
+use bugaroo_cuda_abi::{CUgraph, CUhostFn};
+
 use crate::entry::{not_null, with_driver, write};
 use crate::error::{Outcome, Status};
 use crate::graph::Graphs;
-use crate::types::{CUgraph, CUhostFn};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which has to be set.
 const NO_DESTRUCTOR_SYNC: c_uint = 1;

@@ -10,19 +10,17 @@ mod view;
 
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{
+    CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUcontext, CUtexObject,
+};
 use bugaroo_simulator::texture::{AddressMode, Detail, Object, Sampling, Shape};
 
 use crate::entry::{not_null, with_context, write};
 use crate::error::{Outcome, Status};
 use crate::handles::Handles;
 use crate::state::Driver;
-use crate::types::CUcontext;
-use resource::Resource;
-pub use resource::{AnyResource, CUDA_RESOURCE_DESC, Linear, Pitched};
-pub use view::CUDA_RESOURCE_VIEW_DESC;
 
-/// `CUtexObject`
-pub type CUtexObject = u64;
+use resource::Resource;
 
 /// Integers stay integers.
 const READ_AS_INTEGER: c_uint = 0x01;
@@ -32,25 +30,6 @@ const SRGB: c_uint = 0x10;
 const SEAMLESS: c_uint = 0x40;
 /// These, and `DISABLE_TRILINEAR_OPTIMIZATION`.
 const KNOWN_FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | SEAMLESS | 0x20;
-
-/// How a texture is looked up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
-pub struct CUDA_TEXTURE_DESC {
-    pub address_mode: [c_uint; 3],
-    pub filter_mode: c_uint,
-    pub flags: c_uint,
-    pub max_anisotropy: c_uint,
-    pub mipmap_filter_mode: c_uint,
-    pub mipmap_level_bias: f32,
-    pub min_mipmap_level_clamp: f32,
-    pub max_mipmap_level_clamp: f32,
-    pub border_color: [f32; 4],
-    pub reserved: [c_uint; 12],
-}
-
-const _: () = assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
 
 /// A texture or surface object, as it was described.
 #[derive(Clone, Copy, Debug)]

@@ -2,64 +2,13 @@
 
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, LinearResource, PitchedResource};
 use bugaroo_simulator::texture::{Channel, Format, Level, Shape};
 
 use crate::array::Array;
 use crate::error::{Outcome, Status};
 use crate::mipmap;
 use crate::state::Driver;
-use crate::types::{CUarray, CUdeviceptr};
-
-/// What textures and surfaces are made from: the union's members by their type.
-#[derive(Clone, Copy)]
-#[repr(C)]
-#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
-pub struct CUDA_RESOURCE_DESC {
-    pub resource_type: c_uint,
-    pub resource: AnyResource,
-    pub flags: c_uint,
-}
-
-impl std::fmt::Debug for CUDA_RESOURCE_DESC {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CUDA_RESOURCE_DESC").field("type", &self.resource_type).finish_non_exhaustive()
-    }
-}
-
-#[derive(Clone, Copy)]
-#[repr(C)]
-#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
-pub union AnyResource {
-    /// A `CUarray`, or a `CUmipmappedArray`.
-    pub array: CUarray,
-    pub linear: Linear,
-    pub pitched: Pitched,
-    pub reserved: [c_uint; 32],
-}
-
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
-pub struct Linear {
-    pub address: CUdeviceptr,
-    pub format: c_uint,
-    pub channels: c_uint,
-    pub bytes: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
-pub struct Pitched {
-    pub address: CUdeviceptr,
-    pub format: c_uint,
-    pub channels: c_uint,
-    pub width: usize,
-    pub height: usize,
-    pub pitch: usize,
-}
-
-const _: () = assert!(size_of::<CUDA_RESOURCE_DESC>() == 144);
 
 pub(super) const ARRAY: c_uint = 0;
 const MIPMAPPED: c_uint = 1;
@@ -139,7 +88,7 @@ pub(super) fn read(driver: &Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource
         }
         LINEAR => {
             // SAFETY: as above.
-            let Linear { address, format: code, channels, bytes } = unsafe { of.resource.linear };
+            let LinearResource { address, format: code, channels, bytes } = unsafe { of.resource.linear };
             let (format, always_float) = format(code, channels)?;
             let count = bytes / format.bytes() as usize;
             sure(address != 0 && address.is_multiple_of(ALIGNMENT) && (1..=LONGEST_LINE).contains(&count))?;
@@ -149,7 +98,7 @@ pub(super) fn read(driver: &Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource
         }
         PITCHED => {
             // SAFETY: as above.
-            let Pitched { address, format: code, channels, width, height, pitch } =
+            let PitchedResource { address, format: code, channels, width, height, pitch } =
                 unsafe { of.resource.pitched };
             let (format, always_float) = format(code, channels)?;
             sure(address != 0 && address.is_multiple_of(ALIGNMENT))?;

@@ -3,15 +3,13 @@
 
 use std::ffi::c_uint;
 
+use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, CUsurfObject};
 use bugaroo_simulator::texture::Object;
 
-use super::resource::{ARRAY, CUDA_RESOURCE_DESC, of_array};
+use super::resource::{ARRAY, of_array};
 use super::{Described, destroy, find, insert};
 use crate::entry::{not_null, with_context, write};
 use crate::error::Status;
-
-/// `CUsurfObject`
-pub type CUsurfObject = u64;
 
 /// `CUDA_ARRAY3D_SURFACE_LDST`
 const SURFACE_LDST: c_uint = 0x02;

@@ -1,31 +1,12 @@
 //! Views of arrays (CUDA Driver API, `CUDA_RESOURCE_VIEW_DESC`): another format of the same size, some of the levels and layers.
 //! Compressed blocks, which change the extents, are not supported.
 
-use std::ffi::c_uint;
-
+use bugaroo_cuda_abi::CUDA_RESOURCE_VIEW_DESC;
 use bugaroo_simulator::texture::{Channel, Format, Shape};
 
 use super::resource::Resource;
 use crate::error::{Outcome, Status};
 use crate::state::Driver;
-
-/// How the texels of an array are to be understood.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-#[allow(missing_docs, reason = "the names and meanings are cuda.h's own")]
-pub struct CUDA_RESOURCE_VIEW_DESC {
-    pub format: c_uint,
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
-    pub first_mipmap_level: c_uint,
-    pub last_mipmap_level: c_uint,
-    pub first_layer: c_uint,
-    pub last_layer: c_uint,
-    pub reserved: [c_uint; 16],
-}
-
-const _: () = assert!(size_of::<CUDA_RESOURCE_VIEW_DESC>() == 112);
 
 /// Types of channels in the order of the formats of views, each with 1, 2 and 4 channels.
 const CHANNELS: [Channel; 8] = [

@@ -9,9 +9,9 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::process::{Command, Output, Stdio};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 use bugaroo_protocol::{Backend, Launch, Message, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
 use cuda::Status;
-use cuda::types::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 
 /// The kernels under `tests/`.
 pub const KERNELS: &str = include_str!("../kernels.ptx");

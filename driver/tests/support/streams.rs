@@ -5,6 +5,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
 use bugaroo_protocol::{Detector, Message, Orders, Race};
 use cuda::Status;
 use cuda::context::cuCtxSynchronize;
@@ -12,7 +13,6 @@ use cuda::event::cuEventCreate;
 use cuda::fill::cuMemsetD32Async;
 use cuda::launch::cuLaunchKernel;
 use cuda::stream::cuStreamCreate;
-use cuda::types::{CUevent, CUfunction, CUmodule, CUstream};
 
 use crate::plain;
 use crate::support::{Device, Trial, baseline, load, parameter, trial, upload};

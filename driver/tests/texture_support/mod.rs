@@ -6,11 +6,11 @@ pub mod reference;
 
 use std::ptr::{null, null_mut};
 
+use bugaroo_cuda_abi::*;
 use cuda::Status;
 use cuda::array::*;
 use cuda::copy3d::*;
 use cuda::texture::*;
-use cuda::types::*;
 
 use crate::support::{Device, download, launch, load, parameter, upload};
 

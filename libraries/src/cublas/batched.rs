@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_longlong};
 use num_complex::Complex;
 
 use super::call::{Handle, call};
-use super::functions;
+use super::functions::functions;
 use super::level3::Product;
 use super::number::{self, Int, count};
 use super::operand::{Place, Vector};

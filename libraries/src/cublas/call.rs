@@ -3,10 +3,12 @@
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bugaroo_cuda_abi::CUstream;
+
 use super::handle::{self, Settings};
 use super::status::{Outcome, Status};
 use crate::driver;
-use crate::exports;
+use crate::unsupported::unsupported;
 use crate::work::{self, Memory, Plain};
 
 /// A `cublasHandle_t`.
@@ -100,7 +102,7 @@ impl Call<'_> {
     /// As the driver has it.
     pub fn submit_to(
         &self,
-        stream: driver::Stream,
+        stream: CUstream,
         work: impl Fn(&Memory<'_>) -> driver::Outcome + Send + 'static,
     ) -> Outcome {
         Ok(work::submit(self.name, stream, work)?)
@@ -111,7 +113,7 @@ impl Call<'_> {
     /// # Errors
     /// As the driver has it.
     pub fn submit(&self, work: impl Fn(&Memory<'_>) -> driver::Outcome + Send + 'static) -> Outcome {
-        Ok(work::submit(self.name, self.settings.stream as driver::Stream, work)?)
+        Ok(work::submit(self.name, self.settings.stream as CUstream, work)?)
     }
 
     /// Hands over work with a result, and waits for that if it is the host's.
@@ -133,7 +135,7 @@ impl Call<'_> {
             let address = place as u64;
             return self.submit(move |memory| memory.write(address, &[work(memory)?]));
         }
-        let value = work::result(self.name, self.settings.stream as driver::Stream, work)?;
+        let value = work::result(self.name, self.settings.stream as CUstream, work)?;
         // SAFETY: not null, and the caller vouches for the rest.
         unsafe { place.write_unaligned(value) };
         Ok(())
@@ -141,7 +143,7 @@ impl Call<'_> {
 
     /// Says what this version does not do of the function.
     pub fn unsupported(&self, what: &str) -> Status {
-        exports::unsupported(&format!("{}: {what} is not supported", self.name));
+        unsupported(&format!("{}: {what} is not supported", self.name));
         Status::NOT_SUPPORTED
     }
 }

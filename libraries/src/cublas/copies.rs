@@ -4,16 +4,13 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
+use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY2D, CUstream};
+
 use super::call::anytime;
-use super::functions;
+use super::functions::functions;
 use super::number::{Int, count};
 use super::status::{Outcome, Status};
-use crate::driver::{self, Copy2D, Stream};
-
-/// `CU_MEMORYTYPE_HOST`
-const HOST: u32 = 1;
-/// `CU_MEMORYTYPE_DEVICE`
-const DEVICE: u32 = 2;
+use crate::driver;
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +28,7 @@ unsafe fn copy<I: Int>(
     [rows, columns, bytes]: [I; 3],
     from: (*const c_void, I),
     to: (*mut c_void, I),
-    stream: Option<Stream>,
+    stream: Option<CUstream>,
 ) -> Outcome {
     let (rows, columns, bytes) = (count(rows)?, count(columns)?, count(bytes)?);
     let (apart, to_apart) = (count(from.1)?, count(to.1)?);
@@ -43,29 +40,29 @@ unsafe fn copy<I: Int>(
     }
     let product = |a: usize, b: usize| a.checked_mul(b).ok_or(Status::INVALID_VALUE);
     let (mut width, mut height) = (product(rows, bytes)?, columns);
-    let (mut source_pitch, mut pitch) = (product(apart, bytes)?, product(to_apart, bytes)?);
-    if source_pitch == width && pitch == width {
+    let (mut src_pitch, mut dst_pitch) = (product(apart, bytes)?, product(to_apart, bytes)?);
+    if src_pitch == width && dst_pitch == width {
         (width, height) = (product(width, height)?, 1);
-        (source_pitch, pitch) = (width, width);
+        (src_pitch, dst_pitch) = (width, width);
     }
     let into_device = way == Way::ToDevice;
-    let kind = |device: bool| if device { DEVICE } else { HOST };
-    let copy = Copy2D {
-        source_x: 0,
-        source_y: 0,
-        source_type: kind(!into_device),
-        source_host: from.0,
-        source_device: from.0 as u64,
-        source_array: null_mut(),
-        source_pitch,
-        x: 0,
-        y: 0,
-        kind: kind(into_device),
-        host: to.0,
-        device: to.0 as u64,
-        array: null_mut(),
-        pitch,
-        width,
+    let kind = |device: bool| if device { CU_MEMORYTYPE_DEVICE } else { CU_MEMORYTYPE_HOST };
+    let copy = CUDA_MEMCPY2D {
+        src_x_in_bytes: 0,
+        src_y: 0,
+        src_memory_type: kind(!into_device),
+        src_host: from.0,
+        src_device: from.0 as u64,
+        src_array: null_mut(),
+        src_pitch,
+        dst_x_in_bytes: 0,
+        dst_y: 0,
+        dst_memory_type: kind(into_device),
+        dst_host: to.0,
+        dst_device: to.0 as u64,
+        dst_array: null_mut(),
+        dst_pitch,
+        width_in_bytes: width,
         height,
     };
     driver::ready()?;
@@ -101,7 +98,7 @@ macro_rules! copies {
             x_step: I,
             y: *mut c_void,
             y_step: I,
-            stream: Stream,
+            stream: CUstream,
         ) -> c_int {
             let (shape, stream) = ([I::of(1), n, bytes], Some(stream));
             // SAFETY: the caller's promise.
@@ -135,7 +132,7 @@ macro_rules! copies {
             a_leading: I,
             b: *mut c_void,
             b_leading: I,
-            stream: Stream,
+            stream: CUstream,
         ) -> c_int {
             let (shape, stream) = ([rows, columns, bytes], Some(stream));
             // SAFETY: the caller's promise.

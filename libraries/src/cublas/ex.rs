@@ -11,7 +11,7 @@ use num_traits::Zero;
 
 use super::batched::Batch;
 use super::call::{Call, Handle, Value, call};
-use super::functions;
+use super::functions::functions;
 use super::level3::Product;
 use super::number::Int;
 use super::operand::Place;

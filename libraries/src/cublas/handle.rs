@@ -7,10 +7,11 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bugaroo_cuda_abi::{CUstream, Function, Functions};
+
 use super::call::{Handle, anytime};
 use super::status::{Outcome, Status};
-use crate::driver::{self, Stream};
-use crate::exports::{Function, Functions};
+use crate::driver;
 
 /// The version that this library says it is of: 13.0.
 const VERSION: [c_int; 3] = [13, 0, 0];
@@ -99,16 +100,16 @@ pub extern "C" fn destroy(handle: Handle) -> c_int {
     })
 }
 
-extern "C" fn set_stream(handle: Handle, stream: Stream) -> c_int {
+extern "C" fn set_stream(handle: Handle, stream: CUstream) -> c_int {
     with("cublasSetStream", handle, |settings| {
         settings.stream = stream as usize;
         Ok(())
     })
 }
 
-unsafe extern "C" fn get_stream(handle: Handle, place: *mut Stream) -> c_int {
+unsafe extern "C" fn get_stream(handle: Handle, place: *mut CUstream) -> c_int {
     // SAFETY: the caller's promise.
-    with("cublasGetStream", handle, |settings| unsafe { put(place, settings.stream as Stream) })
+    with("cublasGetStream", handle, |settings| unsafe { put(place, settings.stream as CUstream) })
 }
 
 extern "C" fn set_pointer_mode(handle: Handle, mode: c_int) -> c_int {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use num_complex::Complex;
 
 use super::call::{Call, Handle, call};
-use super::functions;
+use super::functions::functions;
 use super::number::Int;
 use super::operand::Vector;
 use super::status::{Outcome, Status};
@@ -277,9 +277,9 @@ fn turn_on_device<T: Scalar<Real = T> + num_traits::Float>(call: &Call<'_>, plac
 }
 
 /// The functions of this file that have no counts.
-pub static PLAIN: crate::exports::Functions = &[
-    ("cublasSrotg_v2", crate::exports::Function(rotg::<f32> as *const std::ffi::c_void)),
-    ("cublasDrotg_v2", crate::exports::Function(rotg::<f64> as *const std::ffi::c_void)),
+pub static PLAIN: bugaroo_cuda_abi::Functions = &[
+    ("cublasSrotg_v2", bugaroo_cuda_abi::Function(rotg::<f32> as *const std::ffi::c_void)),
+    ("cublasDrotg_v2", bugaroo_cuda_abi::Function(rotg::<f64> as *const std::ffi::c_void)),
 ];
 
 functions! {

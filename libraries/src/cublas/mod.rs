@@ -11,6 +11,7 @@ mod batched;
 mod call;
 mod copies;
 mod ex;
+mod functions;
 mod handle;
 mod level1;
 mod level2;
@@ -21,7 +22,7 @@ mod operand;
 mod status;
 mod updates;
 
-use crate::exports::Functions;
+use bugaroo_cuda_abi::Functions;
 
 /// Every function, subject by subject.
 pub static FUNCTIONS: &[Functions] = &[
@@ -39,15 +40,3 @@ pub static FUNCTIONS: &[Functions] = &[
     status::FUNCTIONS,
     updates::FUNCTIONS,
 ];
-
-/// Lists functions by name, for counts of 32 bits and, by the name with `_64`, of 64: `"NAME" = function<TYPE>`.
-macro_rules! functions {
-    ($($name:literal = $function:ident<$($type:ty),*>;)*) => {
-        /// The functions of this file, by name.
-        pub static FUNCTIONS: $crate::exports::Functions = &[$(
-            ($name, $crate::exports::Function($function::<$($type,)* std::ffi::c_int> as *const std::ffi::c_void)),
-            (concat!($name, "_64"), $crate::exports::Function($function::<$($type,)* i64> as *const std::ffi::c_void)),
-        )*];
-    };
-}
-pub(crate) use functions;

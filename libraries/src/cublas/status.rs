@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use crate::exports::{Function, Functions};
+use bugaroo_cuda_abi::{Function, Functions};
 
 /// A `cublasStatus_t` other than `CUBLAS_STATUS_SUCCESS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

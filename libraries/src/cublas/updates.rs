@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use num_complex::Complex;
 
 use super::call::{Call, Handle, Value, call};
-use super::functions;
+use super::functions::functions;
 use super::number::{self, Int, count};
 use super::operand::{Place, Vector};
 use super::status::Outcome;

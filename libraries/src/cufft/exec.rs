@@ -2,13 +2,13 @@
 
 use std::ffi::{c_int, c_void};
 
+use bugaroo_cuda_abi::{CUstream, Function, Functions};
 use num_complex::Complex;
 use rustfft::FftDirection;
 
 use super::plan::{self, Kind, Transforms};
 use super::status::{Outcome, Status, anytime};
-use crate::driver::{self, Stream};
-use crate::exports::{Function, Functions};
+use crate::driver;
 use crate::fft::{self, C};
 use crate::work::{self, Memory, Plain};
 
@@ -107,7 +107,7 @@ fn exec(
         return Err(Status::INVALID_VALUE);
     }
     driver::ready()?;
-    let done = work::submit(name, plan.stream as Stream, move |memory| {
+    let done = work::submit(name, plan.stream as CUstream, move |memory| {
         if transforms.double {
             compute::<f64>(memory, &transforms, places, direction)
         } else {

@@ -9,7 +9,7 @@ mod layout;
 mod plan;
 mod status;
 
-use crate::exports::Functions;
+use bugaroo_cuda_abi::Functions;
 
 /// Every function, subject by subject.
 pub static FUNCTIONS: &[Functions] = &[exec::FUNCTIONS, plan::FUNCTIONS];

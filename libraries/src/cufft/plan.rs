@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_longlong, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bugaroo_cuda_abi::{CUstream, Function, Functions};
+
 use super::layout::Side;
 use super::status::{Outcome, Status, anytime};
-use crate::driver::{self, Stream};
-use crate::exports::{Function, Functions};
+use crate::driver;
 use crate::fft;
 
 /// The version that this library says it is of (CUDA 13.0's).
@@ -256,7 +257,7 @@ extern "C" fn destroy(plan: c_int) -> c_int {
     anytime("cufftDestroy", || plans().live.remove(&plan).map(|_| ()).ok_or(Status::INVALID_PLAN))
 }
 
-extern "C" fn set_stream(plan: c_int, stream: Stream) -> c_int {
+extern "C" fn set_stream(plan: c_int, stream: CUstream) -> c_int {
     with("cufftSetStream", plan, |plan| {
         plan.stream = stream as usize;
         Ok(())

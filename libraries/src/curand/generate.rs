@@ -3,10 +3,11 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, PoisonError};
 
+use bugaroo_cuda_abi::{CUstream, Function, Functions};
+
 use super::generator::{self, Handle};
 use super::status::{Outcome, Status, anytime};
-use crate::driver::{self, Stream};
-use crate::exports::{Function, Functions};
+use crate::driver;
 use crate::random::{Kind, Law, State};
 use crate::work::{self, Plain};
 
@@ -53,7 +54,7 @@ unsafe fn generate<T: Plain>(
     }
     driver::ready()?;
     let address = place as u64;
-    work::submit(name, generator.stream as Stream, move |memory| {
+    work::submit(name, generator.stream as CUstream, move |memory| {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.get_or_insert_with(&begin);
         pieces().try_for_each(|(first, length)| {

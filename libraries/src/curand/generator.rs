@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_ulonglong, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bugaroo_cuda_abi::{CUstream, Function, Functions};
+
 use super::status::{Outcome, Status, anytime, unsupported};
-use crate::driver::{self, Stream};
-use crate::exports::{Function, Functions};
+use crate::driver;
 use crate::random::{Kind, State};
 
 /// A `curandGenerator_t`.
@@ -123,7 +124,7 @@ extern "C" fn destroy(handle: Handle) -> c_int {
     })
 }
 
-extern "C" fn set_stream(handle: Handle, stream: Stream) -> c_int {
+extern "C" fn set_stream(handle: Handle, stream: CUstream) -> c_int {
     with("curandSetStream", handle, |generator| {
         generator.stream = stream as usize;
         Ok(())

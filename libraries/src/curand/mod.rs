@@ -10,7 +10,7 @@ mod generate;
 mod generator;
 mod status;
 
-use crate::exports::Functions;
+use bugaroo_cuda_abi::Functions;
 
 /// Every function, subject by subject.
 pub static FUNCTIONS: &[Functions] = &[generate::FUNCTIONS, generator::FUNCTIONS];

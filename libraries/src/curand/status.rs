@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::exports;
+use crate::unsupported;
 
 /// A `curandStatus_t` other than `CURAND_STATUS_SUCCESS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,6 @@ pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> c_int {
 
 /// Says what this version does not do.
 pub fn unsupported(what: &str) -> Status {
-    exports::unsupported(&format!("{what} is not supported"));
+    unsupported::unsupported(&format!("{what} is not supported"));
     Status::TYPE_ERROR
 }

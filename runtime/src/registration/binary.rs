@@ -4,11 +4,11 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::CUkernel;
-use crate::context;
-use crate::driver::{CUdeviceptr, driver};
+use bugaroo_cuda_abi::{CUdeviceptr, CUkernel};
+
+use crate::driver::driver;
 use crate::error::{Error, Outcome};
-use crate::wanted;
+use crate::{context, wanted};
 
 driver! {
     cuLibraryLoadData(

@@ -4,9 +4,11 @@
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 
+use bugaroo_cuda_abi::{Function, Functions};
+
 use super::super::call::anytime;
 use super::super::status::{Outcome, Status};
-use crate::exports::{self, Function, Functions};
+use crate::unsupported;
 
 /// A matrix (`cublasLtMatrixLayout_t`).
 #[repr(C)]
@@ -103,7 +105,7 @@ fn of_preference(_attribute: c_int) -> Outcome<Place> {
 }
 
 fn unsupported(what: &str, attribute: c_int) -> Status {
-    exports::unsupported(&format!("cublasLt: attribute {attribute} of {what} is not supported"));
+    unsupported::unsupported(&format!("cublasLt: attribute {attribute} of {what} is not supported"));
     Status::NOT_SUPPORTED
 }
 

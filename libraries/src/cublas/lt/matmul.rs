@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
+use bugaroo_cuda_abi::{CUstream, Function, Functions};
 use half::{bf16, f16};
 use num_traits::Float;
 
@@ -14,8 +15,7 @@ use super::description::{self, Layout, Operation};
 use crate::blas::matrix::{Matrix, Op};
 use crate::blas::product;
 use crate::blas::scalar::Scalar;
-use crate::driver::{self, Stream};
-use crate::exports::{Function, Functions};
+use crate::driver;
 use crate::work::{Memory, Plain};
 
 /// What is done to each sum.
@@ -260,7 +260,7 @@ unsafe fn factor<T: Plain>(call: &Call<'_>, mode: c_int, pointer: *const c_void)
 /// As [`factor`].
 unsafe fn submit<S: Plain, T: Sum>(
     call: &Call<'_>,
-    (checked, addresses, stream): (Checked, [u64; 4], Stream),
+    (checked, addresses, stream): (Checked, [u64; 4], CUstream),
     mode: c_int,
     (alpha, beta): (*const c_void, *const c_void),
     to: fn(S) -> T,
@@ -289,7 +289,7 @@ unsafe extern "C" fn matmul(
     _algorithm: *const c_void,
     _workspace: *mut c_void,
     _workspace_bytes: usize,
-    stream: Stream,
+    stream: CUstream,
 ) -> c_int {
     call(handle, "cublasLtMatmul", |call| {
         // SAFETY: the caller's promise.

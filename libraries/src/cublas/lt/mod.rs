@@ -12,8 +12,9 @@ mod matmul;
 
 use std::ffi::c_void;
 
+use bugaroo_cuda_abi::{Function, Functions};
+
 use super::{handle, status};
-use crate::exports::{Function, Functions};
 
 /// Every function, subject by subject.
 pub const FUNCTIONS: [Functions; 3] = [OWN, description::FUNCTIONS, matmul::FUNCTIONS];
