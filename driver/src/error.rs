@@ -3,9 +3,7 @@
 //!
 //! Inside the crate a call is a `Result<(), Status>`; [`Status`] is what crosses the C boundary.
 
-use std::ffi::{CStr, c_char, c_uint};
-
-use crate::entry::{anytime, write};
+use std::ffi::CStr;
 
 macro_rules! codes {
     ($($variant:ident = $code:literal, $name:literal, $description:literal;)*) => {
@@ -161,27 +159,4 @@ impl From<Outcome> for Status {
             Err(status) => status,
         }
     }
-}
-
-/// Stores a code's text where `text` points, or null for a code that there is none of.
-fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Outcome {
-    // SAFETY: the program passes a place for a pointer, or null, which `write` refuses.
-    unsafe { write(text, found.map_or(std::ptr::null(), CStr::as_ptr)) }?;
-    found.map(|_| ()).ok_or(Status::InvalidValue)
-}
-
-/// The name of an error code. `CUDA_ERROR_INVALID_VALUE` when there is no such code.
-///
-/// # Safety
-/// `text` is null or points to a place for a pointer.
-pub unsafe extern "C" fn cuGetErrorName(error: c_uint, text: *mut *const c_char) -> Status {
-    anytime("cuGetErrorName", || tell(text, Status::from_code(error).map(Status::name)))
-}
-
-/// The description of an error code. `CUDA_ERROR_INVALID_VALUE` when there is no such code.
-///
-/// # Safety
-/// `text` is null or points to a place for a pointer.
-pub unsafe extern "C" fn cuGetErrorString(error: c_uint, text: *mut *const c_char) -> Status {
-    anytime("cuGetErrorString", || tell(text, Status::from_code(error).map(Status::description)))
 }

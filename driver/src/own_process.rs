@@ -5,13 +5,16 @@
 
 use std::process;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 /// Process that the driver belongs to; 0: none yet. A forked child finds its parent's number here.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// A word that is 1 in the owner, and 0 in processes that were forked from it; null: there is none.
 static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
+
+/// This copy of the library is the "real driver" of another one.
+static PLAIN: AtomicBool = AtomicBool::new(false);
 
 /// Whose the driver is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,16 @@ pub enum Whose {
     Ours,
     /// That of the process that this one was forked from.
     Parents,
+}
+
+/// Whether the orders in the environment are another copy's.
+pub fn is_plain() -> bool {
+    PLAIN.load(Ordering::Relaxed)
+}
+
+/// They are.
+pub fn set_plain() {
+    PLAIN.store(true, Ordering::Relaxed);
 }
 
 /// See [`Whose`].
@@ -69,4 +82,11 @@ fn wiped_page() -> *mut AtomicU32 {
         }
     }
     page.cast()
+}
+
+/// A harness that is killed cannot end its trials any more: the kernel then does, as far as the trial is
+/// a child of the harness itself.
+pub fn end_with_parent() {
+    // SAFETY: the call touches no memory of ours. Where it fails, a trial outlives a killed harness, no more.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }

@@ -6,13 +6,15 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
+
 use cuda::Status;
-use cuda::array::*;
-use cuda::copy_array::*;
-use cuda::copy_batch::*;
-use cuda::copy2d::cuMemcpy2D_v2;
-use cuda::copy3d::*;
-use cuda::memory::cuMemGetInfo_v2;
+use cuda::api::array::*;
+use cuda::api::copy_array::*;
+use cuda::api::copy_batch::*;
+use cuda::api::copy2d::cuMemcpy2D_v2;
+use cuda::api::copy3d::*;
+use cuda::api::memory::cuMemGetInfo_v2;
+
 use support::{Device, download, upload};
 
 const NOTHING: Operand3D = Operand3D {

@@ -7,10 +7,11 @@ use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::CUctxCreateParams;
 use cuda::Status;
-use cuda::context::*;
-use cuda::init::cuInit;
-use cuda::module::*;
-use cuda::primary::*;
+use cuda::api::context::*;
+use cuda::api::init::cuInit;
+use cuda::api::module::*;
+use cuda::api::primary::*;
+
 use support::{Device, KERNELS, baseline, load, trial};
 
 /// A handle that was never given out.

@@ -6,10 +6,12 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::launch::{cuLaunchCooperativeKernel, cuLaunchKernelEx};
-use cuda::module::cuModuleGetFunction;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::launch::{cuLaunchCooperativeKernel, cuLaunchKernelEx};
+use cuda::api::module::cuModuleGetFunction;
+
 use support::{Device, download, launch, load, parameter, store_buffers, trial, upload};
 
 const BLOCK: u32 = 64;

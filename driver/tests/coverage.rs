@@ -5,8 +5,10 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_protocol::{Launch, Model, Orders, Scheduler};
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
+use cuda::api::context::cuCtxSynchronize;
+
 use support::{Device, baseline, download, launch, parameter, store_buffers, trial, upload};
 
 /// Runs the two-block message and prints what block 1 saw.

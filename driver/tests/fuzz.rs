@@ -7,7 +7,7 @@ mod inputs;
 
 use std::path::Path;
 
-use cuda::fatbin::of_ptx;
+use cuda::images::fatbin::of_ptx;
 
 #[test]
 fn any_bytes_are_entries_or_an_error() {

@@ -7,19 +7,21 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUstream};
+
 use cuda::Status;
-use cuda::capture::*;
-use cuda::context::cuCtxSynchronize;
-use cuda::event::*;
-use cuda::fill::cuMemsetD32Async;
-use cuda::graph::edit::*;
-use cuda::graph::exec::*;
-use cuda::graph::inspect::*;
-use cuda::graph::node_params::*;
-use cuda::graph::update::*;
-use cuda::launch::cuLaunchKernel;
-use cuda::memop::*;
-use cuda::stream::*;
+use cuda::api::capture::*;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::event::*;
+use cuda::api::fill::cuMemsetD32Async;
+use cuda::api::graph::edit::*;
+use cuda::api::graph::exec::*;
+use cuda::api::graph::inspect::*;
+use cuda::api::graph::node_params::*;
+use cuda::api::graph::update::*;
+use cuda::api::launch::cuLaunchKernel;
+use cuda::api::memop::*;
+use cuda::api::stream::*;
+
 use support::{Device, download, number, parameter, upload};
 
 const ROUNDS: usize = 100;
@@ -147,7 +149,7 @@ fn what_streams_do_is_captured_across_events() {
     assert_eq!(cuGraphDestroy(graph), Status::Success);
     for _ in 0..ROUNDS {
         for address in [a, b, c, d] {
-            assert_eq!(cuda::fill::cuMemsetD32_v2(address, 0, 1), Status::Success);
+            assert_eq!(cuda::api::fill::cuMemsetD32_v2(address, 0, 1), Status::Success);
         }
         assert_eq!(cuCtxSynchronize(), Status::Success);
         assert_eq!(cuGraphLaunch(exec, second), Status::Success);
@@ -273,7 +275,7 @@ fn nodes_are_made_changed_and_looked_at() {
         let changed = std::ptr::from_ref(&told).cast();
         assert_eq!(cuGraphExecKernelNodeSetParams(exec, second, changed), Status::Success);
         assert_eq!(cuGraphExecKernelNodeSetParams(exec, first, changed), Status::InvalidValue);
-        assert_eq!(cuda::fill::cuMemsetD32_v2(b, 0, 1), Status::Success);
+        assert_eq!(cuda::api::fill::cuMemsetD32_v2(b, 0, 1), Status::Success);
         assert_eq!(cuGraphLaunch(exec, null_mut()), Status::Success);
         assert_eq!((float(b), float(c)), (0.0, 4.0));
     }
@@ -399,7 +401,7 @@ fn streams_wait_for_words_of_memory() {
 
 #[test]
 fn launches_of_the_old_kind() {
-    use cuda::legacy_launch::*;
+    use cuda::api::legacy_launch::*;
     let device = Device::new();
     let kernel = device.kernel("store_at");
     let out = upload(&[0_u32]);

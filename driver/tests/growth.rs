@@ -5,6 +5,7 @@ mod support;
 use std::ptr::null_mut;
 
 use cuda::Status;
+
 use support::{Device, load};
 
 /// Bytes of this process that the host has in memory.
@@ -31,42 +32,42 @@ fn nothing_grows() {
         let mut address = 0;
         // SAFETY: the place is one for an address.
         unsafe {
-            assert_eq!(cuda::memory::cuMemAlloc_v2(&mut address, 2500), Status::Success);
-            assert_eq!(cuda::fill::cuMemsetD8_v2(address, 1, 2500), Status::Success);
+            assert_eq!(cuda::api::memory::cuMemAlloc_v2(&mut address, 2500), Status::Success);
+            assert_eq!(cuda::api::fill::cuMemsetD8_v2(address, 1, 2500), Status::Success);
         }
-        assert_eq!(cuda::memory::cuMemFree_v2(address), Status::Success);
+        assert_eq!(cuda::api::memory::cuMemFree_v2(address), Status::Success);
     });
     does_not_grow("memory that host and device share", 200_000, 16, || {
         let mut address = 0;
         // SAFETY: the place is one for an address; the memory has 2500 bytes.
         unsafe {
-            assert_eq!(cuda::memory::cuMemAllocManaged(&mut address, 2500, 1), Status::Success);
+            assert_eq!(cuda::api::memory::cuMemAllocManaged(&mut address, 2500, 1), Status::Success);
             (address as *mut u8).write_bytes(1, 2500);
         }
-        assert_eq!(cuda::memory::cuMemFree_v2(address), Status::Success);
+        assert_eq!(cuda::api::memory::cuMemFree_v2(address), Status::Success);
     });
     does_not_grow("a module", 10_000, 16, || {
         let module = load(".version 8.0\n.target sm_70\n.address_size 64\n.global .u32 x[1000];\n.visible .entry k() { ret; }")
             .expect("it loads");
-        assert_eq!(cuda::module::cuModuleUnload(module), Status::Success);
+        assert_eq!(cuda::api::module::cuModuleUnload(module), Status::Success);
     });
     does_not_grow("a context", 100_000, 16, || {
         let mut context = null_mut();
         let mut address = 0;
         // SAFETY: the places are those for a handle and an address.
         unsafe {
-            assert_eq!(cuda::context::cuCtxCreate_v2(&mut context, 0, 0), Status::Success);
-            assert_eq!(cuda::memory::cuMemAlloc_v2(&mut address, 100), Status::Success);
+            assert_eq!(cuda::api::context::cuCtxCreate_v2(&mut context, 0, 0), Status::Success);
+            assert_eq!(cuda::api::memory::cuMemAlloc_v2(&mut address, 100), Status::Success);
         }
-        assert_eq!(cuda::context::cuCtxDestroy_v2(context), Status::Success);
+        assert_eq!(cuda::api::context::cuCtxDestroy_v2(context), Status::Success);
     });
     does_not_grow("an allocation from a pool", 100_000, 16, || {
         let mut address = 0;
         // SAFETY: the place is one for an address.
         unsafe {
-            assert_eq!(cuda::memory::cuMemAllocAsync(&mut address, 2500, null_mut()), Status::Success);
+            assert_eq!(cuda::api::memory::cuMemAllocAsync(&mut address, 2500, null_mut()), Status::Success);
         }
-        assert_eq!(cuda::memory::cuMemFreeAsync(address, null_mut()), Status::Success);
-        assert_eq!(cuda::context::cuCtxSynchronize(), Status::Success);
+        assert_eq!(cuda::api::memory::cuMemFreeAsync(address, null_mut()), Status::Success);
+        assert_eq!(cuda::api::context::cuCtxSynchronize(), Status::Success);
     });
 }

@@ -6,16 +6,18 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUdeviceptr, CUmemLocation};
+
 use cuda::Status;
-use cuda::advice::*;
-use cuda::context::cuCtxSynchronize;
-use cuda::copy::*;
-use cuda::fill::cuMemsetD8_v2;
-use cuda::host::*;
-use cuda::library::{cuLibraryGetManaged, cuLibraryLoadData, cuLibraryUnload};
-use cuda::memory::*;
-use cuda::module::cuModuleGetGlobal_v2;
-use cuda::pointer::{cuPointerGetAttribute, cuPointerSetAttribute};
+use cuda::api::advice::*;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::copy::*;
+use cuda::api::fill::cuMemsetD8_v2;
+use cuda::api::host::*;
+use cuda::api::library::{cuLibraryGetManaged, cuLibraryLoadData, cuLibraryUnload};
+use cuda::api::memory::*;
+use cuda::api::module::cuModuleGetGlobal_v2;
+use cuda::api::pointer::{cuPointerGetAttribute, cuPointerSetAttribute};
+
 use support::{Device, download, launch, load, parameter, store_buffers, upload};
 
 /// `tally(p)` adds one atomically; `variable` is managed.
@@ -98,7 +100,7 @@ fn atomics_work_under_injection_with_the_same_digest() {
             let mut tally = null_mut();
             // SAFETY: the places are there; the memory is nobody else's.
             unsafe {
-                let found = cuda::module::cuModuleGetFunction(&mut tally, module, c"tally".as_ptr());
+                let found = cuda::api::module::cuModuleGetFunction(&mut tally, module, c"tally".as_ptr());
                 assert_eq!(found, Status::Success);
                 for address in [shared as *mut u32, locked] {
                     assert_eq!(launch(tally, 4, 64, &[parameter(&address)]), Status::Success);
@@ -123,7 +125,7 @@ fn managed_variables_have_one_address() {
     let (mut bump, mut address, mut bytes) = (null_mut(), 0, 0);
     // SAFETY: the places are there; the variable has four bytes.
     unsafe {
-        let found = cuda::module::cuModuleGetFunction(&mut bump, module, c"bump".as_ptr());
+        let found = cuda::api::module::cuModuleGetFunction(&mut bump, module, c"bump".as_ptr());
         assert_eq!(found, Status::Success);
         let found = cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"variable".as_ptr());
         assert_eq!((found, bytes), (Status::Success, 4));

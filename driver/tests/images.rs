@@ -6,11 +6,13 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUfunction, CUlinkState, CUmodule};
+
 use cuda::Status;
-use cuda::fatbin::{WRAPPER_MAGIC, of_ptx};
-use cuda::library::{cuLibraryGetKernel, cuLibraryLoadData, cuLibraryUnload};
-use cuda::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};
-use cuda::module::{cuModuleGetFunction, cuModuleLoad, cuModuleLoadData, cuModuleLoadFatBinary};
+use cuda::api::library::{cuLibraryGetKernel, cuLibraryLoadData, cuLibraryUnload};
+use cuda::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};
+use cuda::api::module::{cuModuleGetFunction, cuModuleLoad, cuModuleLoadData, cuModuleLoadFatBinary};
+use cuda::images::fatbin::{WRAPPER_MAGIC, of_ptx};
+
 use support::{Device, download, launch, number, parameter, upload};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";

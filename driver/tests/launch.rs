@@ -6,9 +6,11 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::launch::{cuLaunchKernel, cuLaunchKernelEx};
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::launch::{cuLaunchKernel, cuLaunchKernelEx};
+
 use support::{Device, download, launch, load, number, parameter, upload};
 
 #[test]
@@ -101,7 +103,7 @@ fn shapes_are_checked() {
 
 #[test]
 fn dynamic_shared_memory_is_limited_and_can_be_opted_into() {
-    use cuda::function::{cuFuncGetAttribute, cuFuncSetAttribute};
+    use cuda::api::function::{cuFuncGetAttribute, cuFuncSetAttribute};
     const MAX_DYNAMIC: c_uint = 8;
     let device = Device::new();
     let kernel = device.kernel("static_shared");
@@ -134,13 +136,13 @@ fn sticks(kernel: &str, parameters: &[*const c_void], expected: Status) {
     let good = upload(&[1_u32]);
     assert_eq!(launch(device.kernel(kernel), 1, 64, parameters), Status::Success, "told by a later call");
     // Calls that do not wait go on as if the kernel still ran, without effect.
-    assert_eq!(cuda::fill::cuMemsetD32_v2(good, 2, 1), Status::Success);
+    assert_eq!(cuda::api::fill::cuMemsetD32_v2(good, 2, 1), Status::Success);
     assert_eq!(launch(device.kernel("count"), 1, 1, &[]), Status::Success);
     assert_eq!(cuCtxSynchronize(), expected);
     assert_eq!(cuCtxSynchronize(), expected, "it sticks");
     assert_eq!(download::<u32>(good, 1), Err(expected));
     assert_eq!(launch(device.kernel_after_fault("count"), 1, 1, &[]), expected);
-    assert_eq!(cuda::memory::cuMemFree_v2(good), expected);
+    assert_eq!(cuda::api::memory::cuMemFree_v2(good), expected);
     assert_eq!(load(support::KERNELS), Err(expected));
     // Another context is not concerned.
     let other = Device::new();
@@ -177,7 +179,7 @@ fn misaligned_addresses_stick() {
 fn memory_that_was_freed_is_not_there() {
     let device = Device::new();
     let address = upload(&[0_u64]);
-    assert_eq!(cuda::memory::cuMemFree_v2(address), Status::Success);
+    assert_eq!(cuda::api::memory::cuMemFree_v2(address), Status::Success);
     assert_eq!(launch(device.kernel("store_at"), 1, 1, &[parameter(&address)]), Status::Success);
     assert_eq!(cuCtxSynchronize(), Status::IllegalAddress);
 }
@@ -194,15 +196,15 @@ fn deadlocks_stick() {
 
 #[test]
 fn a_fault_shows_at_whatever_waits_first() {
-    use cuda::event::{cuEventCreate, cuEventQuery, cuEventRecord, cuEventSynchronize};
-    use cuda::stream::{cuStreamQuery, cuStreamSynchronize};
+    use cuda::api::event::{cuEventCreate, cuEventQuery, cuEventRecord, cuEventSynchronize};
+    use cuda::api::stream::{cuStreamQuery, cuStreamSynchronize};
     type Wait = fn(*mut c_void) -> Status;
     let waits: [(&str, Wait); 5] = [
         ("stream synchronize", |_| cuStreamSynchronize(null_mut())),
         ("stream query", |_| cuStreamQuery(null_mut())),
         ("event synchronize", |event| cuEventSynchronize(event)),
         ("event query", |event| cuEventQuery(event)),
-        ("free", |_| cuda::memory::cuMemFree_v2(0)),
+        ("free", |_| cuda::api::memory::cuMemFree_v2(0)),
     ];
     for (name, wait) in waits {
         let device = Device::new();
@@ -218,9 +220,11 @@ fn a_fault_shows_at_whatever_waits_first() {
 
 #[test]
 fn the_primary_context_recovers_by_a_reset() {
-    use cuda::context::cuCtxSetCurrent;
-    use cuda::primary::{cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxRetain};
-    assert_eq!(cuda::init::cuInit(0), Status::Success);
+    use cuda::api::context::cuCtxSetCurrent;
+    use cuda::api::primary::{
+        cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxRetain,
+    };
+    assert_eq!(cuda::api::init::cuInit(0), Status::Success);
     let mut context = null_mut();
     // SAFETY: the place is one for a handle.
     assert_eq!(unsafe { cuDevicePrimaryCtxRetain(&mut context, 0) }, Status::Success);
@@ -283,15 +287,15 @@ fn threads_may_launch_at_the_same_time() {
         for thread in 0..4_u32 {
             scope.spawn(move || {
                 let context = context as *mut c_void;
-                assert_eq!(cuda::context::cuCtxSetCurrent(context), Status::Success);
+                assert_eq!(cuda::api::context::cuCtxSetCurrent(context), Status::Success);
                 for round in 0..20 {
                     let (value, n) = ((thread * 100 + round) as f32, 64_u32);
                     let (a, b) = (upload(&[value; 64]), upload(&[1.0_f32; 64]));
                     let parameters = [parameter(&a), parameter(&b), parameter(&b), parameter(&n)];
                     assert_eq!(launch(kernel as *mut c_void, 1, 64, &parameters), Status::Success);
                     assert_eq!(download(b, 64), Ok(vec![value + 1.0; 64]));
-                    assert_eq!(cuda::memory::cuMemFree_v2(a), Status::Success);
-                    assert_eq!(cuda::memory::cuMemFree_v2(b), Status::Success);
+                    assert_eq!(cuda::api::memory::cuMemFree_v2(a), Status::Success);
+                    assert_eq!(cuda::api::memory::cuMemFree_v2(b), Status::Success);
                 }
             });
         }

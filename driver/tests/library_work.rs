@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bugaroo_cuda_abi::CUstream;
 use bugaroo_cuda_abi::door::{Access, Door, VERSION};
 use cuda::Status;
-use cuda::door::bugarooDoor;
-use cuda::stream::{cuStreamCreate, cuStreamSynchronize};
+use cuda::api::door::bugarooDoor;
+use cuda::api::stream::{cuStreamCreate, cuStreamSynchronize};
 
 use support::{Device, download, upload};
 

@@ -6,13 +6,15 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::CUDA_MEMCPY2D;
+
 use cuda::Status;
-use cuda::copy::*;
-use cuda::copy2d::cuMemcpy2D_v2;
-use cuda::fill::*;
-use cuda::memory::*;
-use cuda::pointer::{cuPointerGetAttribute, cuPointerGetAttributes};
-use cuda::pool::*;
+use cuda::api::copy::*;
+use cuda::api::copy2d::cuMemcpy2D_v2;
+use cuda::api::fill::*;
+use cuda::api::memory::*;
+use cuda::api::pointer::{cuPointerGetAttribute, cuPointerGetAttributes};
+use cuda::api::pool::*;
+
 use support::{Device, download, upload};
 
 #[test]
@@ -95,7 +97,7 @@ fn memory_goes_with_its_context() {
     let address = upload(&[5_u32]);
     let second = Device::new();
     assert_eq!(download(address, 1), Ok(vec![5_u32]), "one address space");
-    assert_eq!(cuda::context::cuCtxDestroy_v2(first.context), Status::Success);
+    assert_eq!(cuda::api::context::cuCtxDestroy_v2(first.context), Status::Success);
     std::mem::forget(first);
     assert_eq!(download::<u32>(address, 1), Err(Status::InvalidValue));
     drop(second);
@@ -255,15 +257,15 @@ fn what_tells_whose_it_is_goes_without_a_current_context() {
     let mut host = null_mut();
     // SAFETY: the places are there; nobody uses the memory.
     unsafe {
-        assert_eq!(cuda::host::cuMemAllocHost_v2(&mut host, 64), Status::Success);
-        assert_eq!(cuda::context::cuCtxPopCurrent_v2(null_mut()), Status::Success);
+        assert_eq!(cuda::api::host::cuMemAllocHost_v2(&mut host, 64), Status::Success);
+        assert_eq!(cuda::api::context::cuCtxPopCurrent_v2(null_mut()), Status::Success);
         assert_eq!(cuMemFree_v2(address + 4), Status::InvalidContext);
         assert_eq!(cuMemFree_v2(address), Status::Success);
         assert_eq!(cuMemFree_v2(address), Status::InvalidContext);
-        assert_eq!(cuda::host::cuMemFreeHost(host), Status::Success);
+        assert_eq!(cuda::api::host::cuMemFreeHost(host), Status::Success);
     }
-    assert_eq!(cuda::module::cuModuleUnload(device.module), Status::Success);
-    assert_eq!(cuda::context::cuCtxPushCurrent_v2(device.context), Status::Success);
+    assert_eq!(cuda::api::module::cuModuleUnload(device.module), Status::Success);
+    assert_eq!(cuda::api::context::cuCtxPushCurrent_v2(device.context), Status::Success);
     assert_eq!(cuMemFree_v2(address), Status::InvalidValue);
 }
 

@@ -6,15 +6,17 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_protocol::{ORDERS_VARIABLE, Orders};
+
 use cuda::Status;
-use cuda::context::*;
-use cuda::device::*;
-use cuda::error::{cuGetErrorName, cuGetErrorString};
-use cuda::event::*;
-use cuda::function::*;
-use cuda::init::{cuDriverGetVersion, cuInit};
-use cuda::module::*;
-use cuda::stream::*;
+use cuda::api::context::*;
+use cuda::api::device::*;
+use cuda::api::error::{cuGetErrorName, cuGetErrorString};
+use cuda::api::event::*;
+use cuda::api::function::*;
+use cuda::api::init::{cuDriverGetVersion, cuInit};
+use cuda::api::module::*;
+use cuda::api::stream::*;
+
 use support::{Device, KERNELS, baseline, load, trial};
 
 /// A handle that was never given out.
@@ -33,7 +35,7 @@ fn nothing_works_before_initialisation() {
         }
         assert_eq!(number, 13000);
         assert_eq!(cuCtxSynchronize(), Status::NotInitialized);
-        assert_eq!(cuda::memory::cuMemFree_v2(0), Status::NotInitialized);
+        assert_eq!(cuda::api::memory::cuMemFree_v2(0), Status::NotInitialized);
         assert_eq!(cuInit(1), Status::InvalidValue);
         assert_eq!(cuCtxSynchronize(), Status::NotInitialized);
         assert_eq!(cuInit(0), Status::Success);
@@ -185,7 +187,7 @@ fn modules() {
         let global = cuModuleGetGlobal_v2(&mut address, &mut bytes, device.module, c"counter".as_ptr());
         assert_eq!((global, bytes), (Status::Success, 4));
         assert_eq!(support::download(address, 1), Ok(vec![41_u32]));
-        assert_eq!(cuda::memory::cuMemFree_v2(address), Status::InvalidValue, "a variable is not freed");
+        assert_eq!(cuda::api::memory::cuMemFree_v2(address), Status::InvalidValue, "a variable is not freed");
         let nobody = cuModuleGetGlobal_v2(&mut address, &mut bytes, device.module, c"nobody".as_ptr());
         assert_eq!(nobody, Status::NotFound);
         assert_eq!(cuModuleGetFunctionCount(&mut count, device.module), Status::Success);
@@ -368,9 +370,9 @@ fn events() {
 fn what_is_missing_says_so() {
     let trial = trial("what_is_missing_says_so", &baseline(), || {
         assert_eq!(cuInit(0), Status::Success);
-        assert_eq!(cuda::missing::stubs::cuTexRefDestroy(), Status::NotSupported);
-        assert_eq!(cuda::missing::stubs::cuTexRefDestroy(), Status::NotSupported);
-        assert_eq!(cuda::missing::stubs::cuTexRefCreate(), Status::NotSupported);
+        assert_eq!(cuda::api::missing::stubs::cuTexRefDestroy(), Status::NotSupported);
+        assert_eq!(cuda::api::missing::stubs::cuTexRefDestroy(), Status::NotSupported);
+        assert_eq!(cuda::api::missing::stubs::cuTexRefCreate(), Status::NotSupported);
     });
     let stderr = trial.stderr();
     assert_eq!(stderr.matches("bugaroo: cuTexRefDestroy is not supported").count(), 1, "{stderr}");

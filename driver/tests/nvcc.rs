@@ -8,9 +8,11 @@ use std::process::Command;
 use std::ptr::null_mut;
 
 use bugaroo_ptx::link::{Input, link};
+
 use cuda::Status;
-use cuda::fatbin::{Choice, Compression, FatBinary, Kind, choose};
-use cuda::module::{cuModuleGetFunction, cuModuleLoadData};
+use cuda::api::module::{cuModuleGetFunction, cuModuleLoadData};
+use cuda::images::fatbin::{Choice, Compression, FatBinary, Kind, choose};
+
 use support::{Device, download, launch, parameter, upload};
 
 const SOURCE: &str = "

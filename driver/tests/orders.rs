@@ -5,8 +5,10 @@ mod support;
 use std::fs;
 
 use bugaroo_protocol::{Backend, FaultKind, LaunchEnd, Message, Model, Orders, SiteId, SiteKind, Space};
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
+use cuda::api::context::cuCtxSynchronize;
+
 use support::{
     Device, KERNELS, Trial, baseline, download, launch, load, parameter, store_buffers, trial, upload,
 };
@@ -134,10 +136,10 @@ fn buffers_shrink_to_what_memory_holds() {
         let device = Device::new();
         let (mut free, mut total) = (0, 0);
         // SAFETY: both are there to be written.
-        assert_eq!(unsafe { cuda::memory::cuMemGetInfo_v2(&mut free, &mut total) }, Status::Success);
+        assert_eq!(unsafe { cuda::api::memory::cuMemGetInfo_v2(&mut free, &mut total) }, Status::Success);
         let mut most_of_it = 0;
         // SAFETY: it is there to be written.
-        let taken = unsafe { cuda::memory::cuMemAlloc_v2(&mut most_of_it, free - (64 << 20)) };
+        let taken = unsafe { cuda::api::memory::cuMemAlloc_v2(&mut most_of_it, free - (64 << 20)) };
         assert_eq!(taken, Status::Success);
         for _ in 0..2 {
             assert_eq!(launch(device.kernel("bounded"), 256, 64, &[]), Status::Success);
@@ -145,7 +147,7 @@ fn buffers_shrink_to_what_memory_holds() {
         assert_eq!(cuCtxSynchronize(), Status::Success);
         // What the driver itself took is not the program's to count on, but there is memory left.
         let address = upload(&[0_u8; 1 << 20]);
-        assert_eq!(cuda::memory::cuMemFree_v2(address), Status::Success);
+        assert_eq!(cuda::api::memory::cuMemFree_v2(address), Status::Success);
     });
     assert_eq!(trial.launches().len(), 2);
     assert_eq!(trial.stderr().matches("(device memory)").count(), 1, "{}", trial.stderr());
@@ -248,7 +250,7 @@ fn deadlocks_and_runaways_are_diagnosed() {
 fn what_cannot_be_done_is_told_at_once() {
     let orders = Orders { backend: Backend::Cuda, ..baseline() };
     let trial = trial("what_cannot_be_done_is_told_at_once", &orders, || {
-        assert_eq!(cuda::init::cuInit(0), Status::NotSupported);
+        assert_eq!(cuda::api::init::cuInit(0), Status::NotSupported);
         assert_eq!(cuCtxSynchronize(), Status::NotInitialized);
     });
     let [Message::Hello { .. }, Message::Unsupported { what }] = trial.messages.as_slice() else {

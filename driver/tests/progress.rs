@@ -3,7 +3,9 @@
 mod support;
 
 use bugaroo_protocol::{Message, Orders};
-use cuda::context::cuCtxSynchronize;
+
+use cuda::api::context::cuCtxSynchronize;
+
 use support::{Trial, baseline, launch, load, parameter, trial, upload};
 
 /// Kernels of one block that take some hundred million instructions, or for ever: one that stores, one that adds up by
@@ -62,16 +64,16 @@ LOOP:
 fn progress(test: &str, kernel: &str) -> usize {
     let orders = Orders { step_budget: Some(100_000_000), ..baseline() };
     let trial: Trial = trial(test, &orders, || {
-        assert_eq!(cuda::init::cuInit(0), cuda::Status::Success);
+        assert_eq!(cuda::api::init::cuInit(0), cuda::Status::Success);
         let mut context = std::ptr::null_mut();
         // SAFETY: the place is one for a handle.
-        let made = unsafe { cuda::context::cuCtxCreate_v2(&mut context, 0, 0) };
+        let made = unsafe { cuda::api::context::cuCtxCreate_v2(&mut context, 0, 0) };
         assert_eq!(made, cuda::Status::Success);
         let module = load(KERNELS).expect("the kernels load");
         let name = std::ffi::CString::new(kernel).expect("a name");
         let mut function = std::ptr::null_mut();
         // SAFETY: the place is one for a handle, the name a C string.
-        let found = unsafe { cuda::module::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
+        let found = unsafe { cuda::api::module::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
         assert_eq!(found, cuda::Status::Success);
         let place = upload(&[1_u32]);
         assert_eq!(launch(function, 1, 1, &[parameter(&place)]), cuda::Status::Success);

@@ -13,14 +13,16 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bugaroo_protocol::RaceKind;
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::copy::*;
-use cuda::event::*;
-use cuda::fill::{cuMemsetD8Async, cuMemsetD32_v2};
-use cuda::memop::*;
-use cuda::memory::*;
-use cuda::stream::*;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::copy::*;
+use cuda::api::event::*;
+use cuda::api::fill::{cuMemsetD8Async, cuMemsetD32_v2};
+use cuda::api::memop::*;
+use cuda::api::memory::*;
+use cuda::api::stream::*;
+
 use streams::*;
 use support::{parameter, trial, upload};
 
@@ -230,7 +232,7 @@ fn a_kernel_that_talks_with_the_host_is_left_alone() {
         let mut flag = null_mut();
         // SAFETY: the place is one for a pointer.
         unsafe {
-            assert_eq!(cuda::host::cuMemAllocHost_v2(&mut flag, 4), Status::Success);
+            assert_eq!(cuda::api::host::cuMemAllocHost_v2(&mut flag, 4), Status::Success);
             flag.cast::<u32>().write_volatile(0);
         }
         let each = [parameter(&streams.words), parameter(&flag)];

@@ -4,9 +4,11 @@ mod support;
 
 use bugaroo_cuda_abi::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use bugaroo_protocol::{Access, Detector, Message, Orders, Race, RaceClass, RaceKind, Races};
-use cuda::context::cuCtxSynchronize;
-use cuda::launch::cuLaunchKernelEx;
-use cuda::module::cuModuleGetFunction;
+
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::launch::cuLaunchKernelEx;
+use cuda::api::module::cuModuleGetFunction;
+
 use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = concat!(

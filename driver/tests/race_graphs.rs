@@ -11,12 +11,14 @@ mod streams;
 use std::ptr::null_mut;
 
 use bugaroo_protocol::{Backend, Detector, Message, Orders, Race};
+
 use cuda::Status;
-use cuda::capture::*;
-use cuda::context::cuCtxSynchronize;
-use cuda::event::*;
-use cuda::graph::exec::*;
-use cuda::stream::*;
+use cuda::api::capture::*;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::event::*;
+use cuda::api::graph::exec::*;
+use cuda::api::stream::*;
+
 use streams::*;
 use support::{Trial, baseline, download, parameter, trial};
 
@@ -122,7 +124,7 @@ fn looking_on_changes_nothing() {
 fn what_is_not_there_is_refused_by_name() {
     let refused = |orders: &Orders| {
         let trial = trial("what_is_not_there_is_refused_by_name", orders, || {
-            assert_eq!(cuda::init::cuInit(0), Status::NotSupported);
+            assert_eq!(cuda::api::init::cuInit(0), Status::NotSupported);
         });
         let told = trial.messages.into_iter().find_map(|message| match message {
             Message::Unsupported { what } => Some(what),

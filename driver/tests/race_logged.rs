@@ -4,8 +4,10 @@ mod support;
 
 use bugaroo_cuda_abi::CUfunction;
 use bugaroo_protocol::{Detector, Message, Orders, Race};
-use cuda::context::cuCtxSynchronize;
-use cuda::module::cuModuleGetFunction;
+
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::module::cuModuleGetFunction;
+
 use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = concat!(
@@ -227,7 +229,7 @@ fn what_a_log_does_not_say_is_refused() {
         ),
     ] {
         let trial = trial("what_a_log_does_not_say_is_refused", &orders, || {
-            assert_eq!(cuda::init::cuInit(0), cuda::Status::NotSupported);
+            assert_eq!(cuda::api::init::cuInit(0), cuda::Status::NotSupported);
         });
         let told = unsupported(&trial);
         assert!(told.iter().any(|what| what.contains(part)), "{told:?}");

@@ -4,10 +4,12 @@ mod support;
 
 use bugaroo_cuda_abi::CUdeviceptr;
 use bugaroo_protocol::{Hex, Message, Orders, RecordedLaunch};
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::copy::cuMemcpyHtoD_v2;
-use cuda::module::cuModuleGetGlobal_v2;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::copy::cuMemcpyHtoD_v2;
+use cuda::api::module::cuModuleGetGlobal_v2;
+
 use support::{baseline, launch, load, parameter, trial};
 
 const KERNEL: &str = ".version 7.0
@@ -39,14 +41,14 @@ fn write(place: CUdeviceptr, value: u32) {
 }
 
 fn run() {
-    assert_eq!(cuda::init::cuInit(0), Status::Success);
+    assert_eq!(cuda::api::init::cuInit(0), Status::Success);
     let mut context = std::ptr::null_mut();
     // SAFETY: the place is one for a handle.
-    assert_eq!(unsafe { cuda::context::cuCtxCreate_v2(&mut context, 0, 0) }, Status::Success);
+    assert_eq!(unsafe { cuda::api::context::cuCtxCreate_v2(&mut context, 0, 0) }, Status::Success);
     let module = load(KERNEL).expect("the kernel loads");
     let mut function = std::ptr::null_mut();
     // SAFETY: the place is one for a handle, the name a C string.
-    let found = unsafe { cuda::module::cuModuleGetFunction(&mut function, module, c"nothing".as_ptr()) };
+    let found = unsafe { cuda::api::module::cuModuleGetFunction(&mut function, module, c"nothing".as_ptr()) };
     assert_eq!(found, Status::Success);
     let go = |place: u64, number: u32| {
         let done = launch(function, 3, 64, &[parameter(&place), parameter(&number)]);

@@ -7,14 +7,16 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::copy::{cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
-use cuda::event::*;
-use cuda::fill::cuMemsetD32Async;
-use cuda::host::{cuMemAllocHost_v2, cuMemFreeHost};
-use cuda::launch::cuLaunchKernel;
-use cuda::stream::*;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::copy::{cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
+use cuda::api::event::*;
+use cuda::api::fill::cuMemsetD32Async;
+use cuda::api::host::{cuMemAllocHost_v2, cuMemFreeHost};
+use cuda::api::launch::cuLaunchKernel;
+use cuda::api::stream::*;
+
 use support::{Device, baseline, download, load, number, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = r"
@@ -91,7 +93,8 @@ impl Streams {
     fn kernel(&self, name: &std::ffi::CStr) -> CUfunction {
         let mut function = null_mut();
         // SAFETY: the place is one for a handle, the name a C string.
-        let found = unsafe { cuda::module::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
+        let found =
+            unsafe { cuda::api::module::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
         assert_eq!(found, Status::Success);
         function
     }
@@ -104,7 +107,7 @@ impl Streams {
     }
 
     fn clear(&self) {
-        assert_eq!(cuda::fill::cuMemsetD32_v2(self.words, 0, 3), Status::Success);
+        assert_eq!(cuda::api::fill::cuMemsetD32_v2(self.words, 0, 3), Status::Success);
         assert_eq!(cuCtxSynchronize(), Status::Success);
     }
 
@@ -255,7 +258,7 @@ fn whoever_asks_long_enough_gets_an_answer() {
         }
         let mut bytes = [0_u32; 2];
         // SAFETY: the place has so many bytes.
-        let read = unsafe { cuda::copy::cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), streams.words, 8) };
+        let read = unsafe { cuda::api::copy::cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), streams.words, 8) };
         assert_eq!((read, bytes), (Status::Success, [40, 1]));
     }
     assert!(asked > 0);

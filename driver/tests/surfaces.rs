@@ -6,9 +6,11 @@ mod texture_support;
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
+
 use cuda::Status;
-use cuda::texture::surface::*;
-use cuda::texture::*;
+use cuda::api::texture::surface::*;
+use cuda::api::texture::*;
+
 use support::{Device, download, launch, load, parameter, upload};
 use texture_support::*;
 
@@ -175,7 +177,7 @@ fn accesses_of_every_size() {
         let kernel = kernel(module, &format!("copy_{name}"));
         // SAFETY: what the kernel takes.
         let status = unsafe {
-            cuda::launch::cuLaunchKernel(
+            cuda::api::launch::cuLaunchKernel(
                 kernel,
                 1,
                 1,
@@ -192,7 +194,8 @@ fn accesses_of_every_size() {
         assert_eq!(status, Status::Success);
         let mut copied = vec![0_u8; 256];
         // SAFETY: the array has so many bytes.
-        let status = unsafe { cuda::copy_array::cuMemcpyAtoH_v2(copied.as_mut_ptr().cast(), target, 0, 256) };
+        let status =
+            unsafe { cuda::api::copy_array::cuMemcpyAtoH_v2(copied.as_mut_ptr().cast(), target, 0, 256) };
         assert_eq!((status, &copied), (Status::Success, &bytes), "{name}");
     }
 }

@@ -7,8 +7,9 @@ use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
 use cuda::Status;
-use cuda::array::cuArrayDestroy;
-use cuda::texture::*;
+use cuda::api::array::cuArrayDestroy;
+use cuda::api::texture::*;
+
 use support::{Device, download, launch, parameter, upload};
 use texture_support::*;
 

@@ -7,11 +7,13 @@ mod texture_support;
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
+
 use cuda::Status;
-use cuda::array::*;
-use cuda::mipmap::*;
-use cuda::texture::surface::*;
-use cuda::texture::*;
+use cuda::api::array::*;
+use cuda::api::mipmap::*;
+use cuda::api::texture::surface::*;
+use cuda::api::texture::*;
+
 use support::{Device, download, launch, load, number, parameter, upload};
 use texture_support::reference::{Expected, MODES, Texture};
 use texture_support::*;
@@ -183,7 +185,7 @@ fn levels(
         unsafe {
             assert_eq!(cuMipmappedArrayGetLevel(&mut level, array, number as u32), Status::Success);
             let bytes = content.bytes();
-            let status = cuda::copy_array::cuMemcpyHtoA_v2(level, 0, bytes.as_ptr().cast(), bytes.len());
+            let status = cuda::api::copy_array::cuMemcpyHtoA_v2(level, 0, bytes.as_ptr().cast(), bytes.len());
             assert_eq!(status, Status::Success);
         }
         all.push(content);
@@ -329,11 +331,22 @@ fn faces_are_layers_of_surfaces() {
     // SAFETY: the kernel takes the parameters, and the array is as large as the place.
     unsafe {
         let faces = kernel(module, "faces");
-        let status =
-            cuda::launch::cuLaunchKernel(faces, 6, 1, 1, 8, 8, 1, 0, null_mut(), parameters.as_ptr(), null());
+        let status = cuda::api::launch::cuLaunchKernel(
+            faces,
+            6,
+            1,
+            1,
+            8,
+            8,
+            1,
+            0,
+            null_mut(),
+            parameters.as_ptr(),
+            null(),
+        );
         assert_eq!(status, Status::Success);
         let to = after.as_mut_ptr().cast();
-        assert_eq!(cuda::copy_array::cuMemcpyAtoH_v2(to, array, 0, 384 * 4), Status::Success);
+        assert_eq!(cuda::api::copy_array::cuMemcpyAtoH_v2(to, array, 0, 384 * 4), Status::Success);
     }
     for (at, (after, before)) in after.iter().zip(&content.values).enumerate() {
         assert_eq!(*after, before + (at / 64) as f32);

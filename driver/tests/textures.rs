@@ -5,7 +5,8 @@ mod support;
 mod texture_support;
 
 use bugaroo_cuda_abi::*;
-use cuda::texture::*;
+use cuda::api::texture::*;
+
 use support::{Device, download, launch, parameter, upload};
 use texture_support::reference::{MODES, Texture};
 use texture_support::*;

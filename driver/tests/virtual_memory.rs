@@ -6,13 +6,15 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
+
 use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::copy::cuMemcpyDtoD_v2;
-use cuda::fill::cuMemsetD32_v2;
-use cuda::memory::*;
-use cuda::pool::*;
-use cuda::virtual_memory::*;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::copy::cuMemcpyDtoD_v2;
+use cuda::api::fill::cuMemsetD32_v2;
+use cuda::api::memory::*;
+use cuda::api::pool::*;
+use cuda::api::virtual_memory::*;
+
 use support::{Device, download, launch, parameter, upload};
 
 const DEVICE: CUmemLocation = CUmemLocation { kind: 1, id: 0 };
@@ -160,7 +162,7 @@ fn pools_count_and_limit() {
         assert_eq!(cuMemAllocFromPoolAsync(&mut second, 600, pool, null_mut()), Status::OutOfMemory);
         assert_eq!((get(pool, 5), get(pool, 7), get(pool, 8)), (600, 600, 600));
         let mut of = null_mut::<c_void>();
-        let told = cuda::pointer::cuPointerGetAttribute((&raw mut of).cast(), 17, address);
+        let told = cuda::api::pointer::cuPointerGetAttribute((&raw mut of).cast(), 17, address);
         assert_eq!((told, of), (Status::Success, pool));
         assert_eq!(cuMemFreeAsync(address, null_mut()), Status::Success);
         assert_eq!((get(pool, 7), get(pool, 8)), (0, 600));
@@ -206,7 +208,7 @@ fn the_host_has_pools_too() {
         assert_eq!(cuMemAllocFromPoolAsync(&mut address, 8, pool, null_mut()), Status::Success);
         let word = address as *mut u32;
         word.write_volatile(5);
-        assert_eq!(cuda::fill::cuMemsetD32_v2(address + 4, 7, 1), Status::Success);
+        assert_eq!(cuda::api::fill::cuMemsetD32_v2(address + 4, 7, 1), Status::Success);
         assert_eq!((word.read_volatile(), word.add(1).read_volatile()), (5, 7));
     }
     assert_eq!(cuMemFreeAsync(address, null_mut()), Status::Success);

@@ -10,11 +10,13 @@ use bugaroo_cuda_abi::{
 
 use super::launches::Shape;
 use super::modules::Owner;
-use super::{forward, hello, real};
-use crate::entry::{anytime, text};
+use super::{hello, real};
+use crate::api::entry::anytime;
+use crate::api::procaddr;
 use crate::error::{Outcome, Status};
-use crate::image::Image;
-use crate::procaddr;
+use crate::forward::state::forward;
+use crate::images::image::Image;
+use crate::places::text;
 
 /// Intercepted functions by name.
 macro_rules! intercepts {
@@ -376,7 +378,7 @@ around! { settle, nothing,
 static AT_EXIT: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
-    if super::FORWARD.get().is_some() {
+    if crate::forward::state::FORWARD.get().is_some() {
         let _ = anytime("at exit", || {
             forward().settle(|_| true);
             Ok(())

@@ -15,10 +15,11 @@ use bugaroo_protocol::{
 use regex::Regex;
 
 use super::modules::Placed;
-use super::{Forward, real};
-use crate::delays::Delays;
+use super::real;
 use crate::error::{Outcome, Status};
-use crate::injection::device_model;
+use crate::forward::state::Forward;
+use crate::trial::delays::Delays;
+use crate::trial::injection::device_model;
 
 /// Launches of the process so far, and those whose end was not seen yet.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The same library before a real GPU: everything goes to the real driver, and PTX is rewritten on its way.
 //!
 //! When the orders name a real driver, every exported name is bound to its namesake there as soon as this
-//! library is loaded ([`crate::exports`]: a slot is exchanged), but for the names in [`intercepts`]:
+//! library is loaded ([`crate::api::exports`]: a slot is exchanged), but for the names in [`intercepts`]:
 //!
 //! - Modules ([`modules`]), whichever way they come (text, fat binary, a link of several, `cuModule*`
 //!   and `cuLibrary*`, and so NVIDIA's own runtime library, static or not), are instrumented. What comes as
@@ -22,47 +22,24 @@ mod intercepts;
 mod launches;
 mod modules;
 mod real;
+pub mod state;
 
 use std::ffi::{CStr, c_void};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bugaroo_protocol::{Backend, Message, ORDERS_VARIABLE, Orders, VERSION};
-
-use crate::error::Status;
-use crate::exports;
-use crate::report::Report;
 use launches::Launches;
 use modules::Modules;
 use real::Real;
 
-/// What the intercepted functions know.
-#[derive(Debug)]
-struct Forward {
-    orders: Orders,
-    report: Report,
-    modules: Modules,
-    launches: Launches,
-}
-
-static FORWARD: OnceLock<Mutex<Forward>> = OnceLock::new();
-
-/// This copy is the "real driver" of another one.
-static PLAIN: AtomicBool = AtomicBool::new(false);
-
-/// Whether the orders in the environment are another copy's.
-pub fn is_plain() -> bool {
-    PLAIN.load(Ordering::Relaxed)
-}
-
-/// What the intercepted functions know, locked. Never held while the real driver runs a program's code.
-fn forward() -> MutexGuard<'static, Forward> {
-    // Intercepted functions are only bound after this is set.
-    let forward = FORWARD.get().expect("bound after it was made");
-    forward.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::api::exports;
+use crate::error::Status;
+use crate::forward::state::{FORWARD, Forward, forward};
+use crate::own_process;
+use crate::trial::report::Report;
 
 /// Runs when the library is loaded, before any of its functions can be called.
 #[used]
@@ -104,7 +81,7 @@ fn install(orders: Orders) {
         return;
     };
     if own_path().is_some_and(|own| fs::canonicalize(&path).is_ok_and(|path| path == own)) {
-        PLAIN.store(true, Ordering::Relaxed);
+        own_process::set_plain();
         return;
     }
     let real = match Real::open(&path) {
@@ -134,7 +111,7 @@ extern "C" fn not_there() -> Status {
 fn hello() {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed) {
-        crate::init::end_with_parent();
+        crate::own_process::end_with_parent();
         forward().report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
     }
 }

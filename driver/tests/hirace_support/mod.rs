@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::logging_support::own::sites_of_lines;
 use bugaroo_detectors::hirace::device::{self, FromDevice};
 use bugaroo_detectors::hirace::{Settings, Widths};
 use bugaroo_detectors::watched::Watched;
@@ -22,11 +23,10 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-use cuda::hirace::{Launch, Looking, layout};
-use cuda::logging::sites;
-use cuda::looking::Sizes;
 
-use crate::logging_support::own::sites_of_lines;
+use cuda::trial::hirace::{Launch, Looking, layout};
+use cuda::trial::logging::sites;
+use cuda::trial::looking::Sizes;
 
 const WORK: WorkId = 3;
 

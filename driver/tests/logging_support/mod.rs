@@ -19,7 +19,8 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-use cuda::logging::{Allocated, Launch, Session};
+
+use cuda::trial::logging::{Allocated, Launch, Session};
 
 /// A thing that a lane does, where the place is a line of the original text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,13 @@
 //! compare-and-swap is done before whatever its warp does next: that is when the native detector is told. Threads that run apart
 //! are another matter: some of those that are looked at together may go on before others have been.
 
+pub mod random;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::logging_support::own::{Own, sites_of_lines};
 use bugaroo_detectors::scord::device::FromDevice;
 use bugaroo_detectors::scord::{Choice, Options};
 use bugaroo_detectors::watched::Watched;
@@ -26,13 +29,10 @@ use bugaroo_simulator::{
     Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler,
     Scheduler, Turn, Watch,
 };
-use cuda::logging::sites;
-use cuda::looking::Sizes;
-use cuda::scord::{Launch, Looking};
 
-use crate::logging_support::own::{Own, sites_of_lines};
-
-pub mod random;
+use cuda::trial::logging::sites;
+use cuda::trial::looking::Sizes;
+use cuda::trial::scord::{Launch, Looking};
 
 const WORK: WorkId = 3;
 

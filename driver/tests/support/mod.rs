@@ -11,6 +11,7 @@ use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 use bugaroo_protocol::{Backend, Launch, Message, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
+
 use cuda::Status;
 
 /// The kernels under `tests/`.
@@ -28,10 +29,10 @@ pub struct Device {
 impl Device {
     /// Initialises the driver, makes a context and loads the kernels.
     pub fn new() -> Device {
-        assert_eq!(cuda::init::cuInit(0), Status::Success);
+        assert_eq!(cuda::api::init::cuInit(0), Status::Success);
         let mut context = null_mut();
         // SAFETY: the place is one for a handle.
-        assert_eq!(unsafe { cuda::context::cuCtxCreate_v2(&mut context, 0, 0) }, Status::Success);
+        assert_eq!(unsafe { cuda::api::context::cuCtxCreate_v2(&mut context, 0, 0) }, Status::Success);
         Device { context, module: load(KERNELS).expect("the kernels load") }
     }
 
@@ -39,7 +40,8 @@ impl Device {
         let name = CString::new(name).expect("names hold no NUL");
         let mut function = null_mut();
         // SAFETY: the place is one for a handle, the name a C string.
-        let status = unsafe { cuda::module::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
+        let status =
+            unsafe { cuda::api::module::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
         assert_eq!(status, Status::Success, "{name:?}");
         function
     }
@@ -47,7 +49,7 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        assert_eq!(cuda::context::cuCtxDestroy_v2(self.context), Status::Success);
+        assert_eq!(cuda::api::context::cuCtxDestroy_v2(self.context), Status::Success);
     }
 }
 
@@ -56,7 +58,7 @@ pub fn load(source: &str) -> Result<CUmodule, Status> {
     let source = CString::new(source).expect("PTX holds no NUL");
     let mut module = null_mut();
     // SAFETY: the place is one for a handle, the image a C string.
-    match unsafe { cuda::module::cuModuleLoadData(&mut module, source.as_ptr().cast()) } {
+    match unsafe { cuda::api::module::cuModuleLoadData(&mut module, source.as_ptr().cast()) } {
         Status::Success => Ok(module),
         status => Err(status),
     }
@@ -68,8 +70,11 @@ pub fn upload<T: Copy>(content: &[T]) -> CUdeviceptr {
     let mut address = 0;
     // SAFETY: the place is one for an address; the content has so many bytes.
     unsafe {
-        assert_eq!(cuda::memory::cuMemAlloc_v2(&mut address, bytes), Status::Success);
-        assert_eq!(cuda::copy::cuMemcpyHtoD_v2(address, content.as_ptr().cast(), bytes), Status::Success);
+        assert_eq!(cuda::api::memory::cuMemAlloc_v2(&mut address, bytes), Status::Success);
+        assert_eq!(
+            cuda::api::copy::cuMemcpyHtoD_v2(address, content.as_ptr().cast(), bytes),
+            Status::Success
+        );
     }
     address
 }
@@ -79,7 +84,7 @@ pub fn download<T: Copy + Default>(address: CUdeviceptr, items: usize) -> Result
     let mut content = vec![T::default(); items];
     let bytes = items * size_of::<T>();
     // SAFETY: the content has so many bytes, and the tests' types are numbers.
-    match unsafe { cuda::copy::cuMemcpyDtoH_v2(content.as_mut_ptr().cast(), address, bytes) } {
+    match unsafe { cuda::api::copy::cuMemcpyDtoH_v2(content.as_mut_ptr().cast(), address, bytes) } {
         Status::Success => Ok(content),
         status => Err(status),
     }
@@ -89,7 +94,9 @@ pub fn download<T: Copy + Default>(address: CUdeviceptr, items: usize) -> Result
 pub fn launch(function: CUfunction, grid: u32, block: u32, parameters: &[*const c_void]) -> Status {
     let each = if parameters.is_empty() { null() } else { parameters.as_ptr() };
     // SAFETY: the tests pass what the kernels take.
-    unsafe { cuda::launch::cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, null_mut(), each, null()) }
+    unsafe {
+        cuda::api::launch::cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, null_mut(), each, null())
+    }
 }
 
 /// A pointer to a parameter's value.

@@ -5,17 +5,17 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
-use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
-use bugaroo_protocol::{Detector, Message, Orders, Race};
-use cuda::Status;
-use cuda::context::cuCtxSynchronize;
-use cuda::event::cuEventCreate;
-use cuda::fill::cuMemsetD32Async;
-use cuda::launch::cuLaunchKernel;
-use cuda::stream::cuStreamCreate;
-
 use crate::plain;
 use crate::support::{Device, Trial, baseline, load, parameter, trial, upload};
+use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
+use bugaroo_protocol::{Detector, Message, Orders, Race};
+
+use cuda::Status;
+use cuda::api::context::cuCtxSynchronize;
+use cuda::api::event::cuEventCreate;
+use cuda::api::fill::cuMemsetD32Async;
+use cuda::api::launch::cuLaunchKernel;
+use cuda::api::stream::cuStreamCreate;
 
 const KERNELS: &str = include_str!("../race.ptx");
 
@@ -38,7 +38,8 @@ impl Streams {
     pub fn kernel(&self, name: &CStr) -> CUfunction {
         let mut function = null_mut();
         // SAFETY: the place is one for a handle, the name a C string.
-        let found = unsafe { cuda::module::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
+        let found =
+            unsafe { cuda::api::module::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
         assert_eq!(found, Status::Success);
         function
     }

@@ -6,13 +6,13 @@ pub mod reference;
 
 use std::ptr::{null, null_mut};
 
-use bugaroo_cuda_abi::*;
-use cuda::Status;
-use cuda::array::*;
-use cuda::copy3d::*;
-use cuda::texture::*;
-
 use crate::support::{Device, download, launch, load, parameter, upload};
+use bugaroo_cuda_abi::*;
+
+use cuda::Status;
+use cuda::api::array::*;
+use cuda::api::copy3d::*;
+use cuda::api::texture::*;
 
 pub const KERNELS: &str = include_str!("../textures.ptx");
 
@@ -159,7 +159,7 @@ pub fn kernel(module: CUmodule, name: &str) -> CUfunction {
     let name = std::ffi::CString::new(name).expect("names hold no NUL");
     let mut function = null_mut();
     // SAFETY: the place is one for a handle, the name a C string.
-    let status = unsafe { cuda::module::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
+    let status = unsafe { cuda::api::module::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
     assert_eq!(status, Status::Success, "{name:?}");
     function
 }
@@ -176,7 +176,7 @@ pub fn lookups(
     assert_eq!(launch(kernel, count.div_ceil(128), 128, &parameters), Status::Success);
     let found = download(to, places.len());
     for address in [from, to] {
-        let freed = cuda::memory::cuMemFree_v2(address);
+        let freed = cuda::api::memory::cuMemFree_v2(address);
         assert!(found.is_err() || freed == Status::Success);
     }
     found

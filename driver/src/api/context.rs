@@ -1,0 +1,348 @@
+//! Contexts (CUDA Driver API, "Context Management"): creation, the calling thread's stack of them,
+//! limits and preferences.
+//!
+//! A context owns modules, memory, streams and events; all contexts share the one device's memory and
+//! address space. Limits and cache preferences are kept and told again, and change nothing.
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
+
+use crate::api::entry::{current_context, synchronising, with_context, with_driver};
+use crate::api::{current, wait};
+use crate::device::context::{Context, check_cache_config, check_flags};
+use crate::device::primary;
+use crate::device::state::Driver;
+use crate::error::{Outcome, Status};
+use crate::places::{write, write_if_wanted};
+
+/// What `cuCtxGetApiVersion` tells, as the real driver does.
+const API_VERSION: c_uint = 3020;
+
+/// Makes a context and puts it on top of the calling thread's stack.
+fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Outcome {
+    check_flags(flags)?;
+    primary::check_device(device)?;
+    // SAFETY: the program passes a place for a handle, or null, which is refused.
+    unsafe { write(place, std::ptr::null_mut()) }?;
+    let context = driver.contexts.insert(Context::new(flags));
+    current::push(context);
+    // SAFETY: as above.
+    unsafe { write(place, context) }
+}
+
+/// Makes a context, current from now on. Execution affinity and sharing with graphics are not supported.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle, `parameters` is null or points to parameters.
+pub unsafe extern "C" fn cuCtxCreate_v4(
+    place: *mut CUcontext,
+    parameters: *const CUctxCreateParams,
+    flags: c_uint,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuCtxCreate_v4", |driver| {
+        // SAFETY: the program's promise.
+        if let Some(parameters) = unsafe { parameters.as_ref() } {
+            if !parameters.graphics.is_null() {
+                eprintln!("bugaroo: cuCtxCreate_v4 for sharing with graphics (cigParams) is not supported");
+                return Err(Status::NotSupported);
+            }
+            if parameters.affinity_count != 0 {
+                return Err(Status::UnsupportedExecAffinity);
+            }
+        }
+        create(driver, place, flags, device)
+    })
+}
+
+/// Makes a context, current from now on.
+///
+/// # Safety
+/// As [`cuCtxCreate_v4`].
+pub unsafe extern "C" fn cuCtxCreate_v2(place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Status {
+    with_driver("cuCtxCreate_v2", |driver| create(driver, place, flags, device))
+}
+
+/// Makes a context, current from now on. Execution affinity is not supported.
+///
+/// # Safety
+/// As [`cuCtxCreate_v4`].
+pub unsafe extern "C" fn cuCtxCreate_v3(
+    place: *mut CUcontext,
+    _affinity: *const c_void,
+    affinity_count: c_int,
+    flags: c_uint,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuCtxCreate_v3", |driver| match affinity_count {
+        0 => create(driver, place, flags, device),
+        _ => Err(Status::UnsupportedExecAffinity),
+    })
+}
+
+/// Destroys a context with all that it owns; takes it off the calling thread's stack if it is on top.
+pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
+    // What went wrong goes with the context.
+    let _ = wait::finish_context("cuCtxDestroy_v2", context);
+    with_driver("cuCtxDestroy_v2", |driver| {
+        driver.context(context)?;
+        if context == driver.primary.handle {
+            return Err(Status::InvalidContext);
+        }
+        driver.clear(context);
+        driver.contexts.remove(context)?;
+        if current::top() == Some(context) {
+            current::pop();
+        }
+        Ok(())
+    })
+}
+
+/// Puts a context on top of the calling thread's stack.
+pub extern "C" fn cuCtxPushCurrent_v2(context: CUcontext) -> Status {
+    with_driver("cuCtxPushCurrent_v2", |driver| {
+        driver.context(context)?;
+        current::push(context);
+        Ok(())
+    })
+}
+
+/// Takes the current context off the calling thread's stack.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuCtxPopCurrent_v2(place: *mut CUcontext) -> Status {
+    with_driver("cuCtxPopCurrent_v2", |_| {
+        let context = current::pop().ok_or(Status::InvalidContext)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_if_wanted(place, context) };
+        Ok(())
+    })
+}
+
+/// Makes a context current in place of the one that is, or none (null).
+pub extern "C" fn cuCtxSetCurrent(context: CUcontext) -> Status {
+    with_driver("cuCtxSetCurrent", |driver| {
+        if context.is_null() {
+            current::set(None);
+            return Ok(());
+        }
+        driver.context(context)?;
+        current::set(Some(context));
+        Ok(())
+    })
+}
+
+/// The current context, or null.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuCtxGetCurrent(place: *mut CUcontext) -> Status {
+    with_driver("cuCtxGetCurrent", |_| {
+        // SAFETY: the caller's promise.
+        unsafe { write(place, current::top().unwrap_or(std::ptr::null_mut())) }
+    })
+}
+
+/// The current context's device.
+///
+/// # Safety
+/// `place` is null or points to a place for a device.
+pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
+    with_driver("cuCtxGetDevice", |driver| {
+        current_context(driver)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, 0) }
+    })
+}
+
+/// A context's device; the current one's for null.
+///
+/// # Safety
+/// `place` is null or points to a place for a device.
+pub unsafe extern "C" fn cuCtxGetDevice_v2(place: *mut CUdevice, context: CUcontext) -> Status {
+    with_driver("cuCtxGetDevice_v2", |driver| {
+        given_or_current(driver, context)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, 0) }
+    })
+}
+
+/// `context` if it is one, the current one for null.
+fn given_or_current(driver: &Driver, context: CUcontext) -> Outcome<CUcontext> {
+    if context.is_null() { current_context(driver) } else { driver.context(context).map(|_| context) }
+}
+
+/// Waits for all work of the current context, and reports what went wrong with it.
+pub extern "C" fn cuCtxSynchronize() -> Status {
+    synchronising("cuCtxSynchronize", |_, _| Ok(()))
+}
+
+/// Waits for all work of a context, and reports what went wrong with it.
+pub extern "C" fn cuCtxSynchronize_v2(context: CUcontext) -> Status {
+    let waited = if context.is_null() {
+        wait::finish_current("cuCtxSynchronize_v2")
+    } else {
+        wait::finish_context("cuCtxSynchronize_v2", context)
+    };
+    if waited != Status::Success {
+        return waited;
+    }
+    with_driver("cuCtxSynchronize_v2", |driver| {
+        let context = given_or_current(driver, context)?;
+        driver.surface(context)
+    })
+}
+
+/// The version of the API that a context was made for.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuCtxGetApiVersion(context: CUcontext, place: *mut c_uint) -> Status {
+    with_driver("cuCtxGetApiVersion", |driver| {
+        given_or_current(driver, context)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, API_VERSION) }
+    })
+}
+
+/// A number that no other context of the process has.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuCtxGetId(context: CUcontext, place: *mut c_ulonglong) -> Status {
+    with_driver("cuCtxGetId", |driver| {
+        let context = given_or_current(driver, context)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, context as c_ulonglong) }
+    })
+}
+
+/// The current context's flags.
+///
+/// # Safety
+/// `place` is null or points to a place for them.
+pub unsafe extern "C" fn cuCtxGetFlags(place: *mut c_uint) -> Status {
+    with_driver("cuCtxGetFlags", |driver| {
+        let context = current_context(driver)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, driver.context(context)?.flags) }
+    })
+}
+
+/// Changes the current context's flags.
+pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> Status {
+    with_context("cuCtxSetFlags", |driver, context| {
+        check_flags(flags)?;
+        driver.context_mut(context)?.flags = flags;
+        Ok(())
+    })
+}
+
+/// A limit of the current context.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuCtxGetLimit(place: *mut usize, limit: c_uint) -> Status {
+    with_context("cuCtxGetLimit", |driver, context| {
+        let value = driver.context(context)?.limit(limit)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, value) }
+    })
+}
+
+/// Sets a limit of the current context. Those of device code's `printf` and `malloc` hold for the device, the
+/// others are kept and told, and change nothing.
+pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
+    with_context("cuCtxSetLimit", |driver, context| {
+        let context = driver.context_mut(context)?;
+        context.limit(limit)?;
+        context.limits.insert(limit, value);
+        match limit {
+            1 => driver.memory.console().set_limit(value),
+            2 => driver.memory.set_heap_limit(value as u64),
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// The current context's preference between L1 cache and shared memory.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuCtxGetCacheConfig(place: *mut c_uint) -> Status {
+    with_context("cuCtxGetCacheConfig", |driver, context| {
+        // SAFETY: the caller's promise.
+        unsafe { write(place, driver.context(context)?.cache_config) }
+    })
+}
+
+/// Sets the current context's preference between L1 cache and shared memory.
+pub extern "C" fn cuCtxSetCacheConfig(config: c_uint) -> Status {
+    with_context("cuCtxSetCacheConfig", |driver, context| {
+        check_cache_config(config)?;
+        driver.context_mut(context)?.cache_config = config;
+        Ok(())
+    })
+}
+
+/// The range of stream priorities: 0 to -5, lower is more urgent. They change nothing.
+///
+/// # Safety
+/// Each is null (not wanted) or points to a place for a number.
+pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) -> Status {
+    with_context("cuCtxGetStreamPriorityRange", |_, _| {
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write_if_wanted(least, crate::device::stream::LEAST_PRIORITY);
+            write_if_wanted(greatest, crate::device::stream::GREATEST_PRIORITY);
+        }
+        Ok(())
+    })
+}
+
+/// The width of shared memory's banks, which is fixed: 4 bytes.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuCtxGetSharedMemConfig(place: *mut c_uint) -> Status {
+    with_context("cuCtxGetSharedMemConfig", |_, _| {
+        // SAFETY: the caller's promise.
+        unsafe { write(place, 1) }
+    })
+}
+
+/// Asks for a width of shared memory's banks; no effect, as on any device since 2014.
+pub extern "C" fn cuCtxSetSharedMemConfig(config: c_uint) -> Status {
+    with_context(
+        "cuCtxSetSharedMemConfig",
+        |_, _| {
+            if config <= 2 { Ok(()) } else { Err(Status::InvalidValue) }
+        },
+    )
+}
+
+/// Gives up cache lines that persist; there are none.
+pub extern "C" fn cuCtxResetPersistingL2Cache() -> Status {
+    with_context("cuCtxResetPersistingL2Cache", |_, _| Ok(()))
+}
+
+/// Records all work of a context so far in an event.
+pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status {
+    with_driver("cuCtxRecordEvent", |driver| {
+        driver.context(context)?;
+        let ends = driver.queue.ends(context);
+        crate::device::event::record(driver, context, event, &ends)
+    })
+}
+
+/// Lets later work of a context wait for an event: the call itself waits.
+pub extern "C" fn cuCtxWaitEvent(context: CUcontext, event: CUevent) -> Status {
+    let _ = crate::api::event::finish("cuCtxWaitEvent", event);
+    with_driver("cuCtxWaitEvent", |driver| {
+        driver.context(context)?;
+        driver.events.get(event).map(|_| ())
+    })
+}

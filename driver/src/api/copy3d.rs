@@ -1,0 +1,124 @@
+//! Copies of boxes (CUDA Driver API, `cuMemcpy3D`), of which rectangles ([`crate::api::copy2d`]) are a case.
+
+use bugaroo_cuda_abi::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY3D,
+    CUstream, Operand3D,
+};
+
+use crate::api::submit::twin;
+use crate::api::transfer::submit;
+use crate::device::array::Part;
+use crate::device::state::Driver;
+use crate::device::transfer::{Place, Side, Transfer};
+use crate::error::{Outcome, Status};
+use crate::places::not_null;
+
+/// Puts one side of a copy of such an extent together.
+fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {
+    let &Operand3D { x_in_bytes, y, z, pitch, .. } = operand;
+    if operand.lod != 0 {
+        return Err(Status::InvalidValue);
+    }
+    let base = match operand.memory_type {
+        CU_MEMORYTYPE_HOST => Place::Host(operand.host),
+        CU_MEMORYTYPE_DEVICE => Place::Device(operand.device),
+        CU_MEMORYTYPE_UNIFIED => driver.place(operand.device),
+        CU_MEMORYTYPE_ARRAY => {
+            let array = driver.arrays.get(operand.array)?;
+            return array.side(&Part { start: [x_in_bytes, y, z], extent });
+        }
+        _ => return Err(Status::InvalidValue),
+    };
+    // Behind an offset null is not null any more.
+    let empty = extent.contains(&0);
+    if let Place::Host(host) = base
+        && !empty
+    {
+        not_null(host)?;
+    }
+    let end = |start: usize, count: usize| start.checked_add(count).ok_or(Status::InvalidValue);
+    // A height of 0 stands for slices without gaps where there is but one.
+    let apart = extent[2] > 1 || z > 0;
+    if !empty
+        && ((extent[1] > 1 && end(x_in_bytes, extent[0])? > pitch)
+            || (apart && end(y, extent[1])? > operand.height))
+    {
+        return Err(Status::InvalidValue);
+    }
+    let slice = if apart { pitch.checked_mul(operand.height).ok_or(Status::InvalidValue)? } else { 0 };
+    let skipped = z.checked_mul(slice).zip(y.checked_mul(pitch));
+    let skipped = skipped.and_then(|(slices, rows)| slices.checked_add(rows)?.checked_add(x_in_bytes));
+    Ok(Side { start: base.offset(skipped.ok_or(Status::InvalidValue)?), pitch, slice })
+}
+
+/// What a description asks for.
+///
+/// # Errors
+/// `InvalidValue` for what is no description or does not fit an array; `InvalidHandle` for no array.
+pub fn describe(driver: &Driver, copy: &CUDA_MEMCPY3D) -> Outcome<Transfer> {
+    let CUDA_MEMCPY3D { width_in_bytes: width, height, depth, .. } = *copy;
+    let extent = [width, height, depth];
+    let (to, from) = (side(driver, &copy.dst, extent)?, side(driver, &copy.src, extent)?);
+    Ok(Transfer { to, from, width, height, depth })
+}
+
+/// # Safety
+/// `copy` is null or points to a description whose host sides hold the box.
+unsafe fn copy_box(name: &str, copy: *const CUDA_MEMCPY3D, peers: bool, stream: CUstream) -> Status {
+    let described = |driver: &Driver| {
+        not_null(copy)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let copy = unsafe { copy.read_unaligned() };
+        if peers {
+            driver.context(copy.src.context)?;
+            driver.context(copy.dst.context)?;
+        }
+        Ok(vec![describe(driver, &copy)?])
+    };
+    // SAFETY: the caller's promise.
+    unsafe { submit(name, stream, described) }
+}
+
+twin! { cuMemcpy3D_v2_ptds =
+    /// Copies a box.
+    ///
+    /// # Safety
+    /// `copy` is null or points to a description whose host sides hold the box.
+    pub unsafe extern "C" fn cuMemcpy3D_v2(copy: *const CUDA_MEMCPY3D) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3D_v2", copy, false, std::ptr::null_mut()) }
+    }
+}
+
+twin! { cuMemcpy3DAsync_v2_ptsz =
+    /// Copies a box in a stream.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy3D_v2`].
+    pub unsafe extern "C" fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3DAsync_v2", copy, false, stream) }
+    }
+}
+
+twin! { cuMemcpy3DPeer_ptds =
+    /// Copies a box between two contexts, which share the device's memory here.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy3D_v2`].
+    pub unsafe extern "C" fn cuMemcpy3DPeer(copy: *const CUDA_MEMCPY3D) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3DPeer", copy, true, std::ptr::null_mut()) }
+    }
+}
+
+twin! { cuMemcpy3DPeerAsync_ptsz =
+    /// Copies a box between two contexts, which share the device's memory here, in a stream.
+    ///
+    /// # Safety
+    /// As [`cuMemcpy3D_v2`].
+    pub unsafe extern "C" fn cuMemcpy3DPeerAsync(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Status {
+        // SAFETY: the same contract.
+        unsafe { copy_box("cuMemcpy3DPeerAsync", copy, true, stream) }
+    }
+}

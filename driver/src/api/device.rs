@@ -1,0 +1,221 @@
+//! The device (CUDA Driver API, "Device Management"): there is one, the virtual GPU.
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
+
+use crate::api::entry::with_driver;
+use crate::device::attributes::{MAX_PITCH, attribute};
+use crate::device::device::NAME;
+use crate::device::primary::check_device;
+use crate::error::{Outcome, Status};
+use crate::places::{not_null, text, write};
+
+/// Its identity: a constant, as there is but one.
+const UUID: CUuuid = CUuuid { bytes: *b"bugaroo-virtual\0" };
+/// Where it claims to sit.
+const PCI_BUS_ID: &str = "0000:01:00.0";
+
+/// The device of an ordinal.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuDeviceGet(place: *mut CUdevice, ordinal: c_int) -> Status {
+    with_driver("cuDeviceGet", |_| {
+        not_null(place)?;
+        check_device(ordinal)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, ordinal) }
+    })
+}
+
+/// How many devices there are: one.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuDeviceGetCount(place: *mut c_int) -> Status {
+    // SAFETY: the caller's promise.
+    with_driver("cuDeviceGetCount", |_| unsafe { write(place, 1) })
+}
+
+/// Copies a text with its NUL into a buffer, cut where that is too short.
+///
+/// # Safety
+/// `place` is null or points to `length` bytes.
+unsafe fn write_text(place: *mut c_char, length: c_int, text: &str) -> Outcome {
+    not_null(place)?;
+    let length = usize::try_from(length).map_err(|_| Status::InvalidValue)?;
+    let taken = text.len().min(length.checked_sub(1).ok_or(Status::InvalidValue)?);
+    // SAFETY: `taken + 1` is at most `length`, which the caller vouches for.
+    unsafe {
+        place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), taken);
+        place.add(taken).write(0);
+    }
+    Ok(())
+}
+
+/// The device's name.
+///
+/// # Safety
+/// `place` is null or points to `length` bytes.
+pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, device: CUdevice) -> Status {
+    with_driver("cuDeviceGetName", |_| {
+        check_device(device)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_text(place, length, NAME) }
+    })
+}
+
+/// The device's UUID.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuDeviceGetUuid_v2(place: *mut CUuuid, device: CUdevice) -> Status {
+    with_driver("cuDeviceGetUuid_v2", |_| {
+        check_device(device)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, UUID) }
+    })
+}
+
+/// The device's UUID.
+///
+/// # Safety
+/// As [`cuDeviceGetUuid_v2`].
+pub unsafe extern "C" fn cuDeviceGetUuid(place: *mut CUuuid, device: CUdevice) -> Status {
+    // SAFETY: the same contract.
+    unsafe { cuDeviceGetUuid_v2(place, device) }
+}
+
+/// The device's memory in bytes.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice) -> Status {
+    with_driver("cuDeviceTotalMem_v2", |driver| {
+        check_device(device)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, driver.memory.capacity() as usize) }
+    })
+}
+
+/// An attribute of the device.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuDeviceGetAttribute(place: *mut c_int, number: c_uint, device: CUdevice) -> Status {
+    with_driver("cuDeviceGetAttribute", |driver| {
+        not_null(place)?;
+        check_device(device)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, attribute(number, &driver.config)?) }
+    })
+}
+
+/// The device's compute capability.
+///
+/// # Safety
+/// Each is null, which is refused, or points to a place for a number.
+pub unsafe extern "C" fn cuDeviceComputeCapability(
+    major: *mut c_int,
+    minor: *mut c_int,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuDeviceComputeCapability", |driver| {
+        check_device(device)?;
+        not_null(minor)?;
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write(major, attribute(75, &driver.config)?)?;
+            write(minor, attribute(76, &driver.config)?)
+        }
+    })
+}
+
+/// The device's PCI address, as a text.
+///
+/// # Safety
+/// `place` is null or points to `length` bytes.
+pub unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut c_char, length: c_int, device: CUdevice) -> Status {
+    with_driver("cuDeviceGetPCIBusId", |_| {
+        check_device(device)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_text(place, length, PCI_BUS_ID) }
+    })
+}
+
+/// The device of a PCI address.
+///
+/// # Safety
+/// `place` is null or points to a place for it; `address` is null or a C string.
+pub unsafe extern "C" fn cuDeviceGetByPCIBusId(place: *mut CUdevice, address: *const c_char) -> Status {
+    with_driver("cuDeviceGetByPCIBusId", |_| {
+        not_null(place)?;
+        // SAFETY: the caller's promise.
+        let address = unsafe { text(address) }?;
+        // The domain and the function may be left out.
+        if !address.contains("01:00") || !PCI_BUS_ID.contains(address) {
+            return Err(Status::InvalidDevice);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(place, 0) }
+    })
+}
+
+/// The properties that the first versions of CUDA knew.
+///
+/// # Safety
+/// `place` is null or points to a place for them.
+pub unsafe extern "C" fn cuDeviceGetProperties(place: *mut CUdevprop, device: CUdevice) -> Status {
+    with_driver("cuDeviceGetProperties", |driver| {
+        check_device(device)?;
+        let get = |number| attribute(number, &driver.config);
+        let properties = CUdevprop {
+            max_threads_per_block: get(1)?,
+            max_threads_dim: [get(2)?, get(3)?, get(4)?],
+            max_grid_size: [get(5)?, get(6)?, get(7)?],
+            shared_mem_per_block: get(8)?,
+            total_constant_memory: get(9)?,
+            simd_width: get(10)?,
+            mem_pitch: c_int::try_from(MAX_PITCH).unwrap_or(c_int::MAX),
+            regs_per_block: get(12)?,
+            clock_rate: get(13)?,
+            texture_align: get(14)?,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, properties) }
+    })
+}
+
+/// Whether a device can access another's memory: there is no other.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuDeviceCanAccessPeer(
+    place: *mut c_int,
+    device: CUdevice,
+    peer: CUdevice,
+) -> Status {
+    with_driver("cuDeviceCanAccessPeer", |_| {
+        check_device(device)?;
+        check_device(peer)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, 0) }
+    })
+}
+
+/// Whether execution affinity of some kind is supported: none is.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuDeviceGetExecAffinitySupport(
+    place: *mut c_int,
+    _kind: c_uint,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuDeviceGetExecAffinitySupport", |_| {
+        check_device(device)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, 0) }
+    })
+}

@@ -1,0 +1,154 @@
+//! What every function of the API does first: catch panics, take the lock, and refuse to work
+//! before `cuInit`, without a current context, or after a fault.
+//!
+//! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`],
+//! [`synchronising`] and [`taking_away`], in order of what they demand. One lock guards the whole driver,
+//! also while a kernel runs (but for a moment now and then, and not while the program's own functions are called); the current context is the calling thread's own ([`crate::api::current`]).
+//!
+//! **Faults.** Whether a kernel runs at its launch or later ([`crate::device::pump`]), the launch itself succeeds: a fault
+//! stays pending in its context until a call that waits for the device ([`synchronising`]) reports it.
+//! Until then further work in that context is accepted and dropped, as it would queue behind the
+//! broken kernel. From the report on, every call through [`with_context`] gives the same error.
+//! Functions that only look up, set the current context or destroy things stay usable.
+//!
+//! **Panics** are internal errors. After one, all that takes the lock gives `CUDA_ERROR_UNKNOWN` ([`crate::trial::panics`]).
+
+use std::sync::{Mutex, PoisonError, TryLockError};
+
+use bugaroo_cuda_abi::CUcontext;
+
+use crate::api::{current, wait};
+use crate::device::pump;
+use crate::device::state::Driver;
+use crate::device::told::host_watch;
+use crate::error::{Outcome, Status};
+use crate::own_process::{self, Whose, whose};
+use crate::trial::own_thread;
+use crate::trial::panics;
+
+static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
+
+/// Runs `make` and keeps the driver that it gives, unless one is there.
+pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
+    // A child's copy of its parent's lock may be held for ever; but see [`own_process::take`].
+    if whose() == Whose::Parents {
+        return Err(Status::NotInitialized);
+    }
+    let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+    if driver.is_none() {
+        *driver = Some(make()?);
+        own_process::take();
+        // SAFETY: the function may be called at any time. Where there is no room for it, queued work is lost.
+        unsafe { libc::atexit(wait::at_exit) };
+    }
+    Ok(())
+}
+
+/// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN`, and is told ([`crate::trial::panics`]).
+pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
+    panics::caught(name, body).map_or(Status::Unknown, Status::from)
+}
+
+/// Runs a body that needs an initialised driver, under the lock.
+pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Status {
+    anytime(name, || {
+        if whose() != Whose::Ours {
+            return Err(Status::NotInitialized);
+        }
+        if pump::in_call() {
+            return Err(Status::NotPermitted);
+        }
+        if panics::broken() {
+            return Err(Status::Unknown);
+        }
+        own_thread::called();
+        let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
+        let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
+        host_watch::entered(driver);
+        driver.queue.tell(|order| order.calls.entered(name));
+        let done = body(driver);
+        host_watch::leaving(driver);
+        done
+    })
+}
+
+/// Runs a body that needs an initialised driver, unless somebody else is using it.
+pub fn if_free(body: impl FnOnce(&mut Driver) -> Outcome) -> Outcome {
+    if whose() != Whose::Ours {
+        return Err(Status::NotInitialized);
+    }
+    if panics::broken() {
+        return Err(Status::Unknown);
+    }
+    let mut driver = match DRIVER.try_lock() {
+        Ok(driver) => driver,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return Err(Status::NotReady),
+    };
+    let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
+    host_watch::entered(driver);
+    let done = body(driver);
+    host_watch::leaving(driver);
+    done
+}
+
+/// Runs a body that needs a current context, not broken by a fault that was already reported.
+pub fn with_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    with_driver(name, |driver| {
+        let context = current_context(driver)?;
+        match driver.context(context)?.fault {
+            Some(fault) if fault.reported => Err(fault.status),
+            _ => body(driver, context),
+        }
+    })
+}
+
+/// Runs a body once the context's work is done: a pending fault of it is reported instead.
+pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    match wait::finish_current(name) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_context(name, |driver, context| {
+        driver.surface(context)?;
+        body(driver, context)
+    })
+}
+
+/// Runs a body that takes something away, as [`synchronising`] does. The thing tells whose it is: a thread without a
+/// current context may take it away, too, as programs do that clean up late.
+pub fn taking_away(
+    name: &str,
+    owner: impl FnOnce(&Driver) -> Option<CUcontext>,
+    body: impl FnOnce(&mut Driver) -> Outcome,
+) -> Status {
+    if current::top().is_some() {
+        return synchronising(name, |driver, _| body(driver));
+    }
+    let mut context = None;
+    let looked = with_driver(name, |driver| {
+        context = owner(driver);
+        context.map(|_| ()).ok_or(Status::InvalidContext)
+    });
+    let Some(context) = context else { return looked };
+    match wait::finish_context(name, context) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_driver(name, |driver| {
+        driver.surface(context)?;
+        body(driver)
+    })
+}
+
+/// The calling thread's context.
+///
+/// # Errors
+/// `InvalidContext` without one, `ContextIsDestroyed` when it was destroyed by another thread.
+pub fn current_context(driver: &Driver) -> Outcome<CUcontext> {
+    let context = current::top().ok_or(Status::InvalidContext)?;
+    driver.context(context).map(|_| context).map_err(|_| Status::ContextIsDestroyed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Events (CUDA Driver API, "Event Management"): places in the order of work, with the device's time
+//! ([`crate::device::clock`]) when they are reached. Sharing them with other processes is not supported.
+
+use std::ffi::c_uint;
+
+use bugaroo_cuda_abi::{CUevent, CUstream};
+
+use crate::api::entry::{with_context, with_driver};
+use crate::api::stream::ask;
+use crate::api::submit::{on_stream, twin};
+use crate::api::wait;
+use crate::device::event::Event;
+use crate::device::state::Driver;
+use crate::device::stream::Stream;
+use crate::device::submit::Submitted;
+use crate::device::work::Work;
+use crate::error::Status;
+use crate::lane::Ticket;
+use crate::places::{not_null, write};
+
+/// `CU_EVENT_DISABLE_TIMING`
+const DISABLE_TIMING: c_uint = 2;
+/// `CU_EVENT_INTERPROCESS`
+const INTERPROCESS: c_uint = 4;
+/// Every flag there is.
+const FLAGS_MASK: c_uint = 7;
+/// The ticket of a record that was dropped after a fault: it is not pending.
+const DROPPED: Ticket = 0;
+
+/// Makes an event.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> Status {
+    with_context("cuEventCreate", |driver, context| {
+        not_null(place)?;
+        if flags & !FLAGS_MASK != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
+            return Err(Status::InvalidValue);
+        }
+        let event =
+            driver.events.insert(Event { context, flags, ticket: None, reached: None, captured: None });
+        // SAFETY: the caller's promise.
+        unsafe { write(place, event) }
+    })
+}
+
+/// Destroys an event; what waits for it goes on waiting.
+pub extern "C" fn cuEventDestroy_v2(event: CUevent) -> Status {
+    with_driver("cuEventDestroy_v2", |driver| driver.events.remove(event).map(|_| ()))
+}
+
+fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> Status {
+    let mut submitted: Option<Submitted> = None;
+    let status = on_stream(name, stream, |driver: &mut Driver, stream: Stream| {
+        driver.events.get(event)?;
+        if driver.capture_record(&stream, event, external)? {
+            return Ok(());
+        }
+        submitted = driver.submit(&stream, Work::Record(event))?;
+        driver.recorded(event, submitted.map_or(DROPPED, |submitted| submitted.ticket))
+    });
+    match submitted {
+        Some(submitted) if status == Status::Success => submitted.settle(name),
+        _ => status,
+    }
+}
+
+twin! { cuEventRecord_ptsz =
+    /// Records an event in a stream.
+    pub extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> Status {
+        record_in("cuEventRecord", event, stream, false)
+    }
+}
+
+twin! { cuEventRecordWithFlags_ptsz =
+    /// Records an event in a stream; the flag is for captures only.
+    pub extern "C" fn cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: c_uint) -> Status {
+        let name = "cuEventRecordWithFlags";
+        match flags {
+            0 | 1 => record_in(name, event, stream, flags == 1),
+            _ => on_stream(name, stream, |_, _| Err(Status::InvalidValue)),
+        }
+    }
+}
+
+/// Lets work go on until an event is reached.
+///
+/// # Errors
+/// Of the way there, not of the work.
+pub fn finish(name: &str, event: CUevent) -> Status {
+    let mut ticket = None;
+    let status = with_driver(name, |driver| {
+        ticket = driver.events.get(event)?.ticket;
+        Ok(())
+    });
+    match ticket {
+        Some(ticket) if status == Status::Success => {
+            let status = wait::finish(name, &[ticket]);
+            wait::waited(name, status, |_| vec![ticket]);
+            status
+        }
+        _ => status,
+    }
+}
+
+/// Reports the fault of an event's context, if the event was recorded at all.
+fn surface(name: &str, event: CUevent) -> Status {
+    with_context(name, |driver, _| {
+        let event = driver.events.get(event)?.clone();
+        if event.ticket.is_some() { driver.surface(event.context) } else { Ok(()) }
+    })
+}
+
+/// Whether an event is reached, as it was recorded last. Asking lets work go on; who asks again and again gets a
+/// yes in the end.
+pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
+    let name = "cuEventQuery";
+    let mut ticket = None;
+    let status = with_context(name, |driver, _| {
+        ticket = driver.events.get(event)?.ticket;
+        driver.check_uncaptured(event)
+    });
+    if status != Status::Success {
+        return status;
+    }
+    match ask(name, ticket.as_slice()) {
+        Status::Success => surface(name, event),
+        status => status,
+    }
+}
+
+/// Waits for an event, and reports what went wrong before it.
+pub extern "C" fn cuEventSynchronize(event: CUevent) -> Status {
+    let name = "cuEventSynchronize";
+    let status = with_context(name, |driver, _| {
+        driver.events.get(event)?;
+        driver.check_uncaptured(event)
+    });
+    if status != Status::Success {
+        return status;
+    }
+    match finish(name, event) {
+        Status::Success => surface(name, event),
+        status => status,
+    }
+}
+
+/// Milliseconds of device time between two events.
+///
+/// `CUDA_ERROR_INVALID_HANDLE` when one was not recorded or takes no times, `CUDA_ERROR_NOT_READY` when one is not
+/// reached yet.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, end: CUevent) -> Status {
+    with_context("cuEventElapsedTime_v2", |driver, _| {
+        not_null(place)?;
+        let time = |event| {
+            driver.check_uncaptured(event)?;
+            let event = driver.events.get(event)?;
+            if event.flags & DISABLE_TIMING != 0 || event.ticket.is_none() {
+                return Err(Status::InvalidHandle);
+            }
+            if event.ticket.is_some_and(|ticket| driver.queue.is_pending(ticket)) {
+                return Err(Status::NotReady);
+            }
+            Ok((event.context, event.reached))
+        };
+        let reached: Vec<Ticket> =
+            [start, end].iter().filter_map(|event| driver.events.get(*event).ok()?.ticket).collect();
+        let ((_, start), (context, end)) = (time(start)?, time(end)?);
+        driver.surface(context)?;
+        driver.queue.tell(|order| order.waited(&reached));
+        // Without a fault only a record that was dropped has no time.
+        let (Some(start), Some(end)) = (start, end) else { return Err(Status::InvalidHandle) };
+        let milliseconds = (end.as_secs_f64() - start.as_secs_f64()) * 1000.0;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, milliseconds as f32) }
+    })
+}
+
+/// Milliseconds of device time between two events.
+///
+/// # Safety
+/// As [`cuEventElapsedTime_v2`].
+pub unsafe extern "C" fn cuEventElapsedTime(place: *mut f32, start: CUevent, end: CUevent) -> Status {
+    // SAFETY: the same contract.
+    unsafe { cuEventElapsedTime_v2(place, start, end) }
+}

@@ -1,0 +1,94 @@
+//! Fills (CUDA Driver API, the `cuMemset` family): a pattern of 1, 2 or 4 bytes over a range or over the rows of a
+//! rectangle. They are asynchronous in all their forms, but for those without a stream of memory that the host reaches.
+
+use std::ffi::{c_uchar, c_uint, c_ushort};
+
+use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
+
+use crate::api::submit::{on_stream, submit, twin, waiting_for_stream};
+use crate::device::fill::Fill;
+use crate::device::work::Work;
+use crate::error::Status;
+
+impl Fill {
+    /// Submits it to a stream.
+    fn submit(self, name: &str, stream: CUstream) -> Status {
+        let mut now = false;
+        let looked = on_stream(name, stream, |driver, stream| {
+            now = !name.contains("Async")
+                && driver.is_host_visible(self.to)
+                && !driver.is_broken(stream.context);
+            Ok(())
+        });
+        if looked == Status::Success && now {
+            return waiting_for_stream(name, stream, |driver, stream| {
+                driver.at_call(&stream, true, |driver| self.execute(driver))
+            });
+        }
+        submit(name, stream, |driver, _| {
+            let row = self.check(driver)?;
+            Ok((row != 0).then_some(Work::Fill(self)))
+        })
+    }
+}
+
+macro_rules! fills {
+    ($($item:ty, $line:ident $line_ptds:ident, $line_async:ident $line_ptsz:ident,
+        $rows:ident $rows_ptds:ident, $rows_async:ident $rows_ptsz:ident;)*) => {$(
+        twin! { $line_ptds =
+            /// Fills `items` items from `to` on.
+            pub extern "C" fn $line(to: CUdeviceptr, item: $item, items: usize) -> Status {
+                Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line), std::ptr::null_mut())
+            }
+        }
+
+        twin! { $line_ptsz =
+            /// Fills `items` items from `to` on, in a stream.
+            pub extern "C" fn $line_async(
+                to: CUdeviceptr,
+                item: $item,
+                items: usize,
+                stream: CUstream,
+            ) -> Status {
+                Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line_async), stream)
+            }
+        }
+
+        twin! { $rows_ptds =
+            /// Fills `height` rows of `width` items, `pitch` bytes apart.
+            pub extern "C" fn $rows(
+                to: CUdeviceptr,
+                pitch: usize,
+                item: $item,
+                width: usize,
+                height: usize,
+            ) -> Status {
+                Fill::rows(to, item.to_le_bytes(), (width, height, pitch))
+                    .submit(stringify!($rows), std::ptr::null_mut())
+            }
+        }
+
+        twin! { $rows_ptsz =
+            /// Fills `height` rows of `width` items, `pitch` bytes apart, in a stream.
+            pub extern "C" fn $rows_async(
+                to: CUdeviceptr,
+                pitch: usize,
+                item: $item,
+                width: usize,
+                height: usize,
+                stream: CUstream,
+            ) -> Status {
+                Fill::rows(to, item.to_le_bytes(), (width, height, pitch)).submit(stringify!($rows_async), stream)
+            }
+        }
+    )*};
+}
+
+fills! {
+    c_uchar, cuMemsetD8_v2 cuMemsetD8_v2_ptds, cuMemsetD8Async cuMemsetD8Async_ptsz,
+        cuMemsetD2D8_v2 cuMemsetD2D8_v2_ptds, cuMemsetD2D8Async cuMemsetD2D8Async_ptsz;
+    c_ushort, cuMemsetD16_v2 cuMemsetD16_v2_ptds, cuMemsetD16Async cuMemsetD16Async_ptsz,
+        cuMemsetD2D16_v2 cuMemsetD2D16_v2_ptds, cuMemsetD2D16Async cuMemsetD2D16Async_ptsz;
+    c_uint, cuMemsetD32_v2 cuMemsetD32_v2_ptds, cuMemsetD32Async cuMemsetD32Async_ptsz,
+        cuMemsetD2D32_v2 cuMemsetD2D32_v2_ptds, cuMemsetD2D32Async cuMemsetD2D32Async_ptsz;
+}

@@ -1,0 +1,410 @@
+//! Asking nodes what they do, and giving them something else to do of the same kind.
+
+use std::ffi::{c_uint, c_void};
+use std::rc::Rc;
+
+use bugaroo_cuda_abi::{
+    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v1,
+    CUDA_KERNEL_NODE_PARAMS_v2, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v1, CUcontext, CUevent, CUgraphNode,
+    CUgraphNodeParams, CUlaunchAttributeValue, Operand3D,
+};
+
+use crate::api::entry::{with_context, with_driver};
+use crate::api::graph::params::{any, copy, fill, host, kernel, kernel_v2, read};
+use crate::device::execute::{Request, Together};
+use crate::device::fill::Fill;
+use crate::device::graph::Body;
+use crate::device::state::Driver;
+use crate::device::transfer::{Place, Side};
+use crate::device::work::Work;
+use crate::error::{Outcome, Status};
+use crate::places::write;
+
+/// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
+fn together(body: &Body) -> Together {
+    match body {
+        Body::Work(Work::Kernel(request, _)) => request.together,
+        _ => Together::default(),
+    }
+}
+
+/// Gives a node something else to do, of the same kind.
+pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
+    let node = driver.graphs.nodes.get_mut(node)?;
+    // Memory and conditions stay what they were made as.
+    if node.body.kind() != body.kind() || matches!(body.kind(), 10 | 11 | 13) {
+        return Err(Status::InvalidValue);
+    }
+    let old = std::mem::replace(&mut node.body, body);
+    node.pointers.clear();
+    let mut dying = std::mem::take(&mut driver.graphs.dying);
+    driver.graphs.remove_owned(&old, &mut dying);
+    driver.graphs.dying = dying;
+    Ok(())
+}
+
+impl Driver {
+    /// How the blocks of a node's kernel belong together.
+    fn together(&self, node: CUgraphNode) -> Outcome<Together> {
+        Ok(together(&self.graphs.nodes.get(node)?.body))
+    }
+
+    /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
+    fn kernel_params(&mut self, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
+        let Body::Work(Work::Kernel(request, _)) = self.graphs.nodes.get(handle)?.body.clone() else {
+            return Err(Status::InvalidValue);
+        };
+        let values = request.parameters.as_ptr();
+        let (_, info) = self.kernel(request.function)?;
+        let pointer = |offset: u32| values.wrapping_add(offset as usize).cast_mut().cast::<c_void>();
+        let pointers = info.params.iter().map(|parameter| pointer(parameter.offset)).collect();
+        let node = self.graphs.nodes.get_mut(handle)?;
+        node.pointers = pointers;
+        let each = node.pointers.as_ptr().cast::<*const c_void>();
+        let Request { function, grid, block, dynamic_shared, .. } = *request;
+        Ok(CUDA_KERNEL_NODE_PARAMS_v1 {
+            function,
+            grid,
+            block,
+            dynamic_shared,
+            each,
+            extra: std::ptr::null(),
+        })
+    }
+}
+
+/// What a kernel node does. The parameters' values stay while the node does the same.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
+    node: CUgraphNode,
+    place: *mut CUDA_KERNEL_NODE_PARAMS_v1,
+) -> Status {
+    with_driver("cuGraphKernelNodeGetParams", |driver| {
+        let params = driver.kernel_params(node)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, params) }
+    })
+}
+
+/// As [`cuGraphKernelNodeGetParams`].
+///
+/// # Safety
+/// As there.
+pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
+    node: CUgraphNode,
+    place: *mut CUDA_KERNEL_NODE_PARAMS_v2,
+) -> Status {
+    with_driver("cuGraphKernelNodeGetParams_v2", |driver| {
+        let first = driver.kernel_params(node)?;
+        let null = std::ptr::null_mut();
+        // SAFETY: the caller's promise.
+        unsafe { write(place, CUDA_KERNEL_NODE_PARAMS_v2 { first, kernel: null, context: null }) }
+    })
+}
+
+/// What a copy node does.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, place: *mut CUDA_MEMCPY3D) -> Status {
+    with_driver("cuGraphMemcpyNodeGetParams", |driver| {
+        let Body::Work(Work::Copy(copy)) = &driver.graphs.nodes.get(node)?.body else {
+            return Err(Status::InvalidValue);
+        };
+        let side = |side: &Side| {
+            let (memory_type, host, device) = match side.start {
+                Place::Host(host) => (CU_MEMORYTYPE_HOST, host, 0),
+                Place::Device(device) => (CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), device),
+            };
+            let height = side.slice.checked_div(side.pitch).unwrap_or(0);
+            Operand3D {
+                x_in_bytes: 0,
+                y: 0,
+                z: 0,
+                lod: 0,
+                memory_type,
+                host,
+                device,
+                array: std::ptr::null_mut(),
+                context: std::ptr::null_mut(),
+                pitch: side.pitch,
+                height,
+            }
+        };
+        let (width, height, depth) = (copy.width, copy.height, copy.depth);
+        let (src, dst) = (side(&copy.from), side(&copy.to));
+        // SAFETY: the caller's promise.
+        unsafe { write(place, CUDA_MEMCPY3D { src, dst, width_in_bytes: width, height, depth }) }
+    })
+}
+
+/// What a fill node does.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
+    node: CUgraphNode,
+    place: *mut CUDA_MEMSET_NODE_PARAMS_v1,
+) -> Status {
+    with_driver("cuGraphMemsetNodeGetParams", |driver| {
+        let Body::Work(Work::Fill(fill)) = &driver.graphs.nodes.get(node)?.body else {
+            return Err(Status::InvalidValue);
+        };
+        let Fill { to, pattern, item, width, height, pitch } = *fill;
+        let value = c_uint::from_le_bytes(pattern);
+        let params = CUDA_MEMSET_NODE_PARAMS_v1 { to, pitch, value, item: item as c_uint, width, height };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, params) }
+    })
+}
+
+/// What a host node does.
+///
+/// # Safety
+/// `place` is null or points to a place for it.
+pub unsafe extern "C" fn cuGraphHostNodeGetParams(
+    node: CUgraphNode,
+    place: *mut CUDA_HOST_NODE_PARAMS_v1,
+) -> Status {
+    with_driver("cuGraphHostNodeGetParams", |driver| {
+        let Body::Work(Work::Call(function, data)) = driver.graphs.nodes.get(node)?.body else {
+            return Err(Status::InvalidValue);
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, CUDA_HOST_NODE_PARAMS_v1 { function, data }) }
+    })
+}
+
+/// The event that a node records.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
+    with_driver("cuGraphEventRecordNodeGetEvent", |driver| {
+        let Body::Work(Work::Record(event)) = driver.graphs.nodes.get(node)?.body else {
+            return Err(Status::InvalidValue);
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, event) }
+    })
+}
+
+/// The event that a node waits for.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
+    with_driver("cuGraphEventWaitNodeGetEvent", |driver| {
+        let Body::Wait(event) = driver.graphs.nodes.get(node)?.body else {
+            return Err(Status::InvalidValue);
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, event) }
+    })
+}
+
+/// What a node is to do, made from parameters of some kind.
+macro_rules! setting {
+    ($(#[$doc:meta] $set:ident $set_exec:ident($argument:ident: $type:ty)
+        = |$driver:ident, $node:ident, $context:ident| $body:expr;)*) => {$(
+        #[$doc]
+        ///
+        /// # Safety
+        /// The parameters are null or as `cuda.h` has them.
+        #[allow(unused_unsafe, reason = "some forms are safe")]
+        pub unsafe extern "C" fn $set($node: CUgraphNode, $argument: $type) -> Status {
+            with_context(stringify!($set), |$driver, $context| {
+                // SAFETY: the caller's promise.
+                let body = unsafe { $body }?;
+                replace($driver, $node, body)
+            })
+        }
+
+        #[$doc]
+        /// This for an executable graph alone.
+        ///
+        /// # Safety
+        /// The parameters are null or as `cuda.h` has them.
+        #[allow(unused_unsafe, reason = "some forms are safe")]
+        pub unsafe extern "C" fn $set_exec(
+            exec: *mut c_void,
+            $node: CUgraphNode,
+            $argument: $type,
+        ) -> Status {
+            with_context(stringify!($set_exec), |$driver, $context| {
+                // SAFETY: the caller's promise.
+                let body = unsafe { $body }?;
+                $driver.replace_in_exec(exec, $node, body)
+            })
+        }
+    )*};
+}
+
+setting! {
+    /// Sets what a kernel node does.
+    cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const CUDA_KERNEL_NODE_PARAMS_v1)
+        = |driver, node, _context| kernel(driver, params, driver.together(node)?);
+    /// Sets what a kernel node does.
+    cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const CUDA_KERNEL_NODE_PARAMS_v2)
+        = |driver, node, _context| kernel_v2(driver, params, driver.together(node)?);
+    /// Sets what a host node does.
+    cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const CUDA_HOST_NODE_PARAMS_v1)
+        = |driver, node, _context| host(params);
+    /// Sets the event that a node records.
+    cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
+        = |driver, node, _context| driver.events.get(event).map(|_| Body::Work(Work::Record(event)));
+    /// Sets the event that a node waits for.
+    cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
+        = |driver, node, _context| driver.events.get(event).map(|_| Body::Wait(event));
+    /// Sets what a node does.
+    cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut CUgraphNodeParams)
+        = |driver, node, context| any(driver, context, params);
+}
+
+/// Sets what a copy node does.
+///
+/// # Safety
+/// `params` is null or as `cuda.h` has it.
+pub unsafe extern "C" fn cuGraphMemcpyNodeSetParams(
+    node: CUgraphNode,
+    params: *const CUDA_MEMCPY3D,
+) -> Status {
+    with_context("cuGraphMemcpyNodeSetParams", |driver, _| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { copy(driver, params) }?;
+        replace(driver, node, body)
+    })
+}
+
+/// Sets what a copy node of an executable graph does.
+///
+/// # Safety
+/// `params` is null or as `cuda.h` has it.
+pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
+    exec: *mut c_void,
+    node: CUgraphNode,
+    params: *const CUDA_MEMCPY3D,
+    _context: CUcontext,
+) -> Status {
+    with_context("cuGraphExecMemcpyNodeSetParams", |driver, _| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { copy(driver, params) }?;
+        driver.replace_in_exec(exec, node, body)
+    })
+}
+
+/// Sets what a fill node does.
+///
+/// # Safety
+/// `params` is null or as `cuda.h` has it.
+pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
+    node: CUgraphNode,
+    params: *const CUDA_MEMSET_NODE_PARAMS_v1,
+) -> Status {
+    with_context("cuGraphMemsetNodeSetParams", |driver, _| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { fill(driver, params) }?;
+        replace(driver, node, body)
+    })
+}
+
+/// Sets what a fill node of an executable graph does.
+///
+/// # Safety
+/// `params` is null or as `cuda.h` has it.
+pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
+    exec: *mut c_void,
+    node: CUgraphNode,
+    params: *const CUDA_MEMSET_NODE_PARAMS_v1,
+    _context: CUcontext,
+) -> Status {
+    with_context("cuGraphExecMemsetNodeSetParams", |driver, _| {
+        // SAFETY: the caller's promise.
+        let body = unsafe { fill(driver, params) }?;
+        driver.replace_in_exec(exec, node, body)
+    })
+}
+
+/// An attribute of a kernel node: whether it is cooperative, and its clusters; the others advise, and are nothing.
+///
+/// # Safety
+/// `place` is null or points to a place for a value.
+pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
+    node: CUgraphNode,
+    attribute: c_uint,
+    place: *mut CUlaunchAttributeValue,
+) -> Status {
+    with_driver("cuGraphKernelNodeGetAttribute", |driver| {
+        let mut bytes = [0; 64];
+        let together = driver.together(node)?;
+        match attribute {
+            2 => bytes[0] = u8::from(together.cooperative),
+            4 => {
+                let extents = together.cluster.unwrap_or_default();
+                for (place, extent) in bytes.chunks_exact_mut(4).zip(extents) {
+                    place.copy_from_slice(&extent.to_ne_bytes());
+                }
+            }
+            _ => {}
+        }
+        if attribute > 16 {
+            return Err(Status::InvalidValue);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(place, CUlaunchAttributeValue { bytes }) }
+    })
+}
+
+/// Says how the blocks of a node's kernel belong together.
+fn set_together(driver: &mut Driver, node: CUgraphNode, together: Together) -> Outcome {
+    let Body::Work(Work::Kernel(request, _)) = driver.graphs.nodes.get(node)?.body.clone() else {
+        return Err(Status::InvalidValue);
+    };
+    let Request { function, grid, block, dynamic_shared, ref parameters, watched, depth, .. } = *request;
+    let parameters = parameters.clone();
+    let together = driver.with_cluster(function, together)?;
+    let request = Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
+    driver.check_launch(&request)?;
+    replace(driver, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
+}
+
+/// Sets an attribute of a kernel node: whether it is cooperative, and its clusters; the others advise, and change
+/// nothing.
+///
+/// # Safety
+/// `value` is null or points to a value.
+pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
+    node: CUgraphNode,
+    attribute: c_uint,
+    value: *const CUlaunchAttributeValue,
+) -> Status {
+    with_context("cuGraphKernelNodeSetAttribute", |driver, _| {
+        // SAFETY: the caller's promise; any bits are numbers.
+        let (cooperative, cluster) = unsafe {
+            let value = read(value)?;
+            (value.cooperative, value.cluster_dimension)
+        };
+        match attribute {
+            2 => {
+                let together = Together { cooperative: cooperative != 0, ..driver.together(node)? };
+                set_together(driver, node, together)
+            }
+            4 => {
+                let together = Together { cluster: Some(cluster), ..driver.together(node)? };
+                set_together(driver, node, together)
+            }
+            0..=16 => driver.together(node).map(|_| ()),
+            _ => Err(Status::InvalidValue),
+        }
+    })
+}
+
+/// Gives a kernel node the attributes of another.
+pub extern "C" fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) -> Status {
+    with_context("cuGraphKernelNodeCopyAttributes", |driver, _| {
+        let together = driver.together(from)?;
+        set_together(driver, to, together)
+    })
+}

@@ -1,0 +1,144 @@
+//! What nodes are told to do, in the API's words: `CUDA_…_NODE_PARAMS` (CUDA 13.0's `cuda.h`).
+
+use std::rc::Rc;
+
+use bugaroo_cuda_abi::{
+    CUDA_HOST_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v2,
+    CUDA_MEMCPY_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v1, CUcontext, CUdeviceptr, CUevent,
+    CUgraph, CUgraphNodeParams,
+};
+
+use crate::api::graph::{condition, memory};
+use crate::device::execute::Together;
+use crate::device::fill::Fill;
+use crate::device::graph::Body;
+use crate::device::launch::Parameters;
+use crate::device::state::Driver;
+use crate::device::work::Work;
+use crate::error::{Outcome, Status};
+use crate::places::not_null;
+
+/// What a pointer of the program points to.
+///
+/// # Safety
+/// It is null or points to a `T`.
+pub(crate) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
+    not_null(from)?;
+    // SAFETY: not null, and the caller vouches for the rest.
+    Ok(unsafe { from.read_unaligned() })
+}
+
+/// A kernel.
+///
+/// # Safety
+/// `kernel` is null or as the API has it.
+pub unsafe fn kernel(
+    driver: &Driver,
+    kernel: *const CUDA_KERNEL_NODE_PARAMS_v1,
+    together: Together,
+) -> Outcome<Body> {
+    // SAFETY: the caller's promise, for both.
+    unsafe {
+        let CUDA_KERNEL_NODE_PARAMS_v1 { function, grid, block, dynamic_shared, each, extra } = read(kernel)?;
+        let shape = (grid, block, dynamic_shared);
+        let request = driver.request(function, shape, together, Parameters { each, extra })?;
+        Ok(Body::Work(Work::Kernel(Rc::new(request), 0)))
+    }
+}
+
+/// A kernel.
+///
+/// # Safety
+/// As [`kernel`].
+pub unsafe fn kernel_v2(
+    driver: &Driver,
+    params: *const CUDA_KERNEL_NODE_PARAMS_v2,
+    together: Together,
+) -> Outcome<Body> {
+    // SAFETY: the caller's promise, for both.
+    unsafe {
+        let CUDA_KERNEL_NODE_PARAMS_v2 { mut first, kernel: other, .. } = read(params)?;
+        if first.function.is_null() {
+            first.function = other;
+        }
+        kernel(driver, &first, together)
+    }
+}
+
+/// A copy.
+///
+/// # Safety
+/// `copy` is null or points to a description whose host sides hold what is copied, whenever that is.
+pub unsafe fn copy(driver: &Driver, copy: *const CUDA_MEMCPY3D) -> Outcome<Body> {
+    // SAFETY: the caller's promise.
+    let copy = unsafe { read(copy) }?;
+    let transfer = crate::api::copy3d::describe(driver, &copy)?;
+    transfer.check(driver)?;
+    Ok(Body::Work(Work::Copy(transfer)))
+}
+
+/// A fill.
+///
+/// # Safety
+/// `fill` is null or as the API has it.
+pub unsafe fn fill(driver: &Driver, fill: *const CUDA_MEMSET_NODE_PARAMS_v1) -> Outcome<Body> {
+    // SAFETY: the caller's promise.
+    let CUDA_MEMSET_NODE_PARAMS_v1 { to, pitch, value, item, width, height } = unsafe { read(fill) }?;
+    if !matches!(item, 1 | 2 | 4) {
+        return Err(Status::InvalidValue);
+    }
+    let fill = Fill { to, pattern: value.to_le_bytes(), item: item as usize, width, height, pitch };
+    fill.check(driver)?;
+    Ok(Body::Work(Work::Fill(fill)))
+}
+
+/// A call of a function of the program.
+///
+/// # Safety
+/// `host` is null or as the API has it; the function may be called with its argument.
+pub unsafe fn host(host: *const CUDA_HOST_NODE_PARAMS_v1) -> Outcome<Body> {
+    // SAFETY: the caller's promise.
+    let CUDA_HOST_NODE_PARAMS_v1 { function, data } = unsafe { read(host) }?;
+    function.ok_or(Status::InvalidValue)?;
+    Ok(Body::Work(Work::Call(function, data)))
+}
+
+/// A node of any kind.
+///
+/// # Safety
+/// `node` is null or as the API has it.
+pub unsafe fn any(driver: &mut Driver, context: CUcontext, node: *mut CUgraphNodeParams) -> Outcome<Body> {
+    not_null(node)?;
+    // SAFETY: not null; the kind says which form the union has, and the caller vouches for the rest.
+    unsafe {
+        let value = &raw mut (*node).value;
+        match (&raw const (*node).kind).read_unaligned() {
+            0 => kernel_v2(driver, value.cast(), Together::default()),
+            1 => copy(driver, &raw const (*value.cast::<CUDA_MEMCPY_NODE_PARAMS>()).copy),
+            2 => fill(driver, value.cast()),
+            3 => host(value.cast()),
+            4 => {
+                let child = driver.graphs.copy(value.cast::<CUgraph>().read_unaligned(), true)?;
+                value.cast::<CUgraph>().write_unaligned(child);
+                Ok(Body::Child(child))
+            }
+            5 => Ok(Body::Work(Work::Nothing)),
+            6 => {
+                let event = value.cast::<CUevent>().read_unaligned();
+                driver.events.get(event).map(|_| Body::Wait(event))
+            }
+            7 => {
+                let event = value.cast::<CUevent>().read_unaligned();
+                driver.events.get(event).map(|_| Body::Work(Work::Record(event)))
+            }
+            10 => memory::allocation(driver, context, value.cast()),
+            11 => driver.graphs.memory.get(value.cast::<CUdeviceptr>().read_unaligned()).map(Body::Free),
+            13 => condition::branch(driver, value.cast()),
+            8 | 9 | 12 => {
+                let what = "cuGraphAddNode: nodes for semaphores and batches are not supported";
+                Err(driver.report.unsupported(what))
+            }
+            _ => Err(Status::InvalidValue),
+        }
+    }
+}

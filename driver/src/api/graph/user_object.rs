@@ -1,0 +1,101 @@
+//! User objects (CUDA Driver API, "Graph Management", `cuUserObjectCreate`): something of the program's that graphs keep
+//! alive, with the function that is called when nobody refers to it any more.
+
+use std::ffi::{c_uint, c_void};
+
+use bugaroo_cuda_abi::{CUgraph, CUhostFn};
+
+use crate::api::entry::with_driver;
+use crate::device::graph::user_object::{Dying, UserObject};
+use crate::error::{Outcome, Status};
+use crate::places::{not_null, write};
+
+/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which has to be set.
+const NO_DESTRUCTOR_SYNC: c_uint = 1;
+/// `CU_GRAPH_USER_OBJECT_MOVE`
+const MOVE: c_uint = 1;
+
+fn positive(count: c_uint) -> Outcome<u64> {
+    if count == 0 || count > i32::MAX as u32 { Err(Status::InvalidValue) } else { Ok(count.into()) }
+}
+
+/// Makes a user object.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle; the function may be called with `data`, from any thread.
+pub unsafe extern "C" fn cuUserObjectCreate(
+    place: *mut *mut c_void,
+    data: *mut c_void,
+    destroy: CUhostFn,
+    count: c_uint,
+    flags: c_uint,
+) -> Status {
+    with_driver("cuUserObjectCreate", |driver| {
+        not_null(place)?;
+        if destroy.is_none() || flags != NO_DESTRUCTOR_SYNC {
+            return Err(Status::InvalidValue);
+        }
+        let references = positive(count)?;
+        let object = driver.graphs.objects.insert(UserObject { data, destroy, references });
+        // SAFETY: the caller's promise.
+        unsafe { write(place, object) }
+    })
+}
+
+/// More references of the program's own.
+pub extern "C" fn cuUserObjectRetain(object: *mut c_void, count: c_uint) -> Status {
+    with_driver("cuUserObjectRetain", |driver| {
+        let count = positive(count)?;
+        driver.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?.references += count;
+        Ok(())
+    })
+}
+
+/// Less references of the program's own.
+pub extern "C" fn cuUserObjectRelease(object: *mut c_void, count: c_uint) -> Status {
+    let mut dying = Dying::default();
+    let status = with_driver("cuUserObjectRelease", |driver| {
+        driver.graphs.release(object, positive(count)?, &mut dying)
+    });
+    dying.destroy();
+    status
+}
+
+/// References for a graph: new ones, or some of the program's own.
+pub extern "C" fn cuGraphRetainUserObject(
+    graph: CUgraph,
+    object: *mut c_void,
+    count: c_uint,
+    flags: c_uint,
+) -> Status {
+    with_driver("cuGraphRetainUserObject", |driver| {
+        let count = positive(count)?;
+        let found = driver.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?;
+        let holder = driver.graphs.graphs.get_mut(graph)?;
+        match flags {
+            0 => found.references += count,
+            MOVE if found.references >= count => {}
+            _ => return Err(Status::InvalidValue),
+        }
+        match holder.objects.iter_mut().find(|held| held.0 == object) {
+            Some(held) => held.1 += count,
+            None => holder.objects.push((object, count)),
+        }
+        Ok(())
+    })
+}
+
+/// Less references of a graph.
+pub extern "C" fn cuGraphReleaseUserObject(graph: CUgraph, object: *mut c_void, count: c_uint) -> Status {
+    let mut dying = Dying::default();
+    let status = with_driver("cuGraphReleaseUserObject", |driver| {
+        let count = positive(count)?;
+        let holder = driver.graphs.graphs.get_mut(graph)?;
+        let held = holder.objects.iter_mut().find(|held| held.0 == object).ok_or(Status::InvalidValue)?;
+        held.1 = held.1.checked_sub(count).ok_or(Status::InvalidValue)?;
+        holder.objects.retain(|held| held.1 > 0);
+        driver.graphs.release(object, count, &mut dying)
+    });
+    dying.destroy();
+    status
+}

@@ -1,0 +1,293 @@
+//! Libraries (CUDA Driver API, "Library Management"): modules that belong to no context. A kernel's handle
+//! is its function's, as the API allows one to be used for the other.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::fs;
+
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+
+use crate::api::entry::with_driver;
+use crate::device::function::{attribute, parameter, set_attribute};
+use crate::device::library::Library;
+use crate::device::primary::check_device;
+use crate::device::state::Driver;
+use crate::error::{Outcome, Status};
+use crate::images::image::Image;
+use crate::images::jit::Options;
+use crate::places::{not_null, text, write, write_if_wanted};
+
+fn load(driver: &mut Driver, place: *mut CUlibrary, image: &Image<'_>, options: &Options) -> Outcome {
+    let module = driver.load_module(None, image, options)?;
+    let library = driver.libraries.insert(Library { module });
+    // SAFETY: not null, as the callers saw; theirs vouch for the rest.
+    unsafe { write(place, library) }
+}
+
+/// Loads a library from memory. Its own options are accepted and change nothing.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle; `image` is as for
+/// [`crate::api::module::cuModuleLoadData`]; the options of the just-in-time compiler are `jit_count` items each.
+#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+pub unsafe extern "C" fn cuLibraryLoadData(
+    place: *mut CUlibrary,
+    image: *const c_void,
+    jit_options: *const c_uint,
+    jit_values: *mut *mut c_void,
+    jit_count: c_uint,
+    _options: *const c_uint,
+    _values: *const *mut c_void,
+    _count: c_uint,
+) -> Status {
+    with_driver("cuLibraryLoadData", |driver| {
+        not_null(place)?;
+        // SAFETY: the caller's promise.
+        let (image, options) =
+            unsafe { (Image::at(image)?, Options::read(jit_count, jit_options, jit_values)?) };
+        load(driver, place, &image, &options)
+    })
+}
+
+/// Loads a library from a file.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle; `path` is null or a C string; the options are as
+/// for [`cuLibraryLoadData`].
+#[allow(clippy::too_many_arguments, reason = "the API's own signature")]
+pub unsafe extern "C" fn cuLibraryLoadFromFile(
+    place: *mut CUlibrary,
+    path: *const c_char,
+    jit_options: *const c_uint,
+    jit_values: *mut *mut c_void,
+    jit_count: c_uint,
+    _options: *const c_uint,
+    _values: *const *mut c_void,
+    _count: c_uint,
+) -> Status {
+    with_driver("cuLibraryLoadFromFile", |driver| {
+        not_null(place)?;
+        // SAFETY: the caller's promise.
+        let (path, options) = unsafe { (text(path)?, Options::read(jit_count, jit_options, jit_values)?) };
+        let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;
+        load(driver, place, &Image::of(&bytes), &options)
+    })
+}
+
+/// Unloads a library, once the device's work is done.
+pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
+    // What went wrong is told by a call that waits.
+    let name = "cuLibraryUnload";
+    let waited = crate::api::wait::until(name, |driver| driver.queue.len() == 0);
+    crate::api::wait::waited(name, waited, |driver| driver.queue.all_ends());
+    with_driver(name, |driver| {
+        let library = driver.libraries.remove(library)?;
+        driver.unload(library.module)
+    })
+}
+
+/// The module of a library.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlibrary) -> Status {
+    with_driver("cuLibraryGetModule", |driver| {
+        // SAFETY: the caller's promise.
+        unsafe { write(place, driver.libraries.get(library)?.module) }
+    })
+}
+
+/// A kernel of a library.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle; `name` is null or a C string.
+pub unsafe extern "C" fn cuLibraryGetKernel(
+    place: *mut CUkernel,
+    library: CUlibrary,
+    name: *const c_char,
+) -> Status {
+    with_driver("cuLibraryGetKernel", |driver| {
+        not_null(place)?;
+        let module = driver.libraries.get(library)?.module;
+        // SAFETY: the caller's promise.
+        let kernel = driver.find_function(module, unsafe { text(name) }?)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, kernel) }
+    })
+}
+
+/// How many kernels a library has.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CUlibrary) -> Status {
+    with_driver("cuLibraryGetKernelCount", |driver| {
+        let count = driver.modules.get(driver.libraries.get(library)?.module)?.functions.len();
+        // SAFETY: the caller's promise.
+        unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
+    })
+}
+
+/// The first `count` kernels of a library.
+///
+/// # Safety
+/// `places` is null or points to places for `count` handles.
+pub unsafe extern "C" fn cuLibraryEnumerateKernels(
+    places: *mut CUkernel,
+    count: c_uint,
+    library: CUlibrary,
+) -> Status {
+    with_driver("cuLibraryEnumerateKernels", |driver| {
+        not_null(places)?;
+        let functions = &driver.modules.get(driver.libraries.get(library)?.module)?.functions;
+        for (index, function) in functions.iter().take(count as usize).enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { write(places.add(index), *function) }?;
+        }
+        Ok(())
+    })
+}
+
+/// Address and size in bytes of a library's variable.
+///
+/// # Safety
+/// Each place is null (not wanted) or points to a place for its result; `name` is null or a C string.
+pub unsafe extern "C" fn cuLibraryGetGlobal(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> Status {
+    with_driver("cuLibraryGetGlobal", |driver| {
+        let module = driver.libraries.get(library)?.module;
+        // SAFETY: the caller's promise.
+        let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write_if_wanted(address, found);
+            write_if_wanted(bytes, size as usize);
+        }
+        Ok(())
+    })
+}
+
+/// Address, the host's and the device's, and size in bytes of a library's managed variable.
+///
+/// # Safety
+/// As [`cuLibraryGetGlobal`].
+pub unsafe extern "C" fn cuLibraryGetManaged(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> Status {
+    with_driver("cuLibraryGetManaged", |driver| {
+        let module = driver.libraries.get(library)?.module;
+        // SAFETY: the caller's promise.
+        let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
+        if !crate::device::advice::is_managed(driver, found) {
+            return Err(Status::NotFound);
+        }
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write_if_wanted(address, found);
+            write_if_wanted(bytes, size as usize);
+        }
+        Ok(())
+    })
+}
+
+/// The function of a kernel, in the current context.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel) -> Status {
+    crate::api::entry::with_context("cuKernelGetFunction", |driver, _| {
+        driver.functions.get(kernel)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, kernel) }
+    })
+}
+
+/// The library of a kernel.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuKernelGetLibrary(place: *mut CUlibrary, kernel: CUkernel) -> Status {
+    with_driver("cuKernelGetLibrary", |driver| {
+        let module = driver.functions.get(kernel)?.module;
+        let libraries = driver.libraries.find(|library| library.module == module);
+        // SAFETY: the caller's promise.
+        unsafe { write(place, *libraries.first().ok_or(Status::InvalidHandle)?) }
+    })
+}
+
+/// The name of a kernel, valid until its library is unloaded.
+///
+/// # Safety
+/// `place` is null or points to a place for a pointer.
+pub unsafe extern "C" fn cuKernelGetName(place: *mut *const c_char, kernel: CUkernel) -> Status {
+    // SAFETY: the same contract.
+    unsafe { crate::api::function::cuFuncGetName(place, kernel) }
+}
+
+/// An attribute of a kernel.
+///
+/// # Safety
+/// `place` is null or points to a place for the number.
+pub unsafe extern "C" fn cuKernelGetAttribute(
+    place: *mut c_int,
+    number: c_uint,
+    kernel: CUkernel,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuKernelGetAttribute", |driver| {
+        not_null(place)?;
+        check_device(device)?;
+        let value = attribute(driver, kernel, number)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, value) }
+    })
+}
+
+/// Sets an attribute of a kernel.
+pub extern "C" fn cuKernelSetAttribute(
+    number: c_uint,
+    value: c_int,
+    kernel: CUkernel,
+    device: CUdevice,
+) -> Status {
+    with_driver("cuKernelSetAttribute", |driver| {
+        check_device(device)?;
+        set_attribute(driver, kernel, number, value)
+    })
+}
+
+/// Sets a kernel's preference between L1 cache and shared memory; it changes nothing.
+pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, device: CUdevice) -> Status {
+    with_driver("cuKernelSetCacheConfig", |driver| {
+        check_device(device)?;
+        driver.functions.get(kernel)?;
+        crate::device::context::check_cache_config(config)
+    })
+}
+
+/// Offset and size in bytes of a kernel's parameter.
+///
+/// # Safety
+/// As [`crate::api::function::cuFuncGetParamInfo`].
+pub unsafe extern "C" fn cuKernelGetParamInfo(
+    kernel: CUkernel,
+    index: usize,
+    offset: *mut usize,
+    size: *mut usize,
+) -> Status {
+    with_driver("cuKernelGetParamInfo", |driver| {
+        not_null(offset)?;
+        let (at, bytes) = parameter(driver, kernel, index)?;
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write_if_wanted(size, bytes);
+            write(offset, at)
+        }
+    })
+}

@@ -1,0 +1,96 @@
+//! The device's primary context (CUDA Driver API, "Primary Context Management"): one for the whole
+//! process, alive while anybody retains it. Its handle stays the same all the while.
+
+use std::ffi::{c_int, c_uint};
+
+use bugaroo_cuda_abi::{CUcontext, CUdevice};
+
+use crate::api::entry::with_driver;
+use crate::device::context::check_flags;
+use crate::device::primary::{check_device, start_afresh};
+use crate::error::Status;
+use crate::places::{not_null, write};
+
+/// Lets the primary context's work come to its end.
+fn finish_primary(name: &str) {
+    let mut primary = None;
+    let _ = with_driver(name, |driver| {
+        primary = Some(driver.primary.handle);
+        Ok(())
+    });
+    if let Some(primary) = primary {
+        // What went wrong goes with the context.
+        let _ = crate::api::wait::finish_context(name, primary);
+    }
+}
+
+/// Retains the primary context.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device: CUdevice) -> Status {
+    with_driver("cuDevicePrimaryCtxRetain", |driver| {
+        check_device(device)?;
+        not_null(place)?;
+        driver.primary.retained += 1;
+        if driver.primary.retained == 1 {
+            start_afresh(driver)?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(place, driver.primary.handle) }
+    })
+}
+
+/// Releases the primary context; the last release destroys it.
+pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
+    finish_primary("cuDevicePrimaryCtxRelease_v2");
+    with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
+        check_device(device)?;
+        if !driver.primary.active() {
+            return Err(Status::InvalidContext);
+        }
+        driver.primary.retained -= 1;
+        if driver.primary.active() { Ok(()) } else { start_afresh(driver) }
+    })
+}
+
+/// Destroys what the primary context owns, and its fault; it stays as often retained as it was.
+pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
+    finish_primary("cuDevicePrimaryCtxReset_v2");
+    with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
+        check_device(device)?;
+        start_afresh(driver)
+    })
+}
+
+/// The primary context's flags, and whether it is alive.
+///
+/// # Safety
+/// Each is null, which is refused, or points to a place for a number.
+pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
+    device: CUdevice,
+    flags: *mut c_uint,
+    active: *mut c_int,
+) -> Status {
+    with_driver("cuDevicePrimaryCtxGetState", |driver| {
+        check_device(device)?;
+        not_null(flags)?;
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            write(active, c_int::from(driver.primary.active()))?;
+            write(flags, driver.primary.flags)
+        }
+    })
+}
+
+/// Sets the primary context's flags.
+pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint) -> Status {
+    with_driver("cuDevicePrimaryCtxSetFlags_v2", |driver| {
+        check_device(device)?;
+        check_flags(flags)?;
+        driver.primary.flags = flags;
+        let handle = driver.primary.handle;
+        driver.contexts.get_mut(handle)?.flags = flags;
+        Ok(())
+    })
+}

@@ -1,0 +1,282 @@
+//! Streams (CUDA Driver API, "Stream Management"): what the program makes, asks and waits for. How their work is
+//! kept in order: [`crate::api::submit`], [`crate::device::queue`]; when it is done: [`crate::device::pump`].
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use bugaroo_cuda_abi::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstreamCallback};
+
+use crate::api::entry::{with_context, with_driver};
+use crate::api::submit::{on_stream, submit, twin};
+use crate::api::wait;
+use crate::device::stream::{GREATEST_PRIORITY, LEAST_PRIORITY, NON_BLOCKING, Stream};
+use crate::device::work::Work;
+use crate::error::Status;
+use crate::lane::Lane;
+use crate::places::{not_null, write, write_if_wanted};
+
+pub use crate::api::submit::{waiting_for_stream, with_stream};
+
+/// Most attempts to find out whether work is done before the answer is that it is.
+const PATIENCE: u32 = 12;
+
+fn create(name: &str, place: *mut CUstream, flags: c_uint, priority: c_int) -> Status {
+    with_context(name, |driver, context| {
+        not_null(place)?;
+        if flags & !NON_BLOCKING != 0 {
+            return Err(Status::InvalidValue);
+        }
+        let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+        let stream = driver.streams.insert(Stream { context, lane: Lane::Made(0), flags, priority });
+        // SAFETY: not null; the exported functions' callers vouch for the rest.
+        unsafe { write(place, stream) }
+    })
+}
+
+/// Makes a stream.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuStreamCreate(place: *mut CUstream, flags: c_uint) -> Status {
+    create("cuStreamCreate", place, flags, LEAST_PRIORITY)
+}
+
+/// Makes a stream of some priority, brought into range.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuStreamCreateWithPriority(
+    place: *mut CUstream,
+    flags: c_uint,
+    priority: c_int,
+) -> Status {
+    create("cuStreamCreateWithPriority", place, flags, priority)
+}
+
+/// Destroys a stream; the work that it has goes on. The default streams cannot be destroyed.
+pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
+    with_driver("cuStreamDestroy_v2", |driver| {
+        driver.forget_captured(Lane::Made(stream as usize));
+        driver.streams.remove(stream).map(|_| ())
+    })
+}
+
+twin! { cuStreamSynchronize_ptsz =
+    /// Waits for a stream's work, and reports what went wrong with it.
+    pub extern "C" fn cuStreamSynchronize(stream: CUstream) -> Status {
+        waiting_for_stream("cuStreamSynchronize", stream, |_, _| Ok(()))
+    }
+}
+
+twin! { cuStreamQuery_ptsz =
+    /// Whether a stream's work is done. Asking lets it go on; who asks again and again gets a yes in the end.
+    pub extern "C" fn cuStreamQuery(stream: CUstream) -> Status {
+        let name = "cuStreamQuery";
+        let mut before = Vec::new();
+        let status = on_stream(name, stream, |driver, stream| {
+            crate::device::capture::refuse(driver, &stream)?;
+            before = driver.queue.before(&stream);
+            Ok(())
+        });
+        if status != Status::Success {
+            return status;
+        }
+        match ask(name, &before) {
+            Status::Success => on_stream(name, stream, |driver, stream| driver.surface(stream.context)),
+            status => status,
+        }
+    }
+}
+
+/// Whether work is done: `NotReady` a few times, while it goes on.
+pub fn ask(name: &str, tickets: &[crate::lane::Ticket]) -> Status {
+    let (mut turns, mut done) = (0, false);
+    let status = with_driver(name, |driver| {
+        done = !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket));
+        if done {
+            driver.queue.tell(|order| order.waited(tickets));
+            return Ok(());
+        }
+        driver.asked += 1;
+        // Between nothing at all and twice as much each time.
+        turns = driver.draw() & ((2 << driver.asked) - 1);
+        if driver.asked > PATIENCE {
+            turns = u64::MAX;
+        }
+        Ok(())
+    });
+    if done || status != Status::Success {
+        return status;
+    }
+    let pending = |driver: &mut crate::device::state::Driver| {
+        tickets.iter().any(|ticket| driver.queue.is_pending(*ticket))
+    };
+    match wait::at_most(name, turns, |driver| !pending(driver)) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_driver(name, |driver| {
+        if pending(driver) {
+            return Err(Status::NotReady);
+        }
+        driver.asked = 0;
+        driver.queue.tell(|order| order.waited(tickets));
+        Ok(())
+    })
+}
+
+twin! { cuStreamWaitEvent_ptsz =
+    /// Lets a stream's later work wait for an event, as it was recorded last.
+    pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) -> Status {
+        on_stream("cuStreamWaitEvent", stream, |driver, stream| {
+            // CU_EVENT_WAIT_EXTERNAL is for captures only.
+            if flags > 1 {
+                return Err(Status::InvalidValue);
+            }
+            if driver.capture_wait(&stream, event, flags == 1)? {
+                return Ok(());
+            }
+            let Some(ticket) = driver.events.get(event)?.ticket() else { return Ok(()) };
+            if driver.queue.is_pending(ticket) {
+                let mut before = driver.queue.before(&stream);
+                before.push(ticket);
+                let ticket = driver.queue.insert(stream.context, Work::Nothing, &before);
+                driver.queue.append(&stream, ticket);
+                driver.queued();
+            } else {
+                driver.queue.behind_done(&stream, ticket);
+            }
+            Ok(())
+        })
+    }
+}
+
+twin! { cuStreamGetCtx_ptsz =
+    /// A stream's context.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for a handle.
+    pub unsafe extern "C" fn cuStreamGetCtx(stream: CUstream, place: *mut CUcontext) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetCtx", stream, |_, stream| unsafe { write(place, stream.context) })
+    }
+}
+
+twin! { cuStreamGetCtx_v2_ptsz =
+    /// A stream's context; there are no green contexts.
+    ///
+    /// # Safety
+    /// Each is null (the first is refused then) or points to a place for a handle.
+    pub unsafe extern "C" fn cuStreamGetCtx_v2(
+        stream: CUstream,
+        place: *mut CUcontext,
+        green: *mut CUcontext,
+    ) -> Status {
+        on_stream("cuStreamGetCtx_v2", stream, |_, stream| {
+            // SAFETY: the caller's promise, for both.
+            unsafe {
+                write_if_wanted(green, std::ptr::null_mut());
+                write(place, stream.context)
+            }
+        })
+    }
+}
+
+twin! { cuStreamGetDevice_ptsz =
+    /// A stream's device.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for it.
+    pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
+    }
+}
+
+twin! { cuStreamGetFlags_ptsz =
+    /// A stream's flags.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for them.
+    pub unsafe extern "C" fn cuStreamGetFlags(stream: CUstream, place: *mut c_uint) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetFlags", stream, |_, stream| unsafe { write(place, stream.flags) })
+    }
+}
+
+twin! { cuStreamGetPriority_ptsz =
+    /// A stream's priority.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for it.
+    pub unsafe extern "C" fn cuStreamGetPriority(stream: CUstream, place: *mut c_int) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetPriority", stream, |_, stream| unsafe { write(place, stream.priority) })
+    }
+}
+
+twin! { cuStreamGetId_ptsz =
+    /// A number that no other stream of the process has.
+    ///
+    /// # Safety
+    /// `place` is null or points to a place for it.
+    pub unsafe extern "C" fn cuStreamGetId(stream: CUstream, place: *mut c_ulonglong) -> Status {
+        // SAFETY: the caller's promise.
+        on_stream("cuStreamGetId", stream, |_, _| unsafe { write(place, stream as c_ulonglong) })
+    }
+}
+
+twin! { cuLaunchHostFunc_ptsz =
+    /// Calls a function of the program in stream order: in the submitting thread, or in one that waits.
+    /// Dropped after a fault, as it would never be reached.
+    ///
+    /// # Safety
+    /// `function` may be called with `user_data`.
+    pub unsafe extern "C" fn cuLaunchHostFunc(
+        stream: CUstream,
+        function: CUhostFn,
+        user_data: *mut c_void,
+    ) -> Status {
+        submit("cuLaunchHostFunc", stream, |_, _| {
+            function.ok_or(Status::InvalidValue)?;
+            Ok(Some(Work::Call(function, user_data)))
+        })
+    }
+}
+
+twin! { cuStreamAddCallback_ptsz =
+    /// Calls a function of the program in stream order, as [`cuLaunchHostFunc`], but also after a fault, of which
+    /// it is told.
+    ///
+    /// # Safety
+    /// `callback` may be called with `user_data`.
+    pub unsafe extern "C" fn cuStreamAddCallback(
+        stream: CUstream,
+        callback: CUstreamCallback,
+        user_data: *mut c_void,
+        flags: c_uint,
+    ) -> Status {
+        submit("cuStreamAddCallback", stream, |driver, place| {
+            callback.ok_or(Status::InvalidValue)?;
+            if flags != 0 {
+                return Err(Status::InvalidValue);
+            }
+            crate::device::capture::refuse(driver, place)?;
+            Ok(Some(Work::CallBack(callback, stream, user_data)))
+        })
+    }
+}
+
+twin! { cuStreamAttachMemAsync_ptsz =
+    /// Ties managed memory to a stream. The host and other streams may go on using it here.
+    pub extern "C" fn cuStreamAttachMemAsync(
+        stream: CUstream,
+        address: u64,
+        _length: usize,
+        flags: c_uint,
+    ) -> Status {
+        with_stream("cuStreamAttachMemAsync", stream, |driver, _| {
+            let known = matches!(flags, 1 | 2 | 4) && crate::device::advice::is_managed(driver, address);
+            if known { Ok(()) } else { Err(Status::InvalidValue) }
+        })
+    }
+}

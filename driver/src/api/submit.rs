@@ -1,0 +1,98 @@
+//! How work gets into streams: every function of the API that names a stream comes through here.
+//!
+//! [`submit`] hands work over, to be done in stream order. A function that does its work by itself, at the
+//! call, uses [`with_stream`]: what it has to come after is done by then. One that only looks a stream up
+//! uses [`on_stream`].
+
+use bugaroo_cuda_abi::CUstream;
+
+use crate::api::entry::with_context;
+use crate::api::wait;
+use crate::device::capture;
+use crate::device::state::Driver;
+use crate::device::stream::Stream;
+use crate::device::submit::Submitted;
+use crate::device::work::Work;
+use crate::error::{Outcome, Status};
+
+/// Defines a function of the API, and its second name for programs whose default stream is each thread's own.
+macro_rules! twin {
+    ($second:ident = $($function:tt)*) => {
+        bugaroo_cuda_abi::twin! { $crate::device::submit::per_thread; $second = $($function)* }
+    };
+}
+pub(crate) use twin;
+
+impl Submitted {
+    /// What the submitting call does before it returns, without the lock.
+    pub fn settle(self, name: &str) -> Status {
+        wait::after_submission(name, self.ticket, self.at_once, self.watched)
+    }
+}
+
+/// Runs a body that needs a stream, but neither hands work over nor waits for any.
+pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Driver, Stream) -> Outcome) -> Status {
+    with_context(name, |driver, context| {
+        let stream = driver.stream(stream, context)?;
+        match driver.context(stream.context)?.fault {
+            Some(fault) if fault.reported => Err(fault.status),
+            _ => body(driver, stream),
+        }
+    })
+}
+
+/// Lets go on what a stream's next work has to come after.
+fn catch_up(name: &str, stream: CUstream) -> Status {
+    let mut before = Vec::new();
+    let status = on_stream(name, stream, |driver, stream| {
+        capture::refuse(driver, &stream)?;
+        before = driver.queue.before(&stream);
+        Ok(())
+    });
+    if status == Status::Success { wait::finish(name, &before) } else { status }
+}
+
+/// Runs a body that does a stream's work at once, when what comes before is done.
+pub fn with_stream(
+    name: &str,
+    stream: CUstream,
+    body: impl FnOnce(&mut Driver, Stream) -> Outcome,
+) -> Status {
+    match catch_up(name, stream) {
+        Status::Success => on_stream(name, stream, body),
+        status => status,
+    }
+}
+
+/// Runs a body when a stream's work is done: a pending fault of its context is reported instead.
+pub fn waiting_for_stream(
+    name: &str,
+    stream: CUstream,
+    body: impl FnOnce(&mut Driver, Stream) -> Outcome,
+) -> Status {
+    with_stream(name, stream, |driver, stream| {
+        driver.surface(stream.context)?;
+        let waited = driver.queue.before(&stream);
+        driver.queue.tell(|order| order.waited(&waited));
+        body(driver, stream)
+    })
+}
+
+/// Hands over to a stream the work that `body` makes, if it makes any, after its checks.
+pub fn submit(
+    name: &str,
+    stream: CUstream,
+    body: impl FnOnce(&mut Driver, &Stream) -> Outcome<Option<Work>>,
+) -> Status {
+    let mut submitted = None;
+    let status = on_stream(name, stream, |driver, stream| {
+        if let Some(work) = body(driver, &stream)? {
+            submitted = driver.submit(&stream, work)?;
+        }
+        Ok(())
+    });
+    match submitted {
+        Some(submitted) if status == Status::Success => submitted.settle(name),
+        _ => status,
+    }
+}

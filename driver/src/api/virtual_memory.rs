@@ -1,0 +1,239 @@
+//! Virtual memory management (CUDA Driver API, `cuMemAddressReserve`, `cuMemCreate`, `cuMemMap` and the like): addresses
+//! reserved apart from the memory behind them. Memory lives on the device alone, and no other process can
+//! share it.
+
+use std::ffi::{c_uint, c_ulonglong, c_void};
+
+use bugaroo_cuda_abi::{
+    CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
+    FILE_DESCRIPTOR, LOCATION_DEVICE,
+};
+use bugaroo_simulator::{Access, GRANULARITY};
+
+use crate::api::entry::{synchronising, with_context, with_driver};
+use crate::device::primary::check_device;
+use crate::device::state::Driver;
+use crate::error::{Outcome, Status};
+use crate::places::{not_null, write};
+
+/// Refuses what is not made of whole chunks of the least size.
+fn whole(bytes: usize) -> Outcome<u64> {
+    let bytes = bytes as u64;
+    if bytes > 0 && bytes.is_multiple_of(GRANULARITY) { Ok(bytes) } else { Err(Status::InvalidValue) }
+}
+
+/// Refuses memory that this device cannot give.
+fn check_properties(driver: &Driver, properties: *const CUmemAllocationProp) -> Outcome<CUmemAllocationProp> {
+    not_null(properties)?;
+    // SAFETY: not null; the exported functions' callers vouch for the rest.
+    let properties = unsafe { properties.read_unaligned() };
+    if properties.allocation_type != 1 {
+        return Err(Status::InvalidValue);
+    }
+    if properties.handle_types & !FILE_DESCRIPTOR != 0 {
+        let what = "cuMemCreate: memory that is shared with other processes is not supported";
+        return Err(driver.report.unsupported(what));
+    }
+    match properties.location.kind {
+        LOCATION_DEVICE => check_device(properties.location.id)?,
+        2..=4 => return Err(driver.report.unsupported("cuMemCreate: memory of the host is not supported")),
+        _ => return Err(Status::InvalidValue),
+    }
+    Ok(properties)
+}
+
+/// The least size of memory and of its mappings.
+///
+/// # Safety
+/// `place` is null or points to a place for it, `properties` is null or points to properties.
+pub unsafe extern "C" fn cuMemGetAllocationGranularity(
+    place: *mut usize,
+    properties: *const CUmemAllocationProp,
+    option: c_uint,
+) -> Status {
+    with_driver("cuMemGetAllocationGranularity", |_| {
+        not_null(properties)?;
+        if option > 1 {
+            return Err(Status::InvalidValue);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(place, GRANULARITY as usize) }
+    })
+}
+
+/// Reserves addresses, at those wished for where they are free.
+///
+/// # Safety
+/// `place` is null or points to a place for an address.
+pub unsafe extern "C" fn cuMemAddressReserve(
+    place: *mut CUdeviceptr,
+    bytes: usize,
+    alignment: usize,
+    wish: CUdeviceptr,
+    flags: c_ulonglong,
+) -> Status {
+    with_context("cuMemAddressReserve", |driver, _| {
+        not_null(place)?;
+        if flags != 0 || !(alignment == 0 || alignment.is_power_of_two()) {
+            return Err(Status::InvalidValue);
+        }
+        let found = driver.memory.reserve_addresses(whole(bytes)?, alignment as u64, wish);
+        // SAFETY: the caller's promise.
+        unsafe { write(place, found.map_err(|_| Status::OutOfMemory)?) }
+    })
+}
+
+/// Gives addresses back, all that were reserved at once, and nothing mapped there.
+pub extern "C" fn cuMemAddressFree(address: CUdeviceptr, bytes: usize) -> Status {
+    with_context("cuMemAddressFree", |driver, _| {
+        driver.memory.release_addresses(address, bytes as u64).map_err(|_| Status::InvalidValue)
+    })
+}
+
+/// Makes a chunk of memory without addresses.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle, `properties` is null or points to properties.
+pub unsafe extern "C" fn cuMemCreate(
+    place: *mut CUmemGenericAllocationHandle,
+    bytes: usize,
+    properties: *const CUmemAllocationProp,
+    flags: c_ulonglong,
+) -> Status {
+    with_context("cuMemCreate", |driver, _| {
+        not_null(place)?;
+        if flags != 0 {
+            return Err(Status::InvalidValue);
+        }
+        let properties = check_properties(driver, properties)?;
+        let chunk = driver.memory.make_chunk(whole(bytes)?).map_err(|_| Status::OutOfMemory)?;
+        driver.chunks.0.insert(chunk, properties);
+        // SAFETY: the caller's promise.
+        unsafe { write(place, chunk) }
+    })
+}
+
+/// Gives a handle back; the memory goes with its last handle and mapping.
+pub extern "C" fn cuMemRelease(handle: CUmemGenericAllocationHandle) -> Status {
+    with_context("cuMemRelease", |driver, _| {
+        driver.memory.release_chunk(handle).map_err(|_| Status::InvalidValue)
+    })
+}
+
+/// Maps memory to reserved addresses, where nothing may be done with it yet.
+pub extern "C" fn cuMemMap(
+    address: CUdeviceptr,
+    bytes: usize,
+    offset: usize,
+    handle: CUmemGenericAllocationHandle,
+    flags: c_ulonglong,
+) -> Status {
+    with_context("cuMemMap", |driver, _| {
+        let aligned = address.is_multiple_of(GRANULARITY) && (offset as u64).is_multiple_of(GRANULARITY);
+        if flags != 0 || !aligned {
+            return Err(Status::InvalidValue);
+        }
+        let mapped = driver.memory.map(address, whole(bytes)?, handle, offset as u64);
+        mapped.map_err(|_| Status::InvalidValue)?;
+        driver.queue.tell(|order| order.allocated(address, bytes as u64, false));
+        Ok(())
+    })
+}
+
+/// Unmaps what was mapped, once the device's work is done.
+pub extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -> Status {
+    synchronising("cuMemUnmap", |driver, _| {
+        driver.memory.unmap(address, whole(bytes)?).map_err(|_| Status::InvalidValue)?;
+        driver.queue.tell(|order| order.freed(address, bytes as u64));
+        Ok(())
+    })
+}
+
+/// Says what the device may do with mapped memory.
+///
+/// # Safety
+/// `descriptions` is null or points to `count` descriptions.
+pub unsafe extern "C" fn cuMemSetAccess(
+    address: CUdeviceptr,
+    bytes: usize,
+    descriptions: *const CUmemAccessDesc,
+    count: usize,
+) -> Status {
+    with_context("cuMemSetAccess", |driver, _| {
+        let bytes = whole(bytes)?;
+        for index in 0..count {
+            not_null(descriptions)?;
+            // SAFETY: the caller's promise.
+            let description = unsafe { descriptions.add(index).read_unaligned() };
+            let access = match description.flags {
+                0 => Access::None,
+                1 => Access::Read,
+                3 => Access::ReadWrite,
+                _ => return Err(Status::InvalidValue),
+            };
+            if description.location.kind != LOCATION_DEVICE {
+                let what = "cuMemSetAccess: access of the host to device memory is not supported";
+                return Err(driver.report.unsupported(what));
+            }
+            check_device(description.location.id)?;
+            driver.memory.set_access(address, bytes, access).map_err(|_| Status::InvalidValue)?;
+        }
+        Ok(())
+    })
+}
+
+/// What a location may do with mapped memory.
+///
+/// # Safety
+/// `place` is null or points to a place for the flags, `location` is null or points to a location.
+pub unsafe extern "C" fn cuMemGetAccess(
+    place: *mut c_ulonglong,
+    location: *const CUmemLocation,
+    address: CUdeviceptr,
+) -> Status {
+    with_context("cuMemGetAccess", |driver, _| {
+        not_null(location)?;
+        // SAFETY: not null, and the caller vouches for the rest.
+        let location = unsafe { location.read_unaligned() };
+        let (access, _) = driver.memory.mapping(address).ok_or(Status::InvalidValue)?;
+        let flags = match (location.kind, access) {
+            (LOCATION_DEVICE, Access::Read) => 1,
+            (LOCATION_DEVICE, Access::ReadWrite) => 3,
+            _ => 0,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, flags) }
+    })
+}
+
+/// Another handle of the memory that is mapped at an address.
+///
+/// # Safety
+/// `place` is null or points to a place for a handle.
+pub unsafe extern "C" fn cuMemRetainAllocationHandle(
+    place: *mut CUmemGenericAllocationHandle,
+    address: *mut c_void,
+) -> Status {
+    with_context("cuMemRetainAllocationHandle", |driver, _| {
+        not_null(place)?;
+        let (_, chunk) = driver.memory.mapping(address as u64).ok_or(Status::InvalidValue)?;
+        driver.memory.retain_chunk(chunk).map_err(|_| Status::InvalidValue)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, chunk) }
+    })
+}
+
+/// What memory was made from.
+///
+/// # Safety
+/// `place` is null or points to a place for properties.
+pub unsafe extern "C" fn cuMemGetAllocationPropertiesFromHandle(
+    place: *mut CUmemAllocationProp,
+    handle: CUmemGenericAllocationHandle,
+) -> Status {
+    with_context("cuMemGetAllocationPropertiesFromHandle", |driver, _| {
+        let properties = *driver.chunks.0.get(&handle).ok_or(Status::InvalidValue)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, properties) }
+    })
+}

@@ -1,0 +1,237 @@
+//! What makes queued work happen: steps, each of one piece of work that could go on, picked by the trial's
+//! seed.
+//!
+//! No thread stands behind it: work goes on when a call of the API asks for the end of some of it, and then
+//! any of it may. A step runs a kernel for a few turns, so that kernels that may overlap interleave, from
+//! single turns up to whole launches; everything else is done in one. A program of one thread that makes the
+//! same calls gets the same picks from the same seed. While only one piece could go on nothing is drawn.
+//!
+//! What it misses: device work does not go on while the host computes; nor while it polls memory, unless the kernel can reach
+//! that (see [`crate::device::work::Work::is_watched`] and [`crate::api::polled`]).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bugaroo_cuda_abi::CUcontext;
+use bugaroo_simulator::Others;
+
+use crate::api::entry::{anytime, if_free, with_driver};
+use crate::api::{console, current, polled};
+use crate::device::pump::{PENDING, Step};
+use crate::device::state::Driver;
+use crate::device::transfer::Place;
+use crate::device::work::Work;
+use crate::error::Status;
+use crate::lane::Ticket;
+use crate::trial::own_thread;
+
+/// Most work that is left in the queue when a call that adds to it returns.
+const DEPTH: usize = 1024;
+/// Turns after which a call that may be about to be watched by the host returns although its kernel runs:
+/// the kernel may be waiting for the host.
+const WATCHED_TURNS: u64 = 1 << 20;
+
+/// Calls that have let work go on.
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// Lets work go on until `reached`. The calling thread holds no lock.
+pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
+    let status = go(name, None, false, reached);
+    // Waiting is when the program sees what device code has printed.
+    let _ = with_driver(name, |driver| {
+        console::show(driver.memory.console());
+        Ok(())
+    });
+    status
+}
+
+/// Lets work go on until `reached`, for so many turns of kernels, or until nothing can go on, or a kernel goes round for ever
+/// as things are.
+pub fn at_most(name: &str, turns: u64, reached: impl FnMut(&mut Driver) -> bool) -> Status {
+    go(name, Some(turns), true, reached)
+}
+
+/// `leaves`: a kernel that goes round for ever as things are is left to do so, since what it needs may be what the program
+/// does next.
+fn go(name: &str, turns: Option<u64>, leaves: bool, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
+    if PENDING.load(Ordering::Acquire) == 0 {
+        return Status::Success;
+    }
+    let mut left = turns.unwrap_or(u64::MAX);
+    // While the program waits, and has no other thread, nobody but what is queued writes memory.
+    let wait = WAITS.fetch_add(1, Ordering::Relaxed) + 1;
+    let limited = turns.is_some_and(|turns| turns != u64::MAX);
+    let mut others = if limited { Others::MayWrite } else { Others::Suspected(wait) };
+    loop {
+        let mut last = Step::Nothing;
+        let mut suspects = false;
+        let status = with_driver(name, |driver| {
+            // The lock is given up now and then, for other threads.
+            for _ in 0..16 {
+                if reached(driver) || left == 0 {
+                    last = Step::Nothing;
+                    break;
+                }
+                (driver.others, driver.limited) = (others, limited);
+                last = driver.step();
+                driver.others = Others::MayWrite;
+                suspects = std::mem::take(&mut driver.suspects);
+                if suspects {
+                    break;
+                }
+                match last {
+                    Step::Done(taken) if left != u64::MAX => left = left.saturating_sub(taken),
+                    Step::Done(_) => {}
+                    _ => break,
+                }
+            }
+            if matches!(last, Step::Call(..)) {
+                console::show(driver.memory.console());
+            }
+            Ok(())
+        });
+        if suspects && leaves {
+            return status;
+        }
+        if suspects {
+            others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+        }
+        match last {
+            _ if status != Status::Success => return status,
+            Step::Done(_) => {}
+            Step::Nothing => return Status::Success,
+            Step::Call(ticket, call) => {
+                call.make();
+                let _ = with_driver(name, |driver| {
+                    driver.queue.finish(ticket);
+                    driver.queued();
+                    Ok(())
+                });
+            }
+            Step::Busy => std::thread::yield_now(),
+            // It is no wait: the program may go on to write the value.
+            Step::Stuck if turns.is_some() => return Status::Success,
+            Step::Stuck if alone() => return stuck(name),
+            Step::Stuck => std::thread::yield_now(),
+        }
+    }
+}
+
+/// Work that is queued when the program ends is done, as far as it could be seen: a trial that never ran a kernel
+/// would say nothing of it. The host's own functions and memory are left alone.
+pub extern "C" fn at_exit() {
+    let name = "exit";
+    let _ = anytime(name, || {
+        let (mut last, mut wait) = (Step::Done(0), None);
+        while matches!(last, Step::Done(_)) {
+            last = Step::Nothing;
+            // A thread that holds the lock for good does not keep the program from ending.
+            let _ = if_free(|driver| {
+                for item in driver.queue.items() {
+                    let unseen = match &item.work {
+                        Work::Call(..) | Work::CallBack(..) => true,
+                        Work::Copy(copy) => matches!(copy.to.start, Place::Host(_)),
+                        _ => false,
+                    };
+                    if unseen {
+                        item.work = Work::Nothing;
+                    }
+                }
+                let wait = *wait.get_or_insert_with(|| WAITS.fetch_add(1, Ordering::Relaxed) + 1);
+                driver.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+                last = driver.step();
+                driver.suspects = false;
+                Ok(())
+            });
+        }
+        if_free(|driver| {
+            driver.tell_races(true);
+            driver.tell_ends();
+            Ok(())
+        })
+    });
+}
+
+/// Whether the program has no thread but this one, hence nobody who could write a value waited for.
+fn alone() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1 + own_thread::threads())
+}
+
+/// A stream waits for a value that nobody will write: as for a kernel that never ends.
+fn stuck(name: &str) -> Status {
+    eprintln!("bugaroo: deadlock: a stream waits for a value of memory, and there is no other work");
+    let _ = with_driver(name, |driver| {
+        let ready = driver.queue.ready().to_vec();
+        for ticket in ready {
+            if let Some(item) = driver.queue.item(ticket) {
+                let context = item.context;
+                driver.break_context(context, Status::LaunchTimeout);
+            }
+        }
+        Ok(())
+    });
+    until(name, |driver| driver.queue.ready().is_empty())
+}
+
+/// Lets work go on until these pieces are done.
+pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
+    until(name, |driver| !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket)))
+}
+
+/// Lets work go on until a context's is done.
+pub fn finish_context(name: &str, context: CUcontext) -> Status {
+    let mut last = None;
+    let status = until(name, |driver| {
+        let last = *last.get_or_insert(driver.queue.last());
+        !driver.queue.busy(context, last)
+    });
+    waited(name, status, |driver| driver.queue.ends(context));
+    status
+}
+
+/// Tells race detectors what a call has waited for, unless it was refused.
+pub fn waited(name: &str, status: Status, what: impl FnOnce(&Driver) -> Vec<Ticket>) {
+    if status == Status::Success {
+        // Where nobody is to be told, that is no failure of the call's.
+        let _ = with_driver(name, |driver| {
+            if driver.queue.order.is_some() {
+                let what = what(driver);
+                driver.queue.tell(|order| order.waited(&what));
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Lets work go on until the current context's is done.
+pub fn finish_current(name: &str) -> Status {
+    current::top().map_or(Status::Success, |context| finish_context(name, context))
+}
+
+/// After work was added: runs it at once if it has to be, and keeps the queue short.
+pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
+    if !at_once {
+        if PENDING.load(Ordering::Acquire) > DEPTH {
+            return at_most(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
+        }
+        return Status::Success;
+    }
+    let turns = if watched { WATCHED_TURNS } else { u64::MAX };
+    let mut leaves = false;
+    let _ = with_driver(name, |driver| {
+        // What copies has to be done when the call returns: the host's memory may be gone then.
+        let work = driver.queue.item(ticket).map(|item| &item.work);
+        leaves = matches!(work, Some(Work::Kernel(..) | Work::Nothing));
+        Ok(())
+    });
+    let status = go(name, Some(turns), leaves, |driver| !driver.queue.is_pending(ticket));
+    let (mut refused, mut runs) = (None, false);
+    let _ = with_driver(name, |driver| {
+        refused = driver.awaited.remove(&ticket).flatten();
+        runs = watched && driver.queue.is_pending(ticket);
+        Ok(())
+    });
+    if runs {
+        polled::watch(ticket);
+    }
+    refused.unwrap_or(status)
+}

@@ -1,0 +1,217 @@
+//! Captures in progress: a capturing stream's work becomes nodes of a graph instead of being done.
+//!
+//! A capture begins in one stream; others join it by waiting for an event that was recorded in it. What a capturing stream does not
+//! allow invalidates the capture.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_uint;
+
+use crate::device::graph::Body;
+use crate::device::state::Driver;
+use crate::device::stream::Stream;
+use crate::device::work::Work;
+use crate::error::{Outcome, Status};
+use crate::lane::Lane;
+use bugaroo_cuda_abi::{CUevent, CUgraph, CUgraphNode};
+
+/// A capture that is not ended.
+#[derive(Debug)]
+pub struct Capture {
+    pub(crate) graph: CUgraph,
+    /// The graph was there before.
+    pub(crate) given: bool,
+    pub(crate) mode: c_uint,
+    /// The stream that it began in, and the thread.
+    pub(crate) origin: Lane,
+    pub(crate) thread: std::thread::ThreadId,
+    pub(crate) context: bugaroo_cuda_abi::CUcontext,
+    /// Something forbidden was done: only ending it is left.
+    pub(crate) invalid: bool,
+    /// What the next work of each stream comes after.
+    pub(crate) streams: BTreeMap<Lane, Vec<CUgraphNode>>,
+}
+
+/// An event that was last recorded in a capture: which, and what it stands for.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    capture: u64,
+    after: Vec<CUgraphNode>,
+}
+
+impl Driver {
+    /// The capture that a stream takes part in.
+    pub(crate) fn capture_of(&self, stream: &Stream) -> Option<u64> {
+        let takes_part = |(_, capture): &(&u64, &Capture)| capture.streams.contains_key(&stream.lane);
+        self.graphs.captures.iter().find(takes_part).map(|(number, _)| *number)
+    }
+
+    /// Whether a stream's work is captured.
+    pub fn is_capturing(&self, stream: &Stream) -> bool {
+        !self.graphs.captures.is_empty() && self.capture_of(stream).is_some()
+    }
+
+    pub(crate) fn invalidate(&mut self, number: u64) {
+        if let Some(capture) = self.graphs.captures.get_mut(&number) {
+            capture.invalid = true;
+        }
+    }
+
+    /// Captures work of a capturing stream; answers whether it is one.
+    ///
+    /// # Errors
+    /// As the capture has it.
+    pub fn capture(&mut self, stream: &Stream, work: &Work) -> Outcome<bool> {
+        if self.graphs.captures.is_empty() {
+            return Ok(false);
+        }
+        if !self.is_capturing(stream) || matches!(work, Work::CallBack(..)) {
+            return refuse(self, stream).map(|()| false);
+        }
+        self.capture_body(stream, Body::Work(work.clone())).map(|()| true)
+    }
+
+    /// Adds a node at the end of a capturing stream.
+    ///
+    /// # Errors
+    /// `StreamCaptureInvalidated`
+    pub fn capture_body(&mut self, stream: &Stream, body: Body) -> Outcome {
+        let number = self.capture_of(stream).ok_or(Status::IllegalState)?;
+        let Some(capture) = self.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+        if capture.invalid {
+            return Err(Status::StreamCaptureInvalidated);
+        }
+        let (graph, after) = (capture.graph, capture.streams.get(&stream.lane).cloned().unwrap_or_default());
+        let node = self.graphs.add(graph, &after, body)?;
+        if let Some(capture) = self.graphs.captures.get_mut(&number) {
+            capture.streams.insert(stream.lane, vec![node]);
+        }
+        Ok(())
+    }
+
+    /// Records an event in a capture; answers whether the stream is captured.
+    ///
+    /// # Errors
+    /// As the capture has it.
+    pub fn capture_record(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
+        let Some(number) = self.capture_of(stream) else {
+            refuse(self, stream)?;
+            self.events.get_mut(event)?.captured = None;
+            return Ok(false);
+        };
+        if external {
+            return self.capture_body(stream, Body::Work(Work::Record(event))).map(|()| true);
+        }
+        let Some(capture) = self.graphs.captures.get(&number) else { return Ok(false) };
+        if capture.invalid {
+            return Err(Status::StreamCaptureInvalidated);
+        }
+        let after = capture.streams.get(&stream.lane).cloned().unwrap_or_default();
+        self.events.get_mut(event)?.captured = Some(Mark { capture: number, after });
+        Ok(true)
+    }
+
+    /// Lets a stream wait for an event where one of them is part of a capture; answers whether one is.
+    ///
+    /// # Errors
+    /// As the capture has it.
+    pub fn capture_wait(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
+        let (mark, recorded) = {
+            let event = self.events.get(event)?;
+            (event.captured.clone(), event.ticket().is_some())
+        };
+        let own = self.capture_of(stream);
+        let Some(mark) = mark else {
+            let Some(own) = own else { return refuse(self, stream).map(|()| false) };
+            if external {
+                return self.capture_body(stream, Body::Wait(event)).map(|()| true);
+            }
+            if !recorded {
+                return Ok(true);
+            }
+            self.invalidate(own);
+            return Err(Status::StreamCaptureIsolation);
+        };
+        if !self.graphs.captures.contains_key(&mark.capture) {
+            return Err(Status::CapturedEvent);
+        }
+        if own.is_some_and(|own| own != mark.capture) {
+            own.into_iter().chain([mark.capture]).for_each(|number| self.invalidate(number));
+            return Err(Status::StreamCaptureMerge);
+        }
+        if matches!(stream.lane, Lane::Legacy(_)) {
+            self.invalidate(mark.capture);
+            return Err(Status::StreamCaptureImplicit);
+        }
+        if let Some(capture) = self.graphs.captures.get_mut(&mark.capture) {
+            if capture.invalid {
+                return Err(Status::StreamCaptureInvalidated);
+            }
+            let after = capture.streams.entry(stream.lane).or_default();
+            after.extend(mark.after.iter().filter(|node| !after.contains(node)).copied().collect::<Vec<_>>());
+        }
+        Ok(true)
+    }
+
+    /// Refuses an event that stands for something in a graph, not for work.
+    ///
+    /// # Errors
+    /// `CapturedEvent`
+    pub fn check_uncaptured(&self, event: CUevent) -> Outcome {
+        if self.events.get(event)?.captured.is_some() { Err(Status::CapturedEvent) } else { Ok(()) }
+    }
+
+    /// A stream is gone: a capture that began in it cannot be ended as it should. What another one brought to a capture
+    /// stays in it, and has to be joined, or else to have been.
+    pub fn forget_captured(&mut self, lane: Lane) {
+        for capture in self.graphs.captures.values_mut() {
+            capture.invalid |= capture.origin == lane;
+        }
+    }
+
+    /// All nodes from which these can be reached, and themselves.
+    pub(crate) fn reached(&self, from: &[CUgraphNode]) -> BTreeSet<CUgraphNode> {
+        let mut found = BTreeSet::new();
+        let mut left = from.to_vec();
+        while let Some(node) = left.pop() {
+            if found.insert(node)
+                && let Ok(node) = self.graphs.nodes.get(node)
+            {
+                left.extend(&node.before);
+            }
+        }
+        found
+    }
+}
+
+/// Refuses what cannot be captured, in a capturing stream; and the legacy default stream, while a stream of its
+/// context is captured that it would have to wait for.
+///
+/// # Errors
+/// `StreamCaptureUnsupported`, `StreamCaptureImplicit`; the capture is invalid then.
+pub fn refuse(driver: &mut Driver, stream: &Stream) -> Outcome {
+    if driver.graphs.captures.is_empty() {
+        return Ok(());
+    }
+    if let Some(number) = driver.capture_of(stream) {
+        driver.invalidate(number);
+        return Err(Status::StreamCaptureUnsupported);
+    }
+    if matches!(stream.lane, Lane::Legacy(_)) {
+        let blocking = |lane: &Lane| match lane {
+            Lane::Made(handle) => {
+                let handle = std::ptr::without_provenance_mut(*handle);
+                driver.streams.get(handle).is_ok_and(|stream| stream.blocking())
+            }
+            _ => true,
+        };
+        let concerned = |(_, capture): &(&u64, &Capture)| {
+            capture.context == stream.context && capture.streams.keys().any(blocking)
+        };
+        let concerned = driver.graphs.captures.iter().find(concerned).map(|(number, _)| *number);
+        if let Some(number) = concerned {
+            driver.invalidate(number);
+            return Err(Status::StreamCaptureImplicit);
+        }
+    }
+    Ok(())
+}

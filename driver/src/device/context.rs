@@ -1,0 +1,60 @@
+//! Contexts: flags, limits and preferences, and the fault that one may have.
+
+use std::collections::BTreeMap;
+use std::ffi::c_uint;
+
+use crate::device::state::Broken;
+use crate::error::{Outcome, Status};
+
+/// Bits that `cuCtxCreate` and the like know.
+const FLAGS_MASK: c_uint = 0xff;
+/// Bits of the scheduling choice: at most one may be set.
+const SCHEDULING_MASK: c_uint = 0x07;
+
+/// One context.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// As given at creation.
+    pub flags: c_uint,
+    /// Set by a kernel that faulted; see [`crate::api::entry`].
+    pub fault: Option<Broken>,
+    /// `CUfunc_cache`
+    pub(crate) cache_config: c_uint,
+    /// Limits that were set, by `CUlimit`.
+    pub(crate) limits: BTreeMap<c_uint, usize>,
+}
+
+impl Context {
+    /// A context with these flags.
+    pub fn new(flags: c_uint) -> Self {
+        Context { flags, ..Context::default() }
+    }
+
+    /// A limit as set, or its default.
+    pub(crate) fn limit(&self, limit: c_uint) -> Outcome<usize> {
+        let default = match limit {
+            0 => 1024,    // stack size
+            1 => 1 << 20, // printf buffer
+            2 => 8 << 20, // malloc heap
+            3 => 2,       // device runtime: synchronise depth
+            4 => 2048,    // device runtime: pending launches
+            5 => 128,     // L2 fetch granularity
+            6 => 0,       // persisting L2 cache
+            7 => 49152,   // shared memory
+            8 | 9 => 0,   // graphics interoperation
+            _ => return Err(Status::UnsupportedLimit),
+        };
+        Ok(self.limits.get(&limit).copied().unwrap_or(default))
+    }
+}
+
+/// Refuses unknown flags, and more than one scheduling choice.
+pub fn check_flags(flags: c_uint) -> Outcome {
+    let scheduling = (flags & SCHEDULING_MASK).count_ones();
+    if flags & !FLAGS_MASK != 0 || scheduling > 1 { Err(Status::InvalidValue) } else { Ok(()) }
+}
+
+/// Refuses what is no `CUfunc_cache`.
+pub fn check_cache_config(config: c_uint) -> Outcome {
+    if config <= 3 { Ok(()) } else { Err(Status::InvalidValue) }
+}

@@ -1,0 +1,67 @@
+//! Events: places in the order of work, with the device's time ([`crate::device::clock`]) when they are reached.
+
+use std::ffi::c_uint;
+use std::time::Duration;
+
+use bugaroo_cuda_abi::{CUcontext, CUevent};
+
+use crate::device::capture::Mark;
+use crate::device::state::Driver;
+use crate::device::work::Work;
+use crate::error::Outcome;
+use crate::lane::Ticket;
+
+/// An event.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Whose it is.
+    pub context: CUcontext,
+    pub(crate) flags: c_uint,
+    /// When it was last recorded, in the order of work.
+    pub(crate) ticket: Option<Ticket>,
+    /// Device time when that was reached.
+    pub(crate) reached: Option<Duration>,
+    /// It was last recorded in a capture.
+    pub captured: Option<Mark>,
+}
+
+impl Event {
+    /// When it was last recorded, in the order of work.
+    pub fn ticket(&self) -> Option<Ticket> {
+        self.ticket
+    }
+}
+
+/// Records an event that is reached when all of `before` is done.
+///
+/// # Errors
+/// `InvalidHandle` when there is no such event.
+pub fn record(driver: &mut Driver, context: CUcontext, event: CUevent, before: &[Ticket]) -> Outcome {
+    driver.events.get(event)?;
+    let ticket = driver.queue.insert(context, Work::Record(event), before);
+    driver.queued();
+    driver.recorded(event, ticket)
+}
+
+impl Driver {
+    /// An event was recorded anew.
+    ///
+    /// # Errors
+    /// `InvalidHandle` when there is no such event.
+    pub fn recorded(&mut self, event: CUevent, ticket: Ticket) -> Outcome {
+        let event = self.events.get_mut(event)?;
+        (event.ticket, event.reached, event.captured) = (Some(ticket), None, None);
+        Ok(())
+    }
+
+    /// An event is reached, as far as it was not recorded anew or destroyed since.
+    pub fn reach(&mut self, event: CUevent, ticket: Ticket) {
+        self.clock.recorded();
+        let now = self.clock.now();
+        if let Ok(event) = self.events.get_mut(event)
+            && event.ticket == Some(ticket)
+        {
+            event.reached = Some(now);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Executable graphs: steps made of a graph's nodes, changed and launched.
+
+use std::ffi::c_ulonglong;
+use std::rc::Rc;
+
+use bugaroo_cuda_abi::{CUcontext, CUgraph, CUgraphExec, CUgraphNode};
+
+use crate::device::graph::condition::{Branch, Pick};
+use crate::device::graph::user_object::References;
+use crate::device::graph::{Body, places};
+use crate::device::state::Driver;
+use crate::device::stream::Stream;
+use crate::device::submit::Submitted;
+use crate::device::work::Work;
+use crate::error::{Outcome, Status};
+use crate::lane::Ticket;
+
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
+const AUTO_FREE: c_ulonglong = 1;
+
+/// An executable graph.
+#[derive(Debug)]
+pub struct Exec {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) flags: c_ulonglong,
+    /// What its last launch ended with: it does not overlap with itself.
+    pub(crate) last: Ticket,
+    /// Objects of the program that it keeps alive.
+    pub(crate) objects: References,
+}
+
+/// A node of it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The node that it was made of.
+    pub(crate) node: CUgraphNode,
+    pub(crate) doing: Doing,
+    /// The steps before it, by index; all smaller than its own.
+    pub(crate) before: Vec<usize>,
+    pub(crate) enabled: bool,
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum Doing {
+    /// What a node without a graph of its own does.
+    Body(Body),
+    /// The steps of the graph in it.
+    All(Vec<Step>),
+    /// Those of one of the graphs in it, or none.
+    Branch(Rc<Choice>),
+}
+
+/// A conditional node as it runs.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The condition's handle.
+    pub handle: u64,
+    /// How it picks.
+    pub pick: Pick,
+    /// Among these.
+    pub bodies: Vec<Vec<Step>>,
+}
+
+impl Step {
+    /// What it does.
+    pub fn doing(&self) -> &Doing {
+        &self.doing
+    }
+
+    /// Whether the host may watch what it does.
+    fn is_watched(&self) -> bool {
+        match &self.doing {
+            Doing::Body(Body::Work(work)) => work.is_watched(),
+            Doing::Body(_) => false,
+            Doing::All(steps) => steps.iter().any(Step::is_watched),
+            Doing::Branch(choice) => choice.bodies.iter().flatten().any(Step::is_watched),
+        }
+    }
+}
+
+impl Driver {
+    /// The steps of a graph as it is now.
+    ///
+    /// # Errors
+    /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
+    pub(crate) fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
+        let order = self.graphs.sorted(graph)?;
+        let places = places(&order);
+        let step = |handle: &CUgraphNode| {
+            let node = self.graphs.nodes.get(*handle)?;
+            let doing = match &node.body {
+                Body::Child(child) => Doing::All(self.steps(*child)?),
+                Body::Branch(Branch { handle, pick, bodies }) => {
+                    let bodies = bodies.iter().map(|body| self.steps(*body)).collect::<Outcome<_>>()?;
+                    Doing::Branch(Rc::new(Choice { handle: *handle, pick: *pick, bodies }))
+                }
+                body => Doing::Body(body.clone()),
+            };
+            let before = node.before.iter().filter_map(|before| places.get(before)).copied().collect();
+            Ok(Step { node: *handle, doing, before, enabled: true })
+        };
+        order.iter().map(step).collect()
+    }
+
+    /// Gives a step of an executable graph something else to do, of the same kind.
+    ///
+    /// # Errors
+    /// `InvalidHandle`; `InvalidValue` when the node is none of its graph or of another kind.
+    pub fn replace_in_exec(&mut self, exec: CUgraphExec, node: CUgraphNode, body: Body) -> Outcome {
+        let doing = match body {
+            Body::Child(child) => {
+                let steps = self.steps(child)?;
+                let mut dying = std::mem::take(&mut self.graphs.dying);
+                self.graphs.remove(child, &mut dying);
+                self.graphs.dying = dying;
+                Doing::All(steps)
+            }
+            // What a conditional node does is not to be changed, but for what is in its graphs.
+            Body::Branch(_) => return Err(Status::InvalidValue),
+            body => Doing::Body(body),
+        };
+        let step = self.exec_step(exec, node)?;
+        let new = Step { doing, ..step.clone() };
+        if step.differs(&new).is_some() {
+            return Err(Status::InvalidValue);
+        }
+        *step = new;
+        Ok(())
+    }
+
+    pub(crate) fn exec_step(&mut self, exec: CUgraphExec, node: CUgraphNode) -> Outcome<&mut Step> {
+        fn find(steps: &mut [Step], node: CUgraphNode) -> Option<&mut Step> {
+            let at = steps.iter().position(|step| step.node == node);
+            if let Some(at) = at {
+                return steps.get_mut(at);
+            }
+            steps.iter_mut().find_map(|step| match &mut step.doing {
+                Doing::All(steps) => find(steps, node),
+                Doing::Branch(choice) => {
+                    Rc::make_mut(choice).bodies.iter_mut().find_map(|steps| find(steps, node))
+                }
+                Doing::Body(_) => None,
+            })
+        }
+        find(&mut self.graphs.execs.get_mut(exec)?.steps, node).ok_or(Status::InvalidValue)
+    }
+
+    /// Hands steps to the queue; answers all their tickets, in order.
+    pub fn enqueue(&mut self, context: CUcontext, steps: &[Step], begin: &[Ticket]) -> Outcome<Vec<Ticket>> {
+        let mut tickets: Vec<Ticket> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let mut before: Vec<Ticket> = step.before.iter().map(|at| tickets[*at]).collect();
+            if before.is_empty() {
+                before.extend(begin);
+            }
+            let ticket = match &step.doing {
+                _ if !step.enabled => self.queue.insert(context, Work::Nothing, &before),
+                Doing::All(steps) => {
+                    let all = self.enqueue(context, steps, &before)?;
+                    before.extend(all);
+                    self.queue.insert(context, Work::Nothing, &before)
+                }
+                Doing::Body(Body::Wait(event)) => {
+                    before.extend(self.events.get(*event)?.ticket());
+                    self.queue.insert(context, Work::Nothing, &before)
+                }
+                Doing::Body(Body::Work(work)) => {
+                    let work = self.numbered(work.clone());
+                    let event = if let Work::Record(event) = work { Some(event) } else { None };
+                    let ticket = self.queue.insert(context, work, &before);
+                    if let Some(event) = event {
+                        self.recorded(event, ticket)?;
+                    }
+                    ticket
+                }
+                Doing::Branch(choice) => self.queue.insert(context, Work::Branch(Rc::clone(choice)), &before),
+                Doing::Body(Body::Allocate(memory)) => {
+                    self.queue.insert(context, Driver::graph_memory_work(memory, true), &before)
+                }
+                Doing::Body(Body::Free(memory)) => {
+                    self.queue.insert(context, Driver::graph_memory_work(memory, false), &before)
+                }
+                Doing::Body(Body::Child(_) | Body::Branch(_)) => return Err(Status::Unknown),
+            };
+            tickets.push(ticket);
+        }
+        Ok(tickets)
+    }
+
+    /// A graph of steps, for a node to own.
+    fn graph_of(&mut self, steps: &[Step]) -> Outcome<CUgraph> {
+        let graph = self.graphs.create_owned();
+        let mut nodes = Vec::with_capacity(steps.len());
+        for step in steps {
+            let before: Vec<CUgraphNode> = step.before.iter().map(|at| nodes[*at]).collect();
+            let body = match &step.doing {
+                _ if !step.enabled => Body::Work(Work::Nothing),
+                Doing::All(steps) => Body::Child(self.graph_of(steps)?),
+                Doing::Branch(choice) => {
+                    let Choice { handle, pick, bodies } = &**choice;
+                    let bodies = bodies.iter().map(|steps| self.graph_of(steps)).collect::<Outcome<_>>()?;
+                    Body::Branch(Branch { handle: *handle, pick: *pick, bodies })
+                }
+                Doing::Body(body) => body.clone(),
+            };
+            nodes.push(self.graphs.add(graph, &before, body)?);
+        }
+        Ok(graph)
+    }
+
+    /// Launches an executable graph in a stream.
+    pub(crate) fn launch_graph(
+        &mut self,
+        stream: &Stream,
+        handle: CUgraphExec,
+    ) -> Outcome<Option<Submitted>> {
+        let exec = self.graphs.execs.get(handle)?;
+        let (steps, last, free_first) = (exec.steps.clone(), exec.last, exec.flags & AUTO_FREE != 0);
+        if self.is_capturing(stream) {
+            let child = self.graph_of(&steps)?;
+            self.capture_body(stream, Body::Child(child))?;
+            return Ok(None);
+        }
+        crate::device::capture::refuse(self, stream)?;
+        if self.is_broken(stream.context) {
+            return Ok(None);
+        }
+        self.open_graph_memory(&steps, free_first)?;
+        let mut begin = self.queue.before(stream);
+        begin.push(last);
+        let defaults = self.defaults(&steps);
+        if !defaults.is_empty() {
+            begin = vec![self.queue.insert(stream.context, Driver::setting_conditions(defaults), &begin)];
+        }
+        let mut all = self.enqueue(stream.context, &steps, &begin)?;
+        all.extend(begin);
+        let end = self.queue.insert(stream.context, Work::Nothing, &all);
+        self.queue.append(stream, end);
+        self.graphs.execs.get_mut(handle)?.last = end;
+        let at_once = !self.overlaps(stream) || steps.iter().any(Step::is_watched);
+        Ok(Some(self.submitted(end, at_once, false)))
+    }
+}

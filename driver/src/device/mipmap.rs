@@ -1,0 +1,42 @@
+//! Mipmapped arrays: an array for each level.
+
+use std::ffi::c_uint;
+
+use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext, CUmipmappedArray};
+
+use crate::device::array::{self, Array};
+use crate::device::state::Driver;
+use crate::error::Outcome;
+
+/// A mipmapped array.
+#[derive(Clone, Debug)]
+pub struct Mipmapped {
+    /// Whose it is.
+    pub context: CUcontext,
+    /// The finest first; at least one.
+    pub levels: Vec<CUarray>,
+}
+
+/// The shape of a level.
+pub(crate) fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DESCRIPTOR {
+    let half = |extent: usize| if extent == 0 { 0 } else { (extent >> number).max(1) };
+    let depth = if array::has_layers(&finest) { finest.depth } else { half(finest.depth) };
+    CUDA_ARRAY3D_DESCRIPTOR { width: half(finest.width), height: half(finest.height), depth, ..finest }
+}
+
+/// Destroys a mipmapped array with its levels.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn destroy(driver: &mut Driver, handle: CUmipmappedArray) -> Outcome {
+    let found = driver.mipmapped.remove(handle)?;
+    found.levels.into_iter().try_for_each(|level| array::destroy(driver, level))
+}
+
+/// The arrays of a mipmapped array.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn levels(driver: &Driver, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
+    driver.mipmapped.get(handle)?.levels.iter().map(|level| driver.arrays.get(*level)).collect()
+}

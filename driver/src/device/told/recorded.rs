@@ -1,0 +1,57 @@
+//! Tells launches as they are when they start ([`crate::trial::recorded`]).
+
+use bugaroo_protocol::{Hex, Message, RecordedLaunch};
+
+use crate::device::execute::Request;
+use crate::device::state::Driver;
+use crate::digest::Digest;
+use crate::error::Outcome;
+use crate::trial::recorded::{Held, tensors};
+
+impl Driver {
+    /// Says what a launch is that is about to start, where the orders want that.
+    ///
+    /// # Errors
+    /// `InvalidHandle` when its function or module is gone.
+    pub fn record(&mut self, request: &Request) -> Outcome {
+        let function = self.functions.get(request.function)?;
+        let module = self.modules.get(function.module)?;
+        let (Some(recorder), Some(source)) = (&mut self.recorder, &module.recorded) else { return Ok(()) };
+        if recorder.said.insert(source.digest) {
+            let (digest, text) = (source.digest.to_string(), source.text.clone());
+            self.report.send(&Message::ModuleText { digest, text });
+        }
+        let mut constants = Vec::new();
+        for constant in &source.constants {
+            let Some(bytes) = constant.read(&self.memory) else { continue };
+            let digest = Digest::of(&bytes);
+            if constant.initial == Some(digest) {
+                continue;
+            }
+            if recorder.said.insert(digest) {
+                let bytes = Hex(bytes);
+                self.report.send(&Message::VariableBytes { digest: digest.to_string(), bytes });
+            }
+            constants.push((constant.name.clone(), digest.to_string()));
+        }
+        let (words, _) = request.parameters.as_chunks::<8>();
+        let given = |table: &Held| words.iter().any(|word| table.has(u64::from_le_bytes(*word)));
+        let changed = source.tables.iter().filter(|table| {
+            let now = table.read(&self.memory).map(|bytes| Digest::of(&bytes));
+            now.is_none() || now != table.initial || given(table)
+        });
+        self.report.send(&Message::Recorded(RecordedLaunch {
+            module: source.digest.to_string(),
+            kernel: function.name().to_owned(),
+            grid: request.grid,
+            block: request.block,
+            cluster: request.together.cluster,
+            dynamic_shared: request.dynamic_shared,
+            params: Hex(request.parameters.clone()),
+            constants,
+            changed: changed.map(|table| table.name.clone()).collect(),
+            tensors: tensors(&request.parameters),
+        }));
+        Ok(())
+    }
+}

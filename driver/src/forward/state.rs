@@ -1,0 +1,27 @@
+//! What the intercepted functions know.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bugaroo_protocol::Orders;
+
+use crate::forward::launches::Launches;
+use crate::forward::modules::Modules;
+use crate::trial::report::Report;
+
+/// What the intercepted functions know.
+#[derive(Debug)]
+pub(crate) struct Forward {
+    pub(crate) orders: Orders,
+    pub(crate) report: Report,
+    pub(crate) modules: Modules,
+    pub(crate) launches: Launches,
+}
+
+pub(crate) static FORWARD: OnceLock<Mutex<Forward>> = OnceLock::new();
+
+/// What the intercepted functions know, locked. Never held while the real driver runs a program's code.
+pub(crate) fn forward() -> MutexGuard<'static, Forward> {
+    // Intercepted functions are only bound after this is set.
+    let forward = FORWARD.get().expect("bound after it was made");
+    forward.lock().unwrap_or_else(PoisonError::into_inner)
+}

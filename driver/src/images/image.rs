@@ -1,0 +1,161 @@
+//! What a module image is, and the PTX in it: text, a fat binary, a program's wrapper of one, or
+//! machine code, which has none.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, c_void};
+
+use crate::error::{Outcome, Status};
+use crate::images::fatbin::{
+    Choice, FatBinary, FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, choose, fat_binary_at,
+    wrapper_at,
+};
+use crate::images::linker::Linker;
+use crate::images::refusal::Refusal;
+use crate::images::wanted;
+use crate::places::not_null;
+
+/// A module image as the program passes it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Image<'a> {
+    /// PTX text, or at least nothing else that we know.
+    Text(Cow<'a, str>),
+    /// A fat binary; several that make one program with `-rdc=true`.
+    Fat(Wrapped),
+    /// A fat binary that cannot be read.
+    Damaged(FatError),
+    /// Machine code, or a host's object file.
+    Elf,
+}
+
+const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
+
+impl<'a> Image<'a> {
+    /// The image that starts at `image`: its first bytes tell what it is; text ends with a NUL.
+    ///
+    /// # Errors
+    /// `InvalidValue` for null.
+    ///
+    /// # Safety
+    /// `image` is null or points to a fat binary, its wrapper, a cubin or a NUL-terminated text that
+    /// outlives `'a`.
+    pub unsafe fn at(image: *const c_void) -> Outcome<Self> {
+        not_null(image)?;
+        let starts_with = |magic: [u8; 4]| {
+            magic.iter().enumerate().all(|(index, expected)| {
+                // SAFETY: bytes are read in order and only while they agree with a magic number, none of
+                // which holds a NUL: never past the end of a text.
+                *expected == unsafe { image.cast::<u8>().add(index).read() }
+            })
+        };
+        let address = image as u64;
+        let fat = |wrapped: Result<Wrapped, FatError>| wrapped.map_or_else(Image::Damaged, Image::Fat);
+        if starts_with(ELF_MAGIC) {
+            return Ok(Image::Elf);
+        }
+        if starts_with(WRAPPER_MAGIC.to_le_bytes()) {
+            return Ok(fat(wrapper_at(&ThisProcess, address)));
+        }
+        if starts_with(HEADER_MAGIC.to_le_bytes()) {
+            let data = fat_binary_at(&ThisProcess, address);
+            return Ok(fat(data.map(|data| Wrapped { data, linked: Vec::new() })));
+        }
+        // SAFETY: the caller's promise; it is none of the binaries.
+        let text = unsafe { CStr::from_ptr(image.cast()) };
+        Ok(Image::Text(text.to_string_lossy()))
+    }
+
+    /// The image that these bytes, a file's for one, hold.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        if bytes.starts_with(&ELF_MAGIC) {
+            return Image::Elf;
+        }
+        if bytes.starts_with(&HEADER_MAGIC.to_le_bytes()) {
+            return Image::Fat(Wrapped { data: bytes.to_vec(), linked: Vec::new() });
+        }
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        Image::Text(String::from_utf8_lossy(&bytes[..end]))
+    }
+
+    /// The PTX to run on a device of this compute capability.
+    ///
+    /// # Errors
+    /// When there is none, and what to do about it.
+    pub fn ptx(&self, capability: (u32, u32)) -> Result<Cow<'_, str>, Refusal> {
+        match self {
+            Image::Text(text) => Ok(Cow::Borrowed(text)),
+            Image::Elf => Err(none("a module is machine code (a cubin), and Bugaroo runs PTX: pass PTX (of NVRTC, what nvrtcGetPTX gives), or build with nvcc -arch=sm_75, which embeds it".to_owned())),
+            Image::Damaged(error) => Err(damaged(error)),
+            Image::Fat(Wrapped { data, linked }) if linked.is_empty() => {
+                let empty = || none("a module is a fat binary with nothing in it".to_owned());
+                match fitting(data, capability)? {
+                    Fitting::Ptx(text) => Ok(Cow::Owned(text)),
+                    Fitting::Nothing | Fitting::DeviceRuntime => Err(empty()),
+                }
+            }
+            Image::Fat(Wrapped { linked, .. }) => {
+                let mut linker = Linker::default();
+                for (index, binary) in linked.iter().enumerate() {
+                    linker.add_fat_binary(&format!("device module {}", index + 1), binary, capability)?;
+                }
+                linker.complete().map(Cow::Owned)
+            }
+        }
+    }
+}
+
+/// What a fat binary has for a device.
+#[derive(Debug)]
+pub enum Fitting {
+    /// PTX.
+    Ptx(String),
+    /// It is empty.
+    Nothing,
+    /// NVIDIA's device-side runtime (libcudadevrt), which nvcc adds to what it links and whose PTX is for
+    /// later devices alone.
+    DeviceRuntime,
+}
+
+/// A function that the device-side runtime defines.
+const OF_THE_DEVICE_RUNTIME: &str = "cudaGetParameterBufferV2";
+
+/// The best PTX of one fat binary.
+///
+/// # Errors
+/// When it is damaged, or holds nothing that the device runs.
+pub fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Fitting, Refusal> {
+    let binary = FatBinary::parse(binary).map_err(|error| damaged(&error))?;
+    match choose(&binary, capability) {
+        Choice::Ptx(entry) => entry.text().map(Fitting::Ptx).map_err(|error| damaged(&error)),
+        Choice::Later(entry) => {
+            let text = entry.text().map_err(|error| damaged(&error))?;
+            let of_the_runtime = text.contains(OF_THE_DEVICE_RUNTIME);
+            Ok(if of_the_runtime { Fitting::DeviceRuntime } else { Fitting::Ptx(text) })
+        }
+        Choice::Empty => Ok(Fitting::Nothing),
+        Choice::None(chosen) => {
+            let advice = chosen.advice(capability.0 * 10 + capability.1);
+            Err(none(format!("{} is a fat binary that does not fit: {advice}", wanted::module())))
+        }
+    }
+}
+
+/// 75 of `sm_75`.
+pub fn architecture(target: &str) -> Option<i32> {
+    let digits = target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    digits.parse().ok()
+}
+
+fn none(text: String) -> Refusal {
+    Refusal { status: Status::NoBinaryForGpu, text, unsupported: true }
+}
+
+fn damaged(error: &FatError) -> Refusal {
+    Refusal {
+        status: Status::InvalidImage,
+        text: format!("a module is a damaged fat binary: {error}"),
+        unsupported: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Memory models that the virtual GPU simulates itself: nothing is injected, the program's own text runs. Where the orders
+//! want fences inserted, left out or narrowed, it is the text with these fences; likewise with what they want inserted beside
+//! stretches of the source, or widened.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use bugaroo_injector::collect_sites::{Point, SiteTable};
+use bugaroo_protocol::{Model, Orders, Space};
+use bugaroo_simulator::model::ptx::{self, Ptx};
+use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_simulator::{MemoryModel, Program};
+
+use crate::trial::site_flags::site_flags;
+
+/// The program of a launch, and its model.
+type Chosen = (Arc<Program>, Option<Box<dyn MemoryModel>>);
+
+/// What launches have to know of a module.
+#[derive(Debug)]
+pub struct Native {
+    /// The program as it was loaded.
+    loaded: Text,
+    table: SiteTable,
+    /// The program with the fences that the orders want, where they want any; known from the first launch on, as before
+    /// it nothing may depend on the orders (see [`crate::trial::fork_server`]).
+    asked: OnceCell<Result<Option<Text>, String>>,
+}
+
+/// A program and what each model has to know of it. Which model it is, a trial's orders say, and trials are forked from one
+/// process.
+#[derive(Debug)]
+struct Text {
+    program: Arc<Program>,
+    sites: OnceCell<Arc<Sites>>,
+    facts: OnceCell<Arc<ptx::Facts>>,
+}
+
+impl Text {
+    fn new(program: Arc<Program>) -> Text {
+        Text { program, sites: OnceCell::new(), facts: OnceCell::new() }
+    }
+
+    fn sites(&self, table: &SiteTable) -> Arc<Sites> {
+        Arc::clone(self.sites.get_or_init(|| Arc::new(Sites::new(&self.program, table))))
+    }
+
+    fn facts(&self) -> Arc<ptx::Facts> {
+        Arc::clone(self.facts.get_or_init(|| Arc::new(ptx::Facts::new(&self.program))))
+    }
+}
+
+impl Native {
+    /// For a program that was loaded from the text that the table is of.
+    pub fn new(program: &Arc<Program>, table: SiteTable) -> Native {
+        let loaded = Text::new(Arc::clone(program));
+        // Both before the first launch: what is known then is known to all trials that are forked.
+        loaded.sites(&table);
+        loaded.facts();
+        Native { loaded, table, asked: OnceCell::new() }
+    }
+
+    /// The program that launches run; why it cannot be had, where it cannot.
+    fn text(&self, orders: &Orders, module: u32) -> Result<&Text, String> {
+        let asked = self.asked.get_or_init(|| {
+            let words = site_flags(orders, module, self.table.sites.len());
+            let widen = orders.widen.iter().filter(|site| site.module == module).map(|site| site.index);
+            let changed = self.loaded.program.changed(&self.table, &words, &widen.collect(), &orders.insert);
+            let refused = |(insertion, why)| format!("{insertion} cannot be inserted: {why}");
+            let program = changed.map_err(refused)?;
+            Ok(program.map(|program| Text::new(Arc::new(program))))
+        });
+        match asked {
+            Ok(asked) => Ok(asked.as_ref().unwrap_or(&self.loaded)),
+            Err(why) => Err(why.clone()),
+        }
+    }
+
+    /// The program that launches run, once there was one.
+    pub fn program(&self) -> &Arc<Program> {
+        let asked = self.asked.get().and_then(|asked| asked.as_ref().ok()?.as_ref());
+        &asked.unwrap_or(&self.loaded).program
+    }
+
+    /// The site at an instruction of that program.
+    pub fn site(&self, pc: u32) -> Option<u32> {
+        let span = self.program().spans().nth(pc as usize)?;
+        let at = |point: &&Point| (point.span.start, point.span.end) == span && point.site.is_some();
+        self.table.points.iter().find(at)?.site
+    }
+
+    /// The program of a launch and its model; None where that would change nothing. The kernel is one that the orders
+    /// name, or not; `pw` is by space.
+    ///
+    /// # Errors
+    /// When the program has no place for something that the orders want inserted; why.
+    pub fn model(
+        &self,
+        orders: &Orders,
+        module: u32,
+        (selected, pw): (bool, (f64, f64)),
+        ordinal: u64,
+    ) -> Result<Chosen, String> {
+        let text = self.text(orders, module)?;
+        let seed = (orders.seed, ordinal);
+        let pw = [pw.0, pw.1];
+        let model: Option<Box<dyn MemoryModel>> = if orders.model == Some(Model::Ptx) {
+            let pr = match (selected, orders.space) {
+                (false, _) => [0.0, 0.0],
+                (true, Space::Both) => [orders.pr, orders.pr],
+                (true, Space::Global) => [orders.pr, 0.0],
+                (true, Space::Shared) => [0.0, orders.pr],
+            };
+            // Without anything to draw, memory is sequentially consistent, whatever fences there are.
+            (pw != [0.0; 2] || pr != [0.0; 2]).then(|| {
+                let settings = ptx::Settings { pw, pr, seed, memory: orders.model_memory };
+                Box::new(Ptx::new(&settings, text.facts())) as _
+            })
+        } else {
+            let settings = Settings { pw, seed, capacity: orders.buffer };
+            (pw != [0.0; 2]).then(|| Box::new(StoreBuffer::new(&settings, text.sites(&self.table))) as _)
+        };
+        Ok((Arc::clone(&text.program), model))
+    }
+}

@@ -1,0 +1,122 @@
+//! Launches as they are when they start, for who looks at their kernels without running them (`bugaroo verify APP`).
+//!
+//! Of each launch it says the text of the module, the shape, the parameters, what constant memory holds, and how many bytes
+//! copies by its tensor maps move. What is large is said once for each content.
+//!
+//! Of variables in global memory it says only which hold something else by now than their initialisers say, or whose
+//! address is among the parameters. What it misses: addresses of variables that lie in memory, or in parts of words among the
+//! parameters.
+
+use std::collections::HashSet;
+
+use bugaroo_ptx::ast::{Item, Linkage, Module as Ast, Variable};
+use bugaroo_ptx::types::Space;
+use bugaroo_simulator::{Memory, Program, TENSOR_MAP_WORDS, TensorMap};
+
+use crate::digest::Digest;
+
+/// What has been said already.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    pub(crate) said: HashSet<Digest>,
+}
+
+/// What is kept of a module to record its launches.
+#[derive(Debug)]
+pub struct Source {
+    pub(crate) digest: Digest,
+    pub(crate) text: String,
+    /// Variables in constant memory.
+    pub(crate) constants: Vec<Held>,
+    /// Initialised variables in global memory that no other module can name.
+    pub(crate) tables: Vec<Held>,
+}
+
+/// A variable.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) name: String,
+    address: u64,
+    bytes: u64,
+    /// Digest of what its initialiser says, if it has one.
+    pub(crate) initial: Option<Digest>,
+}
+
+impl Held {
+    fn new(variable: &Variable, program: &Program, memory: &Memory) -> Option<Held> {
+        let (address, bytes) = program.variable(&variable.name)?;
+        let mut held = Held { name: variable.name.clone(), address, bytes, initial: None };
+        if !variable.init.is_empty() {
+            held.initial = Some(Digest::of(&held.read(memory)?));
+        }
+        Some(held)
+    }
+
+    /// What it holds.
+    pub(crate) fn read(&self, memory: &Memory) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(self.bytes).ok()?];
+        memory.read(self.address, &mut bytes).ok().map(|()| bytes)
+    }
+
+    /// Whether an address is one of its.
+    pub(crate) fn has(&self, address: u64) -> bool {
+        address.wrapping_sub(self.address) < self.bytes
+    }
+}
+
+impl Source {
+    /// Of a module that was just loaded, so that its variables hold what their initialisers say.
+    pub fn new(text: &str, digest: Digest, ast: &Ast, program: &Program, memory: &Memory) -> Source {
+        let of = |fits: &dyn Fn(&Variable) -> bool| {
+            let variables = ast.items.iter().filter_map(|item| match item {
+                Item::Variable(variable) => Some(variable),
+                _ => None,
+            });
+            variables
+                .filter(|variable| fits(variable))
+                .filter_map(|variable| Held::new(variable, program, memory))
+                .collect()
+        };
+        Source {
+            digest,
+            text: text.to_owned(),
+            constants: of(&|v| v.space == Space::Const && v.linkage != Linkage::Extern),
+            tables: of(&|v| {
+                v.space == Space::Global && v.linkage == Linkage::Internal && !v.managed && !v.init.is_empty()
+            }),
+        }
+    }
+}
+
+/// Tensor maps in a parameter buffer: where each begins, and the bytes of its box. A map that is none of ours is none.
+pub(crate) fn tensors(params: &[u8]) -> Vec<(u32, u32)> {
+    // A map is a structure that is aligned to 64 bytes.
+    let starts = (0..params.len()).step_by(64);
+    let found = starts.filter_map(|start| {
+        let bytes = params.get(start..start + 8 * TENSOR_MAP_WORDS)?;
+        let (words, _) = bytes.as_chunks::<8>();
+        let words: &[[u8; 8]; TENSOR_MAP_WORDS] = words.first_chunk()?;
+        let map = TensorMap::decode(&words.map(u64::from_le_bytes))?;
+        Some((u32::try_from(start).ok()?, u32::try_from(map.copied_bytes()?).ok()?))
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bugaroo_simulator::TensorMap;
+
+    use super::tensors;
+
+    #[test]
+    fn tensor_maps_are_found_among_the_parameters() {
+        let mut map = TensorMap { data_type: 7, rank: 2, address: 1 << 32, ..TensorMap::default() };
+        (map.extents, map.strides) = ([100, 100, 0, 0, 0], [400, 0, 0, 0]);
+        (map.extent_of_box, map.steps) = ([8, 16, 0, 0, 0], [1, 2, 0, 0, 0]);
+        let bytes: Vec<u8> = map.encode().iter().flat_map(|word| word.to_le_bytes()).collect();
+        let buffer = [&[7; 64][..], &bytes, &[0; 20]].concat();
+        // Of 16 rows, every other one.
+        assert_eq!(tensors(&buffer), [(64, 8 * 8 * 4)]);
+        assert_eq!((tensors(&bytes[..127]), tensors(&[])), (vec![], vec![]));
+    }
+}
