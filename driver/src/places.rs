@@ -49,3 +49,13 @@ pub unsafe fn text<'a>(text: *const std::ffi::c_char) -> Outcome<&'a str> {
     // SAFETY: not null, and the caller vouches for the rest.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_str().map_err(|_| Status::InvalidValue)
 }
+
+/// What a pointer of the program points to.
+///
+/// # Safety
+/// It is null or points to a `T`.
+pub(crate) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
+    not_null(from)?;
+    // SAFETY: not null, and the caller vouches for the rest.
+    Ok(unsafe { from.read_unaligned() })
+}

@@ -3,7 +3,8 @@
 
 use bugaroo_cuda_abi::{CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUarray};
 
-use crate::api::entry::{synchronising, with_context};
+use crate::api::entry::with_context;
+use crate::api::synchronising::synchronising;
 use crate::device::array::{create, destroy};
 use crate::error::Status;
 use crate::places::{not_null, write};

@@ -10,8 +10,8 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUlaunchConfig};
 
 use crate::api::entry::with_context;
-use crate::device::execute::Together;
-use crate::device::occupancy::Limits;
+use crate::device::objects::occupancy::Limits;
+use crate::device::objects::work::Together;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 

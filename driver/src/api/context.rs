@@ -8,10 +8,11 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
 
-use crate::api::entry::{current_context, synchronising, with_context, with_driver};
+use crate::api::entry::{current_context, with_context, with_driver};
+use crate::api::synchronising::synchronising;
 use crate::api::{current, wait};
-use crate::device::context::{Context, check_cache_config, check_flags};
-use crate::device::primary;
+use crate::device::objects::context::{Context, check_cache_config, check_flags};
+use crate::device::objects::primary;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::{write, write_if_wanted};
@@ -296,8 +297,8 @@ pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest
     with_context("cuCtxGetStreamPriorityRange", |_, _| {
         // SAFETY: the caller's promise, for both.
         unsafe {
-            write_if_wanted(least, crate::device::stream::LEAST_PRIORITY);
-            write_if_wanted(greatest, crate::device::stream::GREATEST_PRIORITY);
+            write_if_wanted(least, crate::device::objects::stream::LEAST_PRIORITY);
+            write_if_wanted(greatest, crate::device::objects::stream::GREATEST_PRIORITY);
         }
         Ok(())
     })

@@ -7,9 +7,9 @@ use bugaroo_cuda_abi::{
 
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
-use crate::device::array::Part;
+use crate::device::objects::array::Part;
+use crate::device::objects::transfer::{Place, Side, Transfer};
 use crate::device::state::Driver;
-use crate::device::transfer::{Place, Side, Transfer};
 use crate::error::{Outcome, Status};
 use crate::places::not_null;
 

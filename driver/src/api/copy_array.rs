@@ -7,8 +7,8 @@ use bugaroo_cuda_abi::{CUarray, CUdeviceptr, CUstream};
 
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
+use crate::device::objects::transfer::{Place, Transfer};
 use crate::device::state::Driver;
-use crate::device::transfer::{Place, Transfer};
 use crate::error::Status;
 
 /// The default stream.

@@ -5,9 +5,8 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
 
 use crate::api::entry::with_driver;
-use crate::device::attributes::{MAX_PITCH, attribute};
-use crate::device::device::NAME;
-use crate::device::primary::check_device;
+use crate::device::attributes::{MAX_PITCH, NAME, attribute};
+use crate::device::objects::primary::check_device;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, text, write};
 

@@ -10,8 +10,8 @@ use bugaroo_cuda_abi::door::{Door, Release, Run, VERSION};
 
 use crate::api::entry::anytime;
 use crate::api::submit::submit;
-use crate::device::library_work::LibraryWork;
-use crate::device::work::Work;
+use crate::device::objects::library_work::LibraryWork;
+use crate::device::objects::work::Work;
 use crate::error::{Outcome, Status};
 use crate::images::wanted;
 use crate::places::{not_null, write};

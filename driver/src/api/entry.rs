@@ -23,8 +23,7 @@ use crate::device::state::Driver;
 use crate::device::told::host_watch;
 use crate::error::{Outcome, Status};
 use crate::own_process::{self, Whose, whose};
-use crate::trial::own_thread;
-use crate::trial::panics;
+use crate::trial::{own_thread, panics};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
@@ -100,44 +99,6 @@ pub fn with_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Out
             Some(fault) if fault.reported => Err(fault.status),
             _ => body(driver, context),
         }
-    })
-}
-
-/// Runs a body once the context's work is done: a pending fault of it is reported instead.
-pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
-    match wait::finish_current(name) {
-        Status::Success => {}
-        status => return status,
-    }
-    with_context(name, |driver, context| {
-        driver.surface(context)?;
-        body(driver, context)
-    })
-}
-
-/// Runs a body that takes something away, as [`synchronising`] does. The thing tells whose it is: a thread without a
-/// current context may take it away, too, as programs do that clean up late.
-pub fn taking_away(
-    name: &str,
-    owner: impl FnOnce(&Driver) -> Option<CUcontext>,
-    body: impl FnOnce(&mut Driver) -> Outcome,
-) -> Status {
-    if current::top().is_some() {
-        return synchronising(name, |driver, _| body(driver));
-    }
-    let mut context = None;
-    let looked = with_driver(name, |driver| {
-        context = owner(driver);
-        context.map(|_| ()).ok_or(Status::InvalidContext)
-    });
-    let Some(context) = context else { return looked };
-    match wait::finish_context(name, context) {
-        Status::Success => {}
-        status => return status,
-    }
-    with_driver(name, |driver| {
-        driver.surface(context)?;
-        body(driver)
     })
 }
 

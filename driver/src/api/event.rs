@@ -1,5 +1,5 @@
 //! Events (CUDA Driver API, "Event Management"): places in the order of work, with the device's time
-//! ([`crate::device::clock`]) when they are reached. Sharing them with other processes is not supported.
+//! ([`crate::device::objects::clock`]) when they are reached. Sharing them with other processes is not supported.
 
 use std::ffi::c_uint;
 
@@ -9,11 +9,11 @@ use crate::api::entry::{with_context, with_driver};
 use crate::api::stream::ask;
 use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
-use crate::device::event::Event;
+use crate::device::objects::event::Event;
+use crate::device::objects::stream::Stream;
+use crate::device::objects::work::Work;
 use crate::device::state::Driver;
-use crate::device::stream::Stream;
 use crate::device::submit::Submitted;
-use crate::device::work::Work;
 use crate::error::Status;
 use crate::lane::Ticket;
 use crate::places::{not_null, write};

@@ -6,8 +6,8 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
 
 use crate::api::submit::{on_stream, submit, twin, waiting_for_stream};
-use crate::device::fill::Fill;
-use crate::device::work::Work;
+use crate::device::objects::fill::Fill;
+use crate::device::objects::work::Work;
 use crate::error::Status;
 
 impl Fill {

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUmodule};
 
 use crate::api::entry::{with_context, with_driver};
-use crate::device::context::check_cache_config;
 use crate::device::function::{attribute, parameter, set_attribute};
+use crate::device::objects::context::check_cache_config;
 use crate::error::Status;
 use crate::places::{not_null, write, write_if_wanted};
 

@@ -11,7 +11,7 @@ use crate::api::context::{cuCtxRecordEvent, cuCtxWaitEvent};
 use crate::api::current;
 use crate::api::entry::with_driver;
 use crate::api::primary::{cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain};
-use crate::device::primary::check_device;
+use crate::device::objects::primary::check_device;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};

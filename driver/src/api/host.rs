@@ -9,9 +9,11 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use bugaroo_simulator::AllocationKind;
 
-use crate::api::entry::{taking_away, with_context};
+use crate::api::entry::with_context;
+use crate::api::synchronising::taking_away;
 use crate::device::host::release;
-use crate::device::state::{Driver, HostBlock};
+use crate::device::objects::memory::HostBlock;
+use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 use crate::trial::host_pages::Protection;

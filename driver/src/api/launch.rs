@@ -11,10 +11,9 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
 
 use crate::api::submit::{on_stream, submit, twin};
-use crate::device::execute::Together;
 use crate::device::launch::Parameters;
+use crate::device::objects::work::{Together, Work};
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 use crate::places::not_null;
 

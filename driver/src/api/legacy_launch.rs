@@ -8,11 +8,10 @@ use bugaroo_cuda_abi::{CUfunction, CUstream};
 
 use crate::api::entry::with_context;
 use crate::api::submit::submit;
-use crate::device::execute::Together;
 use crate::device::launch::Parameters;
-use crate::device::legacy_launch::Settings;
+use crate::device::objects::legacy_launch::Settings;
+use crate::device::objects::work::{Together, Work};
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 use crate::places::not_null;
 

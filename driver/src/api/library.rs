@@ -8,8 +8,8 @@ use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, C
 
 use crate::api::entry::with_driver;
 use crate::device::function::{attribute, parameter, set_attribute};
-use crate::device::library::Library;
-use crate::device::primary::check_device;
+use crate::device::objects::library::Library;
+use crate::device::objects::primary::check_device;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::images::image::Image;
@@ -267,7 +267,7 @@ pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, devic
     with_driver("cuKernelSetCacheConfig", |driver| {
         check_device(device)?;
         driver.functions.get(kernel)?;
-        crate::device::context::check_cache_config(config)
+        crate::device::objects::context::check_cache_config(config)
     })
 }
 

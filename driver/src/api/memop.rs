@@ -6,9 +6,9 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUdeviceptr, CUstream, CUstreamBatchMemOpParams};
 
 use crate::api::submit::{on_stream, twin};
+use crate::device::objects::work::{Act, WaitValue, Work};
 use crate::device::state::Driver;
 use crate::device::submit::Submitted;
-use crate::device::work::{Act, WaitValue, Work};
 use crate::error::{Outcome, Status};
 use crate::places::not_null;
 

@@ -8,12 +8,12 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
 use bugaroo_simulator::AllocationKind;
 
-use crate::api::entry::{taking_away, with_context, with_driver};
+use crate::api::entry::{with_context, with_driver};
 use crate::api::submit::{on_stream, submit, twin};
+use crate::api::synchronising::taking_away;
 use crate::device::attributes::PITCH_ALIGNMENT;
-use crate::device::graph::Body;
+use crate::device::objects::work::{Act, Body, Work};
 use crate::device::state::Driver;
-use crate::device::work::{Act, Work};
 use crate::error::Status;
 use crate::places::{not_null, write, write_if_wanted};
 

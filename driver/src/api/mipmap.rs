@@ -5,15 +5,18 @@ use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUmipmappedArray};
 
-use crate::api::entry::{synchronising, with_context};
+use crate::api::entry::with_context;
+use crate::api::synchronising::synchronising;
 use crate::device::array;
-use crate::device::mipmap::{Mipmapped, destroy, level};
+use crate::device::mipmap::{destroy, level};
+use crate::device::objects::array as objects_array;
+use crate::device::objects::mipmap::Mipmapped;
 use crate::error::Status;
 use crate::places::{not_null, write};
 
 /// How many levels there can be: down to a single texel.
 fn most_levels(finest: &CUDA_ARRAY3D_DESCRIPTOR) -> c_uint {
-    let depth = if array::has_layers(finest) { 0 } else { finest.depth };
+    let depth = if objects_array::has_layers(finest) { 0 } else { finest.depth };
     finest.width.max(finest.height).max(depth).max(1).ilog2() + 1
 }
 

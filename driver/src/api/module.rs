@@ -6,7 +6,8 @@ use std::fs;
 
 use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUmodule};
 
-use crate::api::entry::{taking_away, with_context, with_driver};
+use crate::api::entry::{with_context, with_driver};
+use crate::api::synchronising::taking_away;
 use crate::device::state::Driver;
 use crate::error::Status;
 use crate::images::image::Image;

@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::api::entry::{anytime, with_driver};
-use crate::device::primary::check_device;
+use crate::device::objects::primary::check_device;
 use crate::error::Status;
 use crate::places::{not_null, text, write};
 

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUoccupancyB2DSize};
 
 use crate::api::entry::with_context;
-use crate::device::occupancy::Limits;
+use crate::device::objects::occupancy::Limits;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::{with_context, with_driver};
-use crate::device::primary::check_device;
+use crate::device::objects::primary::check_device;
 use crate::error::Status;
 use crate::places::{not_null, write};
 

@@ -13,8 +13,8 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::with_driver;
 use crate::api::submit::{on_stream, twin};
-use crate::device::pool::{Pool, Pools, REUSE, shared};
-use crate::device::primary::check_device;
+use crate::device::objects::pool::{Pool, Pools, REUSE, shared};
+use crate::device::objects::primary::check_device;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 

@@ -6,8 +6,9 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::with_driver;
-use crate::device::context::check_flags;
-use crate::device::primary::{check_device, start_afresh};
+use crate::device::objects::context::check_flags;
+use crate::device::objects::primary::check_device;
+use crate::device::primary::start_afresh;
 use crate::error::Status;
 use crate::places::{not_null, write};
 

@@ -8,8 +8,8 @@ use bugaroo_cuda_abi::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstrea
 use crate::api::entry::{with_context, with_driver};
 use crate::api::submit::{on_stream, submit, twin};
 use crate::api::wait;
-use crate::device::stream::{GREATEST_PRIORITY, LEAST_PRIORITY, NON_BLOCKING, Stream};
-use crate::device::work::Work;
+use crate::device::objects::stream::{GREATEST_PRIORITY, LEAST_PRIORITY, NON_BLOCKING, Stream};
+use crate::device::objects::work::Work;
 use crate::error::Status;
 use crate::lane::Lane;
 use crate::places::{not_null, write, write_if_wanted};

@@ -9,10 +9,9 @@ use bugaroo_cuda_abi::CUstream;
 use crate::api::entry::with_context;
 use crate::api::wait;
 use crate::device::capture;
+use crate::device::objects::stream::Stream;
+use crate::device::objects::work::Work;
 use crate::device::state::Driver;
-use crate::device::stream::Stream;
-use crate::device::submit::Submitted;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 
 /// Defines a function of the API, and its second name for programs whose default stream is each thread's own.
@@ -22,13 +21,6 @@ macro_rules! twin {
     };
 }
 pub(crate) use twin;
-
-impl Submitted {
-    /// What the submitting call does before it returns, without the lock.
-    pub fn settle(self, name: &str) -> Status {
-        wait::after_submission(name, self.ticket, self.at_once, self.watched)
-    }
-}
 
 /// Runs a body that needs a stream, but neither hands work over nor waits for any.
 pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Driver, Stream) -> Outcome) -> Status {

@@ -10,10 +10,11 @@ use bugaroo_cuda_abi::CUstream;
 
 use crate::api::stream::with_stream;
 use crate::api::submit::on_stream;
+use crate::device::objects::transfer::{Place, Transfer};
+use crate::device::objects::work::Work;
 use crate::device::state::Driver;
 use crate::device::submit::Submitted;
-use crate::device::transfer::{Manner, Place, Transfer};
-use crate::device::work::Work;
+use crate::device::transfer::Manner;
 use crate::error::{Outcome, Status};
 
 /// Submits copies to a stream, with the checks and waits that they call for: one from or to the host waits for

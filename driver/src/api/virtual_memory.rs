@@ -10,8 +10,9 @@ use bugaroo_cuda_abi::{
 };
 use bugaroo_simulator::{Access, GRANULARITY};
 
-use crate::api::entry::{synchronising, with_context, with_driver};
-use crate::device::primary::check_device;
+use crate::api::entry::{with_context, with_driver};
+use crate::api::synchronising::synchronising;
+use crate::device::objects::primary::check_device;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};

@@ -7,7 +7,7 @@
 //! same calls gets the same picks from the same seed. While only one piece could go on nothing is drawn.
 //!
 //! What it misses: device work does not go on while the host computes; nor while it polls memory, unless the kernel can reach
-//! that (see [`crate::device::work::Work::is_watched`] and [`crate::api::polled`]).
+//! that (see [`crate::device::objects::work::Work::is_watched`] and [`crate::api::polled`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,20 +15,14 @@ use bugaroo_cuda_abi::CUcontext;
 use bugaroo_simulator::Others;
 
 use crate::api::entry::{anytime, if_free, with_driver};
-use crate::api::{console, current, polled};
+use crate::api::{console, current};
+use crate::device::objects::transfer::Place;
+use crate::device::objects::work::Work;
 use crate::device::pump::{PENDING, Step};
 use crate::device::state::Driver;
-use crate::device::transfer::Place;
-use crate::device::work::Work;
 use crate::error::Status;
 use crate::lane::Ticket;
 use crate::trial::own_thread;
-
-/// Most work that is left in the queue when a call that adds to it returns.
-const DEPTH: usize = 1024;
-/// Turns after which a call that may be about to be watched by the host returns although its kernel runs:
-/// the kernel may be waiting for the host.
-const WATCHED_TURNS: u64 = 1 << 20;
 
 /// Calls that have let work go on.
 static WAITS: AtomicU64 = AtomicU64::new(0);
@@ -52,7 +46,12 @@ pub fn at_most(name: &str, turns: u64, reached: impl FnMut(&mut Driver) -> bool)
 
 /// `leaves`: a kernel that goes round for ever as things are is left to do so, since what it needs may be what the program
 /// does next.
-fn go(name: &str, turns: Option<u64>, leaves: bool, mut reached: impl FnMut(&mut Driver) -> bool) -> Status {
+pub(crate) fn go(
+    name: &str,
+    turns: Option<u64>,
+    leaves: bool,
+    mut reached: impl FnMut(&mut Driver) -> bool,
+) -> Status {
     if PENDING.load(Ordering::Acquire) == 0 {
         return Status::Success;
     }
@@ -205,33 +204,4 @@ pub fn waited(name: &str, status: Status, what: impl FnOnce(&Driver) -> Vec<Tick
 /// Lets work go on until the current context's is done.
 pub fn finish_current(name: &str) -> Status {
     current::top().map_or(Status::Success, |context| finish_context(name, context))
-}
-
-/// After work was added: runs it at once if it has to be, and keeps the queue short.
-pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
-    if !at_once {
-        if PENDING.load(Ordering::Acquire) > DEPTH {
-            return at_most(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
-        }
-        return Status::Success;
-    }
-    let turns = if watched { WATCHED_TURNS } else { u64::MAX };
-    let mut leaves = false;
-    let _ = with_driver(name, |driver| {
-        // What copies has to be done when the call returns: the host's memory may be gone then.
-        let work = driver.queue.item(ticket).map(|item| &item.work);
-        leaves = matches!(work, Some(Work::Kernel(..) | Work::Nothing));
-        Ok(())
-    });
-    let status = go(name, Some(turns), leaves, |driver| !driver.queue.is_pending(ticket));
-    let (mut refused, mut runs) = (None, false);
-    let _ = with_driver(name, |driver| {
-        refused = driver.awaited.remove(&ticket).flatten();
-        runs = watched && driver.queue.is_pending(ticket);
-        Ok(())
-    });
-    if runs {
-        polled::watch(ticket);
-    }
-    refused.unwrap_or(status)
 }

@@ -1,8 +1,8 @@
 //! What the driver does at once when its turn comes, and no kernel, copy or fill is.
 
+use crate::device::objects::transfer::{Place, Side, Transfer};
+use crate::device::objects::work::Act;
 use crate::device::state::Driver;
-use crate::device::transfer::{Place, Side, Transfer};
-use crate::device::work::Act;
 use crate::error::{Outcome, Status};
 
 impl Driver {

@@ -16,7 +16,7 @@ const LAST: u32 = 147;
 pub const WARP_SIZE: u32 = 32;
 /// Registers of a block and of an SM: plenty, the simulator does not run out of them.
 const REGISTERS: c_int = 65536;
-/// Kilohertz: one warp instruction a nanosecond ([`crate::device::clock`]).
+/// Kilohertz: one warp instruction a nanosecond ([`crate::device::objects::clock`]).
 const CLOCK_KHZ: c_int = 1_000_000;
 /// Alignment of rows, for textures and `cuMemAllocPitch`.
 pub const PITCH_ALIGNMENT: usize = 512;
@@ -71,7 +71,7 @@ pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
         99 => 1,  // memory of the program can be registered
         102 => 1, // virtual memory management
         106 => int(device.blocks_per_sm),
-        111 => int(crate::device::occupancy::RESERVED_SHARED),
+        111 => int(crate::device::objects::occupancy::RESERVED_SHARED),
         113 => 1,        // memory registered for reading
         115 => 1,        // memory pools
         126 => 1,        // memory synchronisation domains
@@ -102,3 +102,6 @@ fn texture_extent(number: u32) -> Option<c_int> {
         _ => return None,
     })
 }
+
+/// What the device is called.
+pub const NAME: &str = "Bugaroo virtual GPU";

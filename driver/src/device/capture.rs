@@ -3,40 +3,16 @@
 //! A capture begins in one stream; others join it by waiting for an event that was recorded in it. What a capturing stream does not
 //! allow invalidates the capture.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::c_uint;
+use std::collections::BTreeSet;
 
-use crate::device::graph::Body;
+use bugaroo_cuda_abi::{CUevent, CUgraphNode};
+
+use crate::device::objects::capture::{Capture, Mark};
+use crate::device::objects::stream::Stream;
+use crate::device::objects::work::{Body, Work};
 use crate::device::state::Driver;
-use crate::device::stream::Stream;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 use crate::lane::Lane;
-use bugaroo_cuda_abi::{CUevent, CUgraph, CUgraphNode};
-
-/// A capture that is not ended.
-#[derive(Debug)]
-pub struct Capture {
-    pub(crate) graph: CUgraph,
-    /// The graph was there before.
-    pub(crate) given: bool,
-    pub(crate) mode: c_uint,
-    /// The stream that it began in, and the thread.
-    pub(crate) origin: Lane,
-    pub(crate) thread: std::thread::ThreadId,
-    pub(crate) context: bugaroo_cuda_abi::CUcontext,
-    /// Something forbidden was done: only ending it is left.
-    pub(crate) invalid: bool,
-    /// What the next work of each stream comes after.
-    pub(crate) streams: BTreeMap<Lane, Vec<CUgraphNode>>,
-}
-
-/// An event that was last recorded in a capture: which, and what it stands for.
-#[derive(Clone, Debug)]
-pub struct Mark {
-    capture: u64,
-    after: Vec<CUgraphNode>,
-}
 
 impl Driver {
     /// The capture that a stream takes part in.

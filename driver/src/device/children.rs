@@ -10,11 +10,10 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_simulator::{DeviceAction, DeviceWork};
 
-use crate::device::execute::{Request, Together};
-use crate::device::fill::Fill;
+use crate::device::objects::fill::Fill;
+use crate::device::objects::transfer::{Place, Transfer};
+use crate::device::objects::work::{Act, Request, Together, Work};
 use crate::device::state::Driver;
-use crate::device::transfer::{Place, Transfer};
-use crate::device::work::{Act, Work};
 use crate::error::{Outcome, Status};
 use crate::lane::Ticket;
 

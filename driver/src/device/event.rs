@@ -1,36 +1,11 @@
-//! Events: places in the order of work, with the device's time ([`crate::device::clock`]) when they are reached.
-
-use std::ffi::c_uint;
-use std::time::Duration;
+//! Events: places in the order of work, with the device's time ([`crate::device::objects::clock`]) when they are reached.
 
 use bugaroo_cuda_abi::{CUcontext, CUevent};
 
-use crate::device::capture::Mark;
+use crate::device::objects::work::Work;
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::Outcome;
 use crate::lane::Ticket;
-
-/// An event.
-#[derive(Clone, Debug)]
-pub struct Event {
-    /// Whose it is.
-    pub context: CUcontext,
-    pub(crate) flags: c_uint,
-    /// When it was last recorded, in the order of work.
-    pub(crate) ticket: Option<Ticket>,
-    /// Device time when that was reached.
-    pub(crate) reached: Option<Duration>,
-    /// It was last recorded in a capture.
-    pub captured: Option<Mark>,
-}
-
-impl Event {
-    /// When it was last recorded, in the order of work.
-    pub fn ticket(&self) -> Option<Ticket> {
-        self.ticket
-    }
-}
 
 /// Records an event that is reached when all of `before` is done.
 ///

@@ -6,16 +6,18 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_cuda_abi::{CUcontext, CUfunction};
+use bugaroo_cuda_abi::CUcontext;
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
 use bugaroo_semantics::{Both, Observer};
 use bugaroo_simulator::conflicts::Conflicts;
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Watch, check,
+    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, Watch, check,
 };
 
-use crate::device::queue::Progress;
-use crate::device::state::{Broken, Driver};
+use crate::device::objects::context::Broken;
+use crate::device::objects::queue::{Flight, Progress};
+use crate::device::objects::work::Request;
+use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::lane::Ticket;
 use crate::seeds::mix;
@@ -24,7 +26,7 @@ use crate::trial::coverage::Coverage;
 use crate::trial::delays::Delays;
 use crate::trial::diagnosis::{self, Lines};
 use crate::trial::feeds::Feed;
-use crate::trial::injection::{Armed, Arms, Injected};
+use crate::trial::injection::{Arms, Injected};
 use crate::trial::pause::{Held, Looker, Passing};
 use crate::trial::race::Race;
 
@@ -34,56 +36,6 @@ const WORKSPACE: u64 = 256;
 /// Warp instructions for which threads may read the same places again and again, where nobody can say that they always
 /// will: about ten seconds.
 const PATIENCE: u64 = 1 << 28;
-
-/// What a program asks to be launched; the shape was checked.
-#[derive(Debug)]
-pub struct Request {
-    /// The kernel.
-    pub function: CUfunction,
-    /// CTAs.
-    pub grid: [u32; 3],
-    /// Threads of a CTA.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
-    /// The parameter buffer.
-    pub parameters: Vec<u8>,
-    /// How its blocks belong together.
-    pub together: Together,
-    /// Whether the host may watch what it does to memory.
-    pub watched: bool,
-    /// How many kernels, each launched by the one before, lead to this one: 0 for the host's own.
-    pub depth: u32,
-}
-
-/// How a launch's blocks belong together.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Together {
-    /// Whether all of them may wait for each other.
-    pub cooperative: bool,
-    /// Extent of a cluster in blocks, where the launch says it.
-    pub cluster: Option<[u32; 3]>,
-}
-
-/// A kernel that runs.
-#[derive(Debug)]
-pub struct Flight {
-    pub(super) grid: Grid,
-    function: CUfunction,
-    name: String,
-    shape: ([u32; 3], [u32; 3]),
-    ordinal: u64,
-    armed: Option<Armed>,
-    workspace: Option<u64>,
-    /// What feeds detectors, where device code does.
-    feed: Option<Feed>,
-    /// Its conflicts, where the orders ask for them.
-    conflicts: Option<Rc<RefCell<Conflicts>>>,
-    /// What of its threads' communication it shows, where the orders ask for it.
-    coverage: Option<Rc<RefCell<Coverage>>>,
-    /// Work that it had done when that was last looked at.
-    pub(super) worked: u64,
-}
 
 /// Who looks on already, and one more.
 fn with(watch: Option<Watch>, other: Option<Rc<RefCell<impl Observer + 'static>>>) -> Option<Watch> {
@@ -95,20 +47,6 @@ fn with(watch: Option<Watch>, other: Option<Rc<RefCell<impl Observer + 'static>>
         }
         None => Watch { observer: other, grid: 0, first_site: 0 },
     })
-}
-
-impl Request {
-    fn spec<'a>(&'a self, kernel: &'a str, step_budget: Option<u64>) -> LaunchSpec<'a> {
-        LaunchSpec {
-            kernel,
-            grid: self.grid,
-            block: self.block,
-            dynamic_shared: self.dynamic_shared,
-            cluster: self.together.cluster,
-            params: &self.parameters,
-            step_budget,
-        }
-    }
 }
 
 /// What a program sees of a launch that cannot be, and a line for the user where the program's own check
@@ -274,7 +212,7 @@ impl Driver {
     }
 
     /// Takes back the launch state of the kernel that ran last, if it still runs.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         if let Some(item) = self.entered.take().and_then(|ticket| self.queue.item(ticket))
             && let Progress::Flying(flight) = &item.progress
         {
@@ -410,7 +348,7 @@ impl Driver {
     }
 
     /// An allocation, as an address is told that is in it or misses it.
-    pub(super) fn near(&self, (base, size): (u64, u64), address: u64) -> NearAllocation {
+    pub(crate) fn near(&self, (base, size): (u64, u64), address: u64) -> NearAllocation {
         let modules = self.modules.find(|_| true).into_iter();
         let name = |module| {
             let (name, offset) = self.modules.get(module).ok()?.program.variable_at(base)?;

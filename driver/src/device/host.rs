@@ -1,6 +1,7 @@
 //! Page-locked memory of the host: which block an address lies in, and what ends with one.
 
-use crate::device::state::{Driver, HostBlock};
+use crate::device::objects::memory::HostBlock;
+use crate::device::state::Driver;
 
 /// Frees or unregisters a block, if there is one at that address.
 pub fn release(driver: &mut Driver, address: usize) -> bool {

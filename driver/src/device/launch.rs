@@ -2,12 +2,13 @@
 
 use std::ffi::c_void;
 
-use crate::device::execute::{Request, Together};
+use bugaroo_cuda_abi::CUfunction;
+use bugaroo_simulator::KernelInfo;
+
+use crate::device::objects::work::{Request, Together};
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::not_null;
-use bugaroo_cuda_abi::CUfunction;
-use bugaroo_simulator::KernelInfo;
 
 /// End of the `extra` list.
 const EXTRA_END: usize = 0;

@@ -13,30 +13,9 @@ use std::ffi::{CStr, CString, c_uint, c_void};
 use bugaroo_cuda_abi::door::{Access, Release, Run};
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 
+use crate::device::objects::library_work::LibraryWork;
 use crate::device::state::Driver;
 use crate::error::Status;
-
-/// Work of a library's.
-pub struct LibraryWork {
-    name: CString,
-    context: CUcontext,
-    run: Run,
-    data: *mut c_void,
-    release: Release,
-}
-
-impl Drop for LibraryWork {
-    fn drop(&mut self) {
-        // SAFETY: it was handed over with this data, which nobody uses any more.
-        unsafe { (self.release)(self.data) };
-    }
-}
-
-impl std::fmt::Debug for LibraryWork {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("LibraryWork").field(&self.name).finish()
-    }
-}
 
 impl LibraryWork {
     /// Work of no context yet.

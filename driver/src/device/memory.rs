@@ -3,9 +3,10 @@
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use bugaroo_simulator::AllocationKind;
 
-use crate::device::graph::Body;
-use crate::device::state::{Allocation, Driver};
-use crate::device::stream::Stream;
+use crate::device::objects::memory::Allocation;
+use crate::device::objects::stream::Stream;
+use crate::device::objects::work::Body;
+use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 
 /// Alignment of allocations, as hardware has it at least.

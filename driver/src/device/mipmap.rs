@@ -1,26 +1,19 @@
-//! Mipmapped arrays: an array for each level.
+//! Levels of mipmapped arrays.
 
 use std::ffi::c_uint;
 
-use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext, CUmipmappedArray};
+use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUmipmappedArray};
 
-use crate::device::array::{self, Array};
+use crate::device::array;
+use crate::device::objects::array as objects_array;
+use crate::device::objects::array::Array;
 use crate::device::state::Driver;
 use crate::error::Outcome;
-
-/// A mipmapped array.
-#[derive(Clone, Debug)]
-pub struct Mipmapped {
-    /// Whose it is.
-    pub context: CUcontext,
-    /// The finest first; at least one.
-    pub levels: Vec<CUarray>,
-}
 
 /// The shape of a level.
 pub(crate) fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DESCRIPTOR {
     let half = |extent: usize| if extent == 0 { 0 } else { (extent >> number).max(1) };
-    let depth = if array::has_layers(&finest) { finest.depth } else { half(finest.depth) };
+    let depth = if objects_array::has_layers(&finest) { finest.depth } else { half(finest.depth) };
     CUDA_ARRAY3D_DESCRIPTOR { width: half(finest.width), height: half(finest.height), depth, ..finest }
 }
 

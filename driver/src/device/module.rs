@@ -10,7 +10,8 @@ use bugaroo_ptx::ast::{Item, Module as Ast};
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::Program;
 
-use crate::device::function::Function;
+use crate::device::objects::function::Function;
+use crate::device::objects::module::Module;
 use crate::device::state::Driver;
 use crate::digest::Digest;
 use crate::error::{Outcome, Status};
@@ -19,33 +20,6 @@ use crate::images::jit::Options;
 use crate::images::refusal::{Refusal, told};
 use crate::trial::injection::Injected;
 use crate::trial::recorded::Source;
-
-/// A loaded module.
-#[derive(Debug)]
-pub struct Module {
-    /// Whose it is; None for a library's.
-    pub context: Option<CUcontext>,
-    /// The code.
-    pub program: Arc<Program>,
-    /// What the injector did, if it did anything.
-    pub injected: Option<Injected>,
-    /// What its launches are recorded with, where they are.
-    pub recorded: Option<Source>,
-    /// Handles of its kernels, in the order of the text.
-    pub functions: Vec<CUfunction>,
-}
-
-impl Module {
-    /// The code that launches run: with the fences that the orders want.
-    pub fn running(&self) -> &Program {
-        self.injected.as_ref().and_then(Injected::program).unwrap_or(&self.program)
-    }
-
-    /// The code that race detectors are told of: what runs, or what it was before it was made to log.
-    pub fn looked_at(&self) -> &Program {
-        self.injected.as_ref().and_then(Injected::logs).map_or(self.running(), |logs| logs.original())
-    }
-}
 
 impl Driver {
     /// Loads a module, and tells the program, the user and the harness when that fails.

@@ -4,22 +4,9 @@ use bugaroo_cuda_abi::CUfunction;
 use bugaroo_simulator::DeviceConfig;
 
 use crate::device::attributes::WARP_SIZE;
+use crate::device::objects::occupancy::Limits;
 use crate::device::state::Driver;
 use crate::error::Outcome;
-
-/// Shared memory of each block that the driver keeps for itself: none here.
-pub const RESERVED_SHARED: u32 = 0;
-
-/// What limits a kernel's blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pub(crate) static_shared: u64,
-    threads_per_block: u32,
-    threads_per_sm: u32,
-    blocks_per_sm: u32,
-    pub(crate) shared_per_sm: u64,
-    sm_count: u32,
-}
 
 impl Limits {
     /// Those of a kernel.

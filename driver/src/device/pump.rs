@@ -12,10 +12,9 @@ use bugaroo_cuda_abi::{CUcontext, CUhostFn, CUstream, CUstreamCallback};
 use bugaroo_semantics::event::WorkKind;
 use bugaroo_simulator::{End, Others};
 
-use crate::device::execute::Flight;
-use crate::device::queue::Progress;
+use crate::device::objects::queue::{Flight, Progress};
+use crate::device::objects::work::Work;
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::Status;
 use crate::lane::Ticket;
 

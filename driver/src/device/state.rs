@@ -2,25 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmemoryPool, CUmodule};
-use bugaroo_simulator::{AllocationKind, DeviceConfig, Memory, Others, Rng};
+use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction};
+use bugaroo_simulator::{DeviceConfig, Memory, Others, Rng};
 
-use crate::device::advice::Advices;
-use crate::device::array::Array;
-use crate::device::clock::Clock;
-use crate::device::context::Context;
-use crate::device::event::Event;
-use crate::device::function::Function;
-use crate::device::graph::Graphs;
-use crate::device::green::Greens;
-use crate::device::library::Library;
-use crate::device::module::Module;
-use crate::device::notices::Listeners;
-use crate::device::pool::Pools;
-use crate::device::primary::Primary;
-use crate::device::queue::{Progress, Queue};
-use crate::device::stream::Stream;
-use crate::device::virtual_memory::Chunks;
+use crate::device::objects::advice::Advices;
+use crate::device::objects::array::Array;
+use crate::device::objects::clock::Clock;
+use crate::device::objects::context::Context;
+use crate::device::objects::event::Event;
+use crate::device::objects::function::Function;
+use crate::device::objects::graph::Graphs;
+use crate::device::objects::green::Greens;
+use crate::device::objects::library::Library;
+use crate::device::objects::memory::{Allocation, HostBlock};
+use crate::device::objects::module::Module;
+use crate::device::objects::notices::Listeners;
+use crate::device::objects::pool::Pools;
+use crate::device::objects::primary::Primary;
+use crate::device::objects::queue::Queue;
+use crate::device::objects::stream::Stream;
+use crate::device::objects::virtual_memory::Chunks;
 use crate::error::{Outcome, Status};
 use crate::handles::{Handles, Kind};
 use crate::images::link::Link;
@@ -41,43 +42,6 @@ const LESS_MEMORY: [u64; 3] = [4 << 30, 1 << 30, 1 << 28];
 
 /// What makes the seed of the queue's picks of the trial's, apart from those of launches.
 const PICKS: u64 = 0x0071_7565_7565;
-
-/// A fault of a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// What calls give.
-    pub status: Status,
-    /// Whether the program was told.
-    pub reported: bool,
-}
-
-/// Memory that the program allocated on the device.
-#[derive(Clone, Copy, Debug)]
-pub struct Allocation {
-    /// Whose it is.
-    pub context: CUcontext,
-    /// As asked for, in bytes.
-    pub size: u64,
-    /// Of the device's own, or shared with the host.
-    pub kind: AllocationKind,
-    /// The pool that it came from.
-    pub pool: Option<CUmemoryPool>,
-    /// As set by `cuPointerSetAttribute`; every operation waits for its end anyway.
-    pub synchronous: bool,
-}
-
-/// Memory of the host that the driver allocated for the program, or that the program registered.
-#[derive(Clone, Copy, Debug)]
-pub struct HostBlock {
-    /// Whose it is.
-    pub context: CUcontext,
-    /// In bytes.
-    pub size: usize,
-    /// As passed to `cuMemHostAlloc` or `cuMemHostRegister`.
-    pub flags: u32,
-    /// It is the program's own.
-    pub registered: bool,
-}
 
 /// Everything; see the modules of the parts.
 #[derive(Debug)]
@@ -139,9 +103,9 @@ pub struct Driver {
     /// Events that the program made.
     pub events: Handles<Event>,
     /// Attributes of streams.
-    pub stream_attributes: crate::device::stream_attributes::Attributes,
+    pub stream_attributes: crate::device::objects::stream_attributes::Attributes,
     /// What was set for launches of the old kind, by function.
-    pub legacy_launches: BTreeMap<usize, crate::device::legacy_launch::Settings>,
+    pub legacy_launches: BTreeMap<usize, crate::device::objects::legacy_launch::Settings>,
     /// Who wants to be told of what happens.
     pub listeners: Listeners,
     /// Green contexts.
@@ -161,9 +125,9 @@ pub struct Driver {
     /// Arrays.
     pub arrays: Handles<Array>,
     /// Mipmapped arrays.
-    pub mipmapped: Handles<crate::device::mipmap::Mipmapped>,
+    pub mipmapped: Handles<crate::device::objects::mipmap::Mipmapped>,
     /// Textures and surfaces.
-    pub textures: crate::device::texture::Objects,
+    pub textures: crate::device::objects::texture::Objects,
     /// Chunks of memory that are mapped to reserved addresses.
     pub chunks: Chunks,
     /// What the program said about the use of managed memory.
@@ -238,7 +202,7 @@ impl Driver {
             host_blocks: BTreeMap::new(),
             arrays: Handles::new(Kind::Array),
             mipmapped: Handles::new(Kind::Mipmapped),
-            textures: crate::device::texture::Objects::default(),
+            textures: crate::device::objects::texture::Objects::default(),
             chunks: Chunks::default(),
             advice: Advices::default(),
         }))
@@ -310,68 +274,5 @@ impl Driver {
     pub fn function(&self, function: CUfunction) -> Outcome<(&Function, &Module)> {
         let function = self.functions.get(function)?;
         Ok((function, self.modules.get(function.module)?))
-    }
-
-    /// Takes a module with its functions and variables away.
-    ///
-    /// # Errors
-    /// `InvalidHandle`.
-    pub fn unload(&mut self, module: CUmodule) -> Outcome {
-        self.note_module_end(module);
-        let module = self.modules.remove(module)?;
-        for function in module.functions {
-            // Functions live exactly as long as their module.
-            let _ = self.functions.remove(function);
-        }
-        if let Some(injected) = &module.injected {
-            injected.remove(&mut self.memory);
-        }
-        let before = self.module_memory();
-        module.program.unload(&mut self.memory);
-        self.tell_module_memory(&before);
-        Ok(())
-    }
-
-    /// Frees everything that belongs to a context, as at its destruction.
-    pub fn clear(&mut self, context: CUcontext) {
-        for ticket in self.queue.of(context) {
-            if let Some(item) = self.queue.item(ticket)
-                && let Progress::Flying(flight) = std::mem::replace(&mut item.progress, Progress::Ready)
-            {
-                self.discard(ticket, *flight);
-            }
-            self.queue.finish(ticket);
-        }
-        self.tell_races(true);
-        for module in self.modules.find(|module| module.context == Some(context)) {
-            // Just found, hence there.
-            let _ = self.unload(module);
-        }
-        for stream in self.streams.find(|stream| stream.context == context) {
-            let _ = self.streams.remove(stream);
-        }
-        for event in self.events.find(|event| event.context == context) {
-            let _ = self.events.remove(event);
-        }
-        crate::device::texture::clear(self, context);
-        for array in self.mipmapped.find(|array| array.context == context) {
-            let _ = crate::device::mipmap::destroy(self, array);
-        }
-        for array in self.arrays.find(|array| array.context == context) {
-            let _ = crate::device::array::destroy(self, array);
-        }
-        let owned =
-            |(address, allocation): (&u64, &Allocation)| (allocation.context == context).then_some(*address);
-        let addresses: Vec<u64> = self.allocations.iter().filter_map(owned).collect();
-        for address in addresses {
-            self.graphs.memory.forget(address);
-            // It was allocated and not freed since, or it would not be in the map.
-            let _ = self.free(address);
-        }
-        let owned = |(address, block): (&usize, &HostBlock)| (block.context == context).then_some(*address);
-        let addresses: Vec<usize> = self.host_blocks.iter().filter_map(owned).collect();
-        for address in addresses {
-            crate::device::host::release(self, address);
-        }
     }
 }

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bugaroo_cuda_abi::{CUcontext, CUstream, STREAM_LEGACY, STREAM_PER_THREAD};
+
+use crate::device::objects::stream::Stream;
+use crate::device::objects::work::Work;
 use crate::device::state::Driver;
-use crate::device::stream::Stream;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 use crate::lane::{Lane, Ticket};
-use bugaroo_cuda_abi::{CUcontext, CUstream, STREAM_LEGACY, STREAM_PER_THREAD};
 
 thread_local! {
     /// Number of the thread, by the first use of its default stream; 0 before.

@@ -8,13 +8,13 @@ use bugaroo_cuda_abi::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUlaunchConfig, CUlibrary, CUmodule, CUstream,
 };
 
-use super::launches::Shape;
 use super::modules::Owner;
-use super::{hello, real};
+use super::real;
 use crate::api::entry::anytime;
 use crate::api::procaddr;
 use crate::error::{Outcome, Status};
-use crate::forward::state::forward;
+use crate::forward::pending::Shape;
+use crate::forward::state::{forward, hello};
 use crate::images::image::Image;
 use crate::places::text;
 

@@ -17,48 +17,10 @@ use regex::Regex;
 use super::modules::Placed;
 use super::real;
 use crate::error::{Outcome, Status};
+use crate::forward::pending::{Pending, Shape};
 use crate::forward::state::Forward;
 use crate::trial::delays::Delays;
 use crate::trial::injection::device_model;
-
-/// Launches of the process so far, and those whose end was not seen yet.
-#[derive(Debug, Default)]
-pub struct Launches {
-    ordinal: u64,
-    pending: Vec<Pending>,
-    buffers: Vec<Buffers>,
-    told_of_capture: bool,
-}
-
-/// Device memory for the store buffers of one launch at a time.
-#[derive(Debug)]
-struct Buffers {
-    context: usize,
-    address: CUdeviceptr,
-    bytes: u64,
-    taken: bool,
-}
-
-/// A launch that was started.
-#[derive(Debug)]
-pub struct Pending {
-    ordinal: u64,
-    kernel: String,
-    grid: [u32; 3],
-    block: [u32; 3],
-    stream: usize,
-    context: usize,
-    armed: Option<(CUdeviceptr, Layout, CUdeviceptr)>,
-}
-
-/// What is to be launched.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    pub function: CUfunction,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub stream: CUstream,
-}
 
 impl Forward {
     /// Prepares a launch.
@@ -207,38 +169,6 @@ impl Forward {
             meetings: Vec::new(),
             digest: None,
         }));
-    }
-}
-
-impl Launches {
-    fn take(&mut self, chosen: impl Fn(&Pending) -> bool) -> Vec<Pending> {
-        let (taken, kept) = std::mem::take(&mut self.pending).into_iter().partition(chosen);
-        self.pending = kept;
-        taken
-    }
-
-    /// Device memory of the current context for a launch's buffers.
-    fn buffers(&mut self, context: usize, bytes: u64) -> Outcome<CUdeviceptr> {
-        let fits =
-            |buffers: &&mut Buffers| !buffers.taken && buffers.context == context && buffers.bytes >= bytes;
-        if let Some(buffers) = self.buffers.iter_mut().find(fits) {
-            buffers.taken = true;
-            return Ok(buffers.address);
-        }
-        let mut address = 0;
-        // SAFETY: a place for the address.
-        unsafe { real::cuMemAlloc_v2(&raw mut address, bytes as usize) }?;
-        self.buffers.push(Buffers { context, address, bytes, taken: true });
-        Ok(address)
-    }
-
-    fn release(&mut self, pending: &Pending) {
-        if let Some((_, _, base)) = &pending.armed {
-            self.buffers
-                .iter_mut()
-                .filter(|buffers| buffers.address == *base)
-                .for_each(|buffers| buffers.taken = false);
-        }
     }
 }
 

@@ -21,6 +21,7 @@
 mod intercepts;
 mod launches;
 mod modules;
+pub(crate) mod pending;
 mod real;
 pub mod state;
 
@@ -28,16 +29,16 @@ use std::ffi::{CStr, c_void};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-use bugaroo_protocol::{Backend, Message, ORDERS_VARIABLE, Orders, VERSION};
-use launches::Launches;
+use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders};
 use modules::Modules;
 use real::Real;
 
 use crate::api::exports;
 use crate::error::Status;
-use crate::forward::state::{FORWARD, Forward, forward};
+use crate::forward::pending::Launches;
+use crate::forward::state::{FORWARD, Forward};
 use crate::own_process;
 use crate::trial::report::Report;
 
@@ -105,13 +106,4 @@ fn install(orders: Orders) {
 /// Stands behind names that the real driver, older than this library, lacks.
 extern "C" fn not_there() -> Status {
     Status::NotSupported
-}
-
-/// Tells the harness that the driver was initialised.
-fn hello() {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
-        crate::own_process::end_with_parent();
-        forward().report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
-    }
 }

@@ -1,11 +1,12 @@
 //! What the intercepted functions know.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use bugaroo_protocol::Orders;
+use bugaroo_protocol::{Message, Orders, VERSION};
 
-use crate::forward::launches::Launches;
 use crate::forward::modules::Modules;
+use crate::forward::pending::Launches;
 use crate::trial::report::Report;
 
 /// What the intercepted functions know.
@@ -24,4 +25,13 @@ pub(crate) fn forward() -> MutexGuard<'static, Forward> {
     // Intercepted functions are only bound after this is set.
     let forward = FORWARD.get().expect("bound after it was made");
     forward.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells the harness that the driver was initialised.
+pub(crate) fn hello() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        crate::own_process::end_with_parent();
+        forward().report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
+    }
 }

@@ -4,14 +4,13 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
-use crate::error::{Outcome, Status};
+use crate::error::Outcome;
 use crate::images::fatbin::{
-    Choice, FatBinary, FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, choose, fat_binary_at,
-    wrapper_at,
+    FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, fat_binary_at, wrapper_at,
 };
+use crate::images::fitting::{Fitting, damaged, fitting, none};
 use crate::images::linker::Linker;
 use crate::images::refusal::Refusal;
-use crate::images::wanted;
 use crate::places::not_null;
 
 /// A module image as the program passes it.
@@ -103,58 +102,10 @@ impl<'a> Image<'a> {
     }
 }
 
-/// What a fat binary has for a device.
-#[derive(Debug)]
-pub enum Fitting {
-    /// PTX.
-    Ptx(String),
-    /// It is empty.
-    Nothing,
-    /// NVIDIA's device-side runtime (libcudadevrt), which nvcc adds to what it links and whose PTX is for
-    /// later devices alone.
-    DeviceRuntime,
-}
-
-/// A function that the device-side runtime defines.
-const OF_THE_DEVICE_RUNTIME: &str = "cudaGetParameterBufferV2";
-
-/// The best PTX of one fat binary.
-///
-/// # Errors
-/// When it is damaged, or holds nothing that the device runs.
-pub fn fitting(binary: &[u8], capability: (u32, u32)) -> Result<Fitting, Refusal> {
-    let binary = FatBinary::parse(binary).map_err(|error| damaged(&error))?;
-    match choose(&binary, capability) {
-        Choice::Ptx(entry) => entry.text().map(Fitting::Ptx).map_err(|error| damaged(&error)),
-        Choice::Later(entry) => {
-            let text = entry.text().map_err(|error| damaged(&error))?;
-            let of_the_runtime = text.contains(OF_THE_DEVICE_RUNTIME);
-            Ok(if of_the_runtime { Fitting::DeviceRuntime } else { Fitting::Ptx(text) })
-        }
-        Choice::Empty => Ok(Fitting::Nothing),
-        Choice::None(chosen) => {
-            let advice = chosen.advice(capability.0 * 10 + capability.1);
-            Err(none(format!("{} is a fat binary that does not fit: {advice}", wanted::module())))
-        }
-    }
-}
-
 /// 75 of `sm_75`.
 pub fn architecture(target: &str) -> Option<i32> {
     let digits = target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     digits.parse().ok()
-}
-
-fn none(text: String) -> Refusal {
-    Refusal { status: Status::NoBinaryForGpu, text, unsupported: true }
-}
-
-fn damaged(error: &FatError) -> Refusal {
-    Refusal {
-        status: Status::InvalidImage,
-        text: format!("a module is a damaged fat binary: {error}"),
-        unsupported: false,
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::ffi::c_uint;
 
 use crate::error::Status;
 use crate::images::fatbin;
-use crate::images::image::Image;
-use crate::images::image::architecture;
+use crate::images::image::{Image, architecture};
 use crate::images::jit::Options;
 use crate::images::linker::Linker;
 use crate::images::refusal::Refusal;

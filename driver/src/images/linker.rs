@@ -7,7 +7,7 @@
 use bugaroo_ptx::link::{Input, LinkError, link};
 
 use crate::error::Status;
-use crate::images::image::{Fitting, fitting};
+use crate::images::fitting::{Fitting, fitting};
 use crate::images::refusal::Refusal;
 
 /// Functions that the virtual GPU itself provides.

@@ -1,6 +1,7 @@
 //! What a program loads: images of modules, fat binaries, linking, and options of the just-in-time compiler.
 
 pub mod fatbin;
+pub(crate) mod fitting;
 pub(crate) mod image;
 pub(crate) mod jit;
 pub(crate) mod link;

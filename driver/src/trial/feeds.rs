@@ -8,10 +8,10 @@ use bugaroo_detectors::hirace::device::{self, Missed};
 use bugaroo_detectors::scord::device as scord_device;
 use bugaroo_simulator::{DeviceConfig, End, Grid, Memory, Others, Program, Watch};
 
+use crate::trial::logging::broken::Broken;
 use crate::trial::logging::launched::{Kit, Logs};
-use crate::trial::logging::{self, Broken};
 use crate::trial::looking::Sizes;
-use crate::trial::{hirace, scord};
+use crate::trial::{hirace, logging, scord};
 
 /// Who takes the races that device code has found.
 #[derive(Clone, Debug)]

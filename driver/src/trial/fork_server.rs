@@ -20,13 +20,14 @@ mod python;
 mod socket;
 mod unheard;
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use bugaroo_protocol::{ForkServer, FromServer, Message, ORDERS_VARIABLE, Orders, ToServer};
 use examine::Examined;
 use socket::Socket;
 
 use crate::own_process;
+use crate::trial::fork_server::files::pidfd;
 use crate::trial::injection::Injection;
 use crate::trial::report::Report;
 
@@ -246,11 +247,4 @@ fn bury(child: &Child) -> i32 {
             _ => return status,
         }
     }
-}
-
-/// A descriptor for a child that is not waited for yet.
-fn pidfd(pid: libc::pid_t) -> Option<OwnedFd> {
-    // SAFETY: the call takes numbers and gives a descriptor or -1.
-    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    files::owned(RawFd::try_from(descriptor).ok()?)
 }

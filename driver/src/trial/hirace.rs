@@ -21,7 +21,7 @@ use bugaroo_semantics::event::{Event, Memory as Where, Shape, Site};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
-use crate::trial::logging::Broken;
+use crate::trial::logging::broken::Broken;
 use crate::trial::looking::{Arrays, Sizes, entries, is_counted, watched_table, words};
 
 /// What there is to know of a launch.

@@ -28,7 +28,7 @@ use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
-use crate::trial::logging::Broken;
+use crate::trial::logging::broken::Broken;
 use crate::trial::looking::{Arrays, Sizes, entries, is_counted, watched_table, words};
 
 /// Bytes that metadata may take if nothing else is said.

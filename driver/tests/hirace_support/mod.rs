@@ -25,7 +25,7 @@ use bugaroo_simulator::{
 };
 
 use cuda::trial::hirace::{Launch, Looking, layout};
-use cuda::trial::logging::sites;
+use cuda::trial::logging::session::sites;
 use cuda::trial::looking::Sizes;
 
 const WORK: WorkId = 3;

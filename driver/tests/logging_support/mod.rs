@@ -20,7 +20,8 @@ use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
 
-use cuda::trial::logging::{Allocated, Launch, Session};
+use cuda::trial::logging::Launch;
+use cuda::trial::logging::session::{Allocated, Session};
 
 /// A thing that a lane does, where the place is a line of the original text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ use bugaroo_simulator::{
     Scheduler, Turn, Watch,
 };
 
-use cuda::trial::logging::sites;
+use cuda::trial::logging::session::sites;
 use cuda::trial::looking::Sizes;
 use cuda::trial::scord::{Launch, Looking};
 

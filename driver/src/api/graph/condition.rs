@@ -12,12 +12,11 @@ use bugaroo_cuda_abi::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph};
 use bugaroo_simulator::AllocationKind;
 
 use crate::api::entry::with_context;
-use crate::api::graph::params::read;
-use crate::device::graph::Body;
-use crate::device::graph::condition::{Branch, Condition, Pick};
+use crate::device::objects::graph::condition::Condition;
+use crate::device::objects::work::{Body, Branch, Pick};
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use crate::places::{not_null, read, write};
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`
 const ASSIGN_DEFAULT: c_uint = 1;

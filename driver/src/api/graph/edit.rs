@@ -10,11 +10,9 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::graph::{memory, params};
-use crate::device::execute::Together;
-use crate::device::graph::Body;
-use crate::device::graph::user_object::Dying;
+use crate::device::objects::graph::user_object::Dying;
+use crate::device::objects::work::{Body, Together, Work};
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 

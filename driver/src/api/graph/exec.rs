@@ -7,9 +7,9 @@ use bugaroo_cuda_abi::{CUDA_GRAPH_INSTANTIATE_PARAMS, CUgraph, CUgraphExec, CUgr
 use crate::api::entry::{with_context, with_driver};
 use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
-use crate::device::graph::Body;
-use crate::device::graph::exec::{Doing, Exec};
-use crate::device::graph::user_object::Dying;
+use crate::device::objects::graph::exec::Exec;
+use crate::device::objects::graph::user_object::Dying;
+use crate::device::objects::work::{Body, Doing};
 use crate::error::Status;
 use crate::places::{not_null, write, write_if_wanted};
 

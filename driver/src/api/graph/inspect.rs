@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
 use crate::api::entry::with_driver;
-use crate::device::graph::Body;
+use crate::device::objects::work::Body;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write, write_if_wanted};
 

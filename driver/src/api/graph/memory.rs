@@ -11,11 +11,10 @@ use bugaroo_cuda_abi::{
 };
 
 use crate::api::entry::with_driver;
-use crate::api::graph::params::read;
-use crate::device::graph::Body;
+use crate::device::objects::work::Body;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use crate::places::{not_null, read, write};
 
 /// A node that allocates; the address goes into the parameters.
 ///
@@ -35,7 +34,7 @@ pub unsafe fn allocation(
         let what = "cuGraphAddMemAllocNode: memory of the host is not supported";
         return Err(driver.report.unsupported(what));
     }
-    crate::device::primary::check_device(pool.location.id)?;
+    crate::device::objects::primary::check_device(pool.location.id)?;
     let memory = driver.graph_memory(context, bytes)?;
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).address).write_unaligned(memory.address) };
@@ -98,7 +97,7 @@ pub unsafe extern "C" fn cuDeviceGetGraphMemAttribute(
     place: *mut u64,
 ) -> Status {
     with_driver("cuDeviceGetGraphMemAttribute", |driver| {
-        crate::device::primary::check_device(device)?;
+        crate::device::objects::primary::check_device(device)?;
         let memory = &driver.graphs.memory;
         let numbers = [memory.used, memory.most_used, memory.reserved, memory.most_reserved];
         let number = numbers.get(attribute as usize).ok_or(Status::InvalidValue)?;
@@ -117,7 +116,7 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
     value: *const u64,
 ) -> Status {
     with_driver("cuDeviceSetGraphMemAttribute", |driver| {
-        crate::device::primary::check_device(device)?;
+        crate::device::objects::primary::check_device(device)?;
         not_null(value)?;
         // SAFETY: not null, and the caller's promise.
         let value = unsafe { value.read_unaligned() };
@@ -134,7 +133,7 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
 /// Gives memory that no graph uses now back to the device.
 pub extern "C" fn cuDeviceGraphMemTrim(device: c_int) -> Status {
     with_driver("cuDeviceGraphMemTrim", |driver| {
-        crate::device::primary::check_device(device)?;
+        crate::device::objects::primary::check_device(device)?;
         driver.sweep_graph_memory();
         driver.graphs.memory.reserved = driver.graphs.memory.used;
         Ok(())

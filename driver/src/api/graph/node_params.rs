@@ -10,15 +10,13 @@ use bugaroo_cuda_abi::{
 };
 
 use crate::api::entry::{with_context, with_driver};
-use crate::api::graph::params::{any, copy, fill, host, kernel, kernel_v2, read};
-use crate::device::execute::{Request, Together};
-use crate::device::fill::Fill;
-use crate::device::graph::Body;
+use crate::api::graph::params::{any, copy, fill, host, kernel, kernel_v2};
+use crate::device::objects::fill::Fill;
+use crate::device::objects::transfer::{Place, Side};
+use crate::device::objects::work::{Body, Request, Together, Work};
 use crate::device::state::Driver;
-use crate::device::transfer::{Place, Side};
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
-use crate::places::write;
+use crate::places::{read, write};
 
 /// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
 fn together(body: &Body) -> Together {

@@ -9,24 +9,12 @@ use bugaroo_cuda_abi::{
 };
 
 use crate::api::graph::{condition, memory};
-use crate::device::execute::Together;
-use crate::device::fill::Fill;
-use crate::device::graph::Body;
 use crate::device::launch::Parameters;
+use crate::device::objects::fill::Fill;
+use crate::device::objects::work::{Body, Together, Work};
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
-use crate::places::not_null;
-
-/// What a pointer of the program points to.
-///
-/// # Safety
-/// It is null or points to a `T`.
-pub(crate) unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
-    not_null(from)?;
-    // SAFETY: not null, and the caller vouches for the rest.
-    Ok(unsafe { from.read_unaligned() })
-}
+use crate::places::{not_null, read};
 
 /// A kernel.
 ///

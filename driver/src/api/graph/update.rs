@@ -7,8 +7,8 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo, CUgraphNode};
 
 use crate::api::entry::with_context;
-use crate::device::graph::exec::{Doing, Step};
 use crate::device::graph::update::{Differs, differ};
+use crate::device::objects::work::{Doing, Step};
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::write_if_wanted;

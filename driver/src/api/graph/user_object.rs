@@ -6,7 +6,7 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUgraph, CUhostFn};
 
 use crate::api::entry::with_driver;
-use crate::device::graph::user_object::{Dying, UserObject};
+use crate::device::objects::graph::user_object::{Dying, UserObject};
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 

@@ -10,7 +10,8 @@ use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE
 use bugaroo_simulator::texture::Object;
 
 use crate::api::entry::with_context;
-use crate::device::texture::{Described, destroy, find, insert, resource, sampling, view as views};
+use crate::device::objects::texture::Described;
+use crate::device::texture::{destroy, find, insert, resource, sampling, view as views};
 use crate::error::Status;
 use crate::places::{not_null, write};
 

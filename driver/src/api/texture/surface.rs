@@ -7,8 +7,9 @@ use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, CUsurfObject};
 use bugaroo_simulator::texture::Object;
 
 use crate::api::entry::with_context;
+use crate::device::objects::texture::Described;
 use crate::device::texture::resource::{ARRAY, of_array};
-use crate::device::texture::{Described, destroy, find, insert};
+use crate::device::texture::{destroy, find, insert};
 use crate::error::Status;
 use crate::places::{not_null, write};
 

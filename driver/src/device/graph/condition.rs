@@ -1,53 +1,11 @@
-//! Conditional nodes: conditions, how they pick, and what was picked.
+//! Conditions are set, and the bodies of conditional nodes picked.
 
-use crate::device::graph::exec::{Choice, Doing, Step};
+use bugaroo_cuda_abi::CUcontext;
+
+use crate::device::objects::work::{Act, Choice, Doing, Pick, Step, Work};
 use crate::device::state::Driver;
-use crate::device::work::{Act, Work};
 use crate::error::{Outcome, Status};
 use crate::lane::Ticket;
-use bugaroo_cuda_abi::{CUcontext, CUgraph};
-
-/// What is known of a condition.
-#[derive(Clone, Copy, Debug)]
-pub struct Condition {
-    /// Its value when a graph with it is launched, if it is set then.
-    pub(crate) default: Option<u32>,
-}
-
-/// How a value picks a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
-    /// The first if it is not zero, else the second, if there is one.
-    If,
-    /// The only one, again and again as long as it is not zero.
-    While,
-    /// The one of this number, if there is one.
-    Switch,
-}
-
-impl Pick {
-    /// The body that a value picks, among so many.
-    pub fn body(self, value: u32, count: usize) -> Option<usize> {
-        let at = match (self, value) {
-            (Pick::If, 0) => 1,
-            (Pick::While, 0) => return None,
-            (Pick::If | Pick::While, _) => 0,
-            (Pick::Switch, value) => value as usize,
-        };
-        (at < count).then_some(at)
-    }
-}
-
-/// A conditional node.
-#[derive(Clone, Debug)]
-pub struct Branch {
-    /// The condition's handle.
-    pub handle: u64,
-    /// How it picks.
-    pub pick: Pick,
-    /// The graphs that it picks among, which the node owns. The program is told where this list lies, which stays.
-    pub bodies: Box<[CUgraph]>,
-}
 
 impl Driver {
     /// Conditions of steps, at any depth, that a launch sets, with their values.

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
-use crate::device::graph::{Body, places};
+use crate::device::objects::graph::places;
+use crate::device::objects::work::{Body, Work};
 use crate::device::state::Driver;
-use crate::device::work::Work;
 use crate::error::Outcome;
 
 /// `CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE`

@@ -5,79 +5,16 @@ use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUgraph, CUgraphExec, CUgraphNode};
 
-use crate::device::graph::condition::{Branch, Pick};
-use crate::device::graph::user_object::References;
-use crate::device::graph::{Body, places};
+use crate::device::objects::graph::places;
+use crate::device::objects::stream::Stream;
+use crate::device::objects::work::{Body, Branch, Choice, Doing, Step, Work};
 use crate::device::state::Driver;
-use crate::device::stream::Stream;
 use crate::device::submit::Submitted;
-use crate::device::work::Work;
 use crate::error::{Outcome, Status};
 use crate::lane::Ticket;
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
 const AUTO_FREE: c_ulonglong = 1;
-
-/// An executable graph.
-#[derive(Debug)]
-pub struct Exec {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) flags: c_ulonglong,
-    /// What its last launch ended with: it does not overlap with itself.
-    pub(crate) last: Ticket,
-    /// Objects of the program that it keeps alive.
-    pub(crate) objects: References,
-}
-
-/// A node of it.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// The node that it was made of.
-    pub(crate) node: CUgraphNode,
-    pub(crate) doing: Doing,
-    /// The steps before it, by index; all smaller than its own.
-    pub(crate) before: Vec<usize>,
-    pub(crate) enabled: bool,
-}
-
-/// What a step does.
-#[derive(Clone, Debug)]
-pub enum Doing {
-    /// What a node without a graph of its own does.
-    Body(Body),
-    /// The steps of the graph in it.
-    All(Vec<Step>),
-    /// Those of one of the graphs in it, or none.
-    Branch(Rc<Choice>),
-}
-
-/// A conditional node as it runs.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// The condition's handle.
-    pub handle: u64,
-    /// How it picks.
-    pub pick: Pick,
-    /// Among these.
-    pub bodies: Vec<Vec<Step>>,
-}
-
-impl Step {
-    /// What it does.
-    pub fn doing(&self) -> &Doing {
-        &self.doing
-    }
-
-    /// Whether the host may watch what it does.
-    fn is_watched(&self) -> bool {
-        match &self.doing {
-            Doing::Body(Body::Work(work)) => work.is_watched(),
-            Doing::Body(_) => false,
-            Doing::All(steps) => steps.iter().any(Step::is_watched),
-            Doing::Branch(choice) => choice.bodies.iter().flatten().any(Step::is_watched),
-        }
-    }
-}
 
 impl Driver {
     /// The steps of a graph as it is now.

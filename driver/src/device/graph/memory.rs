@@ -1,94 +1,13 @@
-//! Memory that belongs to graphs. Its address is known when the node is made; what changes with launches is whether it is
-//! allocated.
+//! Memory of graphs is allocated, opened and swept away.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 
-use crate::device::graph::Body;
-use crate::device::graph::exec::{Doing, Step};
+use crate::device::objects::graph::memory::Owned;
+use crate::device::objects::work::{Act, Body, Doing, GraphMemory, Step, Work};
 use crate::device::state::Driver;
-use crate::device::work::{Act, Work};
 use crate::error::{Outcome, Status};
-
-/// Memory of a graph. Who may use its address holds a reference.
-#[derive(Debug)]
-pub struct GraphMemory {
-    /// Where.
-    pub address: CUdeviceptr,
-    /// How much.
-    pub bytes: u64,
-}
-
-/// What is known of one.
-#[derive(Debug)]
-struct Owned {
-    memory: Rc<GraphMemory>,
-    /// It is allocated, once everything that was asked for so far is done.
-    open: bool,
-    /// It is allocated.
-    live: bool,
-}
-
-/// All of it.
-#[derive(Debug, Default)]
-pub struct GraphMemories {
-    owned: BTreeMap<CUdeviceptr, Owned>,
-    pub(crate) used: u64,
-    pub(crate) most_used: u64,
-    /// What was in use at most since the device was given back the rest.
-    pub(crate) reserved: u64,
-    pub(crate) most_reserved: u64,
-}
-
-impl GraphMemories {
-    /// Whether memory at this address is a graph's.
-    pub fn has(&self, address: CUdeviceptr) -> bool {
-        self.owned.contains_key(&address)
-    }
-
-    /// A reference to memory of this address.
-    ///
-    /// # Errors
-    /// `InvalidValue` when it is no graph's.
-    pub fn get(&self, address: CUdeviceptr) -> Outcome<Rc<GraphMemory>> {
-        self.owned.get(&address).map(|owned| Rc::clone(&owned.memory)).ok_or(Status::InvalidValue)
-    }
-
-    /// Its context is gone, and frees it.
-    pub fn forget(&mut self, address: CUdeviceptr) {
-        self.owned.remove(&address);
-    }
-
-    /// Freeing was asked for.
-    ///
-    /// # Errors
-    /// `InvalidValue` when it is not allocated.
-    pub fn close(&mut self, address: CUdeviceptr) -> Outcome {
-        match self.owned.get_mut(&address) {
-            Some(owned) if owned.open => {
-                owned.open = false;
-                Ok(())
-            }
-            _ => Err(Status::InvalidValue),
-        }
-    }
-
-    /// It is allocated from now on, or no longer.
-    pub fn set_live(&mut self, address: CUdeviceptr, live: bool) {
-        let Some(owned) = self.owned.get_mut(&address) else { return };
-        if owned.live == live {
-            return;
-        }
-        owned.live = live;
-        let bytes = owned.memory.bytes;
-        self.used = if live { self.used + bytes } else { self.used.saturating_sub(bytes) };
-        self.most_used = self.most_used.max(self.used);
-        self.reserved = self.reserved.max(self.used);
-        self.most_reserved = self.most_reserved.max(self.reserved);
-    }
-}
 
 /// Memory that steps allocate, and that they free.
 fn changes(steps: &[Step]) -> [Vec<CUdeviceptr>; 2] {

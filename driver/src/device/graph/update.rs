@@ -4,8 +4,7 @@ use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::CUgraphNode;
 
-use crate::device::graph::Body;
-use crate::device::graph::exec::{Doing, Step};
+use crate::device::objects::work::{Body, Doing, Step};
 
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`
 const TOPOLOGY_CHANGED: c_uint = 2;

@@ -1,44 +1,10 @@
-//! Objects of the program that graphs keep alive, and those that are to be destroyed.
+//! Objects of the program are retained and released by graphs.
 
 use std::ffi::c_void;
 
-use bugaroo_cuda_abi::CUhostFn;
-
-use crate::device::graph::Graphs;
+use crate::device::objects::graph::Graphs;
+use crate::device::objects::graph::user_object::{Dying, References, UserObject};
 use crate::error::{Outcome, Status};
-
-/// Something of the program's.
-#[derive(Clone, Copy, Debug)]
-pub struct UserObject {
-    pub(crate) data: *mut c_void,
-    pub(crate) destroy: CUhostFn,
-    pub(crate) references: u64,
-}
-
-/// References of a graph, or of an executable graph: object and count.
-pub type References = Vec<(*mut c_void, u64)>;
-
-/// Objects that nobody refers to any more: they are destroyed when the driver's lock is not held.
-#[derive(Debug, Default)]
-#[must_use]
-pub struct Dying(Vec<(CUhostFn, *mut c_void)>);
-
-impl Dying {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Calls the program's functions. The calling thread holds no lock.
-    pub fn destroy(self) {
-        for (destroy, data) in self.0 {
-            if let Some(destroy) = destroy {
-                // SAFETY: whoever made the object vouched that it may be called with this.
-                unsafe { destroy(data) };
-            }
-        }
-    }
-}
 
 impl Graphs {
     /// References less; the object may die of it.

@@ -5,15 +5,13 @@ pub(crate) mod view;
 
 use std::ffi::c_uint;
 
-use bugaroo_cuda_abi::{
-    CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUcontext, CUtexObject,
-};
+use bugaroo_cuda_abi::{CUDA_TEXTURE_DESC, CUcontext, CUtexObject};
 use bugaroo_simulator::texture::{AddressMode, Detail, Object, Sampling, Shape};
 use resource::Resource;
 
+use crate::device::objects::texture::Described;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
-use crate::handles::Handles;
 
 /// Integers stay integers.
 const READ_AS_INTEGER: c_uint = 0x01;
@@ -23,32 +21,6 @@ const SRGB: c_uint = 0x10;
 const SEAMLESS: c_uint = 0x40;
 /// These, and `DISABLE_TRILINEAR_OPTIMIZATION`.
 const KNOWN_FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | SEAMLESS | 0x20;
-
-/// A texture or surface object, as it was described.
-#[derive(Clone, Copy, Debug)]
-pub struct Described {
-    /// Whose it is.
-    pub context: CUcontext,
-    pub(crate) resource: CUDA_RESOURCE_DESC,
-    /// None of a surface.
-    pub(crate) texture: Option<CUDA_TEXTURE_DESC>,
-    pub(crate) view: Option<CUDA_RESOURCE_VIEW_DESC>,
-}
-
-/// Objects that were made, and those that kernels may still use although they were destroyed.
-#[derive(Debug)]
-pub struct Objects {
-    live: Handles<Described>,
-    /// Work that was submitted before the end of an object may name it: hardware's tables are not cleared at once, and many a
-    /// program destroys an object right behind the launch.
-    destroyed: Vec<(CUcontext, CUtexObject)>,
-}
-
-impl Default for Objects {
-    fn default() -> Objects {
-        Objects { live: Handles::new(crate::handles::Kind::Texture), destroyed: Vec::new() }
-    }
-}
 
 /// Takes an object in.
 pub(crate) fn insert(driver: &mut Driver, described: Described, object: Object) -> CUtexObject {

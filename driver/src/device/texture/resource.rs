@@ -5,8 +5,8 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, LinearResource, PitchedResource};
 use bugaroo_simulator::texture::{Channel, Format, Level, Shape};
 
-use crate::device::array::Array;
 use crate::device::mipmap;
+use crate::device::objects::array::Array;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 

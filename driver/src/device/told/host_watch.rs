@@ -4,10 +4,11 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use crate::device::state::Driver;
-use crate::trial::host_watch::keep::{alone, is_own_data, pages, quietly};
+use crate::trial::host_watch::keep::{is_own_data, pages, quietly};
 use crate::trial::host_watch::seen::{self, Trace};
-use crate::trial::host_watch::window::{self, MOST, OURS, Pages, State};
-use crate::trial::host_watch::{slots, sys, syscalls};
+use crate::trial::host_watch::sys::{self, Pages, alone};
+use crate::trial::host_watch::window::{self, MOST, OURS, State};
+use crate::trial::host_watch::{slots, syscalls};
 use crate::trial::race::order::Seen;
 use crate::trial::{host_pages, origins, own_thread};
 

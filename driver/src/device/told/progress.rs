@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bugaroo_protocol::Message;
 
-use crate::device::execute::Flight;
+use crate::device::objects::queue::Flight;
 use crate::device::state::Driver;
 use crate::trial::progress::work;
 

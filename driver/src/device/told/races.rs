@@ -215,8 +215,9 @@ impl Driver {
             told.near_line = !place.source.is_empty();
         }
         told.at = Some(one_thread((block, thread), launched.shape, &place, &lines));
-        let runs =
-            |module: &crate::device::module::Module| std::ptr::eq(module.looked_at(), &raw const **program);
+        let runs = |module: &crate::device::objects::module::Module| {
+            std::ptr::eq(module.looked_at(), &raw const **program)
+        };
         let module = self.modules.find(runs).first().and_then(|module| self.modules.get(*module).ok());
         let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());
         let site = injected.and_then(|injected| injected.site(pc));

@@ -2,7 +2,7 @@
 
 use bugaroo_protocol::{Hex, Message, RecordedLaunch};
 
-use crate::device::execute::Request;
+use crate::device::objects::work::Request;
 use crate::device::state::Driver;
 use crate::digest::Digest;
 use crate::error::Outcome;

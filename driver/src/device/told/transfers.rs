@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use bugaroo_simulator::AllocationKind;
 
-use crate::device::fill::Fill;
+use crate::device::objects::fill::Fill;
+use crate::device::objects::stream::Stream;
+use crate::device::objects::transfer::{Place, Side, Transfer};
 use crate::device::state::Driver;
-use crate::device::stream::Stream;
-use crate::device::transfer::{Place, Side, Transfer};
 use crate::error::Outcome;
 
 impl Driver {

@@ -1,8 +1,9 @@
 //! Has race detectors look at launches ([`crate::trial::race`]).
 
-use bugaroo_simulator::{Program, Watch};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use bugaroo_simulator::{Program, Watch};
 
 use crate::device::state::Driver;
 use crate::lane::Ticket;

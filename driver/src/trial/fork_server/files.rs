@@ -152,3 +152,10 @@ fn status(descriptor: RawFd) -> Option<libc::stat> {
         (libc::fstat(descriptor, &raw mut status) == 0).then_some(status)
     }
 }
+
+/// A descriptor for a child that is not waited for yet.
+pub(crate) fn pidfd(pid: libc::pid_t) -> Option<OwnedFd> {
+    // SAFETY: the call takes numbers and gives a descriptor or -1.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    owned(RawFd::try_from(descriptor).ok()?)
+}

@@ -8,7 +8,8 @@ use super::seen::{self, Next};
 use super::slots::{self, STEPPED, Slot};
 use super::sys::{self, Action};
 use super::syscalls::{self, Verdict};
-use super::window::{self, PAGE, State};
+use super::window::{self, State};
+use crate::trial::host_watch::sys::PAGE;
 
 /// The trap flag: the processor stops behind the next instruction.
 const TRAP: i64 = 0x100;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::sys;
-use super::window::{self, PAGE, Pages};
-use crate::trial::{host_pages, own_thread};
+use super::{sys, window};
+use crate::trial::host_pages;
+use crate::trial::host_watch::sys::{PAGE, Pages};
 
 /// Bytes before and behind where a thread's own data begins that the system may look at.
 const OWN_DATA: (usize, usize) = (1 << 12, 1 << 13);
@@ -35,11 +35,6 @@ pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
     let done = body();
     sys::unblock(before);
     done
-}
-
-/// Whether the program has but one thread.
-pub fn alone() -> bool {
-    sys::threads() == 1 + own_thread::threads()
 }
 
 /// Lets the system see the pages as they are without us, until the driver is left.

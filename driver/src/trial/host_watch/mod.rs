@@ -34,4 +34,5 @@ pub(crate) mod sys;
 pub(crate) mod syscalls;
 pub(crate) mod window;
 
-pub use keep::{Keeper, alone, lift};
+pub use crate::trial::host_watch::sys::alone;
+pub use keep::{Keeper, lift};

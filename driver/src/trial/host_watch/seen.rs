@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::sys;
-use super::window::PAGE;
+use crate::trial::host_watch::sys::PAGE;
 
 /// Accesses between two calls of the API.
 const MOST: usize = 2048;

@@ -5,6 +5,8 @@
 use std::arch::global_asm;
 
 use super::slots::Slot;
+use super::sys;
+use crate::trial::own_thread;
 
 global_asm!(
     ".pushsection .text.bugaroo_watch,\"ax\",@progbits",
@@ -216,3 +218,14 @@ pub fn send_again(signal: i32, info: *const libc::siginfo_t) {
     // SAFETY: what the kernel has told itself.
     unsafe { call(libc::SYS_rt_tgsigqueueinfo, [pid, thread, signal as usize, info as usize, 0]) };
 }
+
+/// Whether the program has but one thread.
+pub fn alone() -> bool {
+    sys::threads() == 1 + own_thread::threads()
+}
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// Pages from the first address to the one behind.
+pub type Pages = (usize, usize);

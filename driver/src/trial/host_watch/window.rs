@@ -12,11 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use super::slots;
 use super::sys::{self, Action};
+use crate::trial::host_watch::sys::{PAGE, Pages};
 
 /// Ranges of pages at most; what the program registered beyond is not watched.
 pub const MOST: usize = 64;
-/// Bytes of a page.
-pub const PAGE: usize = 4096;
 
 /// The signals that are ours while it is not open.
 const SIGNALS: [i32; 3] = [libc::SIGSEGV, libc::SIGTRAP, libc::SIGSYS];
@@ -31,9 +30,6 @@ pub enum State {
     Closed,
     Lifted,
 }
-
-/// Pages from the first address to the one behind.
-pub type Pages = (usize, usize);
 
 /// What the lock guards.
 struct Window {

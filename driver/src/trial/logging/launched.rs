@@ -19,8 +19,10 @@ use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory, Program, Watch};
 
-use super::{Allocated, Broken, Launch, Session, queues_for, sites};
+use super::Launch;
 use crate::images::refusal::Refusal;
+use crate::trial::logging::broken::Broken;
+use crate::trial::logging::session::{Allocated, Session, queues_for, sites};
 
 /// What is told: all of it, as what is left out changes what is reported.
 const OPTIONS: Options = Options { loads: Loads::Before, branches: true, prune: false };

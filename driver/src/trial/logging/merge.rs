@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::Broken;
 use super::tail::Record;
+use crate::trial::logging::broken::Broken;
 
 /// Puts records in order.
 #[derive(Debug)]

@@ -17,10 +17,10 @@ use bugaroo_semantics::parts::Turn;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
-use super::Broken;
 use super::slots::Slots;
 use super::tail::Record;
 use super::waiting::{At, Party};
+use crate::trial::logging::broken::Broken;
 
 /// A launch that logs.
 #[derive(Clone, Debug)]

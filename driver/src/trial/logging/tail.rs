@@ -2,7 +2,7 @@
 
 use bugaroo_device_handlers::logging::{queue, record};
 
-use super::{Broken, Visible};
+use crate::trial::logging::broken::{Broken, Visible};
 
 /// What a warp's lanes have told.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use bugaroo_device_handlers::logging::{Queues, queue, record};
 
 use super::tail::Record;
-use super::{Broken, Merge, Tail, Visible, queues_for};
+use super::{Merge, Tail};
+use crate::trial::logging::broken::{Broken, Visible};
+use crate::trial::logging::session::queues_for;
 
 /// Memory of words.
 #[derive(Default)]

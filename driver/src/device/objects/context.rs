@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::c_uint;
 
-use crate::device::state::Broken;
 use crate::error::{Outcome, Status};
 
 /// Bits that `cuCtxCreate` and the like know.
@@ -57,4 +56,13 @@ pub fn check_flags(flags: c_uint) -> Outcome {
 /// Refuses what is no `CUfunc_cache`.
 pub fn check_cache_config(config: c_uint) -> Outcome {
     if config <= 3 { Ok(()) } else { Err(Status::InvalidValue) }
+}
+
+/// A fault of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// What calls give.
+    pub status: Status,
+    /// Whether the program was told.
+    pub reported: bool,
 }

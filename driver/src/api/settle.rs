@@ -1,0 +1,54 @@
+//! What a call that has handed work over does before it returns, without the lock.
+
+use std::sync::atomic::Ordering;
+
+use crate::api::entry::with_driver;
+use crate::api::polled;
+use crate::api::wait::{at_most, go};
+use crate::device::objects::work::Work;
+use crate::device::pump::PENDING;
+use crate::device::submit::Submitted;
+use crate::error::Status;
+use crate::lane::Ticket;
+
+impl Submitted {
+    /// What the submitting call does before it returns, without the lock.
+    pub fn settle(self, name: &str) -> Status {
+        after_submission(name, self.ticket, self.at_once, self.watched)
+    }
+}
+
+/// Most work that is left in the queue when a call that adds to it returns.
+const DEPTH: usize = 1024;
+/// Turns after which a call that may be about to be watched by the host returns although its kernel runs:
+/// the kernel may be waiting for the host.
+const WATCHED_TURNS: u64 = 1 << 20;
+
+/// After work was added: runs it at once if it has to be, and keeps the queue short.
+pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
+    if !at_once {
+        if PENDING.load(Ordering::Acquire) > DEPTH {
+            return at_most(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
+        }
+        return Status::Success;
+    }
+    let turns = if watched { WATCHED_TURNS } else { u64::MAX };
+    let mut leaves = false;
+    let _ = with_driver(name, |driver| {
+        // What copies has to be done when the call returns: the host's memory may be gone then.
+        let work = driver.queue.item(ticket).map(|item| &item.work);
+        leaves = matches!(work, Some(Work::Kernel(..) | Work::Nothing));
+        Ok(())
+    });
+    let status = go(name, Some(turns), leaves, |driver| !driver.queue.is_pending(ticket));
+    let (mut refused, mut runs) = (None, false);
+    let _ = with_driver(name, |driver| {
+        refused = driver.awaited.remove(&ticket).flatten();
+        runs = watched && driver.queue.is_pending(ticket);
+        Ok(())
+    });
+    if runs {
+        polled::watch(ticket);
+    }
+    refused.unwrap_or(status)
+}

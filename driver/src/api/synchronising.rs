@@ -1,0 +1,46 @@
+//! Functions that wait for a context's work first: a pending fault is reported instead.
+
+use bugaroo_cuda_abi::CUcontext;
+
+use crate::api::entry::{with_context, with_driver};
+use crate::api::{current, wait};
+use crate::device::state::Driver;
+use crate::error::{Outcome, Status};
+
+/// Runs a body once the context's work is done: a pending fault of it is reported instead.
+pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    match wait::finish_current(name) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_context(name, |driver, context| {
+        driver.surface(context)?;
+        body(driver, context)
+    })
+}
+
+/// Runs a body that takes something away, as [`synchronising`] does. The thing tells whose it is: a thread without a
+/// current context may take it away, too, as programs do that clean up late.
+pub fn taking_away(
+    name: &str,
+    owner: impl FnOnce(&Driver) -> Option<CUcontext>,
+    body: impl FnOnce(&mut Driver) -> Outcome,
+) -> Status {
+    if current::top().is_some() {
+        return synchronising(name, |driver, _| body(driver));
+    }
+    let mut context = None;
+    let looked = with_driver(name, |driver| {
+        context = owner(driver);
+        context.map(|_| ()).ok_or(Status::InvalidContext)
+    });
+    let Some(context) = context else { return looked };
+    match wait::finish_context(name, context) {
+        Status::Success => {}
+        status => return status,
+    }
+    with_driver(name, |driver| {
+        driver.surface(context)?;
+        body(driver)
+    })
+}
