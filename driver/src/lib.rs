@@ -5,6 +5,14 @@
 //! ([`bugaroo_protocol::Orders`]) modules are instrumented on the way and everything is reported; without, it is a plain
 //! virtual GPU.
 //!
+//! Imports go only down this list, and no file imports another one in a circle:
+//! - [`forward`]: the same library before a real GPU.
+//! - [`api`]: the functions, a file per subject, and the lock that they take.
+//! - [`device`]: what they work on. Above, what needs more than one kind of object; below, in `device/objects/`, each kind by itself.
+//! - [`trial`]: orders, injection, the fork server, what looks on, and the report, as far as they need no device.
+//! - [`images`]: what a program loads, up to the PTX in it.
+//! - Files of the crate itself: statuses, handles, digests, and what is the process's.
+//!
 //! The functions bear the names of CUDA 13.0's `cuda.h` and do what its documentation says, errors
 //! included; each module's head tells where it departs. What is missing altogether is exported too
 //! ([`api::missing`]): it says its name and answers `CUDA_ERROR_NOT_SUPPORTED`. No panic crosses the C boundary ([`trial::panics`]).

@@ -6,7 +6,6 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
-
 use cuda::Status;
 use cuda::api::array::*;
 use cuda::api::copy_array::*;

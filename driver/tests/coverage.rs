@@ -5,7 +5,6 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_protocol::{Launch, Model, Orders, Scheduler};
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 

@@ -7,7 +7,6 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUstream};
-
 use cuda::Status;
 use cuda::api::capture::*;
 use cuda::api::context::cuCtxSynchronize;

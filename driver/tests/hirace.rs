@@ -12,7 +12,6 @@ use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{Class, Finding, Warning};
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
-
 use cuda::trial::looking::Sizes;
 
 use hirace_support::{Device, Ran, Setup};

@@ -13,6 +13,7 @@ use bugaroo_semantics::{Both, Observer, Wants};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, Grid, LaunchSpec, Memory, Program, RandomScheduler, Watch,
 };
+
 use logging_support::random;
 
 struct Kernel {

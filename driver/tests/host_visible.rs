@@ -6,7 +6,6 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUdeviceptr, CUmemLocation};
-
 use cuda::Status;
 use cuda::api::advice::*;
 use cuda::api::context::cuCtxSynchronize;

@@ -6,7 +6,6 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUfunction, CUlinkState, CUmodule};
-
 use cuda::Status;
 use cuda::api::library::{cuLibraryGetKernel, cuLibraryLoadData, cuLibraryUnload};
 use cuda::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};

@@ -6,7 +6,6 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::{cuLaunchKernel, cuLaunchKernelEx};

@@ -6,6 +6,7 @@ mod scripts_support;
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Loads, Options, log};
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
+
 use logging_support::{Device, Did, Setup, Told, plain, random};
 
 fn setup(seed: u64) -> Setup {

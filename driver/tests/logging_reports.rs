@@ -11,7 +11,6 @@ use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Loads, Options, log};
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program};
-
 use cuda::trial::logging::session::sites;
 
 use logging_support::own::{Own, own_sites};

@@ -6,7 +6,6 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::CUDA_MEMCPY2D;
-
 use cuda::Status;
 use cuda::api::copy::*;
 use cuda::api::copy2d::cuMemcpy2D_v2;

@@ -6,7 +6,6 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_protocol::{ORDERS_VARIABLE, Orders};
-
 use cuda::Status;
 use cuda::api::context::*;
 use cuda::api::device::*;

@@ -8,7 +8,6 @@ use std::process::Command;
 use std::ptr::null_mut;
 
 use bugaroo_ptx::link::{Input, link};
-
 use cuda::Status;
 use cuda::api::module::{cuModuleGetFunction, cuModuleLoadData};
 use cuda::images::fatbin::{Choice, Compression, FatBinary, Kind, choose};

@@ -5,7 +5,6 @@ mod support;
 use std::fs;
 
 use bugaroo_protocol::{Backend, FaultKind, LaunchEnd, Message, Model, Orders, SiteId, SiteKind, Space};
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 

@@ -3,7 +3,6 @@
 mod support;
 
 use bugaroo_protocol::{Message, Orders};
-
 use cuda::api::context::cuCtxSynchronize;
 
 use support::{Trial, baseline, launch, load, parameter, trial, upload};

@@ -13,7 +13,6 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bugaroo_protocol::RaceKind;
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::copy::*;

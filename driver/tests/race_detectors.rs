@@ -4,7 +4,6 @@ mod support;
 
 use bugaroo_cuda_abi::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use bugaroo_protocol::{Access, Detector, Message, Orders, Race, RaceClass, RaceKind, Races};
-
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::cuLaunchKernelEx;
 use cuda::api::module::cuModuleGetFunction;

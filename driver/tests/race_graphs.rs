@@ -11,7 +11,6 @@ mod streams;
 use std::ptr::null_mut;
 
 use bugaroo_protocol::{Backend, Detector, Message, Orders, Race};
-
 use cuda::Status;
 use cuda::api::capture::*;
 use cuda::api::context::cuCtxSynchronize;

@@ -4,7 +4,6 @@ mod support;
 
 use bugaroo_cuda_abi::CUfunction;
 use bugaroo_protocol::{Detector, Message, Orders, Race};
-
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::module::cuModuleGetFunction;
 

@@ -4,7 +4,6 @@ mod support;
 
 use bugaroo_cuda_abi::CUdeviceptr;
 use bugaroo_protocol::{Hex, Message, Orders, RecordedLaunch};
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::copy::cuMemcpyHtoD_v2;

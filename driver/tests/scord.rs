@@ -21,7 +21,6 @@ use bugaroo_detectors::{Finding, Missing, Warning};
 use bugaroo_device_handlers::scord::flag;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
-
 use cuda::trial::looking::Sizes;
 
 use logging_support::random;

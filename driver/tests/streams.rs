@@ -7,7 +7,6 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::copy::{cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};

@@ -6,7 +6,6 @@ mod texture_support;
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
-
 use cuda::Status;
 use cuda::api::texture::surface::*;
 use cuda::api::texture::*;

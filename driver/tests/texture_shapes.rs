@@ -7,7 +7,6 @@ mod texture_support;
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
-
 use cuda::Status;
 use cuda::api::array::*;
 use cuda::api::mipmap::*;

@@ -6,7 +6,6 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::copy::cuMemcpyDtoD_v2;

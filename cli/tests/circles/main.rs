@@ -28,7 +28,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("apps/evaluation", 2),
     ("litmus", 9),
     ("simulator", 98),
-    ("driver", 11),
+    ("driver", 3),
     ("runtime/preload", 2),
     ("libraries", 6),
     ("bisect", 13),

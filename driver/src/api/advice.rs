@@ -43,7 +43,7 @@ fn advise(
             (_, Some(Home::Host)) => known.by_host = advice == 5,
             _ => known.by_device = advice == 5,
         };
-        driver.advice.change(address, bytes as u64, change);
+        driver.held.advice.change(address, bytes as u64, change);
         Ok(())
     })
 }
@@ -77,7 +77,7 @@ fn prefetch(
         for (address, bytes, home) in ranges {
             check(driver, address, bytes)?;
             let home = home?;
-            driver.advice.change(address, bytes as u64, |advice| advice.prefetched = Some(home));
+            driver.held.advice.change(address, bytes as u64, |advice| advice.prefetched = Some(home));
         }
         Ok(())
     })
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn cuMemRangeGetAttribute(
     with_context("cuMemRangeGetAttribute", |driver, _| {
         check(driver, address, count)?;
         // SAFETY: the caller's promise.
-        unsafe { tell(&driver.advice.parts(address, count as u64), place, bytes, attribute) }
+        unsafe { tell(&driver.held.advice.parts(address, count as u64), place, bytes, attribute) }
     })
 }
 
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn cuMemRangeGetAttributes(
         not_null(sizes)?;
         not_null(attributes)?;
         check(driver, address, count)?;
-        let parts = driver.advice.parts(address, count as u64);
+        let parts = driver.held.advice.parts(address, count as u64);
         for index in 0..attributes_count {
             // SAFETY: the caller's promise, for all of them.
             unsafe {

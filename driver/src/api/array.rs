@@ -51,7 +51,7 @@ pub unsafe extern "C" fn cuArray3DCreate_v2(
 /// Destroys an array, once the device's work is done.
 pub extern "C" fn cuArrayDestroy(array: CUarray) -> Status {
     synchronising("cuArrayDestroy", |driver, _| {
-        if driver.arrays.get(array)?.is_level {
+        if driver.held.arrays.get(array)?.is_level {
             return Err(Status::InvalidHandle);
         }
         destroy(driver, array)
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn cuArrayGetDescriptor_v2(
 ) -> Status {
     with_context("cuArrayGetDescriptor_v2", |driver, _| {
         let CUDA_ARRAY3D_DESCRIPTOR { width, height, format, channels, .. } =
-            driver.arrays.get(array)?.descriptor;
+            driver.held.arrays.get(array)?.descriptor;
         // SAFETY: the caller's promise.
         unsafe { write(place, CUDA_ARRAY_DESCRIPTOR { width, height, format, channels }) }
     })
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn cuArray3DGetDescriptor_v2(
     array: CUarray,
 ) -> Status {
     with_context("cuArray3DGetDescriptor_v2", |driver, _| {
-        let descriptor = driver.arrays.get(array)?.descriptor;
+        let descriptor = driver.held.arrays.get(array)?.descriptor;
         // SAFETY: the caller's promise.
         unsafe { write(place, descriptor) }
     })

@@ -48,7 +48,7 @@ fn begin(
             return Err(Status::IllegalState);
         }
         let (given, after) = into(driver)?;
-        let graph = given.unwrap_or_else(|| driver.graphs.create());
+        let graph = given.unwrap_or_else(|| driver.ordered.graphs.create());
         let capture = Capture {
             graph,
             given: given.is_some(),
@@ -59,9 +59,9 @@ fn begin(
             invalid: false,
             streams: BTreeMap::from([(stream.lane, after)]),
         };
-        driver.graphs.captured += 1;
-        let number = driver.graphs.captured;
-        driver.graphs.captures.insert(number, capture);
+        driver.ordered.graphs.captured += 1;
+        let number = driver.ordered.graphs.captured;
+        driver.ordered.graphs.captures.insert(number, capture);
         Ok(())
     })
 }
@@ -94,7 +94,7 @@ twin! { cuStreamBeginCaptureToGraph_ptsz =
         mode: c_uint,
     ) -> Status {
         begin("cuStreamBeginCaptureToGraph", stream, mode, |driver| {
-            driver.graphs.graphs.get(graph)?;
+            driver.ordered.graphs.graphs.get(graph)?;
             // SAFETY: the caller's promise.
             let after = unsafe { nodes(after, count) }?;
             check_nodes(driver, graph, &after)?;
@@ -104,7 +104,8 @@ twin! { cuStreamBeginCaptureToGraph_ptsz =
 }
 
 fn check_nodes(driver: &Driver, graph: CUgraph, nodes: &[CUgraphNode]) -> Outcome {
-    let inside = |node: &CUgraphNode| driver.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
+    let inside =
+        |node: &CUgraphNode| driver.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
     if nodes.iter().all(inside) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
@@ -118,7 +119,7 @@ twin! { cuStreamEndCapture_ptsz =
         let mut dying = Dying::default();
         let status = on_stream("cuStreamEndCapture", stream, |driver, stream| {
             let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
-            let Some(capture) = driver.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+            let Some(capture) = driver.ordered.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
             if !capture.given {
                 not_null(place)?;
             }
@@ -131,14 +132,14 @@ twin! { cuStreamEndCapture_ptsz =
             }
             let joined = driver.reached(capture.streams.get(&stream.lane).map_or(&[], Vec::as_slice));
             let unjoined = capture.streams.values().flatten().any(|node| !joined.contains(node));
-            let Some(capture) = driver.graphs.captures.remove(&number) else { return Err(Status::IllegalState) };
+            let Some(capture) = driver.ordered.graphs.captures.remove(&number) else { return Err(Status::IllegalState) };
             let failed = match (capture.invalid, unjoined) {
                 (true, _) => Some(Status::StreamCaptureInvalidated),
                 (_, true) => Some(Status::StreamCaptureUnjoined),
                 _ => None,
             };
             if failed.is_some() && !capture.given {
-                driver.graphs.remove(capture.graph, &mut dying);
+                driver.ordered.graphs.remove(capture.graph, &mut dying);
             }
             let graph = if failed.is_some() { std::ptr::null_mut() } else { capture.graph };
             // SAFETY: the caller's promise.
@@ -153,7 +154,7 @@ twin! { cuStreamEndCapture_ptsz =
 /// 0: not captured, 1: captured, 2: the capture is invalid.
 fn state(driver: &Driver, stream: &Stream) -> (c_uint, Option<u64>) {
     let number = driver.capture_of(stream);
-    let invalid = number.is_some_and(|number| driver.graphs.captures[&number].invalid);
+    let invalid = number.is_some_and(|number| driver.ordered.graphs.captures[&number].invalid);
     (c_uint::from(number.is_some()) + c_uint::from(invalid), number)
 }
 
@@ -192,7 +193,7 @@ twin! { cuStreamGetCaptureInfo_v3_ptsz =
             unsafe {
                 write(status, state)?;
                 if let (1, Some(found)) = (state, found) {
-                    let capture = &driver.graphs.captures[&found];
+                    let capture = &driver.ordered.graphs.captures[&found];
                     let nodes = capture.streams.get(&stream.lane).map_or(&[][..], Vec::as_slice);
                     write_if_wanted(number, found);
                     write_if_wanted(graph, capture.graph);
@@ -260,9 +261,9 @@ twin! { cuStreamUpdateCaptureDependencies_ptsz =
             let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
             // SAFETY: the caller's promise.
             let given = unsafe { nodes(after, count) }?;
-            let graph = driver.graphs.captures[&number].graph;
+            let graph = driver.ordered.graphs.captures[&number].graph;
             check_nodes(driver, graph, &given)?;
-            let Some(capture) = driver.graphs.captures.get_mut(&number) else { return Err(Status::IllegalState) };
+            let Some(capture) = driver.ordered.graphs.captures.get_mut(&number) else { return Err(Status::IllegalState) };
             if capture.invalid {
                 return Err(Status::StreamCaptureInvalidated);
             }

@@ -26,7 +26,7 @@ fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUd
     primary::check_device(device)?;
     // SAFETY: the program passes a place for a handle, or null, which is refused.
     unsafe { write(place, std::ptr::null_mut()) }?;
-    let context = driver.contexts.insert(Context::new(flags));
+    let context = driver.owners.contexts.insert(Context::new(flags));
     current::push(context);
     // SAFETY: as above.
     unsafe { write(place, context) }
@@ -88,11 +88,11 @@ pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
     let _ = wait::finish_context("cuCtxDestroy_v2", context);
     with_driver("cuCtxDestroy_v2", |driver| {
         driver.context(context)?;
-        if context == driver.primary.handle {
+        if context == driver.owners.primary.handle {
             return Err(Status::InvalidContext);
         }
         driver.clear(context);
-        driver.contexts.remove(context)?;
+        driver.owners.contexts.remove(context)?;
         if current::top() == Some(context) {
             current::pop();
         }
@@ -334,7 +334,7 @@ pub extern "C" fn cuCtxResetPersistingL2Cache() -> Status {
 pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status {
     with_driver("cuCtxRecordEvent", |driver| {
         driver.context(context)?;
-        let ends = driver.queue.ends(context);
+        let ends = driver.running.queue.ends(context);
         crate::device::event::record(driver, context, event, &ends)
     })
 }
@@ -344,6 +344,6 @@ pub extern "C" fn cuCtxWaitEvent(context: CUcontext, event: CUevent) -> Status {
     let _ = crate::api::event::finish("cuCtxWaitEvent", event);
     with_driver("cuCtxWaitEvent", |driver| {
         driver.context(context)?;
-        driver.events.get(event).map(|_| ())
+        driver.ordered.events.get(event).map(|_| ())
     })
 }

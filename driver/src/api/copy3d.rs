@@ -24,7 +24,7 @@ fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Sid
         CU_MEMORYTYPE_DEVICE => Place::Device(operand.device),
         CU_MEMORYTYPE_UNIFIED => driver.place(operand.device),
         CU_MEMORYTYPE_ARRAY => {
-            let array = driver.arrays.get(operand.array)?;
+            let array = driver.held.arrays.get(operand.array)?;
             return array.side(&Part { start: [x_in_bytes, y, z], extent });
         }
         _ => return Err(Status::InvalidValue),

@@ -25,7 +25,7 @@ enum Line {
 unsafe fn copy(name: &str, to: Line, from: Line, bytes: usize, stream: CUstream) -> Status {
     let described = |driver: &Driver| {
         let place = |line| match line {
-            Line::Array(array, offset) => driver.arrays.get(array)?.line(offset, bytes),
+            Line::Array(array, offset) => driver.held.arrays.get(array)?.line(offset, bytes),
             Line::Place(place) => Ok(place),
         };
         Ok(vec![Transfer::line(place(to)?, place(from)?, bytes)])

@@ -125,7 +125,7 @@ fn element(driver: &Driver, operand: &CUmemcpy3DOperand) -> Outcome<Option<usize
     }
     // SAFETY: all forms of the union are plain data of its size.
     let array = unsafe { operand.place.array }.array;
-    driver.arrays.get(array).map(|array| Some(array.element))
+    driver.held.arrays.get(array).map(|array| Some(array.element))
 }
 
 fn side(driver: &Driver, operand: &CUmemcpy3DOperand, extent: [usize; 3], element: usize) -> Outcome<Side> {
@@ -149,7 +149,7 @@ fn side(driver: &Driver, operand: &CUmemcpy3DOperand, extent: [usize; 3], elemen
             let array = unsafe { operand.place.array };
             let [x, y, z] = array.offset;
             let part = Part { start: [bytes(x)?, y, z], extent: [bytes(extent[0])?, extent[1], extent[2]] };
-            driver.arrays.get(array.array)?.side(&part)
+            driver.held.arrays.get(array.array)?.side(&part)
         }
         _ => Err(Status::InvalidValue),
     }

@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use bugaroo_cuda_abi::CUcontext;
 
-use crate::api::{current, wait};
+use crate::api::current;
 use crate::device::pump;
 use crate::device::state::Driver;
 use crate::device::told::host_watch;
@@ -27,8 +27,8 @@ use crate::trial::{own_thread, panics};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
-/// Runs `make` and keeps the driver that it gives, unless one is there.
-pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
+/// Runs `make` and keeps the driver that it gives, unless one is there; `at_exit` is called when the program ends then.
+pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>, at_exit: extern "C" fn()) -> Outcome {
     // A child's copy of its parent's lock may be held for ever; but see [`own_process::take`].
     if whose() == Whose::Parents {
         return Err(Status::NotInitialized);
@@ -38,7 +38,7 @@ pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>) -> Outcome {
         *driver = Some(make()?);
         own_process::take();
         // SAFETY: the function may be called at any time. Where there is no room for it, queued work is lost.
-        unsafe { libc::atexit(wait::at_exit) };
+        unsafe { libc::atexit(at_exit) };
     }
     Ok(())
 }
@@ -64,7 +64,7 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
         let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
         host_watch::entered(driver);
-        driver.queue.tell(|order| order.calls.entered(name));
+        driver.running.queue.tell(|order| order.calls.entered(name));
         let done = body(driver);
         host_watch::leaving(driver);
         done

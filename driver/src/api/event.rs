@@ -37,8 +37,13 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
         if flags & !FLAGS_MASK != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
             return Err(Status::InvalidValue);
         }
-        let event =
-            driver.events.insert(Event { context, flags, ticket: None, reached: None, captured: None });
+        let event = driver.ordered.events.insert(Event {
+            context,
+            flags,
+            ticket: None,
+            reached: None,
+            captured: None,
+        });
         // SAFETY: the caller's promise.
         unsafe { write(place, event) }
     })
@@ -46,13 +51,13 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
 
 /// Destroys an event; what waits for it goes on waiting.
 pub extern "C" fn cuEventDestroy_v2(event: CUevent) -> Status {
-    with_driver("cuEventDestroy_v2", |driver| driver.events.remove(event).map(|_| ()))
+    with_driver("cuEventDestroy_v2", |driver| driver.ordered.events.remove(event).map(|_| ()))
 }
 
 fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> Status {
     let mut submitted: Option<Submitted> = None;
     let status = on_stream(name, stream, |driver: &mut Driver, stream: Stream| {
-        driver.events.get(event)?;
+        driver.ordered.events.get(event)?;
         if driver.capture_record(&stream, event, external)? {
             return Ok(());
         }
@@ -90,7 +95,7 @@ twin! { cuEventRecordWithFlags_ptsz =
 pub fn finish(name: &str, event: CUevent) -> Status {
     let mut ticket = None;
     let status = with_driver(name, |driver| {
-        ticket = driver.events.get(event)?.ticket;
+        ticket = driver.ordered.events.get(event)?.ticket;
         Ok(())
     });
     match ticket {
@@ -106,7 +111,7 @@ pub fn finish(name: &str, event: CUevent) -> Status {
 /// Reports the fault of an event's context, if the event was recorded at all.
 fn surface(name: &str, event: CUevent) -> Status {
     with_context(name, |driver, _| {
-        let event = driver.events.get(event)?.clone();
+        let event = driver.ordered.events.get(event)?.clone();
         if event.ticket.is_some() { driver.surface(event.context) } else { Ok(()) }
     })
 }
@@ -117,7 +122,7 @@ pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
     let name = "cuEventQuery";
     let mut ticket = None;
     let status = with_context(name, |driver, _| {
-        ticket = driver.events.get(event)?.ticket;
+        ticket = driver.ordered.events.get(event)?.ticket;
         driver.check_uncaptured(event)
     });
     if status != Status::Success {
@@ -133,7 +138,7 @@ pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
 pub extern "C" fn cuEventSynchronize(event: CUevent) -> Status {
     let name = "cuEventSynchronize";
     let status = with_context(name, |driver, _| {
-        driver.events.get(event)?;
+        driver.ordered.events.get(event)?;
         driver.check_uncaptured(event)
     });
     if status != Status::Success {
@@ -157,20 +162,20 @@ pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, 
         not_null(place)?;
         let time = |event| {
             driver.check_uncaptured(event)?;
-            let event = driver.events.get(event)?;
+            let event = driver.ordered.events.get(event)?;
             if event.flags & DISABLE_TIMING != 0 || event.ticket.is_none() {
                 return Err(Status::InvalidHandle);
             }
-            if event.ticket.is_some_and(|ticket| driver.queue.is_pending(ticket)) {
+            if event.ticket.is_some_and(|ticket| driver.running.queue.is_pending(ticket)) {
                 return Err(Status::NotReady);
             }
             Ok((event.context, event.reached))
         };
         let reached: Vec<Ticket> =
-            [start, end].iter().filter_map(|event| driver.events.get(*event).ok()?.ticket).collect();
+            [start, end].iter().filter_map(|event| driver.ordered.events.get(*event).ok()?.ticket).collect();
         let ((_, start), (context, end)) = (time(start)?, time(end)?);
         driver.surface(context)?;
-        driver.queue.tell(|order| order.waited(&reached));
+        driver.running.queue.tell(|order| order.waited(&reached));
         // Without a fault only a record that was dropped has no time.
         let (Some(start), Some(end)) = (start, end) else { return Err(Status::InvalidHandle) };
         let milliseconds = (end.as_secs_f64() - start.as_secs_f64()) * 1000.0;

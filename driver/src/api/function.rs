@@ -36,7 +36,7 @@ pub extern "C" fn cuFuncSetAttribute(function: CUfunction, number: c_uint, value
 /// Sets a kernel's preference between L1 cache and shared memory; it changes nothing.
 pub extern "C" fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) -> Status {
     with_context("cuFuncSetCacheConfig", |driver, _| {
-        driver.functions.get(function)?;
+        driver.code.functions.get(function)?;
         check_cache_config(config)
     })
 }
@@ -44,7 +44,7 @@ pub extern "C" fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) -> 
 /// Asks for a width of shared memory's banks; it changes nothing.
 pub extern "C" fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint) -> Status {
     with_context("cuFuncSetSharedMemConfig", |driver, _| {
-        driver.functions.get(function)?;
+        driver.code.functions.get(function)?;
         if config <= 2 { Ok(()) } else { Err(Status::InvalidValue) }
     })
 }
@@ -56,7 +56,7 @@ pub extern "C" fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint)
 pub unsafe extern "C" fn cuFuncGetModule(place: *mut CUmodule, function: CUfunction) -> Status {
     with_context("cuFuncGetModule", |driver, _| {
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.functions.get(function)?.module) }
+        unsafe { write(place, driver.code.functions.get(function)?.module) }
     })
 }
 
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn cuFuncGetModule(place: *mut CUmodule, function: CUfunct
 pub unsafe extern "C" fn cuFuncGetName(place: *mut *const c_char, function: CUfunction) -> Status {
     with_driver("cuFuncGetName", |driver| {
         // SAFETY: the caller's promise. The text stays where it is while the function lives.
-        unsafe { write(place, driver.functions.get(function)?.name.as_ptr()) }
+        unsafe { write(place, driver.code.functions.get(function)?.name.as_ptr()) }
     })
 }
 
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn cuFuncGetParamInfo(
 /// `place` is null or points to a place for the state.
 pub unsafe extern "C" fn cuFuncIsLoaded(place: *mut c_uint, function: CUfunction) -> Status {
     with_context("cuFuncIsLoaded", |driver, _| {
-        driver.functions.get(function)?;
+        driver.code.functions.get(function)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, 1) }
     })
@@ -107,5 +107,5 @@ pub unsafe extern "C" fn cuFuncIsLoaded(place: *mut c_uint, function: CUfunction
 
 /// Loads a kernel, which it is already.
 pub extern "C" fn cuFuncLoad(function: CUfunction) -> Status {
-    with_context("cuFuncLoad", |driver, _| driver.functions.get(function).map(|_| ()))
+    with_context("cuFuncLoad", |driver, _| driver.code.functions.get(function).map(|_| ()))
 }

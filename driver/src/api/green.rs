@@ -88,7 +88,7 @@ pub unsafe extern "C" fn cuGreenCtxGetDevResource(
     place: *mut CUdevResource,
     kind: c_uint,
 ) -> Status {
-    tell("cuGreenCtxGetDevResource", place, kind, |driver| driver.green.contexts.get(green).copied())
+    tell("cuGreenCtxGetDevResource", place, kind, |driver| driver.owners.green.contexts.get(green).copied())
 }
 
 /// Splits SMs into groups of at least so many, and a rest; without a place for them tells how many groups there can be.
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn cuDevResourceGenerateDesc(
             return Err(Status::InvalidValue);
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.green.descriptions.insert(sms)) }
+        unsafe { write(place, driver.owners.green.descriptions.insert(sms)) }
     })
 }
 
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
         if flags != DEFAULT_STREAM {
             return Err(Status::InvalidValue);
         }
-        sms = *driver.green.descriptions.get(description)?;
+        sms = *driver.owners.green.descriptions.get(description)?;
         Ok(())
     });
     if checked != Status::Success {
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
     // SAFETY: there is a place for the handle.
     match unsafe { cuDevicePrimaryCtxRetain(&raw mut primary, device) } {
         Status::Success => with_driver(name, |driver| {
-            let green = driver.green.contexts.insert(sms);
+            let green = driver.owners.green.contexts.insert(sms);
             // SAFETY: the caller's promise.
             unsafe { write(place, green) }
         }),
@@ -198,8 +198,8 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
 /// Destroys a green context.
 pub extern "C" fn cuGreenCtxDestroy(green: Handle) -> Status {
     let status = with_driver("cuGreenCtxDestroy", |driver| {
-        driver.green.contexts.remove(green)?;
-        driver.green.streams.retain(|_, of| *of != green as usize);
+        driver.owners.green.contexts.remove(green)?;
+        driver.owners.green.streams.retain(|_, of| *of != green as usize);
         Ok(())
     });
     if status == Status::Success { cuDevicePrimaryCtxRelease_v2(0) } else { status }
@@ -211,9 +211,9 @@ pub extern "C" fn cuGreenCtxDestroy(green: Handle) -> Status {
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuCtxFromGreenCtx(place: *mut CUcontext, green: Handle) -> Status {
     with_driver("cuCtxFromGreenCtx", |driver| {
-        driver.green.contexts.get(green)?;
+        driver.owners.green.contexts.get(green)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.primary.handle) }
+        unsafe { write(place, driver.owners.primary.handle) }
     })
 }
 
@@ -231,8 +231,8 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
     let mut primary = std::ptr::null_mut();
     let checked = with_driver(name, |driver| {
         not_null(place)?;
-        driver.green.contexts.get(green)?;
-        primary = driver.primary.handle;
+        driver.owners.green.contexts.get(green)?;
+        primary = driver.owners.primary.handle;
         if flags == 1 { Ok(()) } else { Err(Status::InvalidValue) }
     });
     if checked != Status::Success {
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
     with_driver(name, |driver| {
         // SAFETY: it was just written.
         let stream = unsafe { place.read_unaligned() };
-        driver.green.streams.insert(stream as usize, green as usize);
+        driver.owners.green.streams.insert(stream as usize, green as usize);
         Ok(())
     })
 }
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuStreamGetGreenCtx(stream: CUstream, place: *mut Handle) -> Status {
     with_driver("cuStreamGetGreenCtx", |driver| {
-        let of = driver.green.streams.get(&(stream as usize)).copied().unwrap_or(0);
+        let of = driver.owners.green.streams.get(&(stream as usize)).copied().unwrap_or(0);
         // SAFETY: the caller's promise.
         unsafe { write(place, std::ptr::without_provenance_mut(of)) }
     })
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn cuStreamGetGreenCtx(stream: CUstream, place: *mut Handl
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGreenCtxGetId(green: Handle, place: *mut c_ulonglong) -> Status {
     with_driver("cuGreenCtxGetId", |driver| {
-        driver.green.contexts.get(green)?;
+        driver.owners.green.contexts.get(green)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, green as c_ulonglong) }
     })
@@ -281,8 +281,8 @@ pub unsafe extern "C" fn cuGreenCtxGetId(green: Handle, place: *mut c_ulonglong)
 fn primary_of(name: &str, green: Handle) -> Result<CUcontext, Status> {
     let mut primary = std::ptr::null_mut();
     match with_driver(name, |driver| {
-        driver.green.contexts.get(green)?;
-        primary = driver.primary.handle;
+        driver.owners.green.contexts.get(green)?;
+        primary = driver.owners.primary.handle;
         Ok(())
     }) {
         Status::Success => Ok(primary),

@@ -37,9 +37,12 @@ fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint
     }
     let found = driver.memory.alloc(bytes as u64, ALIGNMENT, AllocationKind::Pinned);
     let address = found.map_err(|_| Status::OutOfMemory)?;
-    driver.host_blocks.insert(address as usize, HostBlock { context, size: bytes, flags, registered: false });
-    driver.origins.allocated(address, bytes as u64);
-    driver.queue.tell(|order| order.allocated(address, bytes as u64, true));
+    driver
+        .held
+        .host_blocks
+        .insert(address as usize, HostBlock { context, size: bytes, flags, registered: false });
+    driver.held.origins.allocated(address, bytes as u64);
+    driver.running.queue.tell(|order| order.allocated(address, bytes as u64, true));
     Ok(address as *mut c_void)
 }
 
@@ -71,7 +74,7 @@ pub unsafe extern "C" fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize
 
 /// Finds the context of a block of host memory.
 fn owner_of(memory: *mut c_void) -> impl FnOnce(&Driver) -> Option<CUcontext> {
-    move |driver| driver.host_blocks.get(&(memory as usize)).map(|block| block.context)
+    move |driver| driver.held.host_blocks.get(&(memory as usize)).map(|block| block.context)
 }
 
 /// Frees page-locked host memory, once the device's work is done.
@@ -80,7 +83,7 @@ fn owner_of(memory: *mut c_void) -> impl FnOnce(&Driver) -> Option<CUcontext> {
 /// Nothing uses the memory any more.
 pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
     taking_away("cuMemFreeHost", owner_of(memory), |driver| {
-        let block = driver.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
+        let block = driver.held.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
         let released = !block.registered && release(driver, memory as usize);
         if released { Ok(()) } else { Err(Status::InvalidValue) }
     })
@@ -104,11 +107,11 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
         if flags & IO_MEMORY != 0 {
             let what =
                 "cuMemHostRegister: memory of other devices (CU_MEMHOSTREGISTER_IOMEMORY) is not supported";
-            return Err(driver.report.unsupported(what));
+            return Err(driver.trial.report.unsupported(what));
         }
         let address = memory as usize;
         let end = address.checked_add(bytes).ok_or(Status::InvalidValue)?;
-        let before = driver.host_blocks.range(..end).next_back();
+        let before = driver.held.host_blocks.range(..end).next_back();
         let overlapped = before.is_some_and(|(first, block)| first + block.size > address);
         if overlapped || driver.memory.covers_host_visible(address as u64) {
             return Err(Status::HostMemoryAlreadyRegistered);
@@ -122,11 +125,11 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
         // SAFETY: it is mapped so, and the caller's promise.
         let registered = unsafe { driver.memory.register(address as u64, bytes as u64, writable) };
         if let Err(error) = registered {
-            return Err(driver.report.unsupported(&format!("cuMemHostRegister: {error}")));
+            return Err(driver.trial.report.unsupported(&format!("cuMemHostRegister: {error}")));
         }
         let block = HostBlock { context, size: bytes, flags: flags | DEVICE_MAP, registered: true };
-        driver.host_blocks.insert(address, block);
-        driver.queue.tell(|order| order.allocated(address as u64, bytes as u64, true));
+        driver.held.host_blocks.insert(address, block);
+        driver.running.queue.tell(|order| order.allocated(address as u64, bytes as u64, true));
         Ok(())
     })
 }
@@ -140,7 +143,7 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
 pub unsafe extern "C" fn cuMemHostUnregister(memory: *mut c_void) -> Status {
     taking_away("cuMemHostUnregister", owner_of(memory), |driver| {
         not_null(memory)?;
-        let block = driver.host_blocks.get(&(memory as usize)).ok_or(Status::HostMemoryNotRegistered)?;
+        let block = driver.held.host_blocks.get(&(memory as usize)).ok_or(Status::HostMemoryNotRegistered)?;
         let released = block.registered && release(driver, memory as usize);
         if released { Ok(()) } else { Err(Status::HostMemoryNotRegistered) }
     })

@@ -10,6 +10,7 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_protocol::{Backend, Message, ORDERS_VARIABLE, Orders, OrdersError, VERSION};
 
 use crate::api::entry::{anytime, initialise};
+use crate::api::wait::at_exit;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::own_process::{self, end_with_parent};
@@ -32,7 +33,7 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        initialise(|| {
+        let make = || {
             let orders = read_orders()?;
             let report = Report::new(orders.as_ref().map(|orders| orders.report_fd));
             if report.wanted() {
@@ -50,7 +51,8 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
                 Status::InvalidValue
             })?;
             Driver::new(injection, report)
-        })
+        };
+        initialise(make, at_exit)
     })
 }
 

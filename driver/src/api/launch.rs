@@ -42,7 +42,7 @@ pub(crate) unsafe fn start(
     let status = submit(name, stream, |driver, _| {
         // SAFETY: the caller's promise.
         let request = unsafe { driver.request(function, shape, attributes.together, parameters) }?;
-        if let Some(race) = driver.race.as_mut().filter(|_| attributes.early) {
+        if let Some(race) = driver.trial.race.as_mut().filter(|_| attributes.early) {
             race.early += 1;
         }
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
@@ -102,7 +102,7 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
             return Ok(());
         }
         7 | 12 => {
-            driver.events.get(event)?;
+            driver.ordered.events.get(event)?;
             taken.events[usize::from(attribute.id == 12)] = Some(event);
             return Ok(());
         }
@@ -111,7 +111,7 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
         0..=16 => return Ok(()),
         _ => return Err(Status::InvalidValue),
     };
-    Err(driver.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
+    Err(driver.trial.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
 }
 
 twin! { cuLaunchKernelEx_ptsz =

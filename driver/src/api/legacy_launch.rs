@@ -20,8 +20,8 @@ const MOST: usize = 32764;
 
 fn set(name: &str, function: CUfunction, change: impl FnOnce(&mut Settings) -> Outcome) -> Status {
     with_context(name, |driver, _| {
-        driver.functions.get(function)?;
-        change(driver.legacy_launches.entry(function as usize).or_default())
+        driver.code.functions.get(function)?;
+        change(driver.code.legacy_launches.entry(function as usize).or_default())
     })
 }
 
@@ -95,8 +95,8 @@ fn start(name: &str, function: CUfunction, (width, height): (c_int, c_int), stre
     submit(name, stream, |driver: &mut Driver, _| {
         let extent = |extent| u32::try_from(extent).map_err(|_| Status::InvalidValue);
         let grid = [extent(width)?, extent(height)?, 1];
-        driver.functions.get(function)?;
-        let settings = driver.legacy_launches.get(&(function as usize)).cloned().unwrap_or_default();
+        driver.code.functions.get(function)?;
+        let settings = driver.code.legacy_launches.get(&(function as usize)).cloned().unwrap_or_default();
         let needed = driver.kernel(function)?.1.param_bytes as usize;
         let mut parameters = settings.parameters;
         if parameters.len() < needed {

@@ -18,7 +18,7 @@ use crate::places::{not_null, text, write, write_if_wanted};
 
 fn load(driver: &mut Driver, place: *mut CUlibrary, image: &Image<'_>, options: &Options) -> Outcome {
     let module = driver.load_module(None, image, options)?;
-    let library = driver.libraries.insert(Library { module });
+    let library = driver.code.libraries.insert(Library { module });
     // SAFETY: not null, as the callers saw; theirs vouch for the rest.
     unsafe { write(place, library) }
 }
@@ -77,10 +77,10 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
 pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     // What went wrong is told by a call that waits.
     let name = "cuLibraryUnload";
-    let waited = crate::api::wait::until(name, |driver| driver.queue.len() == 0);
-    crate::api::wait::waited(name, waited, |driver| driver.queue.all_ends());
+    let waited = crate::api::wait::until(name, |driver| driver.running.queue.len() == 0);
+    crate::api::wait::waited(name, waited, |driver| driver.running.queue.all_ends());
     with_driver(name, |driver| {
-        let library = driver.libraries.remove(library)?;
+        let library = driver.code.libraries.remove(library)?;
         driver.unload(library.module)
     })
 }
@@ -92,7 +92,7 @@ pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
 pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetModule", |driver| {
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.libraries.get(library)?.module) }
+        unsafe { write(place, driver.code.libraries.get(library)?.module) }
     })
 }
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 ) -> Status {
     with_driver("cuLibraryGetKernel", |driver| {
         not_null(place)?;
-        let module = driver.libraries.get(library)?.module;
+        let module = driver.code.libraries.get(library)?.module;
         // SAFETY: the caller's promise.
         let kernel = driver.find_function(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise.
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetKernelCount", |driver| {
-        let count = driver.modules.get(driver.libraries.get(library)?.module)?.functions.len();
+        let count = driver.code.modules.get(driver.code.libraries.get(library)?.module)?.functions.len();
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
     })
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn cuLibraryEnumerateKernels(
 ) -> Status {
     with_driver("cuLibraryEnumerateKernels", |driver| {
         not_null(places)?;
-        let functions = &driver.modules.get(driver.libraries.get(library)?.module)?.functions;
+        let functions = &driver.code.modules.get(driver.code.libraries.get(library)?.module)?.functions;
         for (index, function) in functions.iter().take(count as usize).enumerate() {
             // SAFETY: the caller's promise.
             unsafe { write(places.add(index), *function) }?;
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn cuLibraryGetGlobal(
     name: *const c_char,
 ) -> Status {
     with_driver("cuLibraryGetGlobal", |driver| {
-        let module = driver.libraries.get(library)?.module;
+        let module = driver.code.libraries.get(library)?.module;
         // SAFETY: the caller's promise.
         let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise, for both.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     name: *const c_char,
 ) -> Status {
     with_driver("cuLibraryGetManaged", |driver| {
-        let module = driver.libraries.get(library)?.module;
+        let module = driver.code.libraries.get(library)?.module;
         // SAFETY: the caller's promise.
         let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
         if !crate::device::advice::is_managed(driver, found) {
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel) -> Status {
     crate::api::entry::with_context("cuKernelGetFunction", |driver, _| {
-        driver.functions.get(kernel)?;
+        driver.code.functions.get(kernel)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, kernel) }
     })
@@ -214,8 +214,8 @@ pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUk
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuKernelGetLibrary(place: *mut CUlibrary, kernel: CUkernel) -> Status {
     with_driver("cuKernelGetLibrary", |driver| {
-        let module = driver.functions.get(kernel)?.module;
-        let libraries = driver.libraries.find(|library| library.module == module);
+        let module = driver.code.functions.get(kernel)?.module;
+        let libraries = driver.code.libraries.find(|library| library.module == module);
         // SAFETY: the caller's promise.
         unsafe { write(place, *libraries.first().ok_or(Status::InvalidHandle)?) }
     })
@@ -266,7 +266,7 @@ pub extern "C" fn cuKernelSetAttribute(
 pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, device: CUdevice) -> Status {
     with_driver("cuKernelSetCacheConfig", |driver| {
         check_device(device)?;
-        driver.functions.get(kernel)?;
+        driver.code.functions.get(kernel)?;
         crate::device::objects::context::check_cache_config(config)
     })
 }

@@ -25,7 +25,7 @@ fn step<T>(
     step: impl FnOnce(&mut Link, (u32, u32)) -> Result<T, Refusal>,
 ) -> Outcome<T> {
     let capability = driver.config.compute_capability;
-    let link = driver.links.get_mut(state)?;
+    let link = driver.code.links.get_mut(state)?;
     match step(link, capability) {
         Ok(result) => {
             link.options.tell(None);
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn cuLinkCreate_v2(
         not_null(place)?;
         // SAFETY: the caller's promise.
         let options = unsafe { Options::read(count, options, values) }?;
-        let state = driver.links.insert(Link { linker: Linker::default(), options, image: None });
+        let state = driver.code.links.insert(Link { linker: Linker::default(), options, image: None });
         // SAFETY: the caller's promise.
         unsafe { write(place, state) }
     })
@@ -133,5 +133,5 @@ pub unsafe extern "C" fn cuLinkComplete(
 
 /// Ends a link; its image goes with it.
 pub extern "C" fn cuLinkDestroy(state: CUlinkState) -> Status {
-    with_driver("cuLinkDestroy", |driver| driver.links.remove(state).map(drop))
+    with_driver("cuLinkDestroy", |driver| driver.code.links.remove(state).map(drop))
 }

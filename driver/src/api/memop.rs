@@ -31,7 +31,7 @@ impl Operation {
             return Ok(Work::Nothing);
         };
         let bytes = if wide { 8 } else { 4 };
-        driver.queue.tell(|order| order.signals(address, bytes as u64));
+        driver.running.queue.tell(|order| order.signals(address, bytes as u64));
         driver.check_range(address, bytes, matches!(self, Operation::Write { .. }))?;
         if !address.is_multiple_of(bytes as u64) {
             return Err(Status::InvalidValue);

@@ -46,7 +46,7 @@ twin! { cuMemAllocAsync_ptsz =
             not_null(place)?;
             let address = match driver.is_capturing(&stream) {
                 true => driver.capture_allocation(&stream, bytes)?,
-                false => driver.allocate_in(&stream, driver.pools.current(), bytes)?,
+                false => driver.allocate_in(&stream, driver.held.pools.current(), bytes)?,
             };
             // SAFETY: the caller's promise.
             unsafe { write(place, address) }
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn cuMemAllocManaged(place: *mut CUdeviceptr, bytes: usize
 
 /// Frees device memory, once the device's work is done. Null is nothing to free.
 pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
-    let owner = |driver: &Driver| driver.allocations.get(&address).map(|allocation| allocation.context);
+    let owner = |driver: &Driver| driver.held.allocations.get(&address).map(|allocation| allocation.context);
     taking_away("cuMemFree_v2", owner, |driver| match address {
         0 => Ok(()),
         _ => driver.free(address),
@@ -113,16 +113,16 @@ twin! { cuMemFreeAsync_ptsz =
         submit("cuMemFreeAsync", stream, |driver, stream| {
             if driver.is_capturing(stream) {
                 // A graph frees what a graph has allocated.
-                let memory = driver.graphs.memory.get(address)?;
+                let memory = driver.ordered.graphs.memory.get(address)?;
                 return driver.capture_body(stream, Body::Free(memory)).map(|()| None);
             }
-            let bytes = driver.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
-            if driver.graphs.memory.has(address) {
-                driver.graphs.memory.close(address)?;
-                let memory = driver.graphs.memory.get(address)?;
+            let bytes = driver.held.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
+            if driver.ordered.graphs.memory.has(address) {
+                driver.ordered.graphs.memory.close(address)?;
+                let memory = driver.ordered.graphs.memory.get(address)?;
                 return Ok(Some(Driver::graph_memory_work(&memory, false)));
             }
-            driver.origins.releasing(address);
+            driver.held.origins.releasing(address);
             Ok(Some(Work::Act(Act::Free { address, bytes })))
         })
     }

@@ -47,7 +47,7 @@ pub unsafe extern "C" fn cuMipmappedArrayCreate(
                 }
             }
         }
-        let handle = driver.mipmapped.insert(Mipmapped { context, levels: made });
+        let handle = driver.held.mipmapped.insert(Mipmapped { context, levels: made });
         // SAFETY: the caller's promise.
         unsafe { write(place, handle) }
     })
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
     level: c_uint,
 ) -> Status {
     with_context("cuMipmappedArrayGetLevel", |driver, _| {
-        let levels = &driver.mipmapped.get(array)?.levels;
+        let levels = &driver.held.mipmapped.get(array)?.levels;
         let found = *levels.get(level as usize).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, found) }

@@ -29,7 +29,7 @@ fn missing(name: &'static str) -> Status {
     if first && whose() == Whose::Ours {
         let what = format!("{name} is not supported");
         return with_driver(name, |driver| {
-            driver.report.send(&Message::Unsupported { what });
+            driver.trial.report.send(&Message::Unsupported { what });
             Err(Status::NotSupported)
         });
     }

@@ -84,10 +84,10 @@ pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char)
 
 /// Unloads a module, once the device's work is done.
 pub extern "C" fn cuModuleUnload(module: CUmodule) -> Status {
-    let owner = |driver: &Driver| driver.modules.get(module).ok()?.context;
+    let owner = |driver: &Driver| driver.code.modules.get(module).ok()?.context;
     taking_away("cuModuleUnload", owner, |driver| {
         // A library's module goes with the library.
-        driver.modules.get(module)?.context.ok_or(Status::InvalidHandle)?;
+        driver.code.modules.get(module)?.context.ok_or(Status::InvalidHandle)?;
         driver.unload(module)
     })
 }
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn cuModuleGetFunction(
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuModuleGetFunctionCount(place: *mut c_uint, module: CUmodule) -> Status {
     with_context("cuModuleGetFunctionCount", |driver, _| {
-        let count = driver.modules.get(module)?.functions.len();
+        let count = driver.code.modules.get(module)?.functions.len();
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
     })
@@ -133,7 +133,8 @@ pub unsafe extern "C" fn cuModuleEnumerateFunctions(
 ) -> Status {
     with_context("cuModuleEnumerateFunctions", |driver, _| {
         not_null(places)?;
-        for (index, function) in driver.modules.get(module)?.functions.iter().take(count as usize).enumerate()
+        for (index, function) in
+            driver.code.modules.get(module)?.functions.iter().take(count as usize).enumerate()
         {
             // SAFETY: the caller's promise.
             unsafe { write(places.add(index), *function) }?;

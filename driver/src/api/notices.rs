@@ -22,14 +22,14 @@ pub unsafe extern "C" fn cuLogsRegisterCallback(
         not_null(function)?;
         not_null(place)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.listeners.logs.insert(())) }
+        unsafe { write(place, driver.owners.listeners.logs.insert(())) }
     })
 }
 
 /// Takes such a function back.
 pub extern "C" fn cuLogsUnregisterCallback(listener: *mut c_void) -> Status {
     with_driver("cuLogsUnregisterCallback", |driver| {
-        driver.listeners.logs.remove(listener).map_err(|_| Status::InvalidValue)
+        driver.owners.listeners.logs.remove(listener).map_err(|_| Status::InvalidValue)
     })
 }
 
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn cuDeviceRegisterAsyncNotification(
         not_null(function)?;
         not_null(place)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.listeners.device.insert(())) }
+        unsafe { write(place, driver.owners.listeners.device.insert(())) }
     })
 }
 
@@ -113,6 +113,6 @@ pub unsafe extern "C" fn cuDeviceRegisterAsyncNotification(
 pub extern "C" fn cuDeviceUnregisterAsyncNotification(device: c_int, listener: *mut c_void) -> Status {
     with_driver("cuDeviceUnregisterAsyncNotification", |driver| {
         check_device(device)?;
-        driver.listeners.device.remove(listener).map_err(|_| Status::InvalidValue)
+        driver.owners.listeners.device.remove(listener).map_err(|_| Status::InvalidValue)
     })
 }

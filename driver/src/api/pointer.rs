@@ -118,7 +118,7 @@ pub unsafe extern "C" fn cuPointerSetAttribute(
         // SAFETY: not null, and the caller vouches for the rest.
         let synchronous = unsafe { value.cast::<c_uint>().read_unaligned() } != 0;
         let (first, _) = driver.program_allocation(address).ok_or(Status::InvalidValue)?;
-        if let Some(allocation) = driver.allocations.get_mut(&first) {
+        if let Some(allocation) = driver.held.allocations.get_mut(&first) {
             allocation.synchronous = synchronous;
         }
         Ok(())

@@ -60,11 +60,11 @@ fn look_on() {
         };
         if silent {
             // A fault is the program's to be told, by its next call.
-            let _ = wait::at_most(name, TURNS, |driver| !driver.queue.is_pending(kernel));
+            let _ = wait::at_most(name, TURNS, |driver| !driver.running.queue.is_pending(kernel));
         }
         let _ = with_driver(name, |driver| {
             let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-            kernels.retain(|kernel| driver.queue.is_pending(*kernel));
+            kernels.retain(|kernel| driver.running.queue.is_pending(*kernel));
             Ok(())
         });
     }

@@ -30,7 +30,7 @@ pub(crate) fn tell(
     with_driver(name, |driver| {
         check_device(device)?;
         // SAFETY: the exported functions' callers vouch for the place.
-        unsafe { write(place, which(&driver.pools)) }
+        unsafe { write(place, which(&driver.held.pools)) }
     })
 }
 
@@ -54,8 +54,8 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(place: *mut CUmemoryPool, device: CU
 pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> Status {
     with_driver("cuDeviceSetMemPool", |driver| {
         check_device(device)?;
-        driver.pools.all.get(pool)?;
-        driver.pools.current = pool;
+        driver.held.pools.all.get(pool)?;
+        driver.held.pools.current = pool;
         Ok(())
     })
 }
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
         }
         if properties.handle_types & !FILE_DESCRIPTOR != 0 {
             let what = "cuMemPoolCreate: pools that are shared with other processes are not supported";
-            return Err(driver.report.unsupported(what));
+            return Err(driver.trial.report.unsupported(what));
         }
         let managed = properties.allocation_type == 2 || properties.location.kind != LOCATION_DEVICE;
         match properties.location.kind {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
             _ => return Err(Status::InvalidValue),
         }
         let limit = properties.max_size as u64;
-        let pool = driver.pools.all.insert(Pool { reuse: REUSE, limit, managed, ..Pool::default() });
+        let pool = driver.held.pools.all.insert(Pool { reuse: REUSE, limit, managed, ..Pool::default() });
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -99,15 +99,15 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 /// Destroys a pool; what was allocated from it stays. The default pool cannot be destroyed.
 pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
     with_driver("cuMemPoolDestroy", |driver| {
-        if pool == driver.pools.default || pool == driver.pools.shared_default {
+        if pool == driver.held.pools.default || pool == driver.held.pools.shared_default {
             return Err(Status::InvalidValue);
         }
-        driver.pools.all.remove(pool)?;
-        if driver.pools.shared_current == pool {
-            driver.pools.shared_current = driver.pools.shared_default;
+        driver.held.pools.all.remove(pool)?;
+        if driver.held.pools.shared_current == pool {
+            driver.held.pools.shared_current = driver.held.pools.shared_default;
         }
-        if driver.pools.current == pool {
-            driver.pools.current = driver.pools.default;
+        if driver.held.pools.current == pool {
+            driver.held.pools.current = driver.held.pools.default;
         }
         Ok(())
     })
@@ -115,7 +115,7 @@ pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
 
 /// Gives memory that a pool holds back to the device; it holds none.
 pub extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, _bytes_to_keep: usize) -> Status {
-    with_driver("cuMemPoolTrimTo", |driver| driver.pools.all.get(pool).map(|_| ()))
+    with_driver("cuMemPoolTrimTo", |driver| driver.held.pools.all.get(pool).map(|_| ()))
 }
 
 /// One of a pool's attributes.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(
     place: *mut c_void,
 ) -> Status {
     with_driver("cuMemPoolGetAttribute", |driver| {
-        let pool = *driver.pools.all.get(pool)?;
+        let pool = *driver.held.pools.all.get(pool)?;
         // SAFETY: the caller's promise, with the types that `cuda.h` states.
         unsafe {
             match attribute {
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(
     value: *const c_void,
 ) -> Status {
     with_driver("cuMemPoolSetAttribute", |driver| {
-        let pool = driver.pools.all.get_mut(pool)?;
+        let pool = driver.held.pools.all.get_mut(pool)?;
         not_null(value)?;
         let (switch, number) = match attribute {
             // SAFETY: the caller's promise, with the types that `cuda.h` states.
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn cuMemPoolSetAccess(
     count: usize,
 ) -> Status {
     with_driver("cuMemPoolSetAccess", |driver| {
-        driver.pools.all.get(pool)?;
+        driver.held.pools.all.get(pool)?;
         for index in 0..count {
             not_null(descriptions)?;
             // SAFETY: the caller's promise.
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn cuMemPoolGetAccess(
     location: *const CUmemLocation,
 ) -> Status {
     with_driver("cuMemPoolGetAccess", |driver| {
-        let pool = driver.pools.all.get(pool)?;
+        let pool = driver.held.pools.all.get(pool)?;
         not_null(location)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let location = unsafe { location.read_unaligned() };
@@ -236,9 +236,9 @@ pub unsafe extern "C" fn cuMemPoolExportToShareableHandle(
     _flags: u64,
 ) -> Status {
     with_driver("cuMemPoolExportToShareableHandle", |driver| {
-        driver.pools.all.get(pool)?;
+        driver.held.pools.all.get(pool)?;
         let what = "cuMemPoolExportToShareableHandle: sharing memory with other processes is not supported";
-        Err(driver.report.unsupported(what))
+        Err(driver.trial.report.unsupported(what))
     })
 }
 
@@ -257,7 +257,7 @@ twin! { cuMemAllocFromPoolAsync_ptsz =
             not_null(place)?;
             let address = match driver.is_capturing(&stream) {
                 true => {
-                    driver.pools.all.get(pool)?;
+                    driver.held.pools.all.get(pool)?;
                     driver.capture_allocation(&stream, bytes)?
                 }
                 false => driver.allocate_in(&stream, pool, bytes)?,
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn cuMemGetDefaultMemPool(
     kind: c_int,
 ) -> Status {
     with_driver("cuMemGetDefaultMemPool", |driver| {
-        let pools = &driver.pools;
+        let pools = &driver.held.pools;
         let pool = if shared(location, kind)? { pools.shared_default } else { pools.default };
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn cuMemGetMemPool(
     kind: c_int,
 ) -> Status {
     with_driver("cuMemGetMemPool", |driver| {
-        let pools = &driver.pools;
+        let pools = &driver.held.pools;
         let pool = if shared(location, kind)? { pools.shared_current } else { pools.current };
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
@@ -313,10 +313,10 @@ pub unsafe extern "C" fn cuMemSetMemPool(
 ) -> Status {
     with_driver("cuMemSetMemPool", |driver| {
         let shared = shared(location, kind)?;
-        if driver.pools.all.get(pool)?.managed != shared {
+        if driver.held.pools.all.get(pool)?.managed != shared {
             return Err(Status::InvalidValue);
         }
-        let pools = &mut driver.pools;
+        let pools = &mut driver.held.pools;
         *(if shared { &mut pools.shared_current } else { &mut pools.current }) = pool;
         Ok(())
     })

@@ -16,7 +16,7 @@ use crate::places::{not_null, write};
 fn finish_primary(name: &str) {
     let mut primary = None;
     let _ = with_driver(name, |driver| {
-        primary = Some(driver.primary.handle);
+        primary = Some(driver.owners.primary.handle);
         Ok(())
     });
     if let Some(primary) = primary {
@@ -33,12 +33,12 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device:
     with_driver("cuDevicePrimaryCtxRetain", |driver| {
         check_device(device)?;
         not_null(place)?;
-        driver.primary.retained += 1;
-        if driver.primary.retained == 1 {
+        driver.owners.primary.retained += 1;
+        if driver.owners.primary.retained == 1 {
             start_afresh(driver)?;
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.primary.handle) }
+        unsafe { write(place, driver.owners.primary.handle) }
     })
 }
 
@@ -47,11 +47,11 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
     finish_primary("cuDevicePrimaryCtxRelease_v2");
     with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
         check_device(device)?;
-        if !driver.primary.active() {
+        if !driver.owners.primary.active() {
             return Err(Status::InvalidContext);
         }
-        driver.primary.retained -= 1;
-        if driver.primary.active() { Ok(()) } else { start_afresh(driver) }
+        driver.owners.primary.retained -= 1;
+        if driver.owners.primary.active() { Ok(()) } else { start_afresh(driver) }
     })
 }
 
@@ -78,8 +78,8 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
         not_null(flags)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
-            write(active, c_int::from(driver.primary.active()))?;
-            write(flags, driver.primary.flags)
+            write(active, c_int::from(driver.owners.primary.active()))?;
+            write(flags, driver.owners.primary.flags)
         }
     })
 }
@@ -89,9 +89,9 @@ pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint)
     with_driver("cuDevicePrimaryCtxSetFlags_v2", |driver| {
         check_device(device)?;
         check_flags(flags)?;
-        driver.primary.flags = flags;
-        let handle = driver.primary.handle;
-        driver.contexts.get_mut(handle)?.flags = flags;
+        driver.owners.primary.flags = flags;
+        let handle = driver.owners.primary.handle;
+        driver.owners.contexts.get_mut(handle)?.flags = flags;
         Ok(())
     })
 }

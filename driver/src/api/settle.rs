@@ -28,7 +28,7 @@ const WATCHED_TURNS: u64 = 1 << 20;
 pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
     if !at_once {
         if PENDING.load(Ordering::Acquire) > DEPTH {
-            return at_most(name, u64::MAX, |driver| driver.queue.len() <= DEPTH);
+            return at_most(name, u64::MAX, |driver| driver.running.queue.len() <= DEPTH);
         }
         return Status::Success;
     }
@@ -36,15 +36,15 @@ pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool
     let mut leaves = false;
     let _ = with_driver(name, |driver| {
         // What copies has to be done when the call returns: the host's memory may be gone then.
-        let work = driver.queue.item(ticket).map(|item| &item.work);
+        let work = driver.running.queue.item(ticket).map(|item| &item.work);
         leaves = matches!(work, Some(Work::Kernel(..) | Work::Nothing));
         Ok(())
     });
-    let status = go(name, Some(turns), leaves, |driver| !driver.queue.is_pending(ticket));
+    let status = go(name, Some(turns), leaves, |driver| !driver.running.queue.is_pending(ticket));
     let (mut refused, mut runs) = (None, false);
     let _ = with_driver(name, |driver| {
-        refused = driver.awaited.remove(&ticket).flatten();
-        runs = watched && driver.queue.is_pending(ticket);
+        refused = driver.running.awaited.remove(&ticket).flatten();
+        runs = watched && driver.running.queue.is_pending(ticket);
         Ok(())
     });
     if runs {

@@ -26,7 +26,7 @@ fn create(name: &str, place: *mut CUstream, flags: c_uint, priority: c_int) -> S
             return Err(Status::InvalidValue);
         }
         let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-        let stream = driver.streams.insert(Stream { context, lane: Lane::Made(0), flags, priority });
+        let stream = driver.ordered.streams.insert(Stream { context, lane: Lane::Made(0), flags, priority });
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, stream) }
     })
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn cuStreamCreateWithPriority(
 pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
     with_driver("cuStreamDestroy_v2", |driver| {
         driver.forget_captured(Lane::Made(stream as usize));
-        driver.streams.remove(stream).map(|_| ())
+        driver.ordered.streams.remove(stream).map(|_| ())
     })
 }
 
@@ -74,7 +74,7 @@ twin! { cuStreamQuery_ptsz =
         let mut before = Vec::new();
         let status = on_stream(name, stream, |driver, stream| {
             crate::device::capture::refuse(driver, &stream)?;
-            before = driver.queue.before(&stream);
+            before = driver.running.queue.before(&stream);
             Ok(())
         });
         if status != Status::Success {
@@ -91,15 +91,15 @@ twin! { cuStreamQuery_ptsz =
 pub fn ask(name: &str, tickets: &[crate::lane::Ticket]) -> Status {
     let (mut turns, mut done) = (0, false);
     let status = with_driver(name, |driver| {
-        done = !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket));
+        done = !tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket));
         if done {
-            driver.queue.tell(|order| order.waited(tickets));
+            driver.running.queue.tell(|order| order.waited(tickets));
             return Ok(());
         }
-        driver.asked += 1;
+        driver.running.asked += 1;
         // Between nothing at all and twice as much each time.
-        turns = driver.draw() & ((2 << driver.asked) - 1);
-        if driver.asked > PATIENCE {
+        turns = driver.draw() & ((2 << driver.running.asked) - 1);
+        if driver.running.asked > PATIENCE {
             turns = u64::MAX;
         }
         Ok(())
@@ -108,7 +108,7 @@ pub fn ask(name: &str, tickets: &[crate::lane::Ticket]) -> Status {
         return status;
     }
     let pending = |driver: &mut crate::device::state::Driver| {
-        tickets.iter().any(|ticket| driver.queue.is_pending(*ticket))
+        tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket))
     };
     match wait::at_most(name, turns, |driver| !pending(driver)) {
         Status::Success => {}
@@ -118,8 +118,8 @@ pub fn ask(name: &str, tickets: &[crate::lane::Ticket]) -> Status {
         if pending(driver) {
             return Err(Status::NotReady);
         }
-        driver.asked = 0;
-        driver.queue.tell(|order| order.waited(tickets));
+        driver.running.asked = 0;
+        driver.running.queue.tell(|order| order.waited(tickets));
         Ok(())
     })
 }
@@ -135,15 +135,15 @@ twin! { cuStreamWaitEvent_ptsz =
             if driver.capture_wait(&stream, event, flags == 1)? {
                 return Ok(());
             }
-            let Some(ticket) = driver.events.get(event)?.ticket() else { return Ok(()) };
-            if driver.queue.is_pending(ticket) {
-                let mut before = driver.queue.before(&stream);
+            let Some(ticket) = driver.ordered.events.get(event)?.ticket() else { return Ok(()) };
+            if driver.running.queue.is_pending(ticket) {
+                let mut before = driver.running.queue.before(&stream);
                 before.push(ticket);
-                let ticket = driver.queue.insert(stream.context, Work::Nothing, &before);
-                driver.queue.append(&stream, ticket);
+                let ticket = driver.running.queue.insert(stream.context, Work::Nothing, &before);
+                driver.running.queue.append(&stream, ticket);
                 driver.queued();
             } else {
-                driver.queue.behind_done(&stream, ticket);
+                driver.running.queue.behind_done(&stream, ticket);
             }
             Ok(())
         })

@@ -44,7 +44,7 @@ twin! { cuStreamGetAttribute_ptsz =
                 DOMAIN_MAP => bytes[1] = 1,
                 _ => {}
             }
-            if let Some(set) = driver.stream_attributes.get(&(stream.lane, attribute)) {
+            if let Some(set) = driver.ordered.stream_attributes.get(&(stream.lane, attribute)) {
                 bytes = *set;
             }
             // SAFETY: the caller's promise.
@@ -68,7 +68,7 @@ twin! { cuStreamSetAttribute_ptsz =
             not_null(value)?;
             // SAFETY: not null, and the caller vouches for the rest; any bits are numbers.
             let bytes = unsafe { value.read_unaligned().bytes };
-            driver.stream_attributes.insert((stream.lane, attribute), bytes);
+            driver.ordered.stream_attributes.insert((stream.lane, attribute), bytes);
             Ok(())
         })
     }
@@ -80,8 +80,8 @@ twin! { cuStreamCopyAttributes_ptsz =
         on_stream("cuStreamCopyAttributes", to, |driver: &mut Driver, to| {
             let from = driver.stream(from, to.context)?;
             for attribute in KNOWN {
-                if let Some(bytes) = driver.stream_attributes.get(&(from.lane, attribute)).copied() {
-                    driver.stream_attributes.insert((to.lane, attribute), bytes);
+                if let Some(bytes) = driver.ordered.stream_attributes.get(&(from.lane, attribute)).copied() {
+                    driver.ordered.stream_attributes.insert((to.lane, attribute), bytes);
                 }
             }
             Ok(())

@@ -38,7 +38,7 @@ fn catch_up(name: &str, stream: CUstream) -> Status {
     let mut before = Vec::new();
     let status = on_stream(name, stream, |driver, stream| {
         capture::refuse(driver, &stream)?;
-        before = driver.queue.before(&stream);
+        before = driver.running.queue.before(&stream);
         Ok(())
     });
     if status == Status::Success { wait::finish(name, &before) } else { status }
@@ -64,8 +64,8 @@ pub fn waiting_for_stream(
 ) -> Status {
     with_stream(name, stream, |driver, stream| {
         driver.surface(stream.context)?;
-        let waited = driver.queue.before(&stream);
-        driver.queue.tell(|order| order.waited(&waited));
+        let waited = driver.running.queue.before(&stream);
+        driver.running.queue.tell(|order| order.waited(&waited));
         body(driver, stream)
     })
 }

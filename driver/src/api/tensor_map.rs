@@ -50,7 +50,7 @@ pub unsafe extern "C" fn cuTensorMapEncodeTiled(
         sure(data_type <= 15 && interleave <= 2 && swizzle <= 6 && promotion <= 3 && fill <= 1)?;
         if data_type > 12 || interleave != 0 || swizzle > 3 || fill != 0 {
             let what = "cuTensorMapEncodeTiled: packed types, interleaved layouts, swizzling of larger atoms and filling with NaN are not supported";
-            return Err(driver.report.unsupported(what));
+            return Err(driver.trial.report.unsupported(what));
         }
         let ranks = rank as usize;
         sure((1..=TENSOR_RANKS).contains(&ranks))?;

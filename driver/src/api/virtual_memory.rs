@@ -33,11 +33,13 @@ fn check_properties(driver: &Driver, properties: *const CUmemAllocationProp) -> 
     }
     if properties.handle_types & !FILE_DESCRIPTOR != 0 {
         let what = "cuMemCreate: memory that is shared with other processes is not supported";
-        return Err(driver.report.unsupported(what));
+        return Err(driver.trial.report.unsupported(what));
     }
     match properties.location.kind {
         LOCATION_DEVICE => check_device(properties.location.id)?,
-        2..=4 => return Err(driver.report.unsupported("cuMemCreate: memory of the host is not supported")),
+        2..=4 => {
+            return Err(driver.trial.report.unsupported("cuMemCreate: memory of the host is not supported"));
+        }
         _ => return Err(Status::InvalidValue),
     }
     Ok(properties)
@@ -108,7 +110,7 @@ pub unsafe extern "C" fn cuMemCreate(
         }
         let properties = check_properties(driver, properties)?;
         let chunk = driver.memory.make_chunk(whole(bytes)?).map_err(|_| Status::OutOfMemory)?;
-        driver.chunks.0.insert(chunk, properties);
+        driver.held.chunks.0.insert(chunk, properties);
         // SAFETY: the caller's promise.
         unsafe { write(place, chunk) }
     })
@@ -136,7 +138,7 @@ pub extern "C" fn cuMemMap(
         }
         let mapped = driver.memory.map(address, whole(bytes)?, handle, offset as u64);
         mapped.map_err(|_| Status::InvalidValue)?;
-        driver.queue.tell(|order| order.allocated(address, bytes as u64, false));
+        driver.running.queue.tell(|order| order.allocated(address, bytes as u64, false));
         Ok(())
     })
 }
@@ -145,7 +147,7 @@ pub extern "C" fn cuMemMap(
 pub extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -> Status {
     synchronising("cuMemUnmap", |driver, _| {
         driver.memory.unmap(address, whole(bytes)?).map_err(|_| Status::InvalidValue)?;
-        driver.queue.tell(|order| order.freed(address, bytes as u64));
+        driver.running.queue.tell(|order| order.freed(address, bytes as u64));
         Ok(())
     })
 }
@@ -174,7 +176,7 @@ pub unsafe extern "C" fn cuMemSetAccess(
             };
             if description.location.kind != LOCATION_DEVICE {
                 let what = "cuMemSetAccess: access of the host to device memory is not supported";
-                return Err(driver.report.unsupported(what));
+                return Err(driver.trial.report.unsupported(what));
             }
             check_device(description.location.id)?;
             driver.memory.set_access(address, bytes, access).map_err(|_| Status::InvalidValue)?;
@@ -233,7 +235,7 @@ pub unsafe extern "C" fn cuMemGetAllocationPropertiesFromHandle(
     handle: CUmemGenericAllocationHandle,
 ) -> Status {
     with_context("cuMemGetAllocationPropertiesFromHandle", |driver, _| {
-        let properties = *driver.chunks.0.get(&handle).ok_or(Status::InvalidValue)?;
+        let properties = *driver.held.chunks.0.get(&handle).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, properties) }
     })

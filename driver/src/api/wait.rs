@@ -1,10 +1,7 @@
-//! What makes queued work happen: steps, each of one piece of work that could go on, picked by the trial's
-//! seed.
+//! Calls that let queued work go on ([`crate::device::pump`]): until something is reached, or for so many turns of kernels.
 //!
-//! No thread stands behind it: work goes on when a call of the API asks for the end of some of it, and then
-//! any of it may. A step runs a kernel for a few turns, so that kernels that may overlap interleave, from
-//! single turns up to whole launches; everything else is done in one. A program of one thread that makes the
-//! same calls gets the same picks from the same seed. While only one piece could go on nothing is drawn.
+//! No thread stands behind it: work goes on when a call of the API asks for the end of some of it, and then any of it may. A
+//! program of one thread that makes the same calls gets the same picks from the same seed.
 //!
 //! What it misses: device work does not go on while the host computes; nor while it polls memory, unless the kernel can reach
 //! that (see [`crate::device::objects::work::Work::is_watched`] and [`crate::api::polled`]).
@@ -70,10 +67,10 @@ pub(crate) fn go(
                     last = Step::Nothing;
                     break;
                 }
-                (driver.others, driver.limited) = (others, limited);
+                (driver.running.others, driver.running.limited) = (others, limited);
                 last = driver.step();
-                driver.others = Others::MayWrite;
-                suspects = std::mem::take(&mut driver.suspects);
+                driver.running.others = Others::MayWrite;
+                suspects = std::mem::take(&mut driver.running.suspects);
                 if suspects {
                     break;
                 }
@@ -101,7 +98,7 @@ pub(crate) fn go(
             Step::Call(ticket, call) => {
                 call.make();
                 let _ = with_driver(name, |driver| {
-                    driver.queue.finish(ticket);
+                    driver.running.queue.finish(ticket);
                     driver.queued();
                     Ok(())
                 });
@@ -125,7 +122,7 @@ pub extern "C" fn at_exit() {
             last = Step::Nothing;
             // A thread that holds the lock for good does not keep the program from ending.
             let _ = if_free(|driver| {
-                for item in driver.queue.items() {
+                for item in driver.running.queue.items() {
                     let unseen = match &item.work {
                         Work::Call(..) | Work::CallBack(..) => true,
                         Work::Copy(copy) => matches!(copy.to.start, Place::Host(_)),
@@ -136,9 +133,9 @@ pub extern "C" fn at_exit() {
                     }
                 }
                 let wait = *wait.get_or_insert_with(|| WAITS.fetch_add(1, Ordering::Relaxed) + 1);
-                driver.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+                driver.running.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
                 last = driver.step();
-                driver.suspects = false;
+                driver.running.suspects = false;
                 Ok(())
             });
         }
@@ -159,31 +156,31 @@ fn alone() -> bool {
 fn stuck(name: &str) -> Status {
     eprintln!("bugaroo: deadlock: a stream waits for a value of memory, and there is no other work");
     let _ = with_driver(name, |driver| {
-        let ready = driver.queue.ready().to_vec();
+        let ready = driver.running.queue.ready().to_vec();
         for ticket in ready {
-            if let Some(item) = driver.queue.item(ticket) {
+            if let Some(item) = driver.running.queue.item(ticket) {
                 let context = item.context;
                 driver.break_context(context, Status::LaunchTimeout);
             }
         }
         Ok(())
     });
-    until(name, |driver| driver.queue.ready().is_empty())
+    until(name, |driver| driver.running.queue.ready().is_empty())
 }
 
 /// Lets work go on until these pieces are done.
 pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
-    until(name, |driver| !tickets.iter().any(|ticket| driver.queue.is_pending(*ticket)))
+    until(name, |driver| !tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket)))
 }
 
 /// Lets work go on until a context's is done.
 pub fn finish_context(name: &str, context: CUcontext) -> Status {
     let mut last = None;
     let status = until(name, |driver| {
-        let last = *last.get_or_insert(driver.queue.last());
-        !driver.queue.busy(context, last)
+        let last = *last.get_or_insert(driver.running.queue.last());
+        !driver.running.queue.busy(context, last)
     });
-    waited(name, status, |driver| driver.queue.ends(context));
+    waited(name, status, |driver| driver.running.queue.ends(context));
     status
 }
 
@@ -192,9 +189,9 @@ pub fn waited(name: &str, status: Status, what: impl FnOnce(&Driver) -> Vec<Tick
     if status == Status::Success {
         // Where nobody is to be told, that is no failure of the call's.
         let _ = with_driver(name, |driver| {
-            if driver.queue.order.is_some() {
+            if driver.running.queue.order.is_some() {
                 let what = what(driver);
-                driver.queue.tell(|order| order.waited(&what));
+                driver.running.queue.tell(|order| order.waited(&what));
             }
             Ok(())
         });

@@ -20,7 +20,7 @@ impl Driver {
             }
             Act::Free { address, bytes } => {
                 // Whoever uses it has to come before.
-                self.queue.tell(|order| order.accessed(*address, *bytes, true));
+                self.running.queue.tell(|order| order.accessed(*address, *bytes, true));
                 self.free(*address)
             }
             // What is wrong with an address is wrong as with an access of a kernel's.
@@ -33,7 +33,7 @@ impl Driver {
                 unsafe { Transfer { from, ..*copy }.execute(self) }
             }
             Act::Allocated { memory, live } => {
-                self.graphs.memory.set_live(memory.address, *live);
+                self.ordered.graphs.memory.set_live(memory.address, *live);
                 Ok(())
             }
         }

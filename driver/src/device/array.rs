@@ -44,7 +44,7 @@ pub fn create(
     let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, channels, flags } = descriptor;
     if flags & UNSUPPORTED_FLAGS != 0 {
         let what = "cuArray3DCreate: sparse, deferred and video arrays are not supported";
-        return Err(driver.report.unsupported(what));
+        return Err(driver.trial.report.unsupported(what));
     }
     let cube = flags & CUBEMAP != 0;
     let faces = if flags & LAYERED != 0 { depth.is_multiple_of(6) } else { depth == 6 };
@@ -55,7 +55,7 @@ pub fn create(
     let Some(element) = element_bytes(format, channels) else {
         if matches!(format, 0x50 | 0x91..=0xb3) {
             let what = format!("cuArrayCreate: format {format:#x} is not supported");
-            return Err(driver.report.unsupported(&what));
+            return Err(driver.trial.report.unsupported(&what));
         }
         return Err(Status::InvalidValue);
     };
@@ -64,10 +64,10 @@ pub fn create(
     let bytes = bytes.ok_or(Status::InvalidValue)?;
     let found = driver.memory.alloc(bytes as u64, 512, AllocationKind::Program);
     let address = found.map_err(|_| Status::OutOfMemory)?;
-    driver.origins.allocated(address, bytes as u64);
-    driver.ends.allocated(address);
-    driver.queue.tell(|order| order.allocated(address, bytes as u64, false));
-    Ok(driver.arrays.insert(Array { context, descriptor, element, address, is_level }))
+    driver.held.origins.allocated(address, bytes as u64);
+    driver.trial.ends.allocated(address);
+    driver.running.queue.tell(|order| order.allocated(address, bytes as u64, false));
+    Ok(driver.held.arrays.insert(Array { context, descriptor, element, address, is_level }))
 }
 
 /// Destroys an array.
@@ -75,11 +75,11 @@ pub fn create(
 /// # Errors
 /// `InvalidHandle`
 pub fn destroy(driver: &mut Driver, array: CUarray) -> Outcome {
-    let array = driver.arrays.remove(array)?;
+    let array = driver.held.arrays.remove(array)?;
     driver.note_end(array.address);
-    driver.origins.freed(array.address);
+    driver.held.origins.freed(array.address);
     if let Some((address, bytes)) = driver.memory.allocation(array.address) {
-        driver.queue.tell(|order| order.freed(address, bytes));
+        driver.running.queue.tell(|order| order.freed(address, bytes));
     }
     driver.memory.free(array.address).map_err(|_| Status::InvalidValue)
 }

@@ -18,16 +18,16 @@ impl Driver {
     /// The capture that a stream takes part in.
     pub(crate) fn capture_of(&self, stream: &Stream) -> Option<u64> {
         let takes_part = |(_, capture): &(&u64, &Capture)| capture.streams.contains_key(&stream.lane);
-        self.graphs.captures.iter().find(takes_part).map(|(number, _)| *number)
+        self.ordered.graphs.captures.iter().find(takes_part).map(|(number, _)| *number)
     }
 
     /// Whether a stream's work is captured.
     pub fn is_capturing(&self, stream: &Stream) -> bool {
-        !self.graphs.captures.is_empty() && self.capture_of(stream).is_some()
+        !self.ordered.graphs.captures.is_empty() && self.capture_of(stream).is_some()
     }
 
     pub(crate) fn invalidate(&mut self, number: u64) {
-        if let Some(capture) = self.graphs.captures.get_mut(&number) {
+        if let Some(capture) = self.ordered.graphs.captures.get_mut(&number) {
             capture.invalid = true;
         }
     }
@@ -37,7 +37,7 @@ impl Driver {
     /// # Errors
     /// As the capture has it.
     pub fn capture(&mut self, stream: &Stream, work: &Work) -> Outcome<bool> {
-        if self.graphs.captures.is_empty() {
+        if self.ordered.graphs.captures.is_empty() {
             return Ok(false);
         }
         if !self.is_capturing(stream) || matches!(work, Work::CallBack(..)) {
@@ -52,13 +52,15 @@ impl Driver {
     /// `StreamCaptureInvalidated`
     pub fn capture_body(&mut self, stream: &Stream, body: Body) -> Outcome {
         let number = self.capture_of(stream).ok_or(Status::IllegalState)?;
-        let Some(capture) = self.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+        let Some(capture) = self.ordered.graphs.captures.get(&number) else {
+            return Err(Status::IllegalState);
+        };
         if capture.invalid {
             return Err(Status::StreamCaptureInvalidated);
         }
         let (graph, after) = (capture.graph, capture.streams.get(&stream.lane).cloned().unwrap_or_default());
-        let node = self.graphs.add(graph, &after, body)?;
-        if let Some(capture) = self.graphs.captures.get_mut(&number) {
+        let node = self.ordered.graphs.add(graph, &after, body)?;
+        if let Some(capture) = self.ordered.graphs.captures.get_mut(&number) {
             capture.streams.insert(stream.lane, vec![node]);
         }
         Ok(())
@@ -71,18 +73,18 @@ impl Driver {
     pub fn capture_record(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
         let Some(number) = self.capture_of(stream) else {
             refuse(self, stream)?;
-            self.events.get_mut(event)?.captured = None;
+            self.ordered.events.get_mut(event)?.captured = None;
             return Ok(false);
         };
         if external {
             return self.capture_body(stream, Body::Work(Work::Record(event))).map(|()| true);
         }
-        let Some(capture) = self.graphs.captures.get(&number) else { return Ok(false) };
+        let Some(capture) = self.ordered.graphs.captures.get(&number) else { return Ok(false) };
         if capture.invalid {
             return Err(Status::StreamCaptureInvalidated);
         }
         let after = capture.streams.get(&stream.lane).cloned().unwrap_or_default();
-        self.events.get_mut(event)?.captured = Some(Mark { capture: number, after });
+        self.ordered.events.get_mut(event)?.captured = Some(Mark { capture: number, after });
         Ok(true)
     }
 
@@ -92,7 +94,7 @@ impl Driver {
     /// As the capture has it.
     pub fn capture_wait(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
         let (mark, recorded) = {
-            let event = self.events.get(event)?;
+            let event = self.ordered.events.get(event)?;
             (event.captured.clone(), event.ticket().is_some())
         };
         let own = self.capture_of(stream);
@@ -107,7 +109,7 @@ impl Driver {
             self.invalidate(own);
             return Err(Status::StreamCaptureIsolation);
         };
-        if !self.graphs.captures.contains_key(&mark.capture) {
+        if !self.ordered.graphs.captures.contains_key(&mark.capture) {
             return Err(Status::CapturedEvent);
         }
         if own.is_some_and(|own| own != mark.capture) {
@@ -118,7 +120,7 @@ impl Driver {
             self.invalidate(mark.capture);
             return Err(Status::StreamCaptureImplicit);
         }
-        if let Some(capture) = self.graphs.captures.get_mut(&mark.capture) {
+        if let Some(capture) = self.ordered.graphs.captures.get_mut(&mark.capture) {
             if capture.invalid {
                 return Err(Status::StreamCaptureInvalidated);
             }
@@ -133,13 +135,13 @@ impl Driver {
     /// # Errors
     /// `CapturedEvent`
     pub fn check_uncaptured(&self, event: CUevent) -> Outcome {
-        if self.events.get(event)?.captured.is_some() { Err(Status::CapturedEvent) } else { Ok(()) }
+        if self.ordered.events.get(event)?.captured.is_some() { Err(Status::CapturedEvent) } else { Ok(()) }
     }
 
     /// A stream is gone: a capture that began in it cannot be ended as it should. What another one brought to a capture
     /// stays in it, and has to be joined, or else to have been.
     pub fn forget_captured(&mut self, lane: Lane) {
-        for capture in self.graphs.captures.values_mut() {
+        for capture in self.ordered.graphs.captures.values_mut() {
             capture.invalid |= capture.origin == lane;
         }
     }
@@ -150,7 +152,7 @@ impl Driver {
         let mut left = from.to_vec();
         while let Some(node) = left.pop() {
             if found.insert(node)
-                && let Ok(node) = self.graphs.nodes.get(node)
+                && let Ok(node) = self.ordered.graphs.nodes.get(node)
             {
                 left.extend(&node.before);
             }
@@ -165,7 +167,7 @@ impl Driver {
 /// # Errors
 /// `StreamCaptureUnsupported`, `StreamCaptureImplicit`; the capture is invalid then.
 pub fn refuse(driver: &mut Driver, stream: &Stream) -> Outcome {
-    if driver.graphs.captures.is_empty() {
+    if driver.ordered.graphs.captures.is_empty() {
         return Ok(());
     }
     if let Some(number) = driver.capture_of(stream) {
@@ -176,14 +178,14 @@ pub fn refuse(driver: &mut Driver, stream: &Stream) -> Outcome {
         let blocking = |lane: &Lane| match lane {
             Lane::Made(handle) => {
                 let handle = std::ptr::without_provenance_mut(*handle);
-                driver.streams.get(handle).is_ok_and(|stream| stream.blocking())
+                driver.ordered.streams.get(handle).is_ok_and(|stream| stream.blocking())
             }
             _ => true,
         };
         let concerned = |(_, capture): &(&u64, &Capture)| {
             capture.context == stream.context && capture.streams.keys().any(blocking)
         };
-        let concerned = driver.graphs.captures.iter().find(concerned).map(|(number, _)| *number);
+        let concerned = driver.ordered.graphs.captures.iter().find(concerned).map(|(number, _)| *number);
         if let Some(number) = concerned {
             driver.invalidate(number);
             return Err(Status::StreamCaptureImplicit);

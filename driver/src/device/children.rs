@@ -40,9 +40,9 @@ impl Driver {
         kernel: (CUfunction, u32),
         asked: Vec<DeviceWork>,
     ) -> Outcome<bool> {
-        self.queue.tell(|order| order.under(Some(parent), None));
+        self.running.queue.tell(|order| order.under(Some(parent), None));
         let queued = self.queue_asked(context, parent, kernel, asked);
-        self.queue.tell(|order| order.under(None, None));
+        self.running.queue.tell(|order| order.under(None, None));
         queued
     }
 
@@ -58,7 +58,7 @@ impl Driver {
         let mut all: Vec<Ticket> = Vec::new();
         let (tail, now): (Vec<_>, Vec<_>) = asked.into_iter().partition(|work| work.stream == TAIL_LAUNCH);
         for DeviceWork { block, stream, number, what } in now {
-            self.queue.tell(|order| order.under(Some(parent), Some(number)));
+            self.running.queue.tell(|order| order.under(Some(parent), Some(number)));
             let lane: Lane = ((stream == 0).then_some(block), stream);
             let before = if stream == FIRE_AND_FORGET { None } else { ends.get(&lane).copied() };
             let mut before: Vec<Ticket> = before.into_iter().collect();
@@ -67,25 +67,25 @@ impl Driver {
                 before.extend(events.get(&event));
             }
             let work = self.child(function, depth, what)?;
-            let ticket = self.queue.insert(context, work, &before);
+            let ticket = self.running.queue.insert(context, work, &before);
             events.extend(recorded.map(|event| (event, ticket)));
             ends.insert(lane, ticket);
             all.push(ticket);
         }
         // These come behind all of the parent.
-        self.queue.tell(|order| order.under(Some(parent), None));
+        self.running.queue.tell(|order| order.under(Some(parent), None));
         for DeviceWork { what, .. } in tail {
             if matches!(what, DeviceAction::Record(_) | DeviceAction::Wait(_)) {
                 continue;
             }
             let work = self.child(function, depth, what)?;
-            let ticket = self.queue.insert(context, work, &all);
+            let ticket = self.running.queue.insert(context, work, &all);
             all.push(ticket);
         }
-        if let Some(item) = self.queue.item(parent) {
+        if let Some(item) = self.running.queue.item(parent) {
             item.work = Work::Nothing;
         }
-        self.queue.wait_again(parent, &all);
+        self.running.queue.wait_again(parent, &all);
         self.queued();
         Ok(!all.is_empty())
     }
@@ -101,7 +101,7 @@ impl Driver {
                     );
                     return Err(Status::LaunchFailed);
                 }
-                let module = self.functions.get(function)?.module;
+                let module = self.code.functions.get(function)?.module;
                 let function = self.find_function(module, &kernel)?;
                 self.check_runnable(function)?;
                 let together = self.with_cluster(function, Together::default())?;

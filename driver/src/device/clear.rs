@@ -14,10 +14,10 @@ impl Driver {
     /// `InvalidHandle`.
     pub fn unload(&mut self, module: CUmodule) -> Outcome {
         self.note_module_end(module);
-        let module = self.modules.remove(module)?;
+        let module = self.code.modules.remove(module)?;
         for function in module.functions {
             // Functions live exactly as long as their module.
-            let _ = self.functions.remove(function);
+            let _ = self.code.functions.remove(function);
         }
         if let Some(injected) = &module.injected {
             injected.remove(&mut self.memory);
@@ -30,42 +30,42 @@ impl Driver {
 
     /// Frees everything that belongs to a context, as at its destruction.
     pub fn clear(&mut self, context: CUcontext) {
-        for ticket in self.queue.of(context) {
-            if let Some(item) = self.queue.item(ticket)
+        for ticket in self.running.queue.of(context) {
+            if let Some(item) = self.running.queue.item(ticket)
                 && let Progress::Flying(flight) = std::mem::replace(&mut item.progress, Progress::Ready)
             {
                 self.discard(ticket, *flight);
             }
-            self.queue.finish(ticket);
+            self.running.queue.finish(ticket);
         }
         self.tell_races(true);
-        for module in self.modules.find(|module| module.context == Some(context)) {
+        for module in self.code.modules.find(|module| module.context == Some(context)) {
             // Just found, hence there.
             let _ = self.unload(module);
         }
-        for stream in self.streams.find(|stream| stream.context == context) {
-            let _ = self.streams.remove(stream);
+        for stream in self.ordered.streams.find(|stream| stream.context == context) {
+            let _ = self.ordered.streams.remove(stream);
         }
-        for event in self.events.find(|event| event.context == context) {
-            let _ = self.events.remove(event);
+        for event in self.ordered.events.find(|event| event.context == context) {
+            let _ = self.ordered.events.remove(event);
         }
         crate::device::texture::clear(self, context);
-        for array in self.mipmapped.find(|array| array.context == context) {
+        for array in self.held.mipmapped.find(|array| array.context == context) {
             let _ = crate::device::mipmap::destroy(self, array);
         }
-        for array in self.arrays.find(|array| array.context == context) {
+        for array in self.held.arrays.find(|array| array.context == context) {
             let _ = crate::device::array::destroy(self, array);
         }
         let owned =
             |(address, allocation): (&u64, &Allocation)| (allocation.context == context).then_some(*address);
-        let addresses: Vec<u64> = self.allocations.iter().filter_map(owned).collect();
+        let addresses: Vec<u64> = self.held.allocations.iter().filter_map(owned).collect();
         for address in addresses {
-            self.graphs.memory.forget(address);
+            self.ordered.graphs.memory.forget(address);
             // It was allocated and not freed since, or it would not be in the map.
             let _ = self.free(address);
         }
         let owned = |(address, block): (&usize, &HostBlock)| (block.context == context).then_some(*address);
-        let addresses: Vec<usize> = self.host_blocks.iter().filter_map(owned).collect();
+        let addresses: Vec<usize> = self.held.host_blocks.iter().filter_map(owned).collect();
         for address in addresses {
             crate::device::host::release(self, address);
         }

@@ -12,8 +12,8 @@ use crate::lane::Ticket;
 /// # Errors
 /// `InvalidHandle` when there is no such event.
 pub fn record(driver: &mut Driver, context: CUcontext, event: CUevent, before: &[Ticket]) -> Outcome {
-    driver.events.get(event)?;
-    let ticket = driver.queue.insert(context, Work::Record(event), before);
+    driver.ordered.events.get(event)?;
+    let ticket = driver.running.queue.insert(context, Work::Record(event), before);
     driver.queued();
     driver.recorded(event, ticket)
 }
@@ -24,16 +24,16 @@ impl Driver {
     /// # Errors
     /// `InvalidHandle` when there is no such event.
     pub fn recorded(&mut self, event: CUevent, ticket: Ticket) -> Outcome {
-        let event = self.events.get_mut(event)?;
+        let event = self.ordered.events.get_mut(event)?;
         (event.ticket, event.reached, event.captured) = (Some(ticket), None, None);
         Ok(())
     }
 
     /// An event is reached, as far as it was not recorded anew or destroyed since.
     pub fn reach(&mut self, event: CUevent, ticket: Ticket) {
-        self.clock.recorded();
-        let now = self.clock.now();
-        if let Ok(event) = self.events.get_mut(event)
+        self.running.clock.recorded();
+        let now = self.running.clock.now();
+        if let Ok(event) = self.ordered.events.get_mut(event)
             && event.ticket == Some(ticket)
         {
             event.reached = Some(now);

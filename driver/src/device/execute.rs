@@ -87,8 +87,8 @@ impl Driver {
     pub fn start(&mut self, ticket: Ticket, request: &Request, ordinal: u64) -> Outcome<Flight> {
         self.before_first_launch();
         self.record(request)?;
-        let function = self.functions.get(request.function)?;
-        let module = self.modules.get(function.module)?;
+        let function = self.code.functions.get(request.function)?;
+        let module = self.code.modules.get(function.module)?;
         let name = function.name().to_owned();
         let product = |shape: [u32; 3]| {
             shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
@@ -96,32 +96,33 @@ impl Driver {
         let shape = (product(request.grid), product(request.block));
         let logs = module.injected.as_ref().and_then(Injected::logs).cloned();
         let Arms { armed, model, program } = match &module.injected {
-            Some(injected) => self.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?,
+            Some(injected) => self.trial.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?,
             None => Arms::default(),
         };
         let program = program.unwrap_or_else(|| Arc::clone(&module.program));
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
-        let mut scheduler = self.injection.schedule(ordinal);
-        let spec = request.spec(&name, self.injection.step_budget());
-        let late_copies = self.injection.late_copies(&name);
+        let mut scheduler = self.trial.injection.schedule(ordinal);
+        let spec = request.spec(&name, self.trial.injection.step_budget());
+        let late_copies = self.trial.injection.late_copies(&name);
         // BARRACUDA is defined over warps in lockstep, and looks at no other execution when it is alone. What others find must
         // hold for the execution that was asked for.
-        let lockstep = self.injection.warp_synchronous() || self.race.as_ref().is_some_and(Race::in_lockstep);
+        let lockstep = self.trial.injection.warp_synchronous()
+            || self.trial.race.as_ref().is_some_and(Race::in_lockstep);
         let patience = Some(PATIENCE);
         let config = DeviceConfig { late_copies, lockstep, patience, ..self.config.clone() };
         // Handlers' code is not the program's.
-        let recorded = self.injection.conflicts() && armed.is_none();
+        let recorded = self.trial.injection.conflicts() && armed.is_none();
         let conflicts = recorded.then(|| {
             let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
             Rc::new(RefCell::new(conflicts))
         });
-        let hold = self.injection.hold(ordinal).filter(|_| armed.is_none() && logs.is_none());
+        let hold = self.trial.injection.hold(ordinal).filter(|_| armed.is_none() && logs.is_none());
         let held = hold.map(|(place, seed)| Rc::new(RefCell::new(Held::new(&name, place, seed))));
         if let Some(held) = &held {
             scheduler = Box::new(Passing::new(scheduler, Rc::clone(held)));
         }
         let looker = held.map(|held| Rc::new(RefCell::new(Looker(held))));
-        let covers = self.injection.coverage() && armed.is_none() && logs.is_none();
+        let covers = self.trial.injection.coverage() && armed.is_none() && logs.is_none();
         let coverage = covers.then(|| Rc::new(RefCell::new(Coverage::new(&name))));
         let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
         let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
@@ -132,12 +133,12 @@ impl Driver {
                 let feed = match (logs, fed) {
                     (Some(logs), Some(watch)) => {
                         let of = (&grid, &*program);
-                        let told = self.race.as_ref().and_then(|race| race.told.as_ref());
+                        let told = self.trial.race.as_ref().and_then(|race| race.told.as_ref());
                         match Feed::new(&logs, of, &config, (watch, told), &mut self.memory) {
                             Ok(feed) => feed,
                             Err(broken) => {
-                                self.workspaces.extend(workspace);
-                                return Err(self.report.unsupported(&format!("{name}: {broken}")));
+                                self.running.workspaces.extend(workspace);
+                                return Err(self.trial.report.unsupported(&format!("{name}: {broken}")));
                             }
                         }
                     }
@@ -159,9 +160,9 @@ impl Driver {
             }
             Err(error) => {
                 if let Some(armed) = armed {
-                    self.injection.disarm(armed, &mut self.memory);
+                    self.trial.injection.disarm(armed, &mut self.memory);
                 }
-                self.workspaces.extend(workspace);
+                self.running.workspaces.extend(workspace);
                 Err(refusal(&name, &error))
             }
         }
@@ -170,7 +171,7 @@ impl Driver {
     /// A workspace for a cooperative launch, filled with zero. It counts as a module's memory: accesses to it
     /// are visible.
     fn take_workspace(&mut self) -> Outcome<u64> {
-        let address = match self.workspaces.pop() {
+        let address = match self.running.workspaces.pop() {
             Some(address) => address,
             None => {
                 let found = self.memory.alloc(WORKSPACE, WORKSPACE, AllocationKind::Module);
@@ -178,7 +179,7 @@ impl Driver {
             }
         };
         // To the launches before, it was other memory.
-        self.queue.tell(|order| order.allocated(address, WORKSPACE, false));
+        self.running.queue.tell(|order| order.allocated(address, WORKSPACE, false));
         self.memory.fill(address, WORKSPACE, &[0]).map_err(|_| Status::Unknown)?;
         Ok(address)
     }
@@ -186,25 +187,25 @@ impl Driver {
     /// Runs a kernel for so many turns; answers how it ended, once it has.
     pub fn fly(&mut self, ticket: Ticket, flight: &mut Flight, turns: u64) -> Option<End> {
         // The launch state is one per module: of those that run, one at a time has it.
-        if self.entered != Some(ticket) {
+        if self.running.entered != Some(ticket) {
             self.leave();
             if let Some(armed) = &flight.armed {
                 armed.enter(&mut self.memory);
-                self.entered = Some(ticket);
+                self.running.entered = Some(ticket);
             }
             if let Some(feed) = &flight.feed {
                 feed.enter(&mut self.memory);
-                self.entered = Some(ticket);
+                self.running.entered = Some(ticket);
             }
         }
         let end = match &mut flight.feed {
-            Some(feed) => feed.advance(&mut flight.grid, &mut self.memory, (self.others, turns)),
+            Some(feed) => feed.advance(&mut flight.grid, &mut self.memory, (self.running.others, turns)),
             None => {
-                flight.grid.set_others(self.others);
+                flight.grid.set_others(self.running.others);
                 flight.grid.advance(&mut self.memory, turns)
             }
         };
-        self.suspects |= end.is_none() && flight.grid.suspects();
+        self.running.suspects |= end.is_none() && flight.grid.suspects();
         if end.is_none() {
             self.pulse(flight);
         }
@@ -213,7 +214,7 @@ impl Driver {
 
     /// Takes back the launch state of the kernel that ran last, if it still runs.
     pub(crate) fn leave(&mut self) {
-        if let Some(item) = self.entered.take().and_then(|ticket| self.queue.item(ticket))
+        if let Some(item) = self.running.entered.take().and_then(|ticket| self.running.queue.item(ticket))
             && let Progress::Flying(flight) = &item.progress
         {
             if let Some(armed) = &flight.armed {
@@ -227,29 +228,29 @@ impl Driver {
 
     /// Gives back what a kernel took, whether it has ended or is dropped.
     pub fn discard(&mut self, ticket: Ticket, flight: Flight) -> (Counts, Delays) {
-        if self.entered == Some(ticket) {
-            self.entered = None;
+        if self.running.entered == Some(ticket) {
+            self.running.entered = None;
         }
         let delays = match flight.armed {
-            Some(armed) => Some(self.injection.disarm(armed, &mut self.memory)),
+            Some(armed) => Some(self.trial.injection.disarm(armed, &mut self.memory)),
             None => flight.grid.model().map(|model| Delays::counted(&model.counts())),
         };
         let counts = flight.grid.counts();
         drop(flight.grid);
         match flight.feed.map(|feed| feed.end(&mut self.memory)) {
             Some(Ok(accesses)) => {
-                if let Some(race) = &self.race {
+                if let Some(race) = &self.trial.race {
                     race.looked_at(accesses);
                 }
             }
             Some(Err(broken)) => {
-                let _ = self.report.unsupported(&format!("{}: {broken}", flight.name));
+                let _ = self.trial.report.unsupported(&format!("{}: {broken}", flight.name));
             }
             None => {}
         }
         if let Some(address) = flight.workspace {
-            self.queue.tell(|order| order.freed(address, WORKSPACE));
-            self.workspaces.push(address);
+            self.running.queue.tell(|order| order.freed(address, WORKSPACE));
+            self.running.workspaces.push(address);
         }
         (counts, delays.unwrap_or_default())
     }
@@ -264,7 +265,7 @@ impl Driver {
         let found = found.unwrap_or_default();
         let coverage = flight.coverage.as_ref().map(|coverage| coverage.borrow().found()).unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
-        self.clock.launched(executed.warp_instructions, self.config.sm_count);
+        self.running.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);
         let lines = Lines::of(module.and_then(|module| module.injected.as_ref()));
         let stale_reads =
@@ -290,13 +291,13 @@ impl Driver {
                 (LaunchEnd::Fault(fault_told), Some(diagnosis::status(&fault.kind)))
             }
         };
-        if !self.report.wanted() {
+        if !self.trial.report.wanted() {
             tell(&kernel, &end);
         }
-        let digest = self.injection.digest().then(|| {
+        let digest = self.trial.injection.digest().then(|| {
             self.leave();
-            self.digest = mix(self.digest, self.memory.digest());
-            format!("{:016x}", self.digest)
+            self.trial.digest = mix(self.trial.digest, self.memory.digest());
+            format!("{:016x}", self.trial.digest)
         });
         let counts = LaunchCounts {
             warp_instructions: executed.warp_instructions,
@@ -310,7 +311,7 @@ impl Driver {
             buffer_bytes: delays.buffer_bytes,
             forgotten: delays.forgotten,
         };
-        self.report.send(&Message::Launch(Launch {
+        self.trial.report.send(&Message::Launch(Launch {
             ordinal,
             kernel,
             grid,
@@ -336,11 +337,11 @@ impl Driver {
         let (address, _) = diagnosis::address(kind)?;
         let near = |found| self.near(found, address);
         match kind {
-            FaultKind::Freed { .. } => self.origins.freed_at(address),
+            FaultKind::Freed { .. } => self.held.origins.freed_at(address),
             FaultKind::OutOfBounds { near: Some(found), .. } => Some(near((found.base, found.size))),
             // Addresses of shared and local memory lie below.
             FaultKind::OutOfBounds { .. } if self.memory.covers(address) => {
-                self.origins.nearest(address).map(near)
+                self.held.origins.nearest(address).map(near)
             }
             FaultKind::OutOfBounds { .. } => None,
             _ => self.memory.allocation(address).map(near),
@@ -349,12 +350,15 @@ impl Driver {
 
     /// An allocation, as an address is told that is in it or misses it.
     pub(crate) fn near(&self, (base, size): (u64, u64), address: u64) -> NearAllocation {
-        let modules = self.modules.find(|_| true).into_iter();
+        let modules = self.code.modules.find(|_| true).into_iter();
         let name = |module| {
-            let (name, offset) = self.modules.get(module).ok()?.program.variable_at(base)?;
+            let (name, offset) = self.code.modules.get(module).ok()?.program.variable_at(base)?;
             (offset == 0).then_some(name)
         };
-        NearAllocation { variable: modules.filter_map(name).next(), ..self.origins.near(base, size, address) }
+        NearAllocation {
+            variable: modules.filter_map(name).next(),
+            ..self.held.origins.near(base, size, address)
+        }
     }
 
     /// Breaks a context, unless it is broken.

@@ -54,7 +54,7 @@ impl Fill {
             let filled = driver.memory.fill(to, row as u64, &self.pattern[..self.item]);
             filled.map_err(|_| Status::InvalidValue)?;
         }
-        driver.clock.moved(row.saturating_mul(self.height) as u64);
+        driver.running.clock.moved(row.saturating_mul(self.height) as u64);
         Ok(())
     }
 }

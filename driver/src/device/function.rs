@@ -47,7 +47,7 @@ pub fn set_attribute(driver: &mut Driver, handle: CUfunction, number: c_uint, va
     let optin = driver.config.shared_per_block_optin;
     let (_, kernel) = driver.kernel(handle)?;
     let (static_shared, stated) = (kernel.static_shared, kernel.explicit_cluster);
-    let function = driver.functions.get_mut(handle)?;
+    let function = driver.code.functions.get_mut(handle)?;
     match number {
         8 => {
             let bytes = u32::try_from(value).map_err(|_| Status::InvalidValue)?;

@@ -5,9 +5,9 @@ use crate::device::state::Driver;
 
 /// Frees or unregisters a block, if there is one at that address.
 pub fn release(driver: &mut Driver, address: usize) -> bool {
-    let Some(block) = driver.host_blocks.remove(&address) else { return false };
-    driver.origins.freed(address as u64);
-    driver.queue.tell(|order| order.freed(address as u64, block.size as u64));
+    let Some(block) = driver.held.host_blocks.remove(&address) else { return false };
+    driver.held.origins.freed(address as u64);
+    driver.running.queue.tell(|order| order.freed(address as u64, block.size as u64));
     let released = if block.registered {
         driver.memory.unregister(address as u64)
     } else {
@@ -19,7 +19,7 @@ pub fn release(driver: &mut Driver, address: usize) -> bool {
 impl Driver {
     /// The block of page-locked memory that an address lies in, with its first address.
     pub fn host_block(&self, address: usize) -> Option<(usize, HostBlock)> {
-        let (first, block) = self.host_blocks.range(..=address).next_back()?;
+        let (first, block) = self.held.host_blocks.range(..=address).next_back()?;
         (address - first < block.size).then_some((*first, *block))
     }
 }

@@ -43,7 +43,7 @@ impl LibraryWork {
         // SAFETY: the library vouches for its function and data; `access` and what it points to last as long as the call.
         let code = unsafe { (self.run)(self.data, &raw const access) };
         let moved = state.bytes;
-        driver.clock.moved(moved);
+        driver.running.clock.moved(moved);
         if code != 0 {
             driver.break_context(self.context, Status::from_code(code).unwrap_or(Status::Unknown));
         }
@@ -76,7 +76,7 @@ impl Running<'_> {
         }
         for row in 0..rows {
             let start = address.wrapping_add((row as u64).wrapping_mul(pitch as u64));
-            if let Some(order) = &self.driver.queue.order
+            if let Some(order) = &self.driver.running.queue.order
                 && self.driver.memory.check(start, width as u64, write).is_ok()
             {
                 order.accessed(start, width as u64, write);

@@ -43,10 +43,10 @@ impl Driver {
         let found = self.memory.alloc(size, alignment, kind);
         let address = found.map_err(|_| Status::OutOfMemory)?;
         let allocation = Allocation { context, size, kind, pool: None, synchronous: false };
-        self.allocations.insert(address, allocation);
-        self.origins.allocated(address, size);
-        self.ends.allocated(address);
-        self.queue.tell(|order| order.allocated(address, size, kind.host_visible()));
+        self.held.allocations.insert(address, allocation);
+        self.held.origins.allocated(address, size);
+        self.trial.ends.allocated(address);
+        self.running.queue.tell(|order| order.allocated(address, size, kind.host_visible()));
         Ok(address)
     }
 
@@ -66,25 +66,25 @@ impl Driver {
     /// # Errors
     /// `InvalidValue` when it is not the first address of such memory.
     pub fn free(&mut self, address: CUdeviceptr) -> Outcome {
-        if self.graphs.memory.has(address) {
+        if self.ordered.graphs.memory.has(address) {
             // It stays where it is for the graph's next launch.
-            self.graphs.memory.close(address)?;
-            self.graphs.memory.set_live(address, false);
+            self.ordered.graphs.memory.close(address)?;
+            self.ordered.graphs.memory.set_live(address, false);
             self.sweep_graph_memory();
             return Ok(());
         }
-        let gone = self.allocations.remove(&address).ok_or(Status::InvalidValue)?;
+        let gone = self.held.allocations.remove(&address).ok_or(Status::InvalidValue)?;
         self.note_end(address);
-        self.pools.freed(&gone);
-        self.advice.forget(address, gone.size);
-        self.origins.freed(address);
-        self.queue.tell(|order| order.freed(address, gone.size));
+        self.held.pools.freed(&gone);
+        self.held.advice.forget(address, gone.size);
+        self.held.origins.freed(address);
+        self.running.queue.tell(|order| order.freed(address, gone.size));
         self.memory.free(address).map_err(|_| Status::InvalidValue)
     }
 
     /// The allocation of the program that an address lies in, with its first address.
     pub fn program_allocation(&self, address: CUdeviceptr) -> Option<(CUdeviceptr, &Allocation)> {
-        let (first, found) = self.allocations.range(..=address).next_back()?;
+        let (first, found) = self.held.allocations.range(..=address).next_back()?;
         (address - first < found.size).then_some((*first, found))
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARR
 /// # Errors
 /// `InvalidHandle`
 pub fn destroy(driver: &mut Driver, handle: CUmipmappedArray) -> Outcome {
-    let found = driver.mipmapped.remove(handle)?;
+    let found = driver.held.mipmapped.remove(handle)?;
     found.levels.into_iter().try_for_each(|level| array::destroy(driver, level))
 }
 
@@ -31,5 +31,5 @@ pub fn destroy(driver: &mut Driver, handle: CUmipmappedArray) -> Outcome {
 /// # Errors
 /// `InvalidHandle`
 pub fn levels(driver: &Driver, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
-    driver.mipmapped.get(handle)?.levels.iter().map(|level| driver.arrays.get(*level)).collect()
+    driver.held.mipmapped.get(handle)?.levels.iter().map(|level| driver.held.arrays.get(*level)).collect()
 }

@@ -49,8 +49,8 @@ impl Driver {
     /// Tells the user and the harness why something was refused; the status for the program.
     pub fn refuse(&mut self, refusal: &Refusal) -> Status {
         if refusal.unsupported {
-            let _ = self.report.unsupported(&refusal.text);
-        } else if self.report.wanted() {
+            let _ = self.trial.report.unsupported(&refusal.text);
+        } else if self.trial.report.wanted() {
             // A plain virtual GPU is as quiet as the real driver; the log tells who asks.
             eprintln!("bugaroo: {}", refusal.text);
         }
@@ -59,8 +59,9 @@ impl Driver {
 
     fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, Refusal> {
         let digest = Digest::of(source.as_bytes());
-        let number = self.module_numbers.of(digest);
-        let prepared = self.injection.prepare(source, digest, (&self.config, self.memory.capacity()))?;
+        let number = self.code.module_numbers.of(digest);
+        let prepared =
+            self.trial.injection.prepare(source, digest, (&self.config, self.memory.capacity()))?;
         let text = prepared.text(source);
         let ast = bugaroo_ptx::parse(text).map_err(|error| Refusal::syntax(source, &error))?;
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
@@ -69,38 +70,38 @@ impl Driver {
         let program = Program::load(&ast, &mut self.memory, &self.config)
             .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
         self.tell_module_memory(&before);
-        let table = self.injection.wants_table().then(|| match prepared.logs() {
+        let table = self.trial.injection.wants_table().then(|| match prepared.logs() {
             Some(logs) => logs.table().clone(),
             None => collect_sites(&ast),
         });
-        let sites = self.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
+        let sites = self.trial.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
         // What is instrumented is another text.
-        let placed = self.injection.placed(&program, table.as_ref().filter(|_| text == source));
-        let recorder = self.recorder.as_ref();
+        let placed = self.trial.injection.placed(&program, table.as_ref().filter(|_| text == source));
+        let recorder = self.trial.recorder.as_ref();
         let recorded = recorder.map(|_| Source::new(source, digest, &ast, &program, &self.memory));
         let program = Arc::new(program);
-        let injected = self.injection.install(prepared, table, number, &program);
+        let injected = self.trial.injection.install(prepared, table, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let module =
-            self.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
-        self.ends.loaded(module);
+            self.code.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
+        self.trial.ends.loaded(module);
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.
             let name = CString::new(name.as_str()).unwrap_or_default();
-            functions.push(self.functions.insert(Function::new(module, name, target, constants)));
+            functions.push(self.code.functions.insert(Function::new(module, name, target, constants)));
         }
-        if let Ok(loaded) = self.modules.get_mut(module) {
+        if let Ok(loaded) = self.code.modules.get_mut(module) {
             loaded.functions = functions;
         }
-        self.report.send(&Message::Module(ModuleReport {
+        self.trial.report.send(&Message::Module(ModuleReport {
             module: number,
             digest: digest.to_string(),
             kernels,
             sites,
         }));
         if let Some(placed) = placed {
-            self.report.send(&Message::Placed { module: number, placed });
+            self.trial.report.send(&Message::Placed { module: number, placed });
         }
         Ok(module)
     }
@@ -111,11 +112,11 @@ impl Driver {
     /// `InvalidHandle`; `NotSupported`, which is told to the user and the harness, too.
     pub fn check_runnable(&self, function: CUfunction) -> Outcome {
         let (function, kernel) = self.kernel(function)?;
-        let module = self.modules.get(function.module)?;
+        let module = self.code.modules.get(function.module)?;
         let logs = module.injected.as_ref().and_then(Injected::logs);
         if let Some(why) = logs.and_then(|logs| logs.refused()) {
             let what = format!("kernel `{}` cannot be launched: {why}", function.name());
-            return Err(self.report.unsupported(&what));
+            return Err(self.trial.report.unsupported(&what));
         }
         let Some(reason) = &kernel.refused else { return Ok(()) };
         let original = |line| match &module.injected {
@@ -123,7 +124,10 @@ impl Driver {
             None => Some(line),
         };
         let text = told(reason.clone(), original);
-        Err(self.report.unsupported(&format!("kernel `{}` cannot be launched: {text}", function.name())))
+        Err(self
+            .trial
+            .report
+            .unsupported(&format!("kernel `{}` cannot be launched: {text}", function.name())))
     }
 
     /// The handle of a module's kernel.
@@ -131,9 +135,12 @@ impl Driver {
     /// # Errors
     /// `InvalidHandle`, `NotFound`.
     pub fn find_function(&self, module: CUmodule, name: &str) -> Outcome<CUfunction> {
-        let functions = &self.modules.get(module)?.functions;
+        let functions = &self.code.modules.get(module)?.functions;
         let named = |handle: &&CUfunction| {
-            self.functions.get(**handle).is_ok_and(|function| function.name.as_bytes() == name.as_bytes())
+            self.code
+                .functions
+                .get(**handle)
+                .is_ok_and(|function| function.name.as_bytes() == name.as_bytes())
         };
         functions.iter().find(named).copied().ok_or(Status::NotFound)
     }
@@ -143,7 +150,7 @@ impl Driver {
     /// # Errors
     /// `InvalidHandle`, `NotFound`.
     pub fn find_variable(&self, module: CUmodule, name: &str) -> Outcome<(u64, u64)> {
-        self.modules.get(module)?.program.variable(name).ok_or(Status::NotFound)
+        self.code.modules.get(module)?.program.variable(name).ok_or(Status::NotFound)
     }
 }
 

@@ -15,8 +15,8 @@ impl Driver {
     /// As [`Self::allocate_from`].
     pub fn allocate_in(&mut self, stream: &Stream, pool: CUmemoryPool, bytes: usize) -> Outcome<CUdeviceptr> {
         let address = self.allocate_from(pool, stream.context, bytes)?;
-        self.queue.place_in(stream);
-        self.queue.tell(|order| {
+        self.running.queue.place_in(stream);
+        self.running.queue.tell(|order| {
             order.accessed(address, bytes as u64, true);
             order.end_at_call();
         });
@@ -33,17 +33,17 @@ impl Driver {
         context: CUcontext,
         bytes: usize,
     ) -> Outcome<CUdeviceptr> {
-        let found = *self.pools.all.get(pool)?;
+        let found = *self.held.pools.all.get(pool)?;
         let used = found.used.saturating_add(bytes as u64);
         if found.limit > 0 && used > found.limit {
             return Err(Status::OutOfMemory);
         }
         let kind = if found.managed { AllocationKind::Managed } else { AllocationKind::Program };
         let address = self.allocate_kind(context, bytes, kind)?;
-        if let Some(allocation) = self.allocations.get_mut(&address) {
+        if let Some(allocation) = self.held.allocations.get_mut(&address) {
             allocation.pool = Some(pool);
         }
-        let pool = self.pools.all.get_mut(pool)?;
+        let pool = self.held.pools.all.get_mut(pool)?;
         pool.used = used;
         pool.most_used = pool.most_used.max(used);
         pool.most_reserved = pool.most_reserved.max(used);

@@ -6,8 +6,8 @@ use crate::error::Outcome;
 
 /// Frees what the primary context owns, so that it starts afresh, without its fault.
 pub(crate) fn start_afresh(driver: &mut Driver) -> Outcome {
-    let handle = driver.primary.handle;
+    let handle = driver.owners.primary.handle;
     driver.clear(handle);
-    *driver.contexts.get_mut(handle)? = Context::new(driver.primary.flags);
+    *driver.owners.contexts.get_mut(handle)? = Context::new(driver.owners.primary.flags);
     Ok(())
 }

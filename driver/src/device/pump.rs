@@ -75,39 +75,42 @@ impl Call {
 
 impl Driver {
     pub(crate) fn step(&mut self) -> Step {
-        let count = self.queue.ready().len();
+        let count = self.running.queue.ready().len();
         let step = match count {
-            0 if self.queue.calls() => return Step::Busy,
+            0 if self.running.queue.calls() => return Step::Busy,
             0 => return Step::Nothing,
             1 => {
-                if self.queue.calls() {
-                    self.others = Others::MayWrite;
+                if self.running.queue.calls() {
+                    self.running.others = Others::MayWrite;
                 }
-                self.go_on(self.queue.ready()[0], if self.limited { ALONE_LIMITED } else { ALONE })
+                self.go_on(
+                    self.running.queue.ready()[0],
+                    if self.running.limited { ALONE_LIMITED } else { ALONE },
+                )
             }
             _ => {
-                self.others = Others::MayWrite;
+                self.running.others = Others::MayWrite;
                 let bits = self.draw();
                 let at = ((bits >> 32) * count as u64) >> 32;
-                let ticket = self.queue.ready()[at as usize];
+                let ticket = self.running.queue.ready()[at as usize];
                 self.go_on(ticket, 1 << ((bits & 0xffff) % TURNS_LOG))
             }
         };
         let step = step.unwrap_or_else(|| {
             // What was picked waits for a value; whoever does not may go on.
-            let ready = self.queue.ready().to_vec();
-            self.others = Others::MayWrite;
+            let ready = self.running.queue.ready().to_vec();
+            self.running.others = Others::MayWrite;
             let others = ready.into_iter().find_map(|ticket| self.go_on(ticket, ALONE >> 6));
-            let calls = self.queue.calls();
+            let calls = self.running.queue.calls();
             others.unwrap_or(if calls { Step::Busy } else { Step::Stuck })
         });
-        PENDING.store(self.queue.len(), Ordering::Release);
+        PENDING.store(self.running.queue.len(), Ordering::Release);
         step
     }
 
     /// Lets a piece of work go on; None when it waits for a value.
     fn go_on(&mut self, ticket: Ticket, turns: u64) -> Option<Step> {
-        let item = self.queue.item(ticket)?;
+        let item = self.running.queue.item(ticket)?;
         let (context, work) = (item.context, item.work.clone());
         let progress = std::mem::replace(&mut item.progress, Progress::Ready);
         let fault = self.context(context).ok().and_then(|context| context.fault);
@@ -131,24 +134,24 @@ impl Driver {
                 }
             } else {
                 let done = done(&flight);
-                if let Some(item) = self.queue.item(ticket) {
+                if let Some(item) = self.running.queue.item(ticket) {
                     item.progress = Progress::Flying(flight);
                 }
                 return Some(done);
             }
-            self.queue.finish(ticket);
+            self.running.queue.finish(ticket);
             return Some(Step::Done(turns));
         }
         match &work {
             Work::WaitValue(wait) => {
                 if fault.is_none() && wait.holds(&self.memory) {
-                    self.queue.tell(|order| order.begin_wait(ticket));
+                    self.running.queue.tell(|order| order.begin_wait(ticket));
                 }
             }
-            Work::Call(..) | Work::CallBack(..) => self.queue.tell(|order| order.call(ticket)),
+            Work::Call(..) | Work::CallBack(..) => self.running.queue.tell(|order| order.call(ticket)),
             work => {
                 let kind = work.kind();
-                self.queue.tell(|order| {
+                self.running.queue.tell(|order| {
                     order.begin(ticket, kind);
                     if kind == WorkKind::Transfer {
                         order.transfer(ticket);
@@ -158,13 +161,13 @@ impl Driver {
         }
         let done = match work {
             Work::CallBack(function, stream, data) => {
-                self.queue.call(ticket);
+                self.running.queue.call(ticket);
                 let status = fault.map_or(Status::Success, |fault| fault.status);
                 return Some(Step::Call(ticket, Call::Told(function, stream, status, data)));
             }
             _ if fault.is_some() || self.context(context).is_err() => Ok(()),
             Work::Call(function, data) => {
-                self.queue.call(ticket);
+                self.running.queue.call(ticket);
                 return Some(Step::Call(ticket, Call::Plain(function, data)));
             }
             Work::WaitValue(wait) if !wait.holds(&self.memory) => return None,
@@ -188,7 +191,7 @@ impl Driver {
             }
             Work::Kernel(request, ordinal) => match self.start(ticket, &request, ordinal) {
                 Ok(flight) => {
-                    if let Some(item) = self.queue.item(ticket) {
+                    if let Some(item) = self.running.queue.item(ticket) {
                         item.progress = Progress::Flying(Box::new(flight));
                     }
                     return self.go_on(ticket, turns);
@@ -199,13 +202,13 @@ impl Driver {
         if let Err(status) = done {
             self.failed(context, ticket, status);
         }
-        self.queue.finish(ticket);
+        self.running.queue.finish(ticket);
         Some(Step::Done(1))
     }
 
     /// Work could not be done: the call that waits for it tells, or else it breaks the context.
     fn failed(&mut self, context: CUcontext, ticket: Ticket, status: Status) {
-        if let Some(refused) = self.awaited.get_mut(&ticket) {
+        if let Some(refused) = self.running.awaited.get_mut(&ticket) {
             *refused = Some(status);
         } else {
             // What was right at the call, and is not any more, was taken away under it.
@@ -216,6 +219,6 @@ impl Driver {
 
     /// Something was added to the queue.
     pub fn queued(&self) {
-        PENDING.store(self.queue.len(), Ordering::Release);
+        PENDING.store(self.running.queue.len(), Ordering::Release);
     }
 }

@@ -10,7 +10,7 @@ impl Driver {
     /// A random number, by the trial's seed.
     pub fn draw(&mut self) -> u64 {
         self.before_first_launch();
-        self.queue.rng.next()
+        self.running.queue.rng.next()
     }
 
     /// Whether work of a stream could overlap with work of others, so that it has to wait in the queue until
@@ -19,17 +19,22 @@ impl Driver {
         let others = |which: &dyn Fn(&Stream) -> bool| {
             let made =
                 |other: &CUstream| !matches!(stream.lane, Lane::Made(handle) if handle == *other as usize);
-            self.streams.find(|other| other.context == stream.context && which(other)).iter().any(made)
+            self.ordered
+                .streams
+                .find(|other| other.context == stream.context && which(other))
+                .iter()
+                .any(made)
         };
         match stream.lane {
             // All but the non-blocking ones wait for it, and it for them.
             Lane::Legacy(_) => others(&|other| !other.blocking()),
             Lane::PerThread(context, thread) => {
-                others(&|_| true) || self.default_threads.iter().any(|other| *other != (context, thread))
+                others(&|_| true)
+                    || self.ordered.default_threads.iter().any(|other| *other != (context, thread))
             }
             // The legacy default stream is always there.
             Lane::Made(_) if !stream.blocking() => true,
-            Lane::Made(_) => others(&|_| true) || !self.default_threads.is_empty(),
+            Lane::Made(_) => others(&|_| true) || !self.ordered.default_threads.is_empty(),
         }
     }
 }

@@ -64,7 +64,7 @@ impl Driver {
             0 if PER_THREAD.get() => Ok(Stream::per_thread(context, thread())),
             0 | STREAM_LEGACY => Ok(Stream::legacy(context)),
             STREAM_PER_THREAD => Ok(Stream::per_thread(context, thread())),
-            handle => Ok(Stream { lane: Lane::Made(handle), ..*self.streams.get(stream)? }),
+            handle => Ok(Stream { lane: Lane::Made(handle), ..*self.ordered.streams.get(stream)? }),
         }
     }
 
@@ -81,12 +81,12 @@ impl Driver {
             return Ok(None);
         }
         if let Lane::PerThread(context, thread) = stream.lane {
-            self.default_threads.insert((context, thread));
+            self.ordered.default_threads.insert((context, thread));
         }
         let work = self.numbered(work);
         let limited = matches!(&work, Work::Kernel(request, _) if request.watched);
         let at_once = work.is_watched() || !self.overlaps(stream);
-        let ticket = self.queue.push(stream, work);
+        let ticket = self.running.queue.push(stream, work);
         Ok(Some(self.submitted(ticket, at_once, limited)))
     }
 
@@ -94,7 +94,7 @@ impl Driver {
     pub fn submitted(&mut self, ticket: Ticket, at_once: bool, watched: bool) -> Submitted {
         self.queued();
         if at_once {
-            self.awaited.insert(ticket, None);
+            self.running.awaited.insert(ticket, None);
         }
         Submitted { ticket, at_once, watched }
     }
@@ -103,8 +103,8 @@ impl Driver {
     pub fn numbered(&mut self, work: Work) -> Work {
         match work {
             Work::Kernel(request, _) => {
-                self.launches += 1;
-                Work::Kernel(request, self.launches - 1)
+                self.trial.launches += 1;
+                Work::Kernel(request, self.trial.launches - 1)
             }
             work => work,
         }

@@ -72,7 +72,7 @@ impl Transfer {
         if self.is_empty() {
             return Ok(());
         }
-        driver.clock.moved(self.bytes());
+        driver.running.clock.moved(self.bytes());
         driver.tell_transfer(self);
         for z in 0..self.depth {
             for y in 0..self.height {

@@ -32,8 +32,6 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders};
-use modules::Modules;
-use real::Real;
 
 use crate::api::exports;
 use crate::error::Status;
@@ -41,6 +39,9 @@ use crate::forward::pending::Launches;
 use crate::forward::state::{FORWARD, Forward};
 use crate::own_process;
 use crate::trial::report::Report;
+
+use modules::Modules;
+use real::Real;
 
 /// Runs when the library is loaded, before any of its functions can be called.
 #[used]

@@ -23,13 +23,14 @@ mod unheard;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use bugaroo_protocol::{ForkServer, FromServer, Message, ORDERS_VARIABLE, Orders, ToServer};
-use examine::Examined;
-use socket::Socket;
 
 use crate::own_process;
 use crate::trial::fork_server::files::pidfd;
 use crate::trial::injection::Injection;
 use crate::trial::report::Report;
+
+use examine::Examined;
+use socket::Socket;
 
 /// Trials at a time that no vector has to grow for.
 const CHILDREN: usize = 64;

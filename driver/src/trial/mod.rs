@@ -26,3 +26,4 @@ pub(crate) mod recorded;
 pub(crate) mod report;
 pub mod scord;
 pub(crate) mod site_flags;
+pub(crate) mod state;

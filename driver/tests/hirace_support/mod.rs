@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::logging_support::own::sites_of_lines;
 use bugaroo_detectors::hirace::device::{self, FromDevice};
 use bugaroo_detectors::hirace::{Settings, Widths};
 use bugaroo_detectors::watched::Watched;
@@ -23,10 +22,11 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-
 use cuda::trial::hirace::{Launch, Looking, layout};
 use cuda::trial::logging::session::sites;
 use cuda::trial::looking::Sizes;
+
+use crate::logging_support::own::sites_of_lines;
 
 const WORK: WorkId = 3;
 

@@ -19,7 +19,6 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-
 use cuda::trial::logging::Launch;
 use cuda::trial::logging::session::{Allocated, Session};
 

@@ -12,7 +12,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::logging_support::own::{Own, sites_of_lines};
 use bugaroo_detectors::scord::device::FromDevice;
 use bugaroo_detectors::scord::{Choice, Options};
 use bugaroo_detectors::watched::Watched;
@@ -29,10 +28,11 @@ use bugaroo_simulator::{
     Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler,
     Scheduler, Turn, Watch,
 };
-
 use cuda::trial::logging::session::sites;
 use cuda::trial::looking::Sizes;
 use cuda::trial::scord::{Launch, Looking};
+
+use crate::logging_support::own::{Own, sites_of_lines};
 
 const WORK: WorkId = 3;
 

@@ -11,7 +11,6 @@ use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 use bugaroo_protocol::{Backend, Launch, Message, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
-
 use cuda::Status;
 
 /// The kernels under `tests/`.

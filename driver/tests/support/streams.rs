@@ -5,17 +5,17 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
-use crate::plain;
-use crate::support::{Device, Trial, baseline, load, parameter, trial, upload};
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUmodule, CUstream};
 use bugaroo_protocol::{Detector, Message, Orders, Race};
-
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::event::cuEventCreate;
 use cuda::api::fill::cuMemsetD32Async;
 use cuda::api::launch::cuLaunchKernel;
 use cuda::api::stream::cuStreamCreate;
+
+use crate::plain;
+use crate::support::{Device, Trial, baseline, load, parameter, trial, upload};
 
 const KERNELS: &str = include_str!("../race.ptx");
 

@@ -6,13 +6,13 @@ pub mod reference;
 
 use std::ptr::{null, null_mut};
 
-use crate::support::{Device, download, launch, load, parameter, upload};
 use bugaroo_cuda_abi::*;
-
 use cuda::Status;
 use cuda::api::array::*;
 use cuda::api::copy3d::*;
 use cuda::api::texture::*;
+
+use crate::support::{Device, download, launch, load, parameter, upload};
 
 pub const KERNELS: &str = include_str!("../textures.ptx");
 

@@ -32,10 +32,12 @@ fn a_panic_is_told_once_and_breaks_the_driver() {
 #[ignore = "breaks the driver of the whole process"]
 fn panics() {
     println!();
-    let made = initialise(|| {
+    extern "C" fn nothing() {}
+    let make = || {
         let injection = Injection::new(None).expect("no orders");
         Driver::new(injection, Report::new(Some(1)))
-    });
+    };
+    let made = initialise(make, nothing);
     assert_eq!(made, Ok(()));
     assert_eq!(with_driver("cuTest", |_| panic!("the text {}", 3 + 4)), Status::Unknown);
     assert_eq!(with_driver("cuLater", |_| panic!("never reached")), Status::Unknown);

@@ -30,7 +30,7 @@ const MOST_BODIES: c_uint = 1 << 16;
 pub unsafe fn branch(driver: &mut Driver, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -> Outcome<Body> {
     // SAFETY: the caller's promise.
     let CUDA_CONDITIONAL_NODE_PARAMS { handle, kind, size, .. } = unsafe { read(params) }?;
-    if !driver.graphs.conditions.contains_key(&handle) {
+    if !driver.ordered.graphs.conditions.contains_key(&handle) {
         return Err(Status::InvalidValue);
     }
     let pick = match (kind, size) {
@@ -39,7 +39,7 @@ pub unsafe fn branch(driver: &mut Driver, params: *mut CUDA_CONDITIONAL_NODE_PAR
         (2, 1..=MOST_BODIES) => Pick::Switch,
         _ => return Err(Status::InvalidValue),
     };
-    let bodies: Box<[CUgraph]> = (0..size).map(|_| driver.graphs.create_owned()).collect();
+    let bodies: Box<[CUgraph]> = (0..size).map(|_| driver.ordered.graphs.create_owned()).collect();
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).graphs).write_unaligned(bodies.as_ptr()) };
     Ok(Body::Branch(Branch { handle, pick, bodies }))
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
 ) -> Status {
     with_context("cuGraphConditionalHandleCreate", |driver, _| {
         not_null(place)?;
-        driver.graphs.graphs.get(graph)?;
+        driver.ordered.graphs.graphs.get(graph)?;
         if !context.is_null() {
             driver.context(context)?;
         }
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
         }
         let word = driver.memory.alloc(4, 256, AllocationKind::Tool).map_err(|_| Status::OutOfMemory)?;
         let default = (flags & ASSIGN_DEFAULT != 0).then_some(default);
-        driver.graphs.conditions.insert(word, Condition { default });
+        driver.ordered.graphs.conditions.insert(word, Condition { default });
         // SAFETY: the caller's promise.
         unsafe { write(place, word) }
     })

@@ -47,9 +47,9 @@ unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Driver, CUcontext) -
         not_null(at.place)?;
         // SAFETY: the caller's promise.
         let before = unsafe { nodes(at.before, at.count) }?;
-        driver.graphs.graphs.get(at.graph)?;
+        driver.ordered.graphs.graphs.get(at.graph)?;
         let body = make(driver, context)?;
-        let node = driver.graphs.add(at.graph, &before, body)?;
+        let node = driver.ordered.graphs.add(at.graph, &before, body)?;
         // SAFETY: the caller's promise.
         unsafe { write(at.place, node) }
     })
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn cuGraphCreate(place: *mut CUgraph, flags: c_uint) -> St
             return Err(Status::InvalidValue);
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.graphs.create()) }
+        unsafe { write(place, driver.ordered.graphs.create()) }
     })
 }
 
@@ -74,11 +74,11 @@ pub unsafe extern "C" fn cuGraphCreate(place: *mut CUgraph, flags: c_uint) -> St
 pub extern "C" fn cuGraphDestroy(graph: CUgraph) -> Status {
     let mut dying = Dying::default();
     let status = with_driver("cuGraphDestroy", |driver| {
-        if driver.graphs.graphs.get(graph)?.owned {
+        if driver.ordered.graphs.graphs.get(graph)?.owned {
             return Err(Status::InvalidValue);
         }
-        dying = std::mem::take(&mut driver.graphs.dying);
-        driver.graphs.remove(graph, &mut dying);
+        dying = std::mem::take(&mut driver.ordered.graphs.dying);
+        driver.ordered.graphs.remove(graph, &mut dying);
         driver.sweep_graph_memory();
         Ok(())
     });
@@ -93,7 +93,7 @@ pub extern "C" fn cuGraphDestroy(graph: CUgraph) -> Status {
 pub unsafe extern "C" fn cuGraphClone(place: *mut CUgraph, graph: CUgraph) -> Status {
     with_driver("cuGraphClone", |driver| {
         not_null(place)?;
-        let copy = driver.graphs.copy(graph, false)?;
+        let copy = driver.ordered.graphs.copy(graph, false)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, copy) }
     })
@@ -133,21 +133,21 @@ adding! {
     /// Adds a node that does nothing.
     cuGraphAddEmptyNode() = |_driver, _context| Ok(Body::Work(Work::Nothing));
     /// Adds all of another graph, as it is now.
-    cuGraphAddChildGraphNode(child: CUgraph) = |driver, _context| Ok(Body::Child(driver.graphs.copy(child, true)?));
+    cuGraphAddChildGraphNode(child: CUgraph) = |driver, _context| Ok(Body::Child(driver.ordered.graphs.copy(child, true)?));
     /// Adds the recording of an event.
     cuGraphAddEventRecordNode(event: CUevent) = |driver, _context| {
-        driver.events.get(event)?;
+        driver.ordered.events.get(event)?;
         Ok(Body::Work(Work::Record(event)))
     };
     /// Adds waiting for an event, as it was recorded last when the graph is launched.
     cuGraphAddEventWaitNode(event: CUevent) = |driver, _context| {
-        driver.events.get(event)?;
+        driver.ordered.events.get(event)?;
         Ok(Body::Wait(event))
     };
     /// Adds the allocation of memory, which has its address from now on.
     cuGraphAddMemAllocNode(node: *mut CUDA_MEM_ALLOC_NODE_PARAMS) = |driver, context| memory::allocation(driver, context, node);
     /// Adds the freeing of memory that a graph allocates.
-    cuGraphAddMemFreeNode(address: CUdeviceptr) = |driver, _context| driver.graphs.memory.get(address).map(Body::Free);
+    cuGraphAddMemFreeNode(address: CUdeviceptr) = |driver, _context| driver.ordered.graphs.memory.get(address).map(Body::Free);
     /// Adds a node of any kind.
     cuGraphAddNode(node: *mut CUgraphNodeParams) = |driver, context| params::any(driver, context, node);
 }
@@ -173,14 +173,14 @@ pub unsafe extern "C" fn cuGraphAddNode_v2(
 pub extern "C" fn cuGraphDestroyNode(node: CUgraphNode) -> Status {
     let mut dying = Dying::default();
     let status = with_driver("cuGraphDestroyNode", |driver| {
-        let removed = driver.graphs.nodes.remove(node)?;
-        if let Ok(graph) = driver.graphs.graphs.get_mut(removed.graph) {
+        let removed = driver.ordered.graphs.nodes.remove(node)?;
+        if let Ok(graph) = driver.ordered.graphs.graphs.get_mut(removed.graph) {
             graph.nodes.retain(|other| *other != node);
             for other in graph.nodes.clone() {
-                driver.graphs.nodes.get_mut(other)?.before.retain(|before| *before != node);
+                driver.ordered.graphs.nodes.get_mut(other)?.before.retain(|before| *before != node);
             }
         }
-        driver.graphs.remove_owned(&removed.body, &mut dying);
+        driver.ordered.graphs.remove_owned(&removed.body, &mut dying);
         drop(removed);
         driver.sweep_graph_memory();
         Ok(())
@@ -200,16 +200,16 @@ unsafe fn edges(
     change: impl Fn(&mut Vec<CUgraphNode>, CUgraphNode) -> Outcome,
 ) -> Status {
     with_driver(name, |driver| {
-        driver.graphs.graphs.get(graph)?;
+        driver.ordered.graphs.graphs.get(graph)?;
         // SAFETY: the caller's promise.
         let (from, to) = unsafe { (nodes(from, count)?, nodes(to, count)?) };
         let inside =
-            |node: &CUgraphNode| driver.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
+            |node: &CUgraphNode| driver.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
         if !from.iter().chain(&to).all(inside) || from.iter().zip(&to).any(|(from, to)| from == to) {
             return Err(Status::InvalidValue);
         }
         for (from, to) in from.into_iter().zip(to) {
-            change(&mut driver.graphs.nodes.get_mut(to)?.before, from)?;
+            change(&mut driver.ordered.graphs.nodes.get_mut(to)?.before, from)?;
         }
         Ok(())
     })

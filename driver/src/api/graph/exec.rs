@@ -27,13 +27,14 @@ fn instantiate(name: &str, place: *mut CUgraphExec, graph: CUgraph, flags: c_ulo
         }
         if flags & DEVICE_LAUNCH != 0 {
             return Err(driver
+                .trial
                 .report
                 .unsupported(&format!("{name}: graphs that kernels launch are not supported")));
         }
         let steps = driver.steps(graph)?;
-        let objects = driver.graphs.graphs.get(graph)?.objects.clone();
-        driver.graphs.retain_all(&objects);
-        let exec = driver.graphs.execs.insert(Exec { steps, flags, last: 0, objects });
+        let objects = driver.ordered.graphs.graphs.get(graph)?.objects.clone();
+        driver.ordered.graphs.retain_all(&objects);
+        let exec = driver.ordered.graphs.execs.insert(Exec { steps, flags, last: 0, objects });
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, exec) }
     })
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn cuGraphInstantiate(
 /// `place` is null or points to a place for them.
 pub unsafe extern "C" fn cuGraphExecGetFlags(exec: CUgraphExec, place: *mut c_ulonglong) -> Status {
     with_driver("cuGraphExecGetFlags", |driver| {
-        let flags = driver.graphs.execs.get(exec)?.flags;
+        let flags = driver.ordered.graphs.execs.get(exec)?.flags;
         // SAFETY: the caller's promise.
         unsafe { write(place, flags) }
     })
@@ -132,9 +133,9 @@ pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
     let name = "cuGraphExecDestroy";
     let (mut last, mut dying) = (0, Dying::default());
     let status = with_driver(name, |driver| {
-        let Exec { last: end, objects, .. } = driver.graphs.execs.remove(exec)?;
-        (last, dying) = (end, std::mem::take(&mut driver.graphs.dying));
-        driver.graphs.release_all(objects, &mut dying);
+        let Exec { last: end, objects, .. } = driver.ordered.graphs.execs.remove(exec)?;
+        (last, dying) = (end, std::mem::take(&mut driver.ordered.graphs.dying));
+        driver.ordered.graphs.release_all(objects, &mut dying);
         driver.sweep_graph_memory();
         Ok(())
     });
@@ -150,7 +151,7 @@ pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
 twin! { cuGraphUpload_ptsz =
     /// Prepares a launch: nothing to do.
     pub extern "C" fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) -> Status {
-        on_stream("cuGraphUpload", stream, |driver, _| driver.graphs.execs.get(exec).map(|_| ()))
+        on_stream("cuGraphUpload", stream, |driver, _| driver.ordered.graphs.execs.get(exec).map(|_| ()))
     }
 }
 
@@ -177,7 +178,7 @@ pub extern "C" fn cuGraphExecChildGraphNodeSetParams(
     child: CUgraph,
 ) -> Status {
     with_context("cuGraphExecChildGraphNodeSetParams", |driver, _| {
-        let copy = driver.graphs.copy(child, true)?;
+        let copy = driver.ordered.graphs.copy(child, true)?;
         driver.replace_in_exec(exec, node, Body::Child(copy))
     })
 }

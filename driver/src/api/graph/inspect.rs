@@ -54,7 +54,8 @@ pub unsafe extern "C" fn cuGraphGetNodes(
     count: *mut usize,
 ) -> Status {
     with_driver("cuGraphGetNodes", |driver| {
-        let found: Vec<_> = driver.graphs.graphs.get(graph)?.nodes.iter().map(|node| [*node]).collect();
+        let found: Vec<_> =
+            driver.ordered.graphs.graphs.get(graph)?.nodes.iter().map(|node| [*node]).collect();
         // SAFETY: the caller's promise.
         unsafe { answer(&found, [places], std::ptr::null_mut(), count) }
     })
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn cuGraphGetRootNodes(
     count: *mut usize,
 ) -> Status {
     with_driver("cuGraphGetRootNodes", |driver| {
-        let graphs = &driver.graphs;
+        let graphs = &driver.ordered.graphs;
         let root = |node: &&CUgraphNode| graphs.nodes.get(**node).is_ok_and(|node| node.before.is_empty());
         let found: Vec<_> = graphs.graphs.get(graph)?.nodes.iter().filter(root).map(|node| [*node]).collect();
         // SAFETY: the caller's promise.
@@ -91,8 +92,9 @@ pub unsafe extern "C" fn cuGraphGetEdges_v2(
 ) -> Status {
     with_driver("cuGraphGetEdges_v2", |driver| {
         let mut found = Vec::new();
-        for node in &driver.graphs.graphs.get(graph)?.nodes {
-            found.extend(driver.graphs.nodes.get(*node)?.before.iter().map(|before| [*before, *node]));
+        for node in &driver.ordered.graphs.graphs.get(graph)?.nodes {
+            found
+                .extend(driver.ordered.graphs.nodes.get(*node)?.before.iter().map(|before| [*before, *node]));
         }
         // SAFETY: the caller's promise.
         unsafe { answer(&found, [from, to], edges, count) }
@@ -124,7 +126,8 @@ pub unsafe extern "C" fn cuGraphNodeGetDependencies_v2(
     count: *mut usize,
 ) -> Status {
     with_driver("cuGraphNodeGetDependencies_v2", |driver| {
-        let found: Vec<_> = driver.graphs.nodes.get(node)?.before.iter().map(|node| [*node]).collect();
+        let found: Vec<_> =
+            driver.ordered.graphs.nodes.get(node)?.before.iter().map(|node| [*node]).collect();
         // SAFETY: the caller's promise.
         unsafe { answer(&found, [places], edges, count) }
     })
@@ -154,7 +157,7 @@ pub unsafe extern "C" fn cuGraphNodeGetDependentNodes_v2(
     count: *mut usize,
 ) -> Status {
     with_driver("cuGraphNodeGetDependentNodes_v2", |driver| {
-        let graphs = &driver.graphs;
+        let graphs = &driver.ordered.graphs;
         let after =
             |other: &&CUgraphNode| graphs.nodes.get(**other).is_ok_and(|other| other.before.contains(&node));
         let all = &graphs.graphs.get(graphs.nodes.get(node)?.graph)?.nodes;
@@ -183,7 +186,7 @@ pub unsafe extern "C" fn cuGraphNodeGetDependentNodes(
 /// `place` is null or points to a place for a `CUgraphNodeType`.
 pub unsafe extern "C" fn cuGraphNodeGetType(node: CUgraphNode, place: *mut c_uint) -> Status {
     with_driver("cuGraphNodeGetType", |driver| {
-        let kind = driver.graphs.nodes.get(node)?.body.kind();
+        let kind = driver.ordered.graphs.nodes.get(node)?.body.kind();
         // SAFETY: the caller's promise.
         unsafe { write(place, kind) }
     })
@@ -195,7 +198,7 @@ pub unsafe extern "C" fn cuGraphNodeGetType(node: CUgraphNode, place: *mut c_uin
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, place: *mut CUgraph) -> Status {
     with_driver("cuGraphChildGraphNodeGetGraph", |driver| {
-        let Body::Child(child) = driver.graphs.nodes.get(node)?.body else {
+        let Body::Child(child) = driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -213,7 +216,7 @@ pub unsafe extern "C" fn cuGraphNodeFindInClone(
     clone: CUgraph,
 ) -> Status {
     with_driver("cuGraphNodeFindInClone", |driver| {
-        let graphs = &driver.graphs;
+        let graphs = &driver.ordered.graphs;
         let made = |node: &&CUgraphNode| graphs.nodes.get(**node).is_ok_and(|node| node.origin == original);
         let found = graphs.graphs.get(clone)?.nodes.iter().find(made).copied();
         // SAFETY: the caller's promise.

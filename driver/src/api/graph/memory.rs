@@ -32,7 +32,7 @@ pub unsafe fn allocation(
     }
     if pool.location.kind != LOCATION_DEVICE {
         let what = "cuGraphAddMemAllocNode: memory of the host is not supported";
-        return Err(driver.report.unsupported(what));
+        return Err(driver.trial.report.unsupported(what));
     }
     crate::device::objects::primary::check_device(pool.location.id)?;
     let memory = driver.graph_memory(context, bytes)?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
     place: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> Status {
     with_driver("cuGraphMemAllocNodeGetParams", |driver| {
-        let Body::Allocate(memory) = &driver.graphs.nodes.get(node)?.body else {
+        let Body::Allocate(memory) = &driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let pool = CUmemPoolProps {
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, place: *mut CUdeviceptr) -> Status {
     with_driver("cuGraphMemFreeNodeGetParams", |driver| {
-        let Body::Free(memory) = &driver.graphs.nodes.get(node)?.body else {
+        let Body::Free(memory) = &driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn cuDeviceGetGraphMemAttribute(
 ) -> Status {
     with_driver("cuDeviceGetGraphMemAttribute", |driver| {
         crate::device::objects::primary::check_device(device)?;
-        let memory = &driver.graphs.memory;
+        let memory = &driver.ordered.graphs.memory;
         let numbers = [memory.used, memory.most_used, memory.reserved, memory.most_reserved];
         let number = numbers.get(attribute as usize).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
         not_null(value)?;
         // SAFETY: not null, and the caller's promise.
         let value = unsafe { value.read_unaligned() };
-        let memory = &mut driver.graphs.memory;
+        let memory = &mut driver.ordered.graphs.memory;
         match (attribute, value) {
             (1, 0) => memory.most_used = memory.used,
             (3, 0) => memory.most_reserved = memory.reserved,
@@ -135,7 +135,7 @@ pub extern "C" fn cuDeviceGraphMemTrim(device: c_int) -> Status {
     with_driver("cuDeviceGraphMemTrim", |driver| {
         crate::device::objects::primary::check_device(device)?;
         driver.sweep_graph_memory();
-        driver.graphs.memory.reserved = driver.graphs.memory.used;
+        driver.ordered.graphs.memory.reserved = driver.ordered.graphs.memory.used;
         Ok(())
     })
 }

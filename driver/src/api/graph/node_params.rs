@@ -28,35 +28,35 @@ fn together(body: &Body) -> Together {
 
 /// Gives a node something else to do, of the same kind.
 pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
-    let node = driver.graphs.nodes.get_mut(node)?;
+    let node = driver.ordered.graphs.nodes.get_mut(node)?;
     // Memory and conditions stay what they were made as.
     if node.body.kind() != body.kind() || matches!(body.kind(), 10 | 11 | 13) {
         return Err(Status::InvalidValue);
     }
     let old = std::mem::replace(&mut node.body, body);
     node.pointers.clear();
-    let mut dying = std::mem::take(&mut driver.graphs.dying);
-    driver.graphs.remove_owned(&old, &mut dying);
-    driver.graphs.dying = dying;
+    let mut dying = std::mem::take(&mut driver.ordered.graphs.dying);
+    driver.ordered.graphs.remove_owned(&old, &mut dying);
+    driver.ordered.graphs.dying = dying;
     Ok(())
 }
 
 impl Driver {
     /// How the blocks of a node's kernel belong together.
     fn together(&self, node: CUgraphNode) -> Outcome<Together> {
-        Ok(together(&self.graphs.nodes.get(node)?.body))
+        Ok(together(&self.ordered.graphs.nodes.get(node)?.body))
     }
 
     /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
     fn kernel_params(&mut self, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
-        let Body::Work(Work::Kernel(request, _)) = self.graphs.nodes.get(handle)?.body.clone() else {
+        let Body::Work(Work::Kernel(request, _)) = self.ordered.graphs.nodes.get(handle)?.body.clone() else {
             return Err(Status::InvalidValue);
         };
         let values = request.parameters.as_ptr();
         let (_, info) = self.kernel(request.function)?;
         let pointer = |offset: u32| values.wrapping_add(offset as usize).cast_mut().cast::<c_void>();
         let pointers = info.params.iter().map(|parameter| pointer(parameter.offset)).collect();
-        let node = self.graphs.nodes.get_mut(handle)?;
+        let node = self.ordered.graphs.nodes.get_mut(handle)?;
         node.pointers = pointers;
         let each = node.pointers.as_ptr().cast::<*const c_void>();
         let Request { function, grid, block, dynamic_shared, .. } = *request;
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, place: *mut CUDA_MEMCPY3D) -> Status {
     with_driver("cuGraphMemcpyNodeGetParams", |driver| {
-        let Body::Work(Work::Copy(copy)) = &driver.graphs.nodes.get(node)?.body else {
+        let Body::Work(Work::Copy(copy)) = &driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let side = |side: &Side| {
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
     place: *mut CUDA_MEMSET_NODE_PARAMS_v1,
 ) -> Status {
     with_driver("cuGraphMemsetNodeGetParams", |driver| {
-        let Body::Work(Work::Fill(fill)) = &driver.graphs.nodes.get(node)?.body else {
+        let Body::Work(Work::Fill(fill)) = &driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let Fill { to, pattern, item, width, height, pitch } = *fill;
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(
     place: *mut CUDA_HOST_NODE_PARAMS_v1,
 ) -> Status {
     with_driver("cuGraphHostNodeGetParams", |driver| {
-        let Body::Work(Work::Call(function, data)) = driver.graphs.nodes.get(node)?.body else {
+        let Body::Work(Work::Call(function, data)) = driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
     with_driver("cuGraphEventRecordNodeGetEvent", |driver| {
-        let Body::Work(Work::Record(event)) = driver.graphs.nodes.get(node)?.body else {
+        let Body::Work(Work::Record(event)) = driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
     with_driver("cuGraphEventWaitNodeGetEvent", |driver| {
-        let Body::Wait(event) = driver.graphs.nodes.get(node)?.body else {
+        let Body::Wait(event) = driver.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -252,10 +252,10 @@ setting! {
         = |driver, node, _context| host(params);
     /// Sets the event that a node records.
     cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
-        = |driver, node, _context| driver.events.get(event).map(|_| Body::Work(Work::Record(event)));
+        = |driver, node, _context| driver.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)));
     /// Sets the event that a node waits for.
     cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
-        = |driver, node, _context| driver.events.get(event).map(|_| Body::Wait(event));
+        = |driver, node, _context| driver.ordered.events.get(event).map(|_| Body::Wait(event));
     /// Sets what a node does.
     cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut CUgraphNodeParams)
         = |driver, node, context| any(driver, context, params);
@@ -357,7 +357,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
 
 /// Says how the blocks of a node's kernel belong together.
 fn set_together(driver: &mut Driver, node: CUgraphNode, together: Together) -> Outcome {
-    let Body::Work(Work::Kernel(request, _)) = driver.graphs.nodes.get(node)?.body.clone() else {
+    let Body::Work(Work::Kernel(request, _)) = driver.ordered.graphs.nodes.get(node)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
     let Request { function, grid, block, dynamic_shared, ref parameters, watched, depth, .. } = *request;

@@ -106,25 +106,27 @@ pub unsafe fn any(driver: &mut Driver, context: CUcontext, node: *mut CUgraphNod
             2 => fill(driver, value.cast()),
             3 => host(value.cast()),
             4 => {
-                let child = driver.graphs.copy(value.cast::<CUgraph>().read_unaligned(), true)?;
+                let child = driver.ordered.graphs.copy(value.cast::<CUgraph>().read_unaligned(), true)?;
                 value.cast::<CUgraph>().write_unaligned(child);
                 Ok(Body::Child(child))
             }
             5 => Ok(Body::Work(Work::Nothing)),
             6 => {
                 let event = value.cast::<CUevent>().read_unaligned();
-                driver.events.get(event).map(|_| Body::Wait(event))
+                driver.ordered.events.get(event).map(|_| Body::Wait(event))
             }
             7 => {
                 let event = value.cast::<CUevent>().read_unaligned();
-                driver.events.get(event).map(|_| Body::Work(Work::Record(event)))
+                driver.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)))
             }
             10 => memory::allocation(driver, context, value.cast()),
-            11 => driver.graphs.memory.get(value.cast::<CUdeviceptr>().read_unaligned()).map(Body::Free),
+            11 => {
+                driver.ordered.graphs.memory.get(value.cast::<CUdeviceptr>().read_unaligned()).map(Body::Free)
+            }
             13 => condition::branch(driver, value.cast()),
             8 | 9 | 12 => {
                 let what = "cuGraphAddNode: nodes for semaphores and batches are not supported";
-                Err(driver.report.unsupported(what))
+                Err(driver.trial.report.unsupported(what))
             }
             _ => Err(Status::InvalidValue),
         }

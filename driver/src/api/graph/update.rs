@@ -30,7 +30,7 @@ fn update(steps: &mut [Step], from: Vec<Step>) {
 /// Gives an executable graph what another graph of the same form does. Answers how they differ otherwise.
 fn update_exec(driver: &mut Driver, exec: CUgraphExec, graph: CUgraph) -> Outcome<Option<Differs>> {
     let steps = driver.steps(graph)?;
-    let exec = driver.graphs.execs.get_mut(exec)?;
+    let exec = driver.ordered.graphs.execs.get_mut(exec)?;
     let differs = differ(&exec.steps, &steps);
     if differs.is_none() {
         update(&mut exec.steps, steps);

@@ -36,7 +36,7 @@ pub unsafe extern "C" fn cuUserObjectCreate(
             return Err(Status::InvalidValue);
         }
         let references = positive(count)?;
-        let object = driver.graphs.objects.insert(UserObject { data, destroy, references });
+        let object = driver.ordered.graphs.objects.insert(UserObject { data, destroy, references });
         // SAFETY: the caller's promise.
         unsafe { write(place, object) }
     })
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn cuUserObjectCreate(
 pub extern "C" fn cuUserObjectRetain(object: *mut c_void, count: c_uint) -> Status {
     with_driver("cuUserObjectRetain", |driver| {
         let count = positive(count)?;
-        driver.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?.references += count;
+        driver.ordered.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?.references += count;
         Ok(())
     })
 }
@@ -55,7 +55,7 @@ pub extern "C" fn cuUserObjectRetain(object: *mut c_void, count: c_uint) -> Stat
 pub extern "C" fn cuUserObjectRelease(object: *mut c_void, count: c_uint) -> Status {
     let mut dying = Dying::default();
     let status = with_driver("cuUserObjectRelease", |driver| {
-        driver.graphs.release(object, positive(count)?, &mut dying)
+        driver.ordered.graphs.release(object, positive(count)?, &mut dying)
     });
     dying.destroy();
     status
@@ -70,8 +70,8 @@ pub extern "C" fn cuGraphRetainUserObject(
 ) -> Status {
     with_driver("cuGraphRetainUserObject", |driver| {
         let count = positive(count)?;
-        let found = driver.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?;
-        let holder = driver.graphs.graphs.get_mut(graph)?;
+        let found = driver.ordered.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?;
+        let holder = driver.ordered.graphs.graphs.get_mut(graph)?;
         match flags {
             0 => found.references += count,
             MOVE if found.references >= count => {}
@@ -90,11 +90,11 @@ pub extern "C" fn cuGraphReleaseUserObject(graph: CUgraph, object: *mut c_void, 
     let mut dying = Dying::default();
     let status = with_driver("cuGraphReleaseUserObject", |driver| {
         let count = positive(count)?;
-        let holder = driver.graphs.graphs.get_mut(graph)?;
+        let holder = driver.ordered.graphs.graphs.get_mut(graph)?;
         let held = holder.objects.iter_mut().find(|held| held.0 == object).ok_or(Status::InvalidValue)?;
         held.1 = held.1.checked_sub(count).ok_or(Status::InvalidValue)?;
         holder.objects.retain(|held| held.1 > 0);
-        driver.graphs.release(object, count, &mut dying)
+        driver.ordered.graphs.release(object, count, &mut dying)
     });
     dying.destroy();
     status

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn cuSurfObjectCreate(
             return Err(Status::InvalidValue);
         }
         // SAFETY: the type says that it is an array; all are numbers.
-        let array = driver.arrays.get(unsafe { resource.resource.array })?;
+        let array = driver.held.arrays.get(unsafe { resource.resource.array })?;
         if array.descriptor().flags & SURFACE_LDST == 0 {
             return Err(Status::InvalidValue);
         }

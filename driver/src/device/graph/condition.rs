@@ -15,7 +15,7 @@ impl Driver {
             match step.doing() {
                 Doing::All(steps) => found.extend(self.defaults(steps)),
                 Doing::Branch(choice) => {
-                    let condition = self.graphs.conditions.get(&choice.handle);
+                    let condition = self.ordered.graphs.conditions.get(&choice.handle);
                     let default = condition.and_then(|condition| condition.default);
                     found.extend(default.map(|default| (choice.handle, default)));
                     choice.bodies.iter().for_each(|body| found.extend(self.defaults(body)));
@@ -40,16 +40,16 @@ impl Driver {
         let Some(at) = choice.pick.body(u32::from_le_bytes(word), choice.bodies.len()) else {
             return Ok(false);
         };
-        self.queue.tell(|order| order.under(Some(ticket), None));
+        self.running.queue.tell(|order| order.under(Some(ticket), None));
         let body = self.enqueue(context, &choice.bodies[at], &[]);
-        self.queue.tell(|order| order.under(None, None));
+        self.running.queue.tell(|order| order.under(None, None));
         let body = body?;
         if choice.pick != Pick::While
-            && let Some(item) = self.queue.item(ticket)
+            && let Some(item) = self.running.queue.item(ticket)
         {
             item.work = Work::Nothing;
         }
-        self.queue.wait_again(ticket, &body);
+        self.running.queue.wait_again(ticket, &body);
         Ok(true)
     }
 }

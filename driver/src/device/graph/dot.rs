@@ -22,7 +22,8 @@ impl Driver {
         let one = |text: &str| vec![text.to_owned()];
         match body {
             Body::Work(Work::Kernel(request, _)) => {
-                let name = self.functions.get(request.function).map(|function| function.name().to_owned());
+                let name =
+                    self.code.functions.get(request.function).map(|function| function.name().to_owned());
                 let shape = format!(
                     "grid {} block {} shared {}",
                     triple(request.grid),
@@ -65,7 +66,7 @@ impl Driver {
     ) -> Outcome {
         let number = *next;
         *next += 1;
-        let nodes = &self.graphs.graphs.get(graph)?.nodes;
+        let nodes = &self.ordered.graphs.graphs.get(graph)?.nodes;
         let places = places(nodes);
         let name = |node: &CUgraphNode| {
             let at = places.get(node).copied().unwrap_or_default();
@@ -79,7 +80,7 @@ impl Driver {
         line(format!("label=\"graph_{number}\" graph[style=\"dashed\"];"));
         let mut inside = Vec::new();
         for handle in nodes {
-            let node = self.graphs.nodes.get(*handle)?;
+            let node = self.ordered.graphs.nodes.get(*handle)?;
             let mut lines = vec![name(handle).trim_matches('"').to_owned()];
             if flags & (HANDLES | VERBOSE) != 0 {
                 lines.push(format!("{handle:?}"));
@@ -101,7 +102,7 @@ impl Driver {
         for (handle, graph) in inside {
             let number = *next;
             self.draw_graph(graph, flags, next, out)?;
-            if !self.graphs.graphs.get(graph)?.nodes.is_empty() {
+            if !self.ordered.graphs.graphs.get(graph)?.nodes.is_empty() {
                 let _ = writeln!(out, "{} -> \"graph_{number}_node_0\" [style=\"dotted\"];", name(&handle));
             }
         }

@@ -22,10 +22,10 @@ impl Driver {
     /// # Errors
     /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
     pub(crate) fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
-        let order = self.graphs.sorted(graph)?;
+        let order = self.ordered.graphs.sorted(graph)?;
         let places = places(&order);
         let step = |handle: &CUgraphNode| {
-            let node = self.graphs.nodes.get(*handle)?;
+            let node = self.ordered.graphs.nodes.get(*handle)?;
             let doing = match &node.body {
                 Body::Child(child) => Doing::All(self.steps(*child)?),
                 Body::Branch(Branch { handle, pick, bodies }) => {
@@ -48,9 +48,9 @@ impl Driver {
         let doing = match body {
             Body::Child(child) => {
                 let steps = self.steps(child)?;
-                let mut dying = std::mem::take(&mut self.graphs.dying);
-                self.graphs.remove(child, &mut dying);
-                self.graphs.dying = dying;
+                let mut dying = std::mem::take(&mut self.ordered.graphs.dying);
+                self.ordered.graphs.remove(child, &mut dying);
+                self.ordered.graphs.dying = dying;
                 Doing::All(steps)
             }
             // What a conditional node does is not to be changed, but for what is in its graphs.
@@ -80,7 +80,7 @@ impl Driver {
                 Doing::Body(_) => None,
             })
         }
-        find(&mut self.graphs.execs.get_mut(exec)?.steps, node).ok_or(Status::InvalidValue)
+        find(&mut self.ordered.graphs.execs.get_mut(exec)?.steps, node).ok_or(Status::InvalidValue)
     }
 
     /// Hands steps to the queue; answers all their tickets, in order.
@@ -92,31 +92,33 @@ impl Driver {
                 before.extend(begin);
             }
             let ticket = match &step.doing {
-                _ if !step.enabled => self.queue.insert(context, Work::Nothing, &before),
+                _ if !step.enabled => self.running.queue.insert(context, Work::Nothing, &before),
                 Doing::All(steps) => {
                     let all = self.enqueue(context, steps, &before)?;
                     before.extend(all);
-                    self.queue.insert(context, Work::Nothing, &before)
+                    self.running.queue.insert(context, Work::Nothing, &before)
                 }
                 Doing::Body(Body::Wait(event)) => {
-                    before.extend(self.events.get(*event)?.ticket());
-                    self.queue.insert(context, Work::Nothing, &before)
+                    before.extend(self.ordered.events.get(*event)?.ticket());
+                    self.running.queue.insert(context, Work::Nothing, &before)
                 }
                 Doing::Body(Body::Work(work)) => {
                     let work = self.numbered(work.clone());
                     let event = if let Work::Record(event) = work { Some(event) } else { None };
-                    let ticket = self.queue.insert(context, work, &before);
+                    let ticket = self.running.queue.insert(context, work, &before);
                     if let Some(event) = event {
                         self.recorded(event, ticket)?;
                     }
                     ticket
                 }
-                Doing::Branch(choice) => self.queue.insert(context, Work::Branch(Rc::clone(choice)), &before),
+                Doing::Branch(choice) => {
+                    self.running.queue.insert(context, Work::Branch(Rc::clone(choice)), &before)
+                }
                 Doing::Body(Body::Allocate(memory)) => {
-                    self.queue.insert(context, Driver::graph_memory_work(memory, true), &before)
+                    self.running.queue.insert(context, Driver::graph_memory_work(memory, true), &before)
                 }
                 Doing::Body(Body::Free(memory)) => {
-                    self.queue.insert(context, Driver::graph_memory_work(memory, false), &before)
+                    self.running.queue.insert(context, Driver::graph_memory_work(memory, false), &before)
                 }
                 Doing::Body(Body::Child(_) | Body::Branch(_)) => return Err(Status::Unknown),
             };
@@ -127,7 +129,7 @@ impl Driver {
 
     /// A graph of steps, for a node to own.
     fn graph_of(&mut self, steps: &[Step]) -> Outcome<CUgraph> {
-        let graph = self.graphs.create_owned();
+        let graph = self.ordered.graphs.create_owned();
         let mut nodes = Vec::with_capacity(steps.len());
         for step in steps {
             let before: Vec<CUgraphNode> = step.before.iter().map(|at| nodes[*at]).collect();
@@ -141,7 +143,7 @@ impl Driver {
                 }
                 Doing::Body(body) => body.clone(),
             };
-            nodes.push(self.graphs.add(graph, &before, body)?);
+            nodes.push(self.ordered.graphs.add(graph, &before, body)?);
         }
         Ok(graph)
     }
@@ -152,7 +154,7 @@ impl Driver {
         stream: &Stream,
         handle: CUgraphExec,
     ) -> Outcome<Option<Submitted>> {
-        let exec = self.graphs.execs.get(handle)?;
+        let exec = self.ordered.graphs.execs.get(handle)?;
         let (steps, last, free_first) = (exec.steps.clone(), exec.last, exec.flags & AUTO_FREE != 0);
         if self.is_capturing(stream) {
             let child = self.graph_of(&steps)?;
@@ -164,17 +166,18 @@ impl Driver {
             return Ok(None);
         }
         self.open_graph_memory(&steps, free_first)?;
-        let mut begin = self.queue.before(stream);
+        let mut begin = self.running.queue.before(stream);
         begin.push(last);
         let defaults = self.defaults(&steps);
         if !defaults.is_empty() {
-            begin = vec![self.queue.insert(stream.context, Driver::setting_conditions(defaults), &begin)];
+            begin =
+                vec![self.running.queue.insert(stream.context, Driver::setting_conditions(defaults), &begin)];
         }
         let mut all = self.enqueue(stream.context, &steps, &begin)?;
         all.extend(begin);
-        let end = self.queue.insert(stream.context, Work::Nothing, &all);
-        self.queue.append(stream, end);
-        self.graphs.execs.get_mut(handle)?.last = end;
+        let end = self.running.queue.insert(stream.context, Work::Nothing, &all);
+        self.running.queue.append(stream, end);
+        self.ordered.graphs.execs.get_mut(handle)?.last = end;
         let at_once = !self.overlaps(stream) || steps.iter().any(Step::is_watched);
         Ok(Some(self.submitted(end, at_once, false)))
     }

@@ -38,7 +38,7 @@ impl Driver {
         let address = self.allocate(context, bytes)?;
         let memory = Rc::new(GraphMemory { address, bytes: bytes as u64 });
         let owned = Owned { memory: Rc::clone(&memory), open: false, live: false };
-        self.graphs.memory.owned.insert(address, owned);
+        self.ordered.graphs.memory.owned.insert(address, owned);
         Ok(memory)
     }
 
@@ -48,7 +48,7 @@ impl Driver {
     /// `InvalidValue` when something is allocated that is, unless it is freed first then, or freed that is not.
     pub fn open_graph_memory(&mut self, steps: &[Step], free_first: bool) -> Outcome {
         let [allocated, freed] = changes(steps);
-        let owned = &mut self.graphs.memory.owned;
+        let owned = &mut self.ordered.graphs.memory.owned;
         let open = |address: &CUdeviceptr| owned.get(address).is_some_and(|owned| owned.open);
         if !free_first && allocated.iter().any(open) {
             return Err(Status::InvalidValue);
@@ -77,9 +77,9 @@ impl Driver {
             let unused = Rc::strong_count(&owned.memory) == 1 && !owned.open && !owned.live;
             unused.then_some(*address)
         };
-        let gone: Vec<CUdeviceptr> = self.graphs.memory.owned.iter().filter_map(gone).collect();
+        let gone: Vec<CUdeviceptr> = self.ordered.graphs.memory.owned.iter().filter_map(gone).collect();
         for address in gone {
-            self.graphs.memory.forget(address);
+            self.ordered.graphs.memory.forget(address);
             // It was there, or its context would have made it forgotten.
             let _ = self.free(address);
         }

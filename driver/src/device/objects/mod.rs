@@ -21,6 +21,7 @@ pub(crate) mod mipmap;
 pub(crate) mod module;
 pub(crate) mod notices;
 pub(crate) mod occupancy;
+pub(crate) mod parts;
 pub(crate) mod pool;
 pub(crate) mod primary;
 pub(crate) mod queue;

@@ -7,11 +7,12 @@ use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUDA_TEXTURE_DESC, CUcontext, CUtexObject};
 use bugaroo_simulator::texture::{AddressMode, Detail, Object, Sampling, Shape};
-use resource::Resource;
 
 use crate::device::objects::texture::Described;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
+
+use resource::Resource;
 
 /// Integers stay integers.
 const READ_AS_INTEGER: c_uint = 0x01;
@@ -24,7 +25,7 @@ const KNOWN_FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | SE
 
 /// Takes an object in.
 pub(crate) fn insert(driver: &mut Driver, described: Described, object: Object) -> CUtexObject {
-    let handle = driver.textures.live.insert(described) as CUtexObject;
+    let handle = driver.held.textures.live.insert(described) as CUtexObject;
     driver.memory.objects_mut().insert(handle, object);
     forget_destroyed(driver);
     handle
@@ -32,12 +33,12 @@ pub(crate) fn insert(driver: &mut Driver, described: Described, object: Object) 
 
 /// Takes away what was destroyed, once its context has no work left that may use it.
 fn forget_destroyed(driver: &mut Driver) {
-    let destroyed = std::mem::take(&mut driver.textures.destroyed);
+    let destroyed = std::mem::take(&mut driver.held.textures.destroyed);
     for (context, handle) in destroyed {
-        if driver.queue.of(context).is_empty() {
+        if driver.running.queue.of(context).is_empty() {
             driver.memory.objects_mut().remove(handle);
         } else {
-            driver.textures.destroyed.push((context, handle));
+            driver.held.textures.destroyed.push((context, handle));
         }
     }
 }
@@ -47,24 +48,24 @@ fn forget_destroyed(driver: &mut Driver) {
 /// # Errors
 /// `InvalidValue` when there is none: the handle is a number, and not of a type of its own.
 pub(crate) fn find(driver: &Driver, handle: CUtexObject, surface: bool) -> Outcome<&Described> {
-    let found = driver.textures.live.get(handle as *mut _).ok();
+    let found = driver.held.textures.live.get(handle as *mut _).ok();
     found.filter(|found| found.texture.is_none() == surface).ok_or(Status::InvalidValue)
 }
 
 pub(crate) fn destroy(driver: &mut Driver, handle: CUtexObject, surface: bool) -> Outcome {
     find(driver, handle, surface)?;
-    let Described { context, .. } = driver.textures.live.remove(handle as *mut _)?;
-    driver.textures.destroyed.push((context, handle));
+    let Described { context, .. } = driver.held.textures.live.remove(handle as *mut _)?;
+    driver.held.textures.destroyed.push((context, handle));
     forget_destroyed(driver);
     Ok(())
 }
 
 /// Destroys the objects of a context.
 pub fn clear(driver: &mut Driver, context: CUcontext) {
-    for handle in driver.textures.live.find(|object| object.context == context) {
+    for handle in driver.held.textures.live.find(|object| object.context == context) {
         // Just found, hence there.
-        let _ = driver.textures.live.remove(handle);
-        driver.textures.destroyed.push((context, handle as CUtexObject));
+        let _ = driver.held.textures.live.remove(handle);
+        driver.held.textures.destroyed.push((context, handle as CUtexObject));
     }
     forget_destroyed(driver);
 }
@@ -101,7 +102,7 @@ pub(crate) fn sampling(
     }
     if has(SEAMLESS) && linear && matches!(resource.shape, Shape::Cube | Shape::CubeArray) {
         let what = "cuTexObjectCreate: filtering across the edges of a cube's faces is not supported";
-        return Err(driver.report.unsupported(what));
+        return Err(driver.trial.report.unsupported(what));
     }
     let detail = Detail {
         linear: of.mipmap_filter_mode == 1,
@@ -113,7 +114,7 @@ pub(crate) fn sampling(
     let bordered = address.contains(&AddressMode::Border) && of.border_color.iter().any(|part| *part != 0.0);
     if integers && bordered && !resource.is_line() {
         let what = "cuTexObjectCreate: a border colour other than 0 of a texture that is read as integers";
-        return Err(driver.report.unsupported(what));
+        return Err(driver.trial.report.unsupported(what));
     }
     let border = of.border_color;
     Ok(Sampling { address, linear, normalized, as_float, srgb: has(SRGB), border, detail })

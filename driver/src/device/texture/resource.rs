@@ -83,7 +83,7 @@ pub(crate) fn read(driver: &Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource
     match of.resource_type {
         ARRAY => {
             // SAFETY: the type says which member it is; all are numbers.
-            let array = driver.arrays.get(unsafe { of.resource.array })?;
+            let array = driver.held.arrays.get(unsafe { of.resource.array })?;
             of_array(array)
         }
         LINEAR => {

@@ -37,7 +37,7 @@ pub(crate) fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resourc
         }
         0x19..=0x22 => {
             let what = "cuTexObjectCreate: views of compressed blocks are not supported";
-            return Err(driver.report.unsupported(what));
+            return Err(driver.trial.report.unsupported(what));
         }
         _ => return Err(Status::InvalidValue),
     }
@@ -63,7 +63,7 @@ pub(crate) fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resourc
         // Whether cubes are counted by layers or by faces is not documented.
         Shape::CubeArray if (first, last) != (0, depth - 1) => {
             let what = "cuTexObjectCreate: views of some cubes are not supported";
-            return Err(driver.report.unsupported(what));
+            return Err(driver.trial.report.unsupported(what));
         }
         Shape::Line | Shape::D1 | Shape::D2 | Shape::D3 if (first, last) != (0, 0) => {
             return Err(Status::InvalidValue);

@@ -9,7 +9,7 @@ impl Driver {
     /// Called before the first launch starts and before the first draw by the seed; a trial that is forked here has orders of its
     /// own.
     pub fn before_first_launch(&mut self) {
-        let modules = &self.modules;
+        let modules = &self.code.modules;
         // Trials unload modules at their end.
         let keep = || {
             for module in modules.find(|_| true) {
@@ -18,7 +18,7 @@ impl Driver {
                 }
             }
         };
-        let taken = fork_server::before_first_launch(&mut self.injection, &mut self.report, keep);
+        let taken = fork_server::before_first_launch(&mut self.trial.injection, &mut self.trial.report, keep);
         if let Some(injection) = taken {
             self.take_orders(injection);
         }

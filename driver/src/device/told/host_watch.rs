@@ -23,7 +23,7 @@ const RANGES: &str =
 
 /// A thread has come into the driver: pages are there for it, and its system calls are ours.
 pub fn entered(driver: &mut Driver) {
-    if driver.queue.order.is_none() {
+    if driver.running.queue.order.is_none() {
         return;
     }
     if window::state() != State::Open
@@ -38,7 +38,7 @@ pub fn entered(driver: &mut Driver) {
 /// It is about to leave it.
 pub fn leaving(driver: &mut Driver) {
     // A thread of ours runs beside the program's: what was lifted for it stays so until the program calls.
-    if driver.queue.order.is_none() || own_thread::is_ours() {
+    if driver.running.queue.order.is_none() || own_thread::is_ours() {
         return;
     }
     driver.keep();
@@ -56,7 +56,8 @@ pub fn leaving(driver: &mut Driver) {
 impl Driver {
     fn keep(&mut self) {
         let state = window::state();
-        let hot = self.queue.order.as_mut().is_some_and(|order| order.is_hot()) || self.is_pending_for_host();
+        let hot = self.running.queue.order.as_mut().is_some_and(|order| order.is_hot())
+            || self.is_pending_for_host();
         if !hot {
             if state != State::Open {
                 quietly(window::open);
@@ -73,12 +74,14 @@ impl Driver {
 
     /// Whether there is work to do that may reach what the host reaches.
     fn is_pending_for_host(&self) -> bool {
-        self.queue.len() > 0 && self.queue.order.as_ref().is_some_and(|order| order.shares())
+        self.running.queue.len() > 0 && self.running.queue.order.as_ref().is_some_and(|order| order.shares())
     }
 
     /// Brings the ranges up to date; whether they have changed.
     fn find_ranges(&mut self) -> bool {
-        let Some((race, order)) = self.race.as_mut().zip(self.queue.order.as_ref()) else { return false };
+        let Some((race, order)) = self.trial.race.as_mut().zip(self.running.queue.order.as_ref()) else {
+            return false;
+        };
         let keeper = &mut race.keeper;
         if keeper.version == order.shared_version() {
             return false;
@@ -92,7 +95,7 @@ impl Driver {
                 // The range that they are cut from is the driver's, gaps and all.
                 let (start, end) = window.unwrap_or(found);
                 window = Some((start.min(found.0), end.max(found.1)));
-            } else if self.host_blocks.contains_key(&(address as usize)) {
+            } else if self.held.host_blocks.contains_key(&(address as usize)) {
                 keeper.ranges.push(found);
             }
         }
@@ -101,7 +104,7 @@ impl Driver {
     }
 
     fn close(&mut self) {
-        let Some(race) = &mut self.race else { return };
+        let Some(race) = &mut self.trial.race else { return };
         let keeper = &mut race.keeper;
         let refused = if !alone() {
             Some(THREADS)
@@ -127,7 +130,7 @@ impl Driver {
     /// Tells what handlers have seen.
     fn tell_seen(&mut self) {
         let Some((accesses, traces, left_out)) = seen::take() else { return };
-        let Some(race) = &mut self.race else { return };
+        let Some(race) = &mut self.trial.race else { return };
         if left_out > 0 {
             race.keeper.refuse(TOO_MANY, left_out);
         }
@@ -145,7 +148,7 @@ impl Driver {
             found.push(Seen { address, bytes, writes: access.writes, frames: &trace.frames[..trace.count] });
         }
         if !found.is_empty() {
-            self.queue.tell(|order| order.host_accessed(found));
+            self.running.queue.tell(|order| order.host_accessed(found));
         }
     }
 }

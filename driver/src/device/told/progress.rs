@@ -19,28 +19,28 @@ impl Driver {
     /// A kernel has run for some turns, and goes on.
     pub fn pulse(&mut self, flight: &mut Flight) {
         let done = work(&flight.grid.counts());
-        self.pulse.worked |= done != flight.worked;
+        self.trial.pulse.worked |= done != flight.worked;
         flight.worked = done;
         let now = Instant::now();
-        if now.duration_since(self.pulse.at) < PERIOD || !self.report.wanted() {
+        if now.duration_since(self.trial.pulse.at) < PERIOD || !self.trial.report.wanted() {
             return;
         }
-        self.pulse.at = now;
-        if std::mem::take(&mut self.pulse.worked) || self.memory_has_changed(now) {
-            self.report.send(&Message::Progress);
+        self.trial.pulse.at = now;
+        if std::mem::take(&mut self.trial.pulse.worked) || self.memory_has_changed(now) {
+            self.trial.report.send(&Message::Progress);
         }
     }
 
     /// Whether memory holds something else than at the last look, if it is time for one.
     fn memory_has_changed(&mut self, now: Instant) -> bool {
-        if self.pulse.memory.is_some_and(|(_, next)| now < next) {
+        if self.trial.pulse.memory.is_some_and(|(_, next)| now < next) {
             return false;
         }
         // Handlers' launch state is no work.
         self.leave();
         let digest = self.memory.digest();
         let next = Instant::now() + now.elapsed() * SHARE;
-        let before = self.pulse.memory.replace((digest, next));
+        let before = self.trial.pulse.memory.replace((digest, next));
         before.is_some_and(|(before, _)| before != digest)
     }
 }

@@ -27,9 +27,9 @@ impl Driver {
     /// Tells the harness what detectors have found since it was told last, and how much they have looked at. `last`: there may
     /// be no later time.
     pub fn tell_races(&mut self, last: bool) {
-        let Some(race) = &mut self.race else { return };
+        let Some(race) = &mut self.trial.race else { return };
         let mut looker = race.looker.borrow_mut();
-        let named = self.injection.race();
+        let named = self.trial.injection.race();
         // To weigh them may take as long as all that they have seen.
         let weighs = last || looker.accesses - race.weighed >= WEIGHED;
         if weighs {
@@ -81,10 +81,10 @@ impl Driver {
         drop(looker);
         if !found.is_empty() || !warnings.is_empty() || !met.is_empty() || accesses > 0 {
             let races = self.told(&found);
-            self.report.send(&Message::Races(Races { races, warnings, met, accesses, bytes }));
+            self.trial.report.send(&Message::Races(Races { races, warnings, met, accesses, bytes }));
         }
         // What was found with them is told.
-        if let (Some(race), Some(order)) = (&mut self.race, &self.queue.order) {
+        if let (Some(race), Some(order)) = (&mut self.trial.race, &self.running.queue.order) {
             let before = order.retired();
             race.grids.retire(before);
             race.looker.borrow_mut().retire(before);
@@ -138,7 +138,7 @@ impl Driver {
 
     /// The variable that is there in shared memory; none in its dynamic part.
     fn variable_of(&self, finding: &Finding) -> Option<NearAllocation> {
-        let race = self.race.as_ref()?;
+        let race = self.trial.race.as_ref()?;
         let Who::Thread { grid, .. } = finding.second.who else { return None };
         let (program, _) = race.programs.at(finding.second.site)?;
         let kernel = program.kernel(&race.grids.get(grid)?.kernel)?;
@@ -157,11 +157,11 @@ impl Driver {
     /// The allocation that an address is in, or was in last.
     fn allocation_of(&self, address: u64) -> Option<NearAllocation> {
         let live = self.memory.allocation(address).map(|found| self.near(found, address));
-        live.or_else(|| self.origins.freed_at(address))
+        live.or_else(|| self.held.origins.freed_at(address))
     }
 
     fn party(&self, party: &Party) -> RaceParty {
-        let called = |site: Site| self.queue.order.as_ref().map(|order| order.calls.frames(site));
+        let called = |site: Site| self.running.queue.order.as_ref().map(|order| order.calls.frames(site));
         let access = match party.kind {
             AccessKind::Load => Access::Load,
             AccessKind::Store => Access::Store,
@@ -181,7 +181,7 @@ impl Driver {
         match party.who {
             Who::Thread { grid, block, thread } => self.thread(&mut told, (grid, block, thread), party.site),
             Who::Host(_) => {
-                let order = self.queue.order.as_ref();
+                let order = self.running.queue.order.as_ref();
                 let function = order.and_then(|order| order.calls.function(party.site)).unwrap_or_default();
                 // Nothing was called where the host itself has loaded or stored.
                 told.kernel = if function.is_empty() { THE_HOST } else { function }.to_owned();
@@ -192,10 +192,10 @@ impl Driver {
     }
 
     fn thread(&self, told: &mut RaceParty, (grid, block, thread): (WorkId, u64, u32), site: Site) {
-        let Some(race) = &self.race else { return };
+        let Some(race) = &self.trial.race else { return };
         let Some(launched) = race.grids.get(grid) else { return };
         told.kernel = launched.kernel.to_string();
-        let order = self.queue.order.as_ref();
+        let order = self.running.queue.order.as_ref();
         told.called_at = order.map(|order| order.calls.frames(launched.site)).unwrap_or_default();
         if site == NO_SITE {
             // The detector has kept the thread alone.
@@ -218,7 +218,8 @@ impl Driver {
         let runs = |module: &crate::device::objects::module::Module| {
             std::ptr::eq(module.looked_at(), &raw const **program)
         };
-        let module = self.modules.find(runs).first().and_then(|module| self.modules.get(*module).ok());
+        let module =
+            self.code.modules.find(runs).first().and_then(|module| self.code.modules.get(*module).ok());
         let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());
         let site = injected.and_then(|injected| injected.site(pc));
         told.site = site.map(|(module, index)| SiteId { module, index });

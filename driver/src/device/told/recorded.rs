@@ -14,12 +14,14 @@ impl Driver {
     /// # Errors
     /// `InvalidHandle` when its function or module is gone.
     pub fn record(&mut self, request: &Request) -> Outcome {
-        let function = self.functions.get(request.function)?;
-        let module = self.modules.get(function.module)?;
-        let (Some(recorder), Some(source)) = (&mut self.recorder, &module.recorded) else { return Ok(()) };
+        let function = self.code.functions.get(request.function)?;
+        let module = self.code.modules.get(function.module)?;
+        let (Some(recorder), Some(source)) = (&mut self.trial.recorder, &module.recorded) else {
+            return Ok(());
+        };
         if recorder.said.insert(source.digest) {
             let (digest, text) = (source.digest.to_string(), source.text.clone());
-            self.report.send(&Message::ModuleText { digest, text });
+            self.trial.report.send(&Message::ModuleText { digest, text });
         }
         let mut constants = Vec::new();
         for constant in &source.constants {
@@ -30,7 +32,7 @@ impl Driver {
             }
             if recorder.said.insert(digest) {
                 let bytes = Hex(bytes);
-                self.report.send(&Message::VariableBytes { digest: digest.to_string(), bytes });
+                self.trial.report.send(&Message::VariableBytes { digest: digest.to_string(), bytes });
             }
             constants.push((constant.name.clone(), digest.to_string()));
         }
@@ -40,7 +42,7 @@ impl Driver {
             let now = table.read(&self.memory).map(|bytes| Digest::of(&bytes));
             now.is_none() || now != table.initial || given(table)
         });
-        self.report.send(&Message::Recorded(RecordedLaunch {
+        self.trial.report.send(&Message::Recorded(RecordedLaunch {
             module: source.digest.to_string(),
             kernel: function.name().to_owned(),
             grid: request.grid,

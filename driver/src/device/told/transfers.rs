@@ -14,7 +14,7 @@ impl Driver {
     /// Tells race detectors what a copy that was checked reads and writes, of what they know: row by row, but for rows
     /// without gaps.
     pub fn tell_transfer(&self, copy: &Transfer) {
-        let Some(order) = self.queue.order.as_ref().filter(|_| !copy.is_empty()) else { return };
+        let Some(order) = self.running.queue.order.as_ref().filter(|_| !copy.is_empty()) else { return };
         let tell = |side: &Side, writes: bool| {
             let address = |place| match place {
                 Place::Device(address) => Some(address),
@@ -45,7 +45,7 @@ impl Driver {
 
     /// Tells race detectors what a fill that was checked writes, in rows of so many bytes.
     pub fn tell_fill(&self, fill: &Fill, row: usize) {
-        let Some(order) = &self.queue.order else { return };
+        let Some(order) = &self.running.queue.order else { return };
         if fill.height == 1 || fill.pitch == row {
             return order.accessed(fill.to, (row * fill.height) as u64, true);
         }
@@ -65,9 +65,9 @@ impl Driver {
         waits: bool,
         body: impl FnOnce(&mut Driver) -> Outcome,
     ) -> Outcome {
-        let ticket = self.queue.begin_at_call(stream);
+        let ticket = self.running.queue.begin_at_call(stream);
         let done = body(self);
-        self.queue.tell(|order| {
+        self.running.queue.tell(|order| {
             order.end_at_call();
             if waits {
                 order.waited(&[ticket]);
@@ -78,7 +78,7 @@ impl Driver {
 
     /// The variables of modules: first addresses, bytes, and whether the host reaches them. Empty where nobody wants to know.
     pub fn module_memory(&self) -> BTreeMap<u64, (u64, bool)> {
-        if self.queue.order.is_none() {
+        if self.running.queue.order.is_none() {
             return BTreeMap::new();
         }
         let variable = |(address, bytes, kind): (u64, u64, AllocationKind)| match kind {
@@ -91,7 +91,7 @@ impl Driver {
     /// Tells race detectors how the variables of modules differ from what they were.
     pub fn tell_module_memory(&mut self, before: &BTreeMap<u64, (u64, bool)>) {
         let now = self.module_memory();
-        self.queue.tell(|order| {
+        self.running.queue.tell(|order| {
             for (address, (bytes, _)) in before.iter().filter(|(address, _)| !now.contains_key(address)) {
                 order.freed(*address, *bytes);
             }

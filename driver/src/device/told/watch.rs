@@ -18,9 +18,9 @@ impl Driver {
         kernel: &str,
         shape: ([u32; 3], [u32; 3]),
     ) -> Option<Watch> {
-        let seed = self.injection.seed();
-        let (grid, site) = self.queue.order.as_ref()?.work(ticket);
-        let race = self.race.as_mut()?;
+        let seed = self.trial.injection.seed();
+        let (grid, site) = self.running.queue.order.as_ref()?.work(ticket);
+        let race = self.trial.race.as_mut()?;
         let Some((first_site, is_new)) = race.programs.first(program) else {
             race.unwatched += 1;
             return None;

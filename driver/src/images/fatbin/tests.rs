@@ -1,13 +1,12 @@
 //! Fat binaries of our own making: every form is read back, and every damage is an error.
 
-use encoder::{Part, encode};
-
 mod damage;
 mod encoder;
 mod memory;
 mod selection;
 
 use super::{Architecture, Compression, FatBinary, Kind};
+use encoder::{Part, encode};
 
 const PTX: &str = ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n";
 

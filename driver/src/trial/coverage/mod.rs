@@ -30,8 +30,9 @@ mod shadow;
 
 use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Memory, Range};
 use bugaroo_semantics::{Observer, Wants};
-use features::{Features, Thing};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use features::{Features, Thing};
 use shadow::{Issued, Seen, Shadow, Touch};
 
 pub use features::{kernel_hash, place_hash};

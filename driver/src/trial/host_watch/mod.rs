@@ -33,6 +33,4 @@ pub(crate) mod slots;
 pub(crate) mod sys;
 pub(crate) mod syscalls;
 pub(crate) mod window;
-
-pub use crate::trial::host_watch::sys::alone;
 pub use keep::{Keeper, lift};

@@ -3,8 +3,8 @@
 //! Everything here lies in one stretch of code, the one that [`dispatch`] exempts.
 
 use std::arch::global_asm;
+use std::sync::atomic::AtomicU8;
 
-use super::slots::Slot;
 use super::sys;
 use crate::trial::own_thread;
 
@@ -192,13 +192,13 @@ pub fn unblock(mask: u64) {
     unsafe { call(libc::SYS_rt_sigprocmask, [2, (&raw const mask) as usize, 0, 8, 0]) };
 }
 
-/// Has the calling thread's system calls trapped while its slot says so; false where the system cannot do that.
-pub fn dispatch(slot: &'static Slot) -> bool {
+/// Has the calling thread's system calls trapped while this byte says so; false where the system cannot do that.
+pub fn dispatch(selector: &'static AtomicU8) -> bool {
     let begin = bugaroo_watch_begin as *const () as usize;
     let bytes = bugaroo_watch_end as *const () as usize - begin;
     // PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON
-    // SAFETY: the slot lives as long as the process.
-    unsafe { call(libc::SYS_prctl, [59, 1, begin, bytes, slot.selector.as_ptr() as usize]) == 0 }
+    // SAFETY: the byte lives as long as the process.
+    unsafe { call(libc::SYS_prctl, [59, 1, begin, bytes, selector.as_ptr() as usize]) == 0 }
 }
 
 /// Threads of the process; 0 where the system does not say.

@@ -99,7 +99,7 @@ impl Window {
 
     /// Gives the program its signals back, where nobody can be on the way to ours.
     fn give_back(&mut self) {
-        if !self.installed || slots::any_stops() || !super::alone() {
+        if !self.installed || slots::any_stops() || !sys::alone() {
             return;
         }
         for (signal, theirs) in SIGNALS.into_iter().zip(&self.theirs) {
@@ -160,7 +160,7 @@ pub fn close(ranges: &[Pages]) -> bool {
         window.give_back();
         let slot = slots::mine_alone();
         slot.inside.store(true, Ordering::SeqCst);
-        if !sys::dispatch(slot) {
+        if !sys::dispatch(&slot.selector) {
             return false;
         }
         window.count = ranges.len().min(MOST);

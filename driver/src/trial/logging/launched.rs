@@ -19,7 +19,7 @@ use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory, Program, Watch};
 
-use super::Launch;
+use super::stream::Launch;
 use crate::images::refusal::Refusal;
 use crate::trial::logging::broken::Broken;
 use crate::trial::logging::session::{Allocated, Session, queues_for, sites};

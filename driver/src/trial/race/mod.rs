@@ -24,15 +24,16 @@ use std::rc::Rc;
 
 use bugaroo_detectors::{Set, hirace, scord};
 use bugaroo_protocol::{Backend, Detector, Model, Orders, RaceSettings};
+
+use crate::trial::feeds::Told;
+use crate::trial::host_watch::Keeper;
+use crate::trial::injection::Injection;
+
 use grids::Grids;
 use looker::Looker;
 use order::Order;
 use programs::Programs;
 use watched::Watching;
-
-use crate::trial::feeds::Told;
-use crate::trial::host_watch::Keeper;
-use crate::trial::injection::Injection;
 
 pub use detectors::look_with;
 

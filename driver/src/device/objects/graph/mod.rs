@@ -13,15 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
-use condition::Condition;
-use exec::Exec;
-use memory::GraphMemories;
-use user_object::{Dying, References, UserObject};
 
 use crate::device::objects::capture::Capture;
 use crate::device::objects::work::Body;
 use crate::error::{Outcome, Status};
 use crate::handles::{Handles, Kind};
+
+use condition::Condition;
+use exec::Exec;
+use memory::GraphMemories;
+use user_object::{Dying, References, UserObject};
 
 /// A graph.
 #[derive(Debug, Default)]

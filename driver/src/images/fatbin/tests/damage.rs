@@ -1,10 +1,10 @@
 //! Ten thousand damaged fat binaries: an error or a valid parse each, and what unpacks has the size
 //! that it states.
 
-use crate::images::fatbin::{Compression, FatBinary, MOST_UNPACKED};
-use crate::images::image::Image;
 use super::PTX;
 use super::encoder::{Part, encode};
+use crate::images::fatbin::{Compression, FatBinary, MOST_UNPACKED};
+use crate::images::image::Image;
 
 /// Numbers from a seed (SplitMix64, Steele, Lea and Flood).
 struct Numbers(u64);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::images::fatbin::{FatError, Reader, ThisProcess, WRAPPER_MAGIC, fat_binary_at, wrapper_at};
 use super::PTX;
 use super::encoder::{Part, encode};
+use crate::images::fatbin::{FatError, Reader, ThisProcess, WRAPPER_MAGIC, fat_binary_at, wrapper_at};
 
 /// Memory with holes: start of each piece, and its content.
 #[derive(Default)]

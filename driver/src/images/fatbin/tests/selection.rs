@@ -1,6 +1,6 @@
-use crate::images::fatbin::{Choice, FatBinary, choose};
 use super::PTX;
 use super::encoder::{Part, encode};
+use crate::images::fatbin::{Choice, FatBinary, choose};
 
 /// The architecture of the PTX that runs on a device of compute capability 9.0.
 fn chosen(parts: &[Part]) -> Result<String, String> {
