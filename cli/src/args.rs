@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bugaroo_harness::Oracle;
-use bugaroo_protocol::SiteId;
 use bugaroo_protocol::amount::{bytes, duration};
+use bugaroo_protocol::{MOST_DEVICES, SiteId};
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -144,6 +144,10 @@ pub struct TrialArgs {
     /// What executes the kernels
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
+    /// Virtual GPUs that the program finds. With more than one, stores that are ordered at device scope alone may be late for
+    /// the others
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_DEVICES)))]
+    pub devices: u32,
     /// Omit this fence; may be repeated
     #[arg(long, value_name = "SITE", value_delimiter = ',')]
     pub without_fence: Vec<SiteId>,

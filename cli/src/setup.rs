@@ -38,6 +38,8 @@ pub fn settings_with(args: &TrialArgs, oracle: Oracle) -> anyhow::Result<Setting
         jobs: args.jobs.map(usize::from),
         timeout: args.timeout,
         oracle,
+        // Before a GPU's driver is looked for.
+        devices: devices(args)?,
         backend: backend(args.backend)?,
         step_budget: args.step_budget,
         warp_synchronous: args.warp_synchronous,
@@ -66,6 +68,20 @@ fn backend(backend: Backend) -> Result<ProtocolBackend, Error> {
             Ok(_) => Ok(ProtocolBackend::Cuda),
             Err(looked_at) => Err(Error::NoRealDriver(looked_at)),
         },
+    }
+}
+
+/// How many virtual GPUs there are: only these can be made more.
+fn devices(args: &TrialArgs) -> Result<u32, UsageError> {
+    let only = |with: &str| {
+        UsageError(format!("--devices is for virtual GPUs whose memory is simulated: leave {with} out"))
+    };
+    match args.devices {
+        1 => Ok(1),
+        _ if args.backend == Backend::Cuda => Err(only("--backend cuda")),
+        _ if args.handlers => Err(only("--handlers")),
+        _ if args.model == Some(Model::Bugaroo) => Err(only("--model bugaroo")),
+        devices => Ok(devices),
     }
 }
 

@@ -22,6 +22,7 @@
 
 pub mod api;
 pub mod device;
+pub(crate) mod devices;
 pub(crate) mod digest;
 pub(crate) mod error;
 pub mod forward;

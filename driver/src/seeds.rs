@@ -5,6 +5,11 @@ pub fn scheduler_seed(seed: u64, ordinal: u64) -> u64 {
     mix(seed, ordinal.wrapping_add(1))
 }
 
+/// What decides which stores of a launch are held back from beyond its device.
+pub fn beyond_seed(seed: u64, ordinal: u64) -> u64 {
+    mix(!seed, ordinal.wrapping_add(1))
+}
+
 /// Two numbers in one: a step of SplitMix64 (Steele, Lea and Flood) from `a`, `b` steps on.
 pub fn mix(a: u64, b: u64) -> u64 {
     let mut z = a.wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -56,6 +56,8 @@ pub struct Settings {
     pub oracle: Oracle,
     /// What executes the kernels.
     pub backend: Backend,
+    /// Virtual GPUs that the program finds, at least 1.
+    pub devices: u32,
     /// Warp instructions that one launch may execute; None: [`BUDGET_FACTOR`] times what the baseline's
     /// largest launch took, and [`BUDGET_FLOOR`] more.
     pub step_budget: Option<u64>,
@@ -89,6 +91,7 @@ impl Default for Settings {
             timeout: None,
             oracle: Oracle::Exit,
             backend: Backend::Sim,
+            devices: 1,
             step_budget: None,
             warp_synchronous: false,
             digest: true,

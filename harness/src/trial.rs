@@ -343,6 +343,7 @@ impl Ground {
             handlers: variation.is_some_and(|v| v.handlers),
             warp_synchronous: plan.warp_synchronous,
             backend: self.settings.backend,
+            devices: self.settings.devices,
             real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,
             scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),

@@ -77,6 +77,8 @@ pub struct Program {
     pub suppressions: Suppressions,
     /// Warps run in lockstep.
     pub warp_synchronous: bool,
+    /// Virtual GPUs that it finds.
+    pub devices: u32,
     /// Faults of kernels are no findings.
     pub ignore_faults: bool,
     /// How long a trial may take.

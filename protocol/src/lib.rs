@@ -23,7 +23,7 @@ pub use conflict::{Conflict, ConflictKind, Party, Relation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{
-    Backend, Model, ORDERS_VARIABLE, Orders, OrdersError, PCT_DEPTH, Scheduler, Space, VERSION,
+    Backend, MOST_DEVICES, Model, ORDERS_VARIABLE, Orders, OrdersError, PCT_DEPTH, Scheduler, Space, VERSION,
 };
 pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
 pub use race_settings::{

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Detector, ForkServer, Insertion, RaceSettings, SiteId};
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
@@ -112,6 +112,9 @@ pub struct Orders {
     pub warp_synchronous: bool,
     /// What executes the kernels.
     pub backend: Backend,
+    /// Virtual GPUs that the program finds, 1 to [`MOST_DEVICES`].
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub devices: u32,
     /// The GPU vendor's own driver library, for [`Backend::Cuda`].
     pub real_driver: Option<PathBuf>,
     /// Most warp instructions that one launch may execute (original or instrumented PTX, as it runs).
@@ -154,6 +157,18 @@ pub struct Orders {
     pub report_fd: i32,
     /// Whether to become a fork server at the first launch, or to tell whether that were possible.
     pub fork_server: Option<ForkServer>,
+}
+
+/// Virtual GPUs that a program can be given.
+pub const MOST_DEVICES: u32 = 16;
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_one(devices: &u32) -> bool {
+    *devices == 1
 }
 
 /// What [`Orders::pct_depth`] is where nobody says.

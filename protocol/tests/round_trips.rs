@@ -93,6 +93,7 @@ fn orders() -> impl Strategy<Value = Orders> {
                 handlers: seed % 2 == 0,
                 warp_synchronous: seed % 2 == 0,
                 backend: Backend::Sim,
+                devices: 1 + u32::try_from(seed % 3).expect("it is small"),
                 real_driver: None,
                 step_budget,
                 scheduler: if seed % 3 == 0 { Scheduler::Pct } else { Scheduler::Random },

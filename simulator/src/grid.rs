@@ -110,6 +110,12 @@ impl Grid {
         self.machine.advance(memory, &mut *self.scheduler, turns)
     }
 
+    /// Another grid of its device goes on next: what its threads hold back from beyond
+    /// the device only becomes visible to all. See [`crate::model::held_from_beyond`].
+    pub fn settle(&mut self, memory: &mut Memory) {
+        self.machine.settle(memory);
+    }
+
     /// What its device code has asked the device-side runtime for, in order: to be done when the grid has ended, and
     /// before what comes after it.
     pub fn take_asked(&mut self) -> Vec<DeviceWork> {

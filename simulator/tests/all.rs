@@ -17,6 +17,8 @@ mod alu_convert;
 mod alu_float;
 mod alu_integer;
 mod barrier_participants;
+mod beyond;
+mod coherence_of_slots;
 mod conflicts;
 mod conflicts_passive;
 mod counts;

@@ -135,6 +135,7 @@ impl Tools {
             handlers: false,
             warp_synchronous: false,
             backend: Backend::Sim,
+            devices: 1,
             real_driver: None,
             step_budget: None,
             scheduler: Default::default(),

@@ -1,8 +1,8 @@
 //! Contexts (CUDA Driver API, "Context Management"): creation, the calling thread's stack of them,
 //! limits and preferences.
 //!
-//! A context owns modules, memory, streams and events; all contexts share the one device's memory and
-//! address space. Limits and cache preferences are kept and told again, and change nothing.
+//! A context owns modules, memory, streams and events; all contexts share one address space, also
+//! those of different devices. Limits and cache preferences are kept and told again, and change nothing.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
@@ -26,7 +26,7 @@ fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUd
     primary::check_device(device)?;
     // SAFETY: the program passes a place for a handle, or null, which is refused.
     unsafe { write(place, std::ptr::null_mut()) }?;
-    let context = driver.owners.contexts.insert(Context::new(flags));
+    let context = driver.owners.contexts.insert(Context::new(flags, device));
     current::push(context);
     // SAFETY: as above.
     unsafe { write(place, context) }
@@ -88,7 +88,7 @@ pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
     let _ = wait::finish_context("cuCtxDestroy_v2", context);
     with_driver("cuCtxDestroy_v2", |driver| {
         driver.context(context)?;
-        if context == driver.owners.primary.handle {
+        if driver.owners.primaries.iter().any(|primary| primary.handle == context) {
             return Err(Status::InvalidContext);
         }
         driver.clear(context);
@@ -152,9 +152,9 @@ pub unsafe extern "C" fn cuCtxGetCurrent(place: *mut CUcontext) -> Status {
 /// `place` is null or points to a place for a device.
 pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
     with_driver("cuCtxGetDevice", |driver| {
-        current_context(driver)?;
+        let context = current_context(driver)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, 0) }
+        unsafe { write(place, driver.device_of(context)) }
     })
 }
 
@@ -164,9 +164,9 @@ pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
 /// `place` is null or points to a place for a device.
 pub unsafe extern "C" fn cuCtxGetDevice_v2(place: *mut CUdevice, context: CUcontext) -> Status {
     with_driver("cuCtxGetDevice_v2", |driver| {
-        given_or_current(driver, context)?;
+        let context = given_or_current(driver, context)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, 0) }
+        unsafe { write(place, driver.device_of(context)) }
     })
 }
 

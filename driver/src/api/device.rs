@@ -1,4 +1,4 @@
-//! The device (CUDA Driver API, "Device Management"): there is one, the virtual GPU.
+//! The devices (CUDA Driver API, "Device Management"): virtual GPUs, all alike.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -7,13 +7,14 @@ use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
 use crate::api::entry::with_driver;
 use crate::device::attributes::{MAX_PITCH, NAME, attribute};
 use crate::device::objects::primary::check_device;
+use crate::devices;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, text, write};
 
-/// Its identity: a constant, as there is but one.
-const UUID: CUuuid = CUuuid { bytes: *b"bugaroo-virtual\0" };
-/// Where it claims to sit.
-const PCI_BUS_ID: &str = "0000:01:00.0";
+/// Where a device claims to sit.
+fn pci_bus_id(device: CUdevice) -> String {
+    format!("0000:{:02x}:00.0", device + 1)
+}
 
 /// The device of an ordinal.
 ///
@@ -28,13 +29,13 @@ pub unsafe extern "C" fn cuDeviceGet(place: *mut CUdevice, ordinal: c_int) -> St
     })
 }
 
-/// How many devices there are: one.
+/// How many devices there are.
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuDeviceGetCount(place: *mut c_int) -> Status {
     // SAFETY: the caller's promise.
-    with_driver("cuDeviceGetCount", |_| unsafe { write(place, 1) })
+    with_driver("cuDeviceGetCount", |_| unsafe { write(place, devices::count()) })
 }
 
 /// Copies a text with its NUL into a buffer, cut where that is too short.
@@ -72,8 +73,11 @@ pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, devi
 pub unsafe extern "C" fn cuDeviceGetUuid_v2(place: *mut CUuuid, device: CUdevice) -> Status {
     with_driver("cuDeviceGetUuid_v2", |_| {
         check_device(device)?;
+        // Its identity is its number.
+        let mut uuid = CUuuid { bytes: *b"bugaroo-virtual\0" };
+        uuid.bytes[15] = device as u8;
         // SAFETY: the caller's promise.
-        unsafe { write(place, UUID) }
+        unsafe { write(place, uuid) }
     })
 }
 
@@ -139,7 +143,7 @@ pub unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut c_char, length: c_int, 
     with_driver("cuDeviceGetPCIBusId", |_| {
         check_device(device)?;
         // SAFETY: the caller's promise.
-        unsafe { write_text(place, length, PCI_BUS_ID) }
+        unsafe { write_text(place, length, &pci_bus_id(device)) }
     })
 }
 
@@ -153,11 +157,13 @@ pub unsafe extern "C" fn cuDeviceGetByPCIBusId(place: *mut CUdevice, address: *c
         // SAFETY: the caller's promise.
         let address = unsafe { text(address) }?;
         // The domain and the function may be left out.
-        if !address.contains("01:00") || !PCI_BUS_ID.contains(address) {
-            return Err(Status::InvalidDevice);
-        }
+        let is_at = |device: &CUdevice| {
+            let own = pci_bus_id(*device);
+            address.contains(&own[5..10]) && own.contains(address)
+        };
+        let found = (0..devices::count()).find(is_at).ok_or(Status::InvalidDevice)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, 0) }
+        unsafe { write(place, found) }
     })
 }
 
@@ -186,7 +192,7 @@ pub unsafe extern "C" fn cuDeviceGetProperties(place: *mut CUdevprop, device: CU
     })
 }
 
-/// Whether a device can access another's memory: there is no other.
+/// Whether a device can access another's memory: each can.
 ///
 /// # Safety
 /// `place` is null or points to a place for the number.
@@ -199,7 +205,7 @@ pub unsafe extern "C" fn cuDeviceCanAccessPeer(
         check_device(device)?;
         check_device(peer)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, 0) }
+        unsafe { write(place, c_int::from(device != peer)) }
     })
 }
 

@@ -19,6 +19,8 @@ use crate::places::{not_null, write};
 /// `CUgreenCtx`, `CUdevResourceDesc`
 type Handle = *mut std::ffi::c_void;
 
+/// The device whose green contexts these are.
+const FIRST: c_int = 0;
 /// `CU_DEV_RESOURCE_TYPE_SM`
 const SMS: c_uint = 1;
 /// SMs come in groups of so many.
@@ -174,6 +176,9 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
     let checked = with_driver(name, |driver| {
         not_null(place)?;
         check_device(device)?;
+        if device != FIRST {
+            return Err(driver.trial.report.unsupported("green contexts of another device than the first"));
+        }
         if flags != DEFAULT_STREAM {
             return Err(Status::InvalidValue);
         }
@@ -202,7 +207,7 @@ pub extern "C" fn cuGreenCtxDestroy(green: Handle) -> Status {
         driver.owners.green.streams.retain(|_, of| *of != green as usize);
         Ok(())
     });
-    if status == Status::Success { cuDevicePrimaryCtxRelease_v2(0) } else { status }
+    if status == Status::Success { cuDevicePrimaryCtxRelease_v2(FIRST) } else { status }
 }
 
 /// The context that stands for a green one: the primary.
@@ -213,7 +218,7 @@ pub unsafe extern "C" fn cuCtxFromGreenCtx(place: *mut CUcontext, green: Handle)
     with_driver("cuCtxFromGreenCtx", |driver| {
         driver.owners.green.contexts.get(green)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.owners.primary.handle) }
+        unsafe { write(place, driver.primary(FIRST)?.handle) }
     })
 }
 
@@ -232,7 +237,7 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
     let checked = with_driver(name, |driver| {
         not_null(place)?;
         driver.owners.green.contexts.get(green)?;
-        primary = driver.owners.primary.handle;
+        primary = driver.primary(FIRST)?.handle;
         if flags == 1 { Ok(()) } else { Err(Status::InvalidValue) }
     });
     if checked != Status::Success {
@@ -282,7 +287,7 @@ fn primary_of(name: &str, green: Handle) -> Result<CUcontext, Status> {
     let mut primary = std::ptr::null_mut();
     match with_driver(name, |driver| {
         driver.owners.green.contexts.get(green)?;
-        primary = driver.owners.primary.handle;
+        primary = driver.primary(FIRST)?.handle;
         Ok(())
     }) {
         Status::Success => Ok(primary),

@@ -39,7 +39,8 @@ pub(crate) unsafe fn start(
     attributes: Attributes,
     parameters: Parameters,
 ) -> Status {
-    let status = submit(name, stream, |driver, _| {
+    let status = submit(name, stream, |driver, stream| {
+        let function = driver.function_on(stream.context, function)?;
         // SAFETY: the caller's promise.
         let request = unsafe { driver.request(function, shape, attributes.together, parameters) }?;
         if let Some(race) = driver.trial.race.as_mut().filter(|_| attributes.early) {

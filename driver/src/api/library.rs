@@ -1,14 +1,14 @@
-//! Libraries (CUDA Driver API, "Library Management"): modules that belong to no context. A kernel's handle
-//! is its function's, as the API allows one to be used for the other.
+//! Libraries (CUDA Driver API, "Library Management"): modules that belong to no context. Each device has one of its own, with
+//! variables of its own. A kernel's handle is its function's on the first device, as the API allows one to be used for the other.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::fs;
 
 use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
 
+use crate::api::current;
 use crate::api::entry::with_driver;
 use crate::device::function::{attribute, parameter, set_attribute};
-use crate::device::objects::library::Library;
 use crate::device::objects::primary::check_device;
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
@@ -16,9 +16,13 @@ use crate::images::image::Image;
 use crate::images::jit::Options;
 use crate::places::{not_null, text, write, write_if_wanted};
 
+/// The device of the current context; the first one where there is none.
+fn current_device(driver: &Driver) -> CUdevice {
+    current::top().map_or(0, |context| driver.device_of(context))
+}
+
 fn load(driver: &mut Driver, place: *mut CUlibrary, image: &Image<'_>, options: &Options) -> Outcome {
-    let module = driver.load_module(None, image, options)?;
-    let library = driver.code.libraries.insert(Library { module });
+    let library = driver.load_library(image, options)?;
     // SAFETY: not null, as the callers saw; theirs vouch for the rest.
     unsafe { write(place, library) }
 }
@@ -81,7 +85,7 @@ pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     crate::api::wait::waited(name, waited, |driver| driver.running.queue.all_ends());
     with_driver(name, |driver| {
         let library = driver.code.libraries.remove(library)?;
-        driver.unload(library.module)
+        library.modules.into_iter().try_for_each(|module| driver.unload(module))
     })
 }
 
@@ -92,7 +96,7 @@ pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
 pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetModule", |driver| {
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.code.libraries.get(library)?.module) }
+        unsafe { write(place, driver.library_module(library, current_device(driver))?) }
     })
 }
 
@@ -107,7 +111,7 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 ) -> Status {
     with_driver("cuLibraryGetKernel", |driver| {
         not_null(place)?;
-        let module = driver.code.libraries.get(library)?.module;
+        let module = driver.library_module(library, 0)?;
         // SAFETY: the caller's promise.
         let kernel = driver.find_function(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise.
@@ -121,7 +125,7 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetKernelCount", |driver| {
-        let count = driver.code.modules.get(driver.code.libraries.get(library)?.module)?.functions.len();
+        let count = driver.code.modules.get(driver.library_module(library, 0)?)?.functions.len();
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
     })
@@ -138,7 +142,7 @@ pub unsafe extern "C" fn cuLibraryEnumerateKernels(
 ) -> Status {
     with_driver("cuLibraryEnumerateKernels", |driver| {
         not_null(places)?;
-        let functions = &driver.code.modules.get(driver.code.libraries.get(library)?.module)?.functions;
+        let functions = &driver.code.modules.get(driver.library_module(library, 0)?)?.functions;
         for (index, function) in functions.iter().take(count as usize).enumerate() {
             // SAFETY: the caller's promise.
             unsafe { write(places.add(index), *function) }?;
@@ -158,7 +162,7 @@ pub unsafe extern "C" fn cuLibraryGetGlobal(
     name: *const c_char,
 ) -> Status {
     with_driver("cuLibraryGetGlobal", |driver| {
-        let module = driver.code.libraries.get(library)?.module;
+        let module = driver.library_module(library, current_device(driver))?;
         // SAFETY: the caller's promise.
         let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise, for both.
@@ -181,7 +185,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     name: *const c_char,
 ) -> Status {
     with_driver("cuLibraryGetManaged", |driver| {
-        let module = driver.code.libraries.get(library)?.module;
+        let module = driver.library_module(library, current_device(driver))?;
         // SAFETY: the caller's promise.
         let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
         if !crate::device::advice::is_managed(driver, found) {
@@ -201,10 +205,10 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel) -> Status {
-    crate::api::entry::with_context("cuKernelGetFunction", |driver, _| {
-        driver.code.functions.get(kernel)?;
+    crate::api::entry::with_context("cuKernelGetFunction", |driver, context| {
+        let function = driver.function_on(context, kernel)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, kernel) }
+        unsafe { write(place, function) }
     })
 }
 
@@ -215,7 +219,7 @@ pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUk
 pub unsafe extern "C" fn cuKernelGetLibrary(place: *mut CUlibrary, kernel: CUkernel) -> Status {
     with_driver("cuKernelGetLibrary", |driver| {
         let module = driver.code.functions.get(kernel)?.module;
-        let libraries = driver.code.libraries.find(|library| library.module == module);
+        let libraries = driver.code.libraries.find(|library| library.modules.contains(&module));
         // SAFETY: the caller's promise.
         unsafe { write(place, *libraries.first().ok_or(Status::InvalidHandle)?) }
     })

@@ -1,5 +1,5 @@
-//! Access of devices to each other's memory (CUDA Driver API, "Peer Context Memory Access"): there is one device, and
-//! no peer. Here, too: what else a context could be limited to.
+//! Access of devices to each other's memory (CUDA Driver API, "Peer Context Memory Access"). Here, too: what else a context
+//! could be limited to.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -7,32 +7,41 @@ use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::{with_context, with_driver};
 use crate::device::objects::primary::check_device;
-use crate::error::Status;
+use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
 
-/// Lets the current context use the memory of a peer: of contexts of one device none is another's peer.
+/// Lets the current context use the memory of a context of another device.
 pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Status {
-    with_context("cuCtxEnablePeerAccess", |driver, _| {
+    with_context("cuCtxEnablePeerAccess", |driver, context| {
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
         driver.context(peer)?;
-        Err(Status::PeerAccessUnsupported)
+        if driver.device_of(peer) == driver.device_of(context) {
+            return Err(Status::PeerAccessUnsupported);
+        }
+        match driver.context_mut(context)?.peers.insert(peer) {
+            true => Ok(()),
+            false => Err(Status::PeerAccessAlreadyEnabled),
+        }
     })
 }
 
 /// Takes access to a peer's memory back.
 pub extern "C" fn cuCtxDisablePeerAccess(peer: CUcontext) -> Status {
-    with_context("cuCtxDisablePeerAccess", |driver, _| {
+    with_context("cuCtxDisablePeerAccess", |driver, context| {
         driver.context(peer)?;
-        Err(Status::PeerAccessNotEnabled)
+        match driver.context_mut(context)?.peers.remove(&peer) {
+            true => Ok(()),
+            false => Err(Status::PeerAccessNotEnabled),
+        }
     })
 }
 
-/// What the way between two devices is like: there are no two.
+/// What the way between two devices is like: all that there is to ask for can be done, and no way is better than another.
 ///
 /// # Safety
-/// `place` is null or points to a place for a number, which is not used.
+/// `place` is null or points to a place for a number.
 pub unsafe extern "C" fn cuDeviceGetP2PAttribute(
     place: *mut c_int,
     attribute: c_uint,
@@ -41,14 +50,24 @@ pub unsafe extern "C" fn cuDeviceGetP2PAttribute(
 ) -> Status {
     with_driver("cuDeviceGetP2PAttribute", |_| {
         not_null(place)?;
-        if !(1..=5).contains(&attribute) {
-            return Err(Status::InvalidValue);
-        }
-        check_device(from)?;
-        check_device(to)?;
-        // The same device twice is none that there is a way to.
-        Err(Status::InvalidDevice)
+        // Rank; access, native atomics, arrays; whether it is some native atomics only.
+        let value = match attribute {
+            1 | 5 => 0,
+            2..=4 => 1,
+            _ => return Err(Status::InvalidValue),
+        };
+        check_pair(from, to)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(place, value) }
     })
+}
+
+/// Refuses what are no two devices.
+fn check_pair(from: CUdevice, to: CUdevice) -> Outcome {
+    check_device(from)?;
+    check_device(to)?;
+    // The same device twice is none that there is a way to.
+    if from == to { Err(Status::InvalidDevice) } else { Ok(()) }
 }
 
 /// A number of the device that other operating systems give it.
@@ -93,6 +112,26 @@ fn atomic_capability(operation: c_uint) -> Option<c_uint> {
     })
 }
 
+/// Writes what can be done to memory in one piece, operation by operation.
+///
+/// # Safety
+/// `places` and `operations` are null or have room for `count` numbers.
+unsafe fn tell_atomics(places: *mut c_uint, operations: *const c_uint, count: c_uint) -> Outcome {
+    not_null(places)?;
+    not_null(operations)?;
+    if count == 0 {
+        return Err(Status::InvalidValue);
+    }
+    for at in 0..count as usize {
+        // SAFETY: the caller's promise, for both.
+        unsafe {
+            let operation = operations.add(at).read_unaligned();
+            write(places.add(at), atomic_capability(operation).ok_or(Status::InvalidValue)?)?;
+        }
+    }
+    Ok(())
+}
+
 /// Which atomic operations the device can do to memory of the host: to memory that both share, all that it knows.
 ///
 /// # Safety
@@ -105,38 +144,25 @@ pub unsafe extern "C" fn cuDeviceGetHostAtomicCapabilities(
 ) -> Status {
     with_driver("cuDeviceGetHostAtomicCapabilities", |_| {
         check_device(device)?;
-        not_null(places)?;
-        not_null(operations)?;
-        if count == 0 {
-            return Err(Status::InvalidValue);
-        }
-        for at in 0..count as usize {
-            // SAFETY: the caller's promise, for both.
-            unsafe {
-                let operation = operations.add(at).read_unaligned();
-                write(places.add(at), atomic_capability(operation).ok_or(Status::InvalidValue)?)?;
-            }
-        }
-        Ok(())
+        // SAFETY: the caller's promise.
+        unsafe { tell_atomics(places, operations, count) }
     })
 }
 
-/// Which atomic operations a device can do to another's memory: there are no two.
+/// Which atomic operations a device can do to another's memory: all that it knows.
 ///
 /// # Safety
-/// Nothing is written.
+/// `places` and `operations` are null or have room for `count` numbers.
 pub unsafe extern "C" fn cuDeviceGetP2PAtomicCapabilities(
     places: *mut c_uint,
     operations: *const c_uint,
-    _count: c_uint,
+    count: c_uint,
     from: CUdevice,
     to: CUdevice,
 ) -> Status {
     with_driver("cuDeviceGetP2PAtomicCapabilities", |_| {
-        not_null(places)?;
-        not_null(operations)?;
-        check_device(from)?;
-        check_device(to)?;
-        Err(Status::InvalidDevice)
+        check_pair(from, to)?;
+        // SAFETY: the caller's promise.
+        unsafe { tell_atomics(places, operations, count) }
     })
 }

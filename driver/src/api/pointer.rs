@@ -90,8 +90,8 @@ unsafe fn tell(
             3 => write(place.cast::<u64>(), address),
             4 if known.kind.host_visible() => write(place.cast::<u64>(), address),
             6 => write(place.cast::<u32>(), u32::from(known.synchronous)),
-            10 => write(place.cast::<u32>(), 0),  // interprocess use
-            9 => write(place.cast::<c_int>(), 0), // device
+            10 => write(place.cast::<u32>(), 0), // interprocess use
+            9 => write(place.cast::<c_int>(), driver.device_of(known.context)),
             // The first address also serves as the block's number.
             7 | 11 | 19 | 20 => write(place.cast::<u64>(), known.first),
             12 | 18 => write(place.cast::<u64>(), known.size),

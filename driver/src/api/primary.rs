@@ -1,4 +1,4 @@
-//! The device's primary context (CUDA Driver API, "Primary Context Management"): one for the whole
+//! The devices' primary contexts (CUDA Driver API, "Primary Context Management"): one of each device for the whole
 //! process, alive while anybody retains it. Its handle stays the same all the while.
 
 use std::ffi::{c_int, c_uint};
@@ -12,11 +12,11 @@ use crate::device::primary::start_afresh;
 use crate::error::Status;
 use crate::places::{not_null, write};
 
-/// Lets the primary context's work come to its end.
-fn finish_primary(name: &str) {
+/// Lets a primary context's work come to its end.
+fn finish_primary(name: &str, device: CUdevice) {
     let mut primary = None;
     let _ = with_driver(name, |driver| {
-        primary = Some(driver.owners.primary.handle);
+        primary = Some(driver.primary(device)?.handle);
         Ok(())
     });
     if let Some(primary) = primary {
@@ -25,7 +25,7 @@ fn finish_primary(name: &str) {
     }
 }
 
-/// Retains the primary context.
+/// Retains a primary context.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle.
@@ -33,35 +33,34 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device:
     with_driver("cuDevicePrimaryCtxRetain", |driver| {
         check_device(device)?;
         not_null(place)?;
-        driver.owners.primary.retained += 1;
-        if driver.owners.primary.retained == 1 {
-            start_afresh(driver)?;
+        let primary = driver.primary(device)?;
+        primary.retained += 1;
+        let handle = primary.handle;
+        if primary.retained == 1 {
+            start_afresh(driver, device)?;
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.owners.primary.handle) }
+        unsafe { write(place, handle) }
     })
 }
 
-/// Releases the primary context; the last release destroys it.
+/// Releases a primary context; the last release destroys it.
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
-    finish_primary("cuDevicePrimaryCtxRelease_v2");
+    finish_primary("cuDevicePrimaryCtxRelease_v2", device);
     with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
-        check_device(device)?;
-        if !driver.owners.primary.active() {
+        let primary = driver.primary(device)?;
+        if !primary.active() {
             return Err(Status::InvalidContext);
         }
-        driver.owners.primary.retained -= 1;
-        if driver.owners.primary.active() { Ok(()) } else { start_afresh(driver) }
+        primary.retained -= 1;
+        if primary.active() { Ok(()) } else { start_afresh(driver, device) }
     })
 }
 
-/// Destroys what the primary context owns, and its fault; it stays as often retained as it was.
+/// Destroys what a primary context owns, and its fault; it stays as often retained as it was.
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
-    finish_primary("cuDevicePrimaryCtxReset_v2");
-    with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
-        check_device(device)?;
-        start_afresh(driver)
-    })
+    finish_primary("cuDevicePrimaryCtxReset_v2", device);
+    with_driver("cuDevicePrimaryCtxReset_v2", |driver| start_afresh(driver, device))
 }
 
 /// The primary context's flags, and whether it is alive.
@@ -74,12 +73,12 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
     active: *mut c_int,
 ) -> Status {
     with_driver("cuDevicePrimaryCtxGetState", |driver| {
-        check_device(device)?;
+        let primary = driver.primary(device)?;
         not_null(flags)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
-            write(active, c_int::from(driver.owners.primary.active()))?;
-            write(flags, driver.owners.primary.flags)
+            write(active, c_int::from(primary.active()))?;
+            write(flags, primary.flags)
         }
     })
 }
@@ -89,8 +88,9 @@ pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint)
     with_driver("cuDevicePrimaryCtxSetFlags_v2", |driver| {
         check_device(device)?;
         check_flags(flags)?;
-        driver.owners.primary.flags = flags;
-        let handle = driver.owners.primary.handle;
+        let primary = driver.primary(device)?;
+        primary.flags = flags;
+        let handle = primary.handle;
         driver.owners.contexts.get_mut(handle)?.flags = flags;
         Ok(())
     })

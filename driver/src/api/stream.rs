@@ -188,7 +188,9 @@ twin! { cuStreamGetDevice_ptsz =
     /// `place` is null or points to a place for it.
     pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
         // SAFETY: the caller's promise.
-        on_stream("cuStreamGetDevice", stream, |_, _| unsafe { write(place, 0) })
+        on_stream("cuStreamGetDevice", stream, |driver, stream| unsafe {
+            write(place, driver.device_of(stream.context))
+        })
     }
 }
 

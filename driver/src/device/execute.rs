@@ -10,6 +10,7 @@ use bugaroo_cuda_abi::CUcontext;
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
 use bugaroo_semantics::{Both, Observer};
 use bugaroo_simulator::conflicts::Conflicts;
+use bugaroo_simulator::model::held_from_beyond;
 use bugaroo_simulator::{
     AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, Watch, check,
 };
@@ -18,9 +19,10 @@ use crate::device::objects::context::Broken;
 use crate::device::objects::queue::{Flight, Progress};
 use crate::device::objects::work::Request;
 use crate::device::state::Driver;
+use crate::devices;
 use crate::error::{Outcome, Status};
 use crate::lane::Ticket;
-use crate::seeds::mix;
+use crate::seeds::{beyond_seed, mix};
 use crate::trial::conflicts::Told;
 use crate::trial::coverage::Coverage;
 use crate::trial::delays::Delays;
@@ -100,6 +102,12 @@ impl Driver {
             None => Arms::default(),
         };
         let program = program.unwrap_or_else(|| Arc::clone(&module.program));
+        let model = match model {
+            Some(model) if devices::count() > 1 => {
+                Some(held_from_beyond(model, beyond_seed(self.trial.injection.seed(), ordinal)))
+            }
+            model => model,
+        };
         let workspace = if request.together.cooperative { Some(self.take_workspace()?) } else { None };
         let mut scheduler = self.trial.injection.schedule(ordinal);
         let spec = request.spec(&name, self.trial.injection.step_budget());

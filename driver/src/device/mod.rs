@@ -27,6 +27,7 @@ pub(crate) mod pool;
 pub(crate) mod primary;
 pub(crate) mod pump;
 pub(crate) mod queue;
+pub(crate) mod several;
 pub(crate) mod state;
 pub(crate) mod submit;
 pub(crate) mod texture;

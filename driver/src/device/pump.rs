@@ -114,6 +114,7 @@ impl Driver {
         let (context, work) = (item.context, item.work.clone());
         let progress = std::mem::replace(&mut item.progress, Progress::Ready);
         let fault = self.context(context).ok().and_then(|context| context.fault);
+        self.settle_device(context);
         if let Progress::Flying(mut flight) = progress {
             let before = flight.grid.counts().operations;
             // A turn is two operations of the default scheduler; other schedulers' are longer.

@@ -8,6 +8,7 @@ use crate::device::objects::function::Function;
 use crate::device::objects::module::Module;
 use crate::device::objects::parts::{Code, Held, Ordered, Owners, Running};
 use crate::device::objects::queue::Queue;
+use crate::devices;
 use crate::error::{Outcome, Status};
 use crate::seeds::mix;
 use crate::trial::injection::Injection;
@@ -59,7 +60,8 @@ impl Driver {
     /// # Errors
     /// `OutOfMemory` when the host refuses the address space.
     pub fn new(injection: Injection, report: Report) -> Outcome<Box<Self>> {
-        let owners = Owners::new();
+        devices::set_count(injection.devices());
+        let owners = Owners::new(devices::count());
         let memory = Memory::new(DEVICE_MEMORY).or_else(|error| {
             eprintln!("bugaroo: {error}");
             let smaller = LESS_MEMORY.iter().find_map(|bytes| Memory::new(*bytes).ok());
@@ -100,7 +102,7 @@ impl Driver {
     /// `InvalidContext` when there is none of that handle, or it was destroyed.
     pub fn context(&self, context: CUcontext) -> Outcome<&Context> {
         let found = self.owners.contexts.get(context).map_err(|_| Status::InvalidContext)?;
-        if context == self.owners.primary.handle && !self.owners.primary.active() {
+        if self.owners.primaries.iter().any(|primary| primary.handle == context && !primary.active()) {
             return Err(Status::InvalidContext);
         }
         Ok(found)

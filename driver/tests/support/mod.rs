@@ -129,6 +129,7 @@ pub fn baseline() -> Orders {
         handlers: false,
         warp_synchronous: false,
         backend: Backend::Sim,
+        devices: 1,
         real_driver: None,
         step_budget: Some(1_000_000),
         scheduler: Default::default(),

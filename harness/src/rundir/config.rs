@@ -34,6 +34,9 @@ pub struct Configuration {
     pub seed: u64,
     /// What executes the kernels.
     pub backend: Backend,
+    /// Virtual GPUs that the program finds.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub devices: u32,
     /// Which memory behaviour is shown.
     pub model: Model,
     /// The cells: the probabilities with which a store is delayed.
@@ -104,6 +107,15 @@ pub struct Configuration {
     pub step_budget: Option<u64>,
 }
 
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_one(devices: &u32) -> bool {
+    *devices == 1
+}
+
 /// `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFile {
@@ -139,6 +151,7 @@ impl Configuration {
             stdin: settings.input.as_ref().map(|input| input.facts.clone()),
             seed: settings.seed,
             backend: settings.backend,
+            devices: settings.devices,
             model: variation.model,
             pw,
             pr: variation.pr,
@@ -216,6 +229,7 @@ impl Configuration {
             timeout: self.timeout_ms.map(Duration::from_millis),
             oracle: self.oracle.parse::<Oracle>()?.passing_over(&self.comparison)?,
             backend: self.backend,
+            devices: self.devices,
             step_budget: self.step_budget,
             warp_synchronous: self.warp_synchronous,
             ignore_faults: self.ignore_faults,

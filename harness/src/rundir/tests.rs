@@ -27,6 +27,7 @@ fn run() -> RunFile {
             app_sha256: Some("00".into()),
             seed: u64::MAX,
             backend: Backend::Sim,
+            devices: 1,
             model: Model::StoreBuffer,
             pw: vec![0.1, 1.0],
             pr: 0.5,

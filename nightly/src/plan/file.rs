@@ -55,6 +55,7 @@ pub struct Entry {
     pub schedulers: Option<Vec<Spanned<String>>>,
     pub kernel: Option<Spanned<String>>,
     pub warp_synchronous: Option<bool>,
+    pub devices: Option<Spanned<u32>>,
     pub ignore_faults: Option<bool>,
     pub trials: Option<Spanned<u64>>,
     pub budget: Option<Spanned<String>>,

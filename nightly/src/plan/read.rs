@@ -8,7 +8,7 @@ use std::time::Duration;
 use bugaroo_harness::oracle::ComparisonText;
 use bugaroo_harness::{Oracle, Suppressions, Variation};
 use bugaroo_protocol::amount::{bytes, duration};
-use bugaroo_protocol::{Detector, Model, Scheduler};
+use bugaroo_protocol::{Detector, MOST_DEVICES, Model, Scheduler};
 use jiff::civil::Date;
 use regex::Regex;
 use sha2::{Digest as _, Sha256};
@@ -144,6 +144,7 @@ impl Reader<'_> {
             oracle: self.passing_over(oracle, ignored.unwrap_or_default(), tolerance)?,
             suppressions: lists.map(|lists| self.suppressions(lists)).transpose()?.unwrap_or_default(),
             warp_synchronous: own.warp_synchronous.or(defaults.warp_synchronous).unwrap_or(false),
+            devices: self.devices(own.devices.as_ref().or(defaults.devices.as_ref()))?,
             ignore_faults: own.ignore_faults.or(defaults.ignore_faults).unwrap_or(false),
             timeout: timeout.map(|given| self.timeout(given)).transpose()?.unwrap_or(TIMEOUT),
             expect: self.expectations(own.expect.as_ref().or(defaults.expect.as_ref()))?,
@@ -267,6 +268,14 @@ impl Reader<'_> {
             false => Err(self.wrong(value, wanted)),
         };
         given.iter().map(check).collect()
+    }
+
+    fn devices(self, given: Option<&Spanned<u32>>) -> Result<u32, PlanError> {
+        let Some(given) = given else { return Ok(1) };
+        match *given.get_ref() {
+            devices @ 1..=MOST_DEVICES => Ok(devices),
+            _ => Err(self.wrong(given, format!("a program has 1 to {MOST_DEVICES} devices"))),
+        }
     }
 
     fn verify(self, given: Option<&Spanned<file::Verify>>) -> Result<Option<Vec<String>>, PlanError> {

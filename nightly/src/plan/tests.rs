@@ -83,6 +83,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
         ),
         (&format!("{program}models = [\n\"ptx\",\n\"store_buffer\"]\n"), "did you mean `store-buffer`?"),
         (&format!("{program}pw = [0.5, 1.5]\n"), "/plan.toml:3: a probability is from 0 to 1"),
+        (&format!("{program}devices = 17\n"), "/plan.toml:3: a program has 1 to 16 devices"),
         (&format!("{program}trials = 0\n"), "/plan.toml:3: at least 1"),
         (&format!("{program}trials = 5\nbudget = \"1m\"\n"), "/plan.toml:1: either `trials` or `budget`"),
         (&format!("[night]\nbudget = \"1 fortnight\"\n{program}"), "/plan.toml:2: 'fortnight' is no unit"),

@@ -102,6 +102,7 @@ pub async fn ready(
         timeout: None,
         oracle: program.oracle.clone(),
         warp_synchronous: program.warp_synchronous,
+        devices: program.devices,
         ignore_faults: program.ignore_faults,
         input,
         ..Settings::default()

@@ -278,10 +278,7 @@ impl<'a> Machine<'a> {
     /// Runs for so many turns, or to the end. What lies between two calls, nobody sees: the turns are those
     /// of one long call.
     pub fn advance(&mut self, memory: &mut Memory, scheduler: &mut dyn Scheduler, turns: u64) -> Option<End> {
-        if self.memory.lend(memory) {
-            // Since the last turn something was allocated or freed.
-            self.regions.fill(Region::NONE);
-        }
+        self.borrow(memory);
         let end = self.turns(scheduler, self.counts.turns.saturating_add(turns));
         self.memory.take_back();
         if end.is_some()
@@ -290,6 +287,14 @@ impl<'a> Machine<'a> {
             watch.end();
         }
         end
+    }
+
+    /// Takes the memory, to be given back.
+    fn borrow(&mut self, memory: &mut Memory) {
+        if self.memory.lend(memory) {
+            // Since it had it last something was allocated or freed.
+            self.regions.fill(Region::NONE);
+        }
     }
 
     /// Gives turns until there have been `last`, in all.

@@ -6,6 +6,7 @@ use super::resolve::Request;
 use super::{Machine, Trouble};
 use crate::decoded::{Inst, Kind};
 use crate::fault::{AccessKind, FaultKind};
+use crate::memory::Memory;
 use crate::model::{Accessed, At, Event, MemoryModel, Shape, Step, World};
 use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::Type;
@@ -70,6 +71,7 @@ impl Machine<'_> {
             changed: false,
             known: None,
             notes: notes.as_deref_mut(),
+            held: None,
         };
         let answer = hook(self, &mut *model, &mut world);
         let lost = world.lost;
@@ -394,6 +396,16 @@ impl Machine<'_> {
             // The lanes that could be told of memory that was freed are gone.
             let _ = self.ask(0, |_, model, world| model.end_block(slot, world));
             self.observed_notes();
+        }
+    }
+
+    /// Another grid of the device goes on next: see [`MemoryModel::settle`].
+    pub fn settle(&mut self, memory: &mut Memory) {
+        if self.model.is_some() {
+            self.borrow(memory);
+            // Stores to memory that was freed meanwhile are gone with it.
+            let _ = self.ask(0, |_, model, world| model.settle(world));
+            self.memory.take_back();
         }
     }
 

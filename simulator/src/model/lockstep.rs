@@ -7,7 +7,7 @@
 //! at it ([`super::ptx`]). One whose barrier shows stores to others, too ([`super::store_buffer`]), would hide what
 //! they may still miss, and sees to lockstep itself ([`MemoryModel::in_lockstep`]).
 
-use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
+use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, StaleRead, Step, World};
 
 /// A model for warps that run in lockstep.
 pub(crate) fn in_lockstep<'a>(mut model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
@@ -146,6 +146,14 @@ impl MemoryModel for Lockstep<'_> {
 
     fn holds_back(&self, cta: u32, address: u64, bytes: u32) -> bool {
         self.under.holds_back(cta, address, bytes)
+    }
+
+    fn settle(&mut self, world: &mut World<'_>) {
+        self.under.settle(world);
+    }
+
+    fn stale_reads(&self) -> Vec<StaleRead> {
+        self.under.stale_reads()
     }
 
     fn counts(&self) -> ModelCounts {

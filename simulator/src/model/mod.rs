@@ -35,6 +35,8 @@
 //!   address.
 
 pub(crate) mod accessed;
+mod beyond;
+mod held;
 pub(crate) mod lockstep;
 pub(crate) mod notes;
 pub mod ptx;
@@ -43,6 +45,7 @@ pub(crate) mod targets;
 mod world;
 
 pub use accessed::Accessed;
+pub use beyond::held_from_beyond;
 pub use bugaroo_semantics::effect::Fence;
 pub use bugaroo_semantics::event::Shape;
 pub use world::{World, is_elsewhere};
@@ -223,6 +226,12 @@ pub trait MemoryModel {
     fn holds_back(&self, cta: u32, address: u64, bytes: u32) -> bool {
         let _ = (cta, address, bytes);
         false
+    }
+
+    /// Another grid of the same device goes on next, whose threads `.gpu` takes in, too: what is held back from beyond the
+    /// device only goes to memory.
+    fn settle(&mut self, world: &mut World<'_>) {
+        let _ = world;
     }
 
     /// Loads that read older values than memory held, the likeliest to matter first.

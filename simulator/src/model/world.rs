@@ -1,5 +1,6 @@
 //! Memory as a model reads and writes it, apart from the instruction at hand.
 
+use super::held::Held;
 use super::notes::Notes;
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::memory::{Memory, Region};
@@ -27,6 +28,8 @@ pub struct World<'m> {
     pub(crate) known: Option<Region>,
     /// What whoever looks on is to be told, if somebody asks.
     pub(crate) notes: Option<&'m mut Notes>,
+    /// What threads beyond the device do not see yet, where there may be such threads: see [`super::beyond`].
+    pub(crate) held: Option<Box<Held>>,
 }
 
 impl std::fmt::Debug for World<'_> {
@@ -43,6 +46,9 @@ impl World<'_> {
         let from = self.host(cta, address, bytes, false)?;
         // SAFETY: `host` found so many bytes there, and a value has eight.
         unsafe { std::ptr::copy_nonoverlapping(from, value.as_mut_ptr(), bytes as usize) };
+        if let Some(held) = &self.held {
+            held.patch(address, &mut value[..bytes as usize]);
+        }
         Some(u64::from_le_bytes(value))
     }
 
@@ -50,6 +56,33 @@ impl World<'_> {
     /// When nothing is there any more (the memory was freed meanwhile), nothing is written, and the launch
     /// ends with a fault at the instruction at hand.
     pub fn write(&mut self, cta: u32, address: u64, bytes: u32, value: u128) {
+        if self.held.is_some() && window(address) == Window::Global {
+            return self.write_or_hold(cta, address, bytes, value);
+        }
+        self.put(cta, address, bytes, value);
+    }
+
+    /// Writes to global memory, or holds the store back from beyond the device. What is held of the same bytes is older.
+    #[cold]
+    fn write_or_hold(&mut self, cta: u32, address: u64, bytes: u32, value: u128) {
+        let Some(mut held) = self.held.take() else { return };
+        while let Some(older) = held.take_overlapping(address, bytes) {
+            self.put(cta, older.address, older.bytes, older.value);
+        }
+        // Where there is no memory any more, the launch is to end here.
+        if held.wants(bytes) && self.target(cta, address, bytes).is_some() {
+            self.changed = true;
+            if let Some(left) = held.hold(address, bytes, value) {
+                self.put(cta, left.address, left.bytes, left.value);
+            }
+        } else {
+            self.put(cta, address, bytes, value);
+        }
+        self.held = Some(held);
+    }
+
+    /// Writes to memory itself.
+    fn put(&mut self, cta: u32, address: u64, bytes: u32, value: u128) {
         let Some(to) = self.target(cta, address, bytes) else {
             self.lost = self.lost.or(Some((address, bytes)));
             return;

@@ -1,7 +1,9 @@
 //! Contexts: flags, limits and preferences, and the fault that one may have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_uint;
+
+use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::error::{Outcome, Status};
 
@@ -15,6 +17,10 @@ const SCHEDULING_MASK: c_uint = 0x07;
 pub struct Context {
     /// As given at creation.
     pub flags: c_uint,
+    /// Whose it is.
+    pub device: CUdevice,
+    /// Contexts of other devices whose memory it may use.
+    pub(crate) peers: BTreeSet<CUcontext>,
     /// Set by a kernel that faulted; see [`crate::api::entry`].
     pub fault: Option<Broken>,
     /// `CUfunc_cache`
@@ -24,9 +30,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context with these flags.
-    pub fn new(flags: c_uint) -> Self {
-        Context { flags, ..Context::default() }
+    /// A context of a device, with these flags.
+    pub fn new(flags: c_uint, device: CUdevice) -> Self {
+        Context { flags, device, ..Context::default() }
     }
 
     /// A limit as set, or its default.

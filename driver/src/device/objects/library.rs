@@ -2,9 +2,9 @@
 
 use bugaroo_cuda_abi::CUmodule;
 
-/// A library: a module of its own.
-#[derive(Clone, Copy, Debug)]
+/// A library: a module on each device. The handles of the first one's kernels stand for the library's.
+#[derive(Clone, Debug)]
 pub struct Library {
-    /// The module.
-    pub module: CUmodule,
+    /// The modules, by device; there is one at least.
+    pub modules: Vec<CUmodule>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_cuda_abi::CUdeviceptr;
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr};
 use bugaroo_simulator::Others;
 
 use crate::device::objects::advice::Advices;
@@ -73,9 +73,9 @@ impl Running {
 /// What owns the rest, and who is told of it.
 #[derive(Debug)]
 pub struct Owners {
-    /// The device's primary context.
-    pub primary: Primary,
-    /// Contexts, the primary one among them.
+    /// The primary contexts, by device.
+    pub primaries: Vec<Primary>,
+    /// Contexts, the primary ones among them.
     pub contexts: Handles<Context>,
     /// Green contexts.
     pub green: Greens,
@@ -84,11 +84,11 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// The primary context, which is not alive.
-    pub fn new() -> Self {
+    /// The primary contexts of so many devices, which are not alive.
+    pub fn new(devices: CUdevice) -> Self {
         let mut contexts = Handles::new(Kind::Context);
-        let primary = Primary::new(&mut contexts);
-        Owners { primary, contexts, green: Greens::new(), listeners: Listeners::new() }
+        let primaries = (0..devices).map(|device| Primary::new(&mut contexts, device)).collect();
+        Owners { primaries, contexts, green: Greens::new(), listeners: Listeners::new() }
     }
 }
 

@@ -1,14 +1,15 @@
-//! The device's primary context: one for the whole process, alive while anybody retains it.
+//! A device's primary context: one for the whole process, alive while anybody retains it.
 
 use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::device::objects::context::Context;
+use crate::devices;
 use crate::error::{Outcome, Status};
 use crate::handles::Handles;
 
-/// The primary context's state.
+/// A device's primary context.
 #[derive(Debug)]
 pub struct Primary {
     /// Its handle, alive or not.
@@ -21,8 +22,8 @@ pub struct Primary {
 
 impl Primary {
     /// Not alive; takes its place among the contexts.
-    pub fn new(contexts: &mut Handles<Context>) -> Self {
-        Primary { handle: contexts.insert(Context::default()), retained: 0, flags: 0 }
+    pub fn new(contexts: &mut Handles<Context>, device: CUdevice) -> Self {
+        Primary { handle: contexts.insert(Context::new(0, device)), retained: 0, flags: 0 }
     }
 
     /// Whether it is alive.
@@ -31,7 +32,7 @@ impl Primary {
     }
 }
 
-/// Refuses every device but the one there is.
+/// Refuses every device but those that there are.
 pub fn check_device(device: CUdevice) -> Outcome {
-    if device == 0 { Ok(()) } else { Err(Status::InvalidDevice) }
+    if (0..devices::count()).contains(&device) { Ok(()) } else { Err(Status::InvalidDevice) }
 }

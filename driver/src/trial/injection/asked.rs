@@ -1,6 +1,6 @@
 //! What launches of the program's own text are looked at for, and who is held back in them.
 
-use bugaroo_protocol::Orders;
+use bugaroo_protocol::{MOST_DEVICES, Orders};
 
 use super::Injection;
 use crate::seeds::scheduler_seed;
@@ -20,6 +20,11 @@ impl Injection {
     pub fn hold(&self, ordinal: u64) -> Option<(u32, u64)> {
         let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
         Some((orders.hold?, scheduler_seed(orders.seed, ordinal)))
+    }
+
+    /// Virtual GPUs that the program finds.
+    pub fn devices(&self) -> u32 {
+        self.orders.as_ref().map_or(1, |orders| orders.devices.clamp(1, MOST_DEVICES))
     }
 
     fn runs_as_it_stands(&self, orders: &Orders) -> bool {

@@ -123,6 +123,12 @@ impl StoreBuffer {
                 Towards::Cta => !newest.strong && out < HOLDS,
                 Towards::Fence => !newest.strong || self.draws.next() & 1 != 0,
             };
+        if held {
+            // What the CTA holds of these bytes has been read by others of it, and comes before this one for all.
+            let bytes = newest.bytes.into();
+            let older = self.ctas[at.cta as usize].overlapping(newest.address, bytes);
+            while older != 0 && self.leave(at, older, world) {}
+        }
         if !held {
             Self::write(at, &newest, world);
         } else if let Some(other) = self.ctas[at.cta as usize].hold(newest, out, self.draws.next()) {

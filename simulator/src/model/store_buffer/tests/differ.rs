@@ -50,6 +50,7 @@ impl<M: MemoryModel> Traced<M> {
             changed: false,
             known: None,
             notes: self.notes.as_mut(),
+            held: None,
         };
         let answer = hook(&mut self.under, &mut below);
         let changed = below.changed;

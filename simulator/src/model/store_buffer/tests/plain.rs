@@ -135,6 +135,10 @@ impl Plain {
                 Towards::Cta => !newest.strong && out < HOLDS,
                 Towards::Fence => !newest.strong || self.draws.next() & 1 != 0,
             };
+        if held {
+            let older = self.held(at, space, newest.address, newest.bytes.into());
+            while older != 0 && self.leave(at, older, world) {}
+        }
         let goes =
             if held { self.ctas[at.cta as usize].hold(newest, out, self.draws.next()) } else { Some(newest) };
         goes.iter().for_each(|entry| Self::write(at, entry, world));

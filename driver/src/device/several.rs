@@ -1,0 +1,94 @@
+//! Several virtual GPUs.
+//!
+//! They are alike, and share one address space and one store of bytes, as unified addressing has it. Each has contexts, variables of
+//! modules, and stores of its own: what a thread orders for its device alone, the others may still miss
+//! ([`bugaroo_simulator::model::held_from_beyond`]).
+
+use bugaroo_cuda_abi::{CUcontext, CUdevice, CUfunction, CUlibrary, CUmodule};
+
+use crate::device::objects::library::Library;
+use crate::device::objects::primary::{Primary, check_device};
+use crate::device::objects::queue::Progress;
+use crate::device::state::Driver;
+use crate::devices;
+use crate::error::{Outcome, Status};
+use crate::images::image::Image;
+use crate::images::jit::Options;
+
+impl Driver {
+    /// The device of a context; the first one where there is no such context any more.
+    pub fn device_of(&self, context: CUcontext) -> CUdevice {
+        self.owners.contexts.get(context).map_or(0, |context| context.device)
+    }
+
+    /// A device's primary context.
+    ///
+    /// # Errors
+    /// `InvalidDevice`
+    pub fn primary(&mut self, device: CUdevice) -> Outcome<&mut Primary> {
+        check_device(device)?;
+        self.owners.primaries.get_mut(device as usize).ok_or(Status::InvalidDevice)
+    }
+
+    /// Kernels of a context's device that run show all that they hold back from other devices: other work of the same device goes
+    /// on, and sees what is ordered for the device.
+    pub fn settle_device(&mut self, context: CUcontext) {
+        // One device holds nothing back from itself.
+        if devices::count() == 1 {
+            return;
+        }
+        let device = self.device_of(context);
+        for ticket in self.running.queue.ready().to_vec() {
+            let Some(item) = self.running.queue.item(ticket) else { continue };
+            let of = self.owners.contexts.get(item.context).map_or(0, |context| context.device);
+            if of == device
+                && let Progress::Flying(flight) = &mut item.progress
+            {
+                flight.grid.settle(&mut self.memory);
+            }
+        }
+    }
+
+    /// Loads a library: a module on each device.
+    ///
+    /// # Errors
+    /// As for a module. Variables that all devices were to share are refused: each would have its own.
+    pub fn load_library(&mut self, image: &Image<'_>, options: &Options) -> Outcome<CUlibrary> {
+        let mut modules = vec![self.load_module(None, image, options)?];
+        for _ in 1..devices::count() {
+            let program = &self.code.modules.get(modules[0])?.program;
+            if program.variables().any(|(_, (address, _))| self.memory.covers_host_visible(address)) {
+                let what = "a __managed__ variable, where there are several devices";
+                return Err(self.trial.report.unsupported(what));
+            }
+            modules.push(self.load_module(None, image, options)?);
+        }
+        Ok(self.code.libraries.insert(Library { modules }))
+    }
+
+    /// The module of a library on a device.
+    ///
+    /// # Errors
+    /// `InvalidHandle`, `InvalidDevice`
+    pub fn library_module(&self, library: CUlibrary, device: CUdevice) -> Outcome<CUmodule> {
+        let modules = &self.code.libraries.get(library)?.modules;
+        modules.get(device as usize).copied().ok_or(Status::InvalidDevice)
+    }
+
+    /// A kernel as it is on a context's device: that of a library is another function on each.
+    ///
+    /// # Errors
+    /// `InvalidHandle`
+    pub fn function_on(&self, context: CUcontext, function: CUfunction) -> Outcome<CUfunction> {
+        let module = self.code.functions.get(function)?.module;
+        if devices::count() == 1 || self.code.modules.get(module)?.context.is_some() {
+            return Ok(function);
+        }
+        let libraries = self.code.libraries.find(|library| library.modules.contains(&module));
+        let library = *libraries.first().ok_or(Status::InvalidHandle)?;
+        let here = self.code.modules.get(self.library_module(library, self.device_of(context))?)?;
+        let all = &self.code.modules.get(module)?.functions;
+        let place = all.iter().position(|other| *other == function);
+        place.and_then(|place| here.functions.get(place)).copied().ok_or(Status::InvalidHandle)
+    }
+}
