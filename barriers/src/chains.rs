@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::program::{Completion, GroupKind, Opcode, Packed, Program, Shape};
+use crate::program::{Completion, Fenced, GroupKind, Opcode, Packed, Program, Shape};
 
 /// Lanes of one warp that synchronise alike.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     pub has_async_proxy: bool,
     /// Whether there are fences of `mbarrier.init`s alone.
     pub has_init_fences: bool,
-    /// Whether anything orders time and not memory: copies that count on mbarriers, `wgmma`, relaxed arrivals at the cluster's barrier.
+    /// Whether anything orders time and not memory: copies that count on mbarriers, `wgmma`, relaxed arrivals and waits.
     pub has_time: bool,
 }
 
@@ -111,7 +111,12 @@ impl Layout {
                 debug_assert!(is_synchronising(command));
                 layout.has_time |= command.opcode() == Opcode::ClusterArrive && command.flag();
                 layout.has_time |= command.opcode() == Opcode::CpAsyncArrive;
-                layout.has_init_fences |= command.opcode() == Opcode::ProxyFence && command.flag();
+                layout.has_init_fences |=
+                    command.opcode() == Opcode::Fence && command.fenced() == Fenced::Inits;
+                layout.has_time |= match command.opcode() {
+                    Opcode::MbarrierArrive | Opcode::MbarrierWait => command.is_relaxed(),
+                    _ => false,
+                };
                 // What one lane does for an mbarrier concerns its order alone; a wide chain splits where some lanes do not.
                 if !program.warp_synchronous() && command.lanes != warp.lanes() {
                     split(&mut classes, command.lanes);

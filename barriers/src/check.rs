@@ -47,6 +47,7 @@ pub fn check(program: &Program) -> Report {
     if ends && report.misuse.is_none() {
         // After a misuse nothing goes on, so that nothing completes.
         report.unfinished = machine.unfinished();
+        report.unwaited.extend(machine.never_waited());
     }
     drop(machine);
     report.verdict = match (&report.deadlock, &report.misuse, &report.recycling[..]) {

@@ -244,12 +244,32 @@ pub struct Verified {
 pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
     let mut verified = verify_as_asked(text, kernel, options)?;
     let findings = &mut verified.findings;
+    if findings.is_clean() && waits_for_grid(verified.emulation.as_ref(), options) {
+        let any = Options { any_cta: true, ..options.clone() };
+        let reason = match verify_as_asked(text, kernel, &any) {
+            Ok(any) if any.findings.is_clean() => return Ok(verified),
+            Ok(any) => any.findings.refusal.map(|refused| refused.reason).unwrap_or_default(),
+            Err(refusal) => refusal.message,
+        };
+        let message = format!(
+            "of any block, all of which wait for each other (grid.sync), this is not known: {reason}"
+        );
+        let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
+        verified.findings = refused(kernel, &refusal);
+        return Ok(verified);
+    }
     if !options.warp_synchronous && !findings.is_clean() && !findings.is_open() {
         let lockstep = Options { warp_synchronous: true, ..options.clone() };
         let right = |other: Verified| other.findings.is_clean();
         findings.right_in_lockstep = verify_as_asked(text, kernel, &lockstep).is_ok_and(right);
     }
     Ok(verified)
+}
+
+/// Whether a block waits for others of which nothing has been looked at.
+fn waits_for_grid(emulation: Option<&Emulation>, options: &Options) -> bool {
+    let alone = options.any_cta || options.whole_grid || options.grid == Some([1; 3]);
+    !alone && emulation.is_some_and(|emulation| emulation.grid_barriers > 0)
 }
 
 fn verify_as_asked(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {

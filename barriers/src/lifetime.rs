@@ -45,6 +45,10 @@ pub(crate) fn check(program: &Program, layout: &Layout) -> Option<Misuse> {
     if let Some((cta, chain, command)) = seen.early {
         return Some(Misuse::NotStarted { cta, place: machine.place(chain, command) });
     }
+    if program.has_open_end() {
+        // When it ends, others say.
+        return None;
+    }
     let shape = program.shape();
     let known = |cta: u32, component: u32, epoch: u32| {
         let own = (0..).zip(&layout.chains).filter(|(_, chain)| shape.cta_of(chain.warp) == cta);

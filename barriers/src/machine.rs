@@ -23,18 +23,21 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::chains::{GROUPS, Layout, group_index};
-use crate::program::{Count, GroupKind, Opcode, Packed, Program};
+use crate::program::{Count, Fenced, GroupKind, Opcode, Packed, Program};
 use crate::verdict::{Generation, Misuse, Participant, Place, Recycling, Resource, Threads};
 
 mod blocked;
 mod gather;
 mod mbarrier;
 mod named;
+mod relaxed;
+mod surplus;
 mod warpgroup;
 
 use gather::Comer;
 use mbarrier::Mbarrier;
 pub(crate) use named::Barrier;
+use relaxed::Relaxed;
 
 /// Sees the accesses in an order that agrees with happens-before.
 pub(crate) trait Observer {
@@ -123,6 +126,8 @@ pub(crate) struct Runner {
     state: State,
     last_wait: Option<u32>,
     groups: [GroupState; GROUPS],
+    /// What relaxed arrivals and waits at mbarriers carry; none where there was no fence for them.
+    relaxed: Option<Box<Relaxed>>,
     /// Epochs at which groups were committed.
     commits: [Vec<u32>; GROUPS],
     /// What was done in time when groups of `wgmma` were committed.
@@ -171,6 +176,7 @@ impl<'a> Machine<'a> {
             state: State::Ready,
             last_wait: None,
             groups: [GroupState::default(); GROUPS],
+            relaxed: None,
             commits: Default::default(),
             committed: Vec::new(),
             cluster: None,
@@ -318,7 +324,7 @@ impl<'a> Machine<'a> {
             }
             Opcode::WaitGroup if command.group() == GroupKind::Wgmma => self.wait_warpgroup(chain, command),
             Opcode::WaitGroup => self.wait_group(chain, command),
-            Opcode::ProxyFence => self.proxy_fence(chain, command, index),
+            Opcode::Fence => self.fence(chain, command, index),
             Opcode::Access => {
                 let Some(address) = command.completion().mbarrier() else {
                     return Ok(());
@@ -339,15 +345,18 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn proxy_fence(&mut self, chain: u32, command: &Packed, index: u32) {
+    fn fence(&mut self, chain: u32, command: &Packed, index: u32) {
         // A registration of its own, so that accesses before and after it lie in different epochs.
         let stamp = self.stamp(chain, index);
+        if command.fenced() == Fenced::Memory {
+            return self.fence_memory(chain, stamp);
+        }
         let inits = self.layout.inits_of(chain);
         let runner = &mut self.runners[chain as usize];
         if runner.fenced.is_empty() {
             return;
         }
-        if command.flag() {
+        if command.fenced() == Fenced::Inits {
             runner.fenced[inits] = stamp;
         } else {
             runner.fenced[..runner.clock.len()].copy_from_slice(&runner.clock);

@@ -235,13 +235,16 @@ pub enum GroupKind {
     Wgmma,
 }
 
-/// What a proxy fence makes visible to asynchronous copies.
+/// What a fence makes visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Fenced {
-    /// `fence.proxy.async`: everything that happens before it.
-    All,
+    /// `fence.proxy.async`: everything that happens before it, to asynchronous copies.
+    Proxy,
     /// `fence.mbarrier_init`: the thread's own `mbarrier.init`s. Who learns of it by a relaxed arrival knows of them, too.
     Inits,
+    /// `fence.acq_rel`, `fence.sc`: everything that happens before it, to those who wait for a relaxed arrival at an mbarrier behind it; and what relaxed
+    /// waits before it have seen, to what comes behind it.
+    Memory,
 }
 
 /// An access to shared memory by the lanes of a warp.
@@ -301,21 +304,25 @@ pub enum Action<'a> {
         address: u32,
         last: bool,
     },
-    /// `drop`: `arrive_drop`, which lowers the count of the phases to come, too.
+    /// `drop`: `arrive_drop`, which lowers the count of the phases to come, too. `relaxed`: who waits for it learns of nothing but what came before
+    /// a fence of its thread ([`Fenced::Memory`]).
     MbarrierArrive {
         address: u32,
         count: u32,
         expect_tx: u32,
         drop: bool,
+        relaxed: bool,
     },
     /// `mbarrier.complete_tx` by hand.
     MbarrierCompleteTx {
         address: u32,
         bytes: u32,
     },
+    /// `relaxed`: what it learns of counts from the next fence of its thread on ([`Fenced::Memory`]).
     MbarrierWait {
         address: u32,
         parity: u32,
+        relaxed: bool,
     },
     CommitGroup(GroupKind),
     WaitGroup(GroupKind, u32),
@@ -324,7 +331,7 @@ pub enum Action<'a> {
         address: u32,
         noinc: bool,
     },
-    ProxyFence(Fenced),
+    Fence(Fenced),
 }
 
 impl Action<'_> {
@@ -333,7 +340,7 @@ impl Action<'_> {
         match self {
             Action::Access(access) => access.completion != Completion::Now,
             Action::Sync { .. } | Action::Arrive { .. } | Action::WarpSync { .. } => false,
-            Action::Exit | Action::ProxyFence(_) => false,
+            Action::Exit | Action::Fence(_) => false,
             _ => true,
         }
     }

@@ -41,7 +41,7 @@ fn ring(slots: u32, rounds: u32, bug: Bug) -> Writer {
         let (full, empty, buffer) = (FULL + 8 * slot, EMPTY + 8 * slot, 512 * slot);
         if bug != Bug::NoEmptyWait {
             let parity = phase ^ 1;
-            w.act(0, 1, Action::MbarrierWait { address: empty, parity });
+            w.act(0, 1, Action::MbarrierWait { address: empty, parity, relaxed: false });
         }
         let bytes = if bug == Bug::Bytes { 256 } else { 512 };
         w.mbarrier_arrive(0, 1, full, bytes);
@@ -138,7 +138,8 @@ fn bytes_expected_apart_from_the_arrival_may_come_late() {
         (0..3).for_each(|warp| {
             w.sync_all(warp);
         });
-        let expects = Action::MbarrierArrive { address: FULL, count: 0, expect_tx: 128, drop: false };
+        let expects =
+            Action::MbarrierArrive { address: FULL, count: 0, expect_tx: 128, drop: false, relaxed: false };
         w.act(0, 1, expects);
         w.bulk_load(0, 0, 128, FULL);
         w.mbarrier_arrive(if same_warp { 0 } else { 1 }, 1, FULL, 0);
@@ -224,7 +225,7 @@ fn a_store_by_bulk_copy_needs_a_proxy_fence() {
         for warp in 0..2 {
             w.row(warp, Write, 128 * warp);
             if fence {
-                w.act(warp, ALL, Action::ProxyFence(Fenced::All));
+                w.act(warp, ALL, Action::Fence(Fenced::Proxy));
             }
             w.sync_all(warp);
         }
@@ -269,8 +270,8 @@ fn an_init_must_be_fenced_before_another_thread_copies() {
         w.row(1, Read, 0);
         w.check()
     };
-    for fenced in [Fenced::All, Fenced::Inits] {
-        assert_eq!(build(Some(Action::ProxyFence(fenced)), 1).verdict, Verdict::Verified);
+    for fenced in [Fenced::Proxy, Fenced::Inits] {
+        assert_eq!(build(Some(Action::Fence(fenced)), 1).verdict, Verdict::Verified);
     }
     let report = build(None, 1);
     assert!(matches!(report.misuse, Some(Misuse::InitNotFenced { address: FULL, .. })), "{report:#?}");

@@ -171,15 +171,58 @@ impl Maker {
         }
     }
 
-    /// A loop of `n` rounds around a body.
+    /// How a round finds its stage and phase, and what leads to the next round.
+    fn stages(&mut self) -> (String, String) {
+        let stages = self.stages;
+        let by_counter = format!(
+            "add.u32 st, st, 1;\nsetp.eq.u32 p, st, {stages};\nselp.u32 st, 0, st, p;\nselp.u32 x, 1, 0, p;\nxor.b32 ph, ph, x;\n"
+        );
+        let by_product = |by: u32, shift: u32| {
+            format!(
+                "mul.wide.u32 wide, i, {by};\nshr.u64 wide, wide, {shift};\ncvt.u32.u64 ph, wide;\nmul.lo.u32 st, ph, {stages};\n\
+                 sub.u32 st, i, st;\nand.b32 ph, ph, 1;\n"
+            )
+        };
+        match (self.random.below(4), stages) {
+            (0, _) => (
+                format!("rem.u32 st, i, {stages};\ndiv.u32 ph, i, {stages};\nand.b32 ph, ph, 1;\n"),
+                String::new(),
+            ),
+            (1, 3) => (by_product(0xaaaa_aaab, 33), String::new()),
+            (1, 2) => {
+                ("and.b32 st, i, 1;\nshr.u32 ph, i, 1;\nand.b32 ph, ph, 1;\n".to_string(), String::new())
+            }
+            _ => (String::new(), by_counter),
+        }
+    }
+
+    /// A loop of `n` rounds around a body, counted in one of several ways.
     fn turns(&mut self, body: &str) {
         self.labels += 1;
-        let (label, stages) = (self.labels, self.stages);
+        let label = self.labels;
+        let (place, next) = self.stages();
+        let body = format!("{place}{body}");
         let next = format!(
-            "add.u32 st, st, 1;\nsetp.eq.u32 p, st, {stages};\nselp.u32 st, 0, st, p;\nselp.u32 x, 1, 0, p;\nxor.b32 ph, ph, x;\n\
-             mov.u32 z0, z1;\nmov.u32 z1, z2;\nmov.u32 z2, z3;\nmov.u32 z3, 1;\nadd.u32 i, i, 1;"
+            "{next}mov.u32 z0, z1;\nmov.u32 z1, z2;\nmov.u32 z2, z3;\nmov.u32 z3, 1;\nadd.u32 i, i, 1;"
         );
-        let text = match self.random.below(3) {
+        let text = match self.random.below(6) {
+            // Down to nought.
+            3 => format!(
+                "mov.u32 left, n;\nT{label}: setp.le.{} p, left, 0;\n@p bra B{label};\n{body}{next}\nsub.u32 left, left, 1;\n\
+                 bra T{label};\nB{label}:",
+                self.order
+            ),
+            4 => format!(
+                "mov.u32 left, n;\nsetp.lt.{0} p, n, 1;\n@p bra B{label};\nT{label}:\n{body}{next}\nsetp.gt.{0} p, left, 1;\n\
+                 sub.u32 left, left, 1;\n@p bra T{label};\nB{label}:",
+                self.order
+            ),
+            // Up to twice the number by two.
+            5 => format!(
+                "shl.b32 left, n, 1;\nmov.u32 twice, 0;\nT{label}: setp.ge.{} p, twice, left;\n@p bra B{label};\n{body}{next}\n\
+                 add.u32 twice, twice, 2;\nbra T{label};\nB{label}:",
+                self.order
+            ),
             0 => format!(
                 "setp.lt.{} p, n, 1;\n@p bra B{label};\nT{label}:\n{body}{next}\nsetp.ne.u32 p, i, n;\n@p bra T{label};\nB{label}:",
                 self.order
@@ -281,8 +324,8 @@ fn kernel(body: &str, (roles, threads): (u32, u32), inputs: &str) -> Findings {
 {{
     .shared .align 128 .b8 buffers[4096];
     .shared .align 8 .b8 mbarriers[512];
-    .reg .b32 tid, role, mine, other, v, n, x, y, e, f, i, st, ph, z0, z1, z2, z3;
-    .reg .b64 in;
+    .reg .b32 tid, role, mine, other, v, n, x, y, e, f, i, st, ph, left, twice, z0, z1, z2, z3;
+    .reg .b64 in, wide;
     .reg .pred p, leader, first;
     mov.u32 tid, %tid.x;
     ld.param.u64 in, [k_in];

@@ -174,7 +174,7 @@ fn what_is_handed_over() {
 #[test]
 fn what_is_not_proven_is_refused() {
     let body = "setp.lt.u32 p, tid, 32;\n@p bra FULL;\nst.shared.u32 [other], v;\nbar.arrive 1, 64;\nbar.sync 2, 64;\nbra BOTH;\n\
-                FULL:\nshl.b32 x, i, 1;\nshl.b32 y, n, 1;\nsetp.ge.u32 p, x, y;\n@p bra END;\nbar.sync 1, 64;\nld.shared.u32 y, [mine];\n\
+                FULL:\nmul.lo.u32 x, i, i;\nmul.lo.u32 y, n, n;\nsetp.ge.u32 p, x, y;\n@p bra END;\nbar.sync 1, 64;\nld.shared.u32 y, [mine];\n\
                 bar.arrive 2, 64;\nBOTH:";
     let found = looping("", body);
     assert_eq!(found.verdict, "not-verifiable", "{found:#?}");

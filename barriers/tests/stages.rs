@@ -102,6 +102,60 @@ fn rings_of_mbarriers() {
     holds("mbarriers", &right, &wrong);
 }
 
+/// Loops that count in ways of their own.
+#[test]
+fn rings_by_other_counters() {
+    let right = [
+        "signed_3",
+        "unsigned_3",
+        "unsigned_5",
+        "signed_5",
+        "signed_6",
+        "signed_7",
+        "unsigned_7",
+        "opposite_1",
+        "opposite_3",
+        "doubled_1",
+        "doubled_2",
+        "doubled_3",
+        "doubled_4",
+        "peeled_1",
+        "peeled_3",
+    ];
+    let wrong = [
+        ("remainder_no_empty", "deadlock"),
+        ("remainder_no_full", "unsafe-recycling"),
+        ("remainder_parity", "deadlock"),
+        ("remainder_stage", "race"),
+        ("remainder_no_arrive", "deadlock"),
+        ("remainder_late", "race"),
+        ("opposite_no_empty", "deadlock"),
+        ("opposite_no_full", "unsafe-recycling"),
+        ("opposite_more", "deadlock"),
+        ("doubled_no_empty", "deadlock"),
+        ("doubled_no_full", "unsafe-recycling"),
+        ("doubled_more", "deadlock"),
+        ("peeled_no_empty", "deadlock"),
+        ("peeled_no_full", "unsafe-recycling"),
+        ("peeled_more", "deadlock"),
+    ];
+    holds("counters", &right, &wrong);
+}
+
+/// Blocks of a cluster together.
+#[test]
+fn rounds_of_clusters() {
+    let right = ["exchange_rounds", "multicast_1", "multicast_2", "multicast_3"];
+    let wrong = [
+        ("exchange_hurried", "race"),
+        ("multicast_no_empty", "misuse"),
+        ("multicast_no_full", "deadlock"),
+        ("multicast_own_empty", "unsafe-recycling"),
+        ("multicast_no_end", "misuse"),
+    ];
+    holds("clusters", &right, &wrong);
+}
+
 /// Producers and consumers of two buffers: named barriers, 1 and 2 for full ones, 3 and 4 for empty ones. `what` is put before an operation of each
 /// round, and jumps to `skip` behind it if that is left out; `z` counts to 4 and stays there.
 fn handing_over(operation: &str, what: &str, instead: &str) -> Findings {

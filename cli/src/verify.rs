@@ -212,6 +212,7 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
         block: extent(&args.block, 1),
         cta: extent(&args.cta, 0).unwrap_or_default(),
         any_cta: false,
+        whole_grid: false,
         grid: extent(&args.grid, 1),
         cluster: extent(&args.cluster, 1),
         params,

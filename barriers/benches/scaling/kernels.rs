@@ -150,9 +150,20 @@ impl Divergent {
                 w.access(warp, u32::MAX, 2, AccessKind::Write, 128 * warp, 4);
                 for lane in 0..32 {
                     let address = 65536 + 8 * (warp * 32 + lane);
-                    let arrive = Action::MbarrierArrive { address, count: 1, expect_tx: 0, drop: false };
+                    let arrive = Action::MbarrierArrive {
+                        address,
+                        count: 1,
+                        expect_tx: 0,
+                        drop: false,
+                        relaxed: false,
+                    };
                     w.push(warp, 1 << lane, 3, arrive);
-                    w.push(warp, 1 << lane, 4, Action::MbarrierWait { address, parity: round % 2 });
+                    w.push(
+                        warp,
+                        1 << lane,
+                        4,
+                        Action::MbarrierWait { address, parity: round % 2, relaxed: false },
+                    );
                 }
                 w.sync(warp, 0, self.warps);
                 w.access(warp, u32::MAX, 5, AccessKind::Read, 128 * ((warp + 1) % self.warps), 4);

@@ -133,7 +133,8 @@ fn expressions(
             let slot = inst.ops.src[i];
             sources[i] = match registers.known(slot) >> lane & 1 {
                 0 => registers.symbol(slot, lane).map(Source::Symbol),
-                _ => Some(Source::Known(registers.read(slot, widths[i], lane))),
+                // A constant is the same in all lanes, and those of 16 bits have no room for wider ones: what is too much is cut off.
+                _ => Some(Source::Known(registers.read(slot, widths[i], if slot < 0 { 0 } else { lane }))),
             };
             whole &= sources[i].is_some();
         }
@@ -161,7 +162,7 @@ fn expression(
     symbols: &mut Symbols,
 ) -> Option<Source> {
     let symbol = match (info.form, sources[0], sources[1]) {
-        (Form::Launch, ..) => symbols.launch(inst.ops.src[0], dst),
+        (Form::Launch { workspace }, ..) => symbols.launch(inst.ops.src[0], dst, workspace),
         (Form::Copy, Some(Source::Symbol(symbol)), _) => symbol,
         (Form::Sum { bytes, minus: false }, Some(Source::Symbol(of)), Some(Source::Known(plus)))
         | (Form::Sum { bytes, minus: false }, Some(Source::Known(plus)), Some(Source::Symbol(of))) => {
@@ -172,8 +173,16 @@ fn expression(
         }
         (Form::Compare { order, bytes, swap, negate }, Some(a), Some(b)) => {
             let (a, b) = if swap { (b, a) } else { (a, b) };
-            let symbol = symbols.compare(order, bytes, a, b);
-            if negate { symbol.not() } else { symbol }
+            match symbols.compared(order, bytes, a, b) {
+                Source::Symbol(symbol) => {
+                    if negate {
+                        symbol.not()
+                    } else {
+                        symbol
+                    }
+                }
+                Source::Known(holds) => return Some(Source::Known(holds ^ u64::from(negate))),
+            }
         }
         // `and` and `or` of predicates: what does not decide says nothing.
         (_, Some(Source::Symbol(symbol)), Some(Source::Known(known)))
@@ -186,12 +195,18 @@ fn expression(
         }
         (Form::Opaque | Form::Copy, ..) => return None,
         _ => {
+            if let Some(simpler) = info.division.and_then(|division| symbols.divided(division, sources)) {
+                return Some(simpler);
+            }
             let low = low_bits(info, sources, dst, symbols);
             if low.bits() == 64 {
                 return Some(Source::Known(low.value()));
             }
             let symbol = symbols.row(RowShape { run: inst.run, dst, sources: widths }, false, sources);
             symbols.set_low(symbol, low);
+            if let Some(division) = info.division {
+                symbols.note(symbol, division, sources);
+            }
             let known = sources.iter().find_map(|source| match source {
                 Some(Source::Known(value)) => Some(*value),
                 _ => None,

@@ -52,6 +52,10 @@ impl<'a> Machine<'a> {
         let (function, root) = (head.function as usize, head.parent == ROOT);
         let flow = &self.set.flows[function];
         let (meet, last) = (flow.meet(pc), flow.last());
+        if let Some(behind) = self.stops_otherwise(pc) {
+            self.warps[w].fragments[part].pc = behind;
+            return Ok(());
+        }
         let shape = self.shape(function, pc);
         if shape.waits {
             // Perhaps none of it is reached.
@@ -63,7 +67,9 @@ impl<'a> Machine<'a> {
             self.install(w, frame, &before);
             if tried.is_err()
                 && let Some(behind) = self.early_return(w, frame, pc, doubtful)
-                && self.common_condition(frame, pc, doubtful).is_none()
+                && self
+                    .common_condition(frame, pc, doubtful)
+                    .is_none_or(|condition| self.symbols.is_of_warp(condition))
             {
                 let guard = self.set.image.code[pc as usize].guard as i32;
                 let why = self.frames[frame as usize].registers.why(guard).plain();

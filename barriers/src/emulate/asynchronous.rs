@@ -1,7 +1,6 @@
 //! Asynchronous copies. In this one order of execution they are done where they are issued; when they are over for other threads, the
 //! checker knows from the command.
 
-use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::Semantics;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Address, Asynchronous};
@@ -40,14 +39,8 @@ impl Machine<'_> {
         let asyncs = self.set.image.asyncs;
         match &asyncs[index as usize] {
             Asynchronous::Mbarrier { op, address, value, dst, order } => {
-                let orders = matches!(op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
-                if orders && matches!(order, Semantics::Relaxed(_)) {
-                    let lane = active.trailing_zeros() as usize;
-                    let message =
-                        "a relaxed arrival or wait at an mbarrier, which orders no memory, is not modelled";
-                    return Err(self.unsupported(w, pc, lane, message));
-                }
-                return self.mbarrier(w, fragment, pc, active, *op, address, *value, *dst);
+                let relaxed = matches!(order, Semantics::Relaxed(_));
+                return self.mbarrier(w, fragment, pc, active, (*op, relaxed), address, *value, *dst);
             }
             // How many arrivals are missing depends on the order of threads.
             Asynchronous::PendingCount { dst, .. } => {

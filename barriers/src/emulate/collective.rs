@@ -14,6 +14,7 @@ use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::step::Flow;
+use super::symbol::Symbol;
 use super::warp::State;
 use crate::program::Action;
 
@@ -41,6 +42,8 @@ struct Outcome {
     predicates_known: u32,
     width: Width,
     why: Why,
+    /// What values that are not known are, where lanes have the same one.
+    symbols: [Option<Symbol>; 32],
 }
 
 impl Machine<'_> {
@@ -147,7 +150,7 @@ impl Machine<'_> {
                 Ok(())
             }
             _ => {
-                self.exchange(parts, everybody);
+                self.exchange(w, parts, everybody);
                 Ok(())
             }
         }
@@ -170,7 +173,7 @@ impl Machine<'_> {
     }
 
     /// What moves values between registers only.
-    fn exchange(&mut self, parts: &[Part], everybody: u32) {
+    fn exchange(&mut self, w: usize, parts: &[Part], everybody: u32) {
         let what = self.set.image.collectives[parts[0].index as usize].what;
         let mut out = Outcome {
             values: [0; 32],
@@ -179,12 +182,18 @@ impl Machine<'_> {
             predicates_known: everybody,
             width: Width::W32,
             why: Why::NEVER,
+            symbols: [None; 32],
         };
         // Known only as a whole.
         let whole = |out: &mut Outcome, from: &Gathered| {
             if from.known != everybody {
                 (out.known, out.predicates_known, out.why) = (0, 0, from.why);
             }
+        };
+        let is_one_for_all = match what {
+            Together::Redux(..) | Together::Vote(_) => true,
+            Together::Match { all, .. } => all,
+            _ => false,
         };
         match what {
             Together::Sync | Together::Matrix(_) => return,
@@ -216,9 +225,12 @@ impl Machine<'_> {
             Together::Vote(mode) => self.vote(parts, everybody, mode, &mut out),
             Together::Shfl(mode) => self.shuffle(parts, everybody, mode, &mut out),
         }
+        if is_one_for_all && out.known == 0 && self.doubt.depth == 0 {
+            out.symbols = [Some(self.symbols.content(true)); 32];
+        }
         for part in parts {
             let collective = self.set.image.collectives[part.index as usize];
-            self.scatter(part, &collective, &out);
+            self.scatter(w, part, &collective, &out);
         }
     }
 
@@ -253,9 +265,11 @@ impl Machine<'_> {
         out.known = if sure { everybody } else { 0 };
     }
 
-    fn shuffle(&self, parts: &[Part], everybody: u32, mode: ShflMode, out: &mut Outcome) {
+    fn shuffle(&mut self, parts: &[Part], everybody: u32, mode: ShflMode, out: &mut Outcome) {
         let [a, b, c] = [0, 1, 2].map(|i| self.gather(parts, i, Width::W32));
         (out.known, out.predicates_known) = (0, b.known & c.known);
+        // By lane that is read: what its value is, given a name where it has none.
+        let mut named: [Option<Symbol>; 32] = [None; 32];
         for lane in lanes(everybody) {
             if out.predicates_known >> lane & 1 == 0 {
                 out.why = if b.known >> lane & 1 == 0 { b.why } else { c.why };
@@ -270,16 +284,40 @@ impl Machine<'_> {
                 out.known |= 1 << lane;
             } else {
                 out.why = a.why;
+                if everybody >> from & 1 != 0 && self.doubt.depth == 0 {
+                    let symbol = named[from].or_else(|| self.symbol_of(parts, from));
+                    named[from] = symbol.or_else(|| Some(self.symbols.content(true)));
+                    out.symbols[lane] = named[from];
+                }
             }
         }
     }
 
-    fn scatter(&mut self, part: &Part, collective: &Collective, out: &Outcome) {
+    /// What the unknown first source of a lane is.
+    fn symbol_of(&self, parts: &[Part], lane: usize) -> Option<Symbol> {
+        let part = parts.iter().find(|part| part.lanes >> lane & 1 != 0)?;
+        let slot = self.set.image.collectives[part.index as usize].src[0];
+        self.frames[part.frame as usize].registers.symbol(slot, lane)
+    }
+
+    fn scatter(&mut self, w: usize, part: &Part, collective: &Collective, out: &Outcome) {
         let registers = &mut self.frames[part.frame as usize].registers;
         let why = if out.why == Why::NEVER { Why::at(part.pc) } else { out.why };
         if let Some(dst) = collective.dst {
             lanes(part.lanes).for_each(|lane| registers.write(dst, out.width, lane, out.values[lane]));
             registers.mark(dst, part.lanes, out.known, why);
+            for lane in lanes(part.lanes & !out.known) {
+                let Some(symbol) = out.symbols[lane] else { continue };
+                let decided = if out.width == Width::Pred { self.symbols.decided(symbol) } else { None };
+                match decided {
+                    Some(holds) => {
+                        registers.write(dst, Width::Pred, lane, u64::from(holds));
+                        registers.mark(dst, 1 << lane, !0, Why::NEVER);
+                        self.rounds.decided(w, part.pc, Some(symbol));
+                    }
+                    None => registers.set_symbol(dst, lane, symbol),
+                }
+            }
         }
         if let Some(dst) = collective.dst_pred {
             for lane in lanes(part.lanes) {

@@ -14,6 +14,8 @@ use super::case::Case;
 use super::constants::{self, ConstantMemory};
 use super::counter::Counters;
 use super::doubt::Doubt;
+use super::extent::{block_of, cluster_of, smallest_grid};
+use super::fence::is_relaxed;
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::params::{self, Params};
@@ -44,6 +46,8 @@ pub struct Options {
     pub cta: [u32; 3],
     /// Any CTA of the grid: which one is not known, and the verdict is one of them all. For kernels without clusters.
     pub any_cta: bool,
+    /// Whoever asks looks at every CTA of the grid, and whether all come to the grid's barrier equally often.
+    pub whole_grid: bool,
     /// CTAs of the grid, if they are known.
     pub grid: Option<[u32; 3]>,
     /// CTAs of a cluster, where the kernel does not say (`.reqnctapercluster`).
@@ -70,6 +74,7 @@ impl Default for Options {
             block: None,
             cta: [0; 3],
             any_cta: false,
+            whole_grid: false,
             grid: None,
             cluster: None,
             params: Vec::new(),
@@ -115,6 +120,8 @@ pub struct Emulation {
     pub block: [u32; 3],
     /// Warp instructions, and instructions of threads.
     pub steps: [u64; 2],
+    /// Times that the block comes to the grid's barrier.
+    pub grid_barriers: u32,
     /// Tables in global memory whose initial values were taken for what they hold.
     pub tables: Vec<String>,
 }
@@ -364,6 +371,7 @@ impl Text {
                 block,
                 cluster,
                 lockstep: options.warp_synchronous,
+                relaxed: image.asyncs.iter().any(is_relaxed),
                 max_steps: options.max_steps,
             },
             frames: Vec::new(),
@@ -381,9 +389,10 @@ impl Text {
             counters: Counters::default(),
             misuse: None,
             rounds: Rounds::new(case.induction, stations),
+            grid_barriers: 0,
             tables: BTreeSet::new(),
         };
-        machine.symbols.forget_reach();
+        machine.symbols.begin();
         machine.start(launched.function);
         let finished = machine.run(backwards);
         case.symbols = machine.symbols.clone();
@@ -395,17 +404,28 @@ impl Text {
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;
+        machine.meet_in_grid()?;
+        let grid_barriers = machine.grid_barriers;
         let stuck = if finished { None } else { Some(machine.stuck()?) };
         let steps = [machine.steps, machine.thread_steps];
         let name = |number: &usize| self.constants.table_name(*number).to_owned();
         let tables = machine.tables.iter().map(name).collect();
         if stuck.is_none() {
             let (misuse, program) = (machine.misuse, machine.out);
-            return Ok(Emulation { stuck, misuse, beyond: None, block, steps, tables, program });
+            return Ok(Emulation {
+                stuck,
+                misuse,
+                beyond: None,
+                block,
+                steps,
+                grid_barriers,
+                tables,
+                program,
+            });
         }
         let program = machine.out.clone();
         let beyond = Some(machine.beyond(backwards));
-        Ok(Emulation { stuck, misuse: None, beyond, block, steps, tables, program })
+        Ok(Emulation { stuck, misuse: None, beyond, block, steps, grid_barriers, tables, program })
     }
 
     fn has_dynamic_shared(&self) -> bool {
@@ -414,65 +434,6 @@ impl Text {
             _ => false,
         })
     }
-}
-
-/// Threads of a CTA: as asked for, or as the kernel says.
-fn block_of(function: &Function, options: &Options) -> Result<[u32; 3], Refusal> {
-    let stated = |name: &str| {
-        let (_, extent) = function.directives.iter().find(|(found, _)| found == name)?;
-        let of = |d: usize| extent.get(d).map_or(1, |n| u32::try_from(*n).unwrap_or(u32::MAX));
-        Some([of(0), of(1), of(2)])
-    };
-    let required = stated("reqntid");
-    let usage = |message: String| Err(Refusal::new(RefusalKind::Usage, message));
-    match (options.block, required) {
-        (Some(block), _) if block.contains(&0) => usage(format!("a block of {} threads", extent(block))),
-        (Some(block), Some(required)) if block != required => usage(format!(
-            "kernel `{}` requires blocks of {}, not {}",
-            function.name,
-            extent(required),
-            extent(block)
-        )),
-        (Some(block), _) => Ok(block),
-        (None, Some(required)) => Ok(required),
-        (None, None) => match stated("maxntid") {
-            Some(most) => Ok(most),
-            None => Err(Refusal::new(
-                RefusalKind::NotVerifiable,
-                "the kernel does not say how many threads a block has: --block X[,Y,Z] (or __launch_bounds__)",
-            )),
-        },
-    }
-}
-
-fn extent([x, y, z]: [u32; 3]) -> String {
-    format!("{x},{y},{z}")
-}
-
-/// Blocks of a cluster, as the kernel or the launch says, and whether any of them does.
-fn cluster_of(function: &Function, options: &Options) -> Result<([u32; 3], bool), Refusal> {
-    let stated = function.directives.iter().find(|(name, _)| name == "reqnctapercluster");
-    let of = |extent: &[u64], d: usize| extent.get(d).map_or(1, |n| (*n).clamp(1, 16) as u32);
-    let stated = stated.map(|(_, extent)| [of(extent, 0), of(extent, 1), of(extent, 2)]);
-    match (stated, options.cluster) {
-        (_, Some(asked))
-            if asked.contains(&0) || asked.iter().map(|n| u64::from(*n)).product::<u64>() > 16 =>
-        {
-            let message = format!("a cluster of {}: it has 1 to 16 blocks", extent(asked));
-            Err(Refusal::new(RefusalKind::Usage, message))
-        }
-        (Some(stated), Some(asked)) if stated != asked => {
-            let (name, stated, asked) = (&function.name, extent(stated), extent(asked));
-            let message = format!("kernel `{name}` requires clusters of {stated}, not {asked}");
-            Err(Refusal::new(RefusalKind::Usage, message))
-        }
-        (stated, asked) => Ok((stated.or(asked).unwrap_or([1; 3]), stated.or(asked).is_some())),
-    }
-}
-
-/// The smallest grid that has a CTA, in whole clusters.
-fn smallest_grid(cta: [u32; 3], cluster: [u32; 3]) -> [u32; 3] {
-    std::array::from_fn(|d| cta[d].saturating_add(1).next_multiple_of(cluster[d]))
 }
 
 /// Why a module cannot be loaded.

@@ -74,20 +74,39 @@ impl Machine<'_> {
         }
     }
 
-    fn returns(&self, mut pc: u32) -> bool {
+    fn returns(&self, pc: u32) -> bool {
+        matches!(self.comes_to(pc), Some(Kind::Ret | Kind::Exit))
+    }
+
+    /// If one arm of the branch at `pc` stops the kernel at once, which nobody is taken to run into: where the other one begins.
+    pub fn stops_otherwise(&self, pc: u32) -> Option<u32> {
+        let inst = &self.set.image.code[pc as usize];
+        let stops = |at| matches!(self.comes_to(at), Some(Kind::Trap));
+        match inst.kind {
+            Kind::Branch => match (stops(inst.extra), stops(pc + 1)) {
+                (true, false) => Some(pc + 1),
+                (false, true) => Some(inst.extra),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What way leads to an end that touches nothing but registers: what sort of end, if it comes soon.
+    fn comes_to(&self, mut pc: u32) -> Option<Kind> {
         for _ in 0..LONGEST {
             let inst = &self.set.image.code[pc as usize];
             if inst.guard != NO_GUARD {
-                return false;
+                return None;
             }
             match inst.kind {
-                Kind::Ret | Kind::Exit => return true,
+                Kind::Ret | Kind::Exit | Kind::Trap => return Some(inst.kind),
                 Kind::Branch => pc = inst.extra,
                 Kind::Alu | Kind::Nop | Kind::Special | Kind::Pack | Kind::Unpack => pc += 1,
-                _ => return false,
+                _ => return None,
             }
         }
-        false
+        None
     }
 
     /// Lanes may have returned at `pc`.

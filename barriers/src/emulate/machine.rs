@@ -82,6 +82,8 @@ pub(super) struct Setting<'a> {
     /// In which dimensions the CTA's index is not known; there is one CTA then.
     pub any_cta: [bool; 3],
     pub lockstep: bool,
+    /// Arrivals or waits at mbarriers are relaxed: fences of memory matter.
+    pub relaxed: bool,
     pub max_steps: u64,
 }
 
@@ -110,6 +112,8 @@ pub(super) struct Machine<'a> {
     pub misuse: Option<Misuse>,
     /// Rounds of loops around barriers.
     pub rounds: Rounds<'a>,
+    /// Arrivals at the grid's barrier.
+    pub grid_barriers: u32,
     /// Numbers of the tables of which something was read and is taken for known.
     pub tables: BTreeSet<usize>,
 }

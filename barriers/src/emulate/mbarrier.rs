@@ -73,14 +73,14 @@ impl Machine<'_> {
         fragment: usize,
         pc: u32,
         active: u32,
-        op: MbarrierOp,
+        (op, relaxed): (MbarrierOp, bool),
         address: &Address,
         value: Option<i32>,
         dst: Option<u32>,
     ) -> Result<Flow, Refusal> {
         let frame = self.warps[w].fragments[fragment].frame;
         if let MbarrierOp::Wait { parity, .. } = op {
-            return self.mbarrier_wait(w, fragment, pc, active, address, (value, parity), dst);
+            return self.mbarrier_wait(w, fragment, pc, active, address, (value, parity), dst, relaxed);
         }
         let mut named = [(0, 0, 0, None); 32];
         for lane in lanes(active) {
@@ -109,15 +109,19 @@ impl Machine<'_> {
                 MbarrierOp::Init => Action::MbarrierInit { address: at, count: number },
                 MbarrierOp::Inval => Action::MbarrierInval { address: at, last: false },
                 MbarrierOp::Arrive { drop, expect_tx: true, .. } => {
-                    Action::MbarrierArrive { address: at, count: 1, expect_tx: number, drop }
+                    Action::MbarrierArrive { address: at, count: 1, expect_tx: number, drop, relaxed }
                 }
                 MbarrierOp::Arrive { drop, .. } => {
                     let count = if value.is_some() { number } else { 1 };
-                    Action::MbarrierArrive { address: at, count, expect_tx: 0, drop }
+                    Action::MbarrierArrive { address: at, count, expect_tx: 0, drop, relaxed }
                 }
-                MbarrierOp::ExpectTx => {
-                    Action::MbarrierArrive { address: at, count: 0, expect_tx: number, drop: false }
-                }
+                MbarrierOp::ExpectTx => Action::MbarrierArrive {
+                    address: at,
+                    count: 0,
+                    expect_tx: number,
+                    drop: false,
+                    relaxed: false,
+                },
                 MbarrierOp::CompleteTx => Action::MbarrierCompleteTx { address: at, bytes: number },
                 MbarrierOp::Wait { .. } | MbarrierOp::PendingCount => {
                     unreachable!("waits are done above, and the loader has a form of its own for counts")
@@ -243,6 +247,7 @@ impl Machine<'_> {
         address: &Address,
         (value, by_parity): (Option<i32>, bool),
         dst: Option<u32>,
+        relaxed: bool,
     ) -> Result<Flow, Refusal> {
         let frame = self.warps[w].fragments[fragment].frame;
         let wanted = self.awaited(w, frame, pc, active, address, (value, by_parity))?;
@@ -258,7 +263,7 @@ impl Machine<'_> {
                 lanes(rest).filter(|l| wanted[*l] == (at, parity, rank, offset)).fold(0, |g, l| g | 1 << l);
             rest &= !group;
             self.used(w, (rank, offset));
-            self.emit(w, group, pc, Action::MbarrierWait { address: at, parity })?;
+            self.emit(w, group, pc, Action::MbarrierWait { address: at, parity, relaxed })?;
             if self.ctas[rank as usize].mbarriers[&offset].phase & 1 != parity {
                 done |= group;
             } else {

@@ -5,6 +5,7 @@
 use bugaroo_ptx::types::{Scope, Semantics, Space};
 use bugaroo_semantics::effect::strong_among;
 use bugaroo_simulator::SHARED_WINDOW;
+use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Access, Inst};
 
 use super::machine::{Machine, Target};
@@ -164,9 +165,52 @@ impl Machine<'_> {
         if access.address.space == Space::Param {
             self.name_params(w, frame, access, active);
         }
+        if touched.lanes != 0 {
+            self.read_contents(w, frame, pc, access, active);
+        }
         let strength = strength(access.semantics);
         let elements = (size, bytes, strength);
         self.touch(w, pc, AccessKind::Read, elements, &touched, Values::Unknown)
+    }
+
+    /// Says what an unknown value is that one thread has written to shared memory.
+    fn name_content(
+        &mut self,
+        w: usize,
+        frame: u32,
+        (access, element, lane): (&Access, usize, usize),
+        (rank, at, size): (u32, usize, usize),
+    ) {
+        if self.warps[w].leavers.lanes >> lane & 1 != 0 {
+            return;
+        }
+        // The expression of the register is that of all its bytes.
+        let registers = &self.frames[frame as usize].registers;
+        let symbol = registers.symbol(access.rows[element], lane).filter(|_| is_whole(access, element));
+        let symbol = symbol.unwrap_or_else(|| self.symbols.content(false));
+        self.ctas[rank as usize].shared.set_content(at, size, symbol);
+    }
+
+    /// Says which expressions unknown values are that one thread has written to shared memory.
+    fn read_contents(&mut self, w: usize, frame: u32, pc: u32, access: &Access, active: u32) {
+        let size = usize::from(access.size);
+        if access.signed && size < 4 || self.set.open.contains(&pc) {
+            return;
+        }
+        for lane in lanes(active) {
+            let Target::Shared(rank, at) = self.target(w, frame, &access.address, lane) else { continue };
+            for element in 0..usize::from(access.vec) {
+                let row = access.rows[element];
+                if size >= 4 && !is_whole(access, element) {
+                    continue;
+                }
+                let content = self.ctas[rank as usize].shared.content(at as usize + element * size, size);
+                let registers = &mut self.frames[frame as usize].registers;
+                if let (Some(symbol), 0) = (content, registers.known(row) >> lane & 1) {
+                    registers.set_symbol(row as u32, lane, symbol);
+                }
+            }
+        }
     }
 
     /// Says which expressions unknown bytes of parameters are.
@@ -254,7 +298,11 @@ impl Machine<'_> {
                         if self.doubt.depth > 0 {
                             self.forget_shared(rank, at as usize + offset, size, Why::at(pc));
                         } else {
-                            self.ctas[rank as usize].shared.write(at as usize + offset, size, value);
+                            let at = at as usize + offset;
+                            self.ctas[rank as usize].shared.write(at, size, value);
+                            if value.is_err() && active.is_power_of_two() && !self.set.open.contains(&pc) {
+                                self.name_content(w, frame, (access, element, lane), (rank, at, size));
+                            }
                         }
                     }
                     Target::Local(at) => self.store_local(w, pc, lane, at + offset as u64, size, value)?,
@@ -340,6 +388,9 @@ impl Machine<'_> {
         let bytes = atomic.bytes();
         if doubtful != 0 {
             self.doubtless(w, frame, pc, inst, &atomic.address, doubtful)?;
+            if lanes(doubtful).any(|lane| self.is_grid_arrival(frame, atomic, lane)) {
+                self.certain(w, frame, pc, inst, doubtful, "whether the grid's barrier is reached")?;
+            }
         }
         let mut touched = Touched::none();
         let mut counted = None;
@@ -359,6 +410,9 @@ impl Machine<'_> {
                     }
                 }
                 Target::Global(_) => {
+                    if self.is_grid_arrival(frame, atomic, lane) {
+                        self.arrive_at_grid(w, pc, lane)?;
+                    }
                     let registers = &self.frames[frame as usize].registers;
                     let pointer = |slot: i32| match registers.known(slot) >> lane & 1 {
                         0 => points_to_shared(8, Err(registers.why(slot))),
@@ -393,6 +447,11 @@ impl Machine<'_> {
         let elements = (bytes as usize, bytes as usize, strength);
         self.touch(w, pc, AccessKind::Atomic, elements, &touched, Values::Unknown)
     }
+}
+
+/// Whether an element is as many bytes as its register has, four or more.
+fn is_whole(access: &Access, element: usize) -> bool {
+    matches!((access.size, access.width[element]), (4, Width::W32) | (8, Width::W64))
 }
 
 /// How strong an access is, as far as it matters among the CTAs of a cluster. Volatile ones are relaxed, for the system.

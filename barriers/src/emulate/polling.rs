@@ -269,7 +269,7 @@ impl<'a> Machine<'a> {
             Kind::Branch if doubtful == 0 && runs == 0 => {}
             Kind::Branch => return Ok((pc + 1, Some(inst.extra))),
             Kind::Nop => {}
-            Kind::Fence if !self.set.extras[pc as usize].is_proxy_fence() => {}
+            Kind::Fence if self.is_idle_fence(pc) => {}
             Kind::Special
             | Kind::Pack
             | Kind::Unpack

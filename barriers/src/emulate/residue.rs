@@ -25,7 +25,10 @@ pub(super) enum LowOp {
         bits: u32,
     },
     And,
+    Or,
     Xor,
+    Not,
+    Negate,
     ShiftLeft,
     ShiftRight,
     /// From so many bits to more or fewer.
@@ -98,6 +101,9 @@ impl LowOp {
             (LowOp::Add, [a, b]) => both(*a, *b, a.value.wrapping_add(b.value)),
             (LowOp::Sub, [a, b]) => both(*a, *b, a.value.wrapping_sub(b.value)),
             (LowOp::Xor, [a, b]) => both(*a, *b, a.value ^ b.value),
+            (LowOp::Or, [a, b]) => both(*a, *b, a.value | b.value),
+            (LowOp::Not, [a]) => Low::new(!a.value, a.bits),
+            (LowOp::Negate, [a]) => Low::new(a.value.wrapping_neg(), a.bits),
             (LowOp::And, [a, b]) => a.and(*b),
             (LowOp::Multiply { bits }, [a, b]) => a.product(*b, bits),
             (LowOp::MultiplyAdd { bits }, [a, b, c]) => {
@@ -142,6 +148,7 @@ mod tests {
             LowOp::Sub,
             LowOp::Multiply { bits: WIDTH },
             LowOp::And,
+            LowOp::Or,
             LowOp::Xor,
             LowOp::ShiftLeft,
             LowOp::ShiftRight,
@@ -156,6 +163,7 @@ mod tests {
                         LowOp::Sub => x.wrapping_sub(y),
                         LowOp::Multiply { .. } => x * y,
                         LowOp::And => x & y,
+                        LowOp::Or => x | y,
                         LowOp::Xor => x ^ y,
                         LowOp::ShiftLeft => x.checked_shl(y as u32).unwrap_or(0),
                         _ => x.checked_shr(y as u32).unwrap_or(0),
@@ -165,5 +173,13 @@ mod tests {
             }
         }
         assert!(sure > 1000, "{sure}");
+        for a in lows().chain(known()) {
+            for x in numbers(a) {
+                for (op, result) in [(LowOp::Not, !x), (LowOp::Negate, x.wrapping_neg())] {
+                    let low = op.of(&[a], WIDTH);
+                    assert_eq!(result & mask(low.bits) & mask(WIDTH), low.value, "{op:?} of {a:?}: {x}");
+                }
+            }
+        }
     }
 }

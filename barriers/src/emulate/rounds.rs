@@ -18,7 +18,7 @@
 //!
 //! # What it can miss
 //! Nothing that is proven is wrong by it, but for limits that no launch is taken to give (`symbol/reach.rs`). Where some threads wait for others without all of them meeting,
-//! or copies are under way from one round to the next, there are no cuts, but [`pauses`]. In clusters and behind early returns there are neither.
+//! or copies are under way from one round to the next, there are no cuts, but [`pauses`]; so in clusters. Behind early returns there are neither.
 //! What goes wrong behind widened values need not happen in any launch ([`crate::findings`] takes none of it for an error).
 
 mod numbers;

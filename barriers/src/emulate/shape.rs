@@ -39,7 +39,7 @@ impl Machine<'_> {
     pub fn is_harmless(&self, pc: u32) -> bool {
         let inst = &self.set.image.code[pc as usize];
         match inst.kind {
-            Kind::Fence => !self.set.extras[pc as usize].is_proxy_fence(),
+            Kind::Fence => self.is_idle_fence(pc),
             Kind::Alu
             | Kind::Branch
             | Kind::IndexedBranch

@@ -5,7 +5,10 @@
 
 use std::hash::Hasher;
 
+use rustc_hash::FxHashMap;
+
 use super::registers::Why;
+use super::symbol::{Source, Symbol};
 
 /// Shared memory of a CTA.
 #[derive(Clone)]
@@ -13,13 +16,20 @@ pub(super) struct Shared {
     bytes: Vec<u8>,
     known: Vec<bool>,
     why: Vec<Why>,
+    /// Values that are not known and stand there as one thread wrote them: by offset, the bytes, and what they are.
+    contents: FxHashMap<usize, (usize, Symbol)>,
 }
 
 impl Shared {
     /// So many bytes, which nobody has written.
     pub fn new(bytes: u32) -> Shared {
         let bytes = bytes as usize;
-        Shared { bytes: vec![0; bytes], known: vec![false; bytes], why: vec![Why::SHARED; bytes] }
+        Shared {
+            bytes: vec![0; bytes],
+            known: vec![false; bytes],
+            why: vec![Why::SHARED; bytes],
+            contents: FxHashMap::default(),
+        }
     }
 
     /// Its size.
@@ -32,6 +42,7 @@ impl Shared {
     pub fn write(&mut self, at: usize, size: usize, value: Result<u64, Why>) {
         match value {
             Ok(value) => {
+                self.forget_contents(at, size);
                 self.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
                 self.known[at..at + size].fill(true);
             }
@@ -43,10 +54,42 @@ impl Shared {
 
     /// Bytes that something unknown was written to; answers whether any was known. They are inside.
     pub fn forget(&mut self, at: usize, size: usize, why: Why) -> bool {
+        self.forget_contents(at, size);
         let news = self.known[at..at + size].contains(&true);
         self.known[at..at + size].fill(false);
         self.why[at..at + size].fill(why);
         news
+    }
+
+    fn forget_contents(&mut self, at: usize, size: usize) {
+        if !self.contents.is_empty() {
+            self.contents.retain(|from, (bytes, _)| *from + *bytes <= at || at + size <= *from);
+        }
+    }
+
+    /// Says what bytes are that are not known.
+    pub fn set_content(&mut self, at: usize, size: usize, symbol: Symbol) {
+        self.forget_contents(at, size);
+        self.contents.insert(at, (size, symbol));
+    }
+
+    /// What exactly these bytes are, if they are not known and one thread wrote them.
+    pub fn content(&self, at: usize, size: usize) -> Option<Symbol> {
+        self.contents.get(&at).filter(|(bytes, _)| *bytes == size).map(|(_, symbol)| *symbol)
+    }
+
+    /// The same as a source, known or not.
+    pub fn held(&self, at: usize, size: usize) -> Option<Source> {
+        let known = self.read(at, size).ok().map(Source::Known);
+        known.or_else(|| self.content(at, size).map(Source::Symbol))
+    }
+
+    /// Where there are such values, ascending, and their bytes.
+    pub fn places(&self) -> Vec<(usize, usize)> {
+        let mut places: Vec<(usize, usize)> =
+            self.contents.iter().map(|(at, (size, _))| (*at, *size)).collect();
+        places.sort_unstable();
+        places
     }
 
     /// Reads bytes. They are inside.
@@ -68,6 +111,7 @@ impl Shared {
                 self.why[at] = why;
             }
         }
+        self.contents.retain(|at, content| other.contents.get(at) == Some(content));
     }
 
     /// Whether another state is one of those that this one stands for.
@@ -84,6 +128,10 @@ impl Shared {
         for at in 0..self.bytes.len() {
             let unknown = 256 + u16::from(self.why[at].is_tainted());
             hasher.write_u16(if self.known[at] { u16::from(self.bytes[at]) } else { unknown });
+        }
+        for (at, size) in self.places() {
+            hasher.write_usize(at);
+            hasher.write_u32(self.content(at, size).map_or(0, Symbol::bits));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::input::Stuck;
 use super::machine::Machine;
 use super::refusal::{Refusal, RefusalKind};
 use super::warp::State;
-use crate::program::{Action, Fenced};
+use crate::program::Action;
 
 /// How an instruction left the fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,15 +89,7 @@ impl Machine<'_> {
                     }
                     Kind::Nop => pc += 1,
                     Kind::Fence => {
-                        let extra = self.set.extras[pc as usize];
-                        if extra.is_proxy_fence() {
-                            self.certain(w, frame, pc, inst, doubtful, "a fence of the asynchronous proxy")?;
-                            let fenced = if extra.proxy_fence { Fenced::All } else { Fenced::Inits };
-                            self.emit(w, active, pc, Action::ProxyFence(fenced))?;
-                        }
-                        if extra.releases && doubtful == 0 {
-                            self.warps[w].released = (active, self.out.warps()[w].len());
-                        }
+                        self.fence(w, frame, pc, inst, [active, doubtful])?;
                         pc += 1;
                     }
                     Kind::Load | Kind::Store | Kind::Atomic => {

@@ -1,18 +1,27 @@
 //! Values that are not known but the same wherever they are computed alike: expressions over the kernel's parameters and what else a
 //! launch fixes for all threads.
 //!
+//! What one thread has written to shared memory for all, and what a warp has agreed on, is a value of that kind as well, by a name of its own
+//! ([`Symbols::content`]): whoever reads the same write reads the same.
+//!
 //! Expressions are numbered as they are made, equal ones once (value numbering). Lanes whose predicates have the same number go the same
 //! way at a branch, whatever the parameters are. A case of the kernel assumes some predicates to be true or false ([`Symbols::assume`]);
 //! comparisons with constants that follow from these are decided, too, and those of numbers of rounds with their limits ([`reach`]). What does not follow in this simple way is taken for open: a case
 //! may contradict itself, so that what goes wrong in it is an error of the kernel only if there are parameters with which it
 //! does ([`crate::findings`]).
 
+mod assumed;
+mod quotient;
 mod reach;
+mod ties;
 
+pub(super) use quotient::Division;
 pub(super) use reach::Lost;
+pub(super) use ties::Moving;
+use ties::Related;
 
 use bugaroo_simulator::alu::{RowFn, Width};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::residue::Low;
 
@@ -76,8 +85,13 @@ pub(super) enum Node {
     Compare { order: Order, bytes: u8, a: Source, b: Source },
     /// A sum with a constant; `of` is none.
     Sum { of: Symbol, plus: u64, bytes: u8 },
-    /// A number that changes from round to round of a loop ([`Symbols::round`]); a multiple of two to the power of `aligned`.
-    Round { number: u32, aligned: u32 },
+    /// A number that changes from round to round of a loop ([`Symbols::round`]). As long as it has not come round it is a multiple of `multiple`,
+    /// and of the greatest power of two in that always.
+    Round { number: u32, multiple: u64 },
+    /// A number of rounds that has not come round, divided by a divisor of what it is a multiple of; the number has so many bytes.
+    Quotient { of: Symbol, by: u64, bytes: u8 },
+    /// A value that is not known, but the same for whoever has it: what one thread wrote to shared memory, or what a warp agreed on.
+    Content { number: u32, of_warp: bool },
     /// What a row function gives: its number, whether its second result, the sources.
     Row { function: u32, second: bool, sources: [Option<Source>; 4] },
 }
@@ -130,8 +144,19 @@ pub(super) struct Symbols {
     /// How far numbers are from their limits, in this emulation and as noted first.
     reach: FxHashMap<reach::Pair, reach::Distance>,
     noted: FxHashMap<Symbol, Vec<(reach::Pair, reach::Distance)>>,
+    /// By how much numbers go up.
+    steps: FxHashMap<Symbol, u64>,
     lows: FxHashMap<u32, Low>,
+    /// Constant rows with where the grid's workspace lies.
+    workspace: FxHashSet<i32>,
+    /// Expressions on the way to a quotient, and multiples by small constants.
+    partials: FxHashMap<u32, quotient::Partial>,
+    products: FxHashMap<u32, (Symbol, u64)>,
+    /// Numbers of rounds that go together.
+    ties: FxHashMap<Symbol, ties::Tie>,
     changing: FxHashMap<Changing, u32>,
+    /// How many contents have been named in this emulation.
+    contents: u32,
     assumptions: u32,
     decisions: u64,
     decided_last: Option<Symbol>,
@@ -167,23 +192,50 @@ impl Symbols {
         self.intern(Node::Param { offset: offset as u32, size: size as u8, signed: signed && size < 8 })
     }
 
-    /// What a constant row will hold.
-    pub fn launch(&mut self, slot: i32, width: Width) -> Symbol {
+    /// What a constant row will hold: a part of where the grid's workspace lies, or not.
+    pub fn launch(&mut self, slot: i32, width: Width, workspace: bool) -> Symbol {
+        if workspace {
+            self.workspace.insert(slot);
+        }
         self.intern(Node::Launch { slot, width })
+    }
+
+    /// Whether where the grid's workspace lies is in an expression.
+    pub fn is_of_workspace(&self, symbol: Symbol) -> bool {
+        let mut found = false;
+        if !self.workspace.is_empty() {
+            self.walk(symbol, |node| {
+                found |= matches!(node, Node::Launch { slot, .. } if self.workspace.contains(&slot));
+            });
+        }
+        found
+    }
+
+    /// Whether anything is assumed of which block of the grid it is.
+    pub fn assumes_block(&self) -> bool {
+        let of_block = |index: &u32| {
+            let mut found = false;
+            self.walk(Symbol::new(*index as usize), |node| {
+                found |= matches!(node, Node::Launch { slot, .. } if slot < i32::MIN + 3);
+            });
+            found
+        };
+        self.assumed.keys().any(of_block)
     }
 
     /// A number that changes from round to round. It is known by all that it is, as what is assumed of it in one case has to mean
     /// the same in another, whose numbers may be found in another order.
-    pub fn round(&mut self, changing: Changing, aligned: u32) -> Symbol {
+    pub fn round(&mut self, changing: Changing, multiple: u64) -> Symbol {
         let next = self.changing.len() as u32;
         let number = *self.changing.entry(changing).or_insert(next);
-        self.intern(Node::Round { number, aligned })
+        self.intern(Node::Round { number, multiple })
     }
 
     /// What is known of an expression's low bits.
     pub fn low(&self, symbol: Symbol) -> Low {
         match self.node(symbol) {
-            Node::Round { aligned, .. } => Low::zeros(aligned),
+            Node::Round { multiple, .. } => Low::zeros(multiple.trailing_zeros()),
+            Node::Quotient { of, by, .. } => Low::zeros((self.multiple(of) / by).trailing_zeros()),
             Node::Sum { of, plus, .. } => self.low(of).plus(plus),
             _ => self.lows.get(&(symbol.index() as u32)).copied().unwrap_or(Low::zeros(0)),
         }
@@ -214,8 +266,19 @@ impl Symbols {
         if plus == 0 { of } else { self.intern(Node::Sum { of, plus, bytes }) }
     }
 
-    /// A comparison of two numbers of `bytes` bytes.
-    pub fn compare(&mut self, order: Order, bytes: u8, a: Source, b: Source) -> Symbol {
+    /// A comparison of two numbers of `bytes` bytes, if its outcome is not known.
+    pub fn compared(&mut self, order: Order, bytes: u8, a: Source, b: Source) -> Source {
+        match self.related(order, bytes, a, b) {
+            Some(Related::Known(holds)) => Source::Known(u64::from(holds)),
+            Some(Related::Compare { a, b, negated }) => {
+                let symbol = self.compare(order, bytes, a, b);
+                Source::Symbol(if negated { symbol.not() } else { symbol })
+            }
+            None => Source::Symbol(self.compare(order, bytes, a, b)),
+        }
+    }
+
+    fn compare(&mut self, order: Order, bytes: u8, a: Source, b: Source) -> Symbol {
         let (mut a, mut b) = (self.plain(a, bytes), self.plain(b, bytes));
         if order == Order::Equal {
             // A constant stands behind, and takes all constants.
@@ -251,63 +314,6 @@ impl Symbols {
         let next = self.function_numbers.len() as u32;
         let function = *self.function_numbers.entry(key).or_insert(next);
         self.intern(Node::Row { function, second, sources })
-    }
-
-    /// Assumes a predicate to be true or false.
-    pub fn assume(&mut self, symbol: Symbol, holds: bool) {
-        self.assumptions += 1;
-        let holds = holds ^ symbol.is_negated();
-        self.assumed.insert(symbol.index() as u32, holds);
-        let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return };
-        match (order, a, b) {
-            (Order::Less { signed: true }, Source::Symbol(x), Source::Known(c)) => {
-                let c = signed(c, bytes);
-                let bounds = self.bounds_mut(x, bytes);
-                if holds {
-                    bounds.signed.1 = bounds.signed.1.min(c.saturating_sub(1));
-                } else {
-                    bounds.signed.0 = bounds.signed.0.max(c);
-                }
-            }
-            (Order::Less { signed: true }, Source::Known(c), Source::Symbol(x)) => {
-                let c = signed(c, bytes);
-                let bounds = self.bounds_mut(x, bytes);
-                if holds {
-                    bounds.signed.0 = bounds.signed.0.max(c.saturating_add(1));
-                } else {
-                    bounds.signed.1 = bounds.signed.1.min(c);
-                }
-            }
-            (Order::Less { signed: false }, Source::Symbol(x), Source::Known(c)) => {
-                let bounds = self.bounds_mut(x, bytes);
-                if holds {
-                    bounds.unsigned.1 = bounds.unsigned.1.min(c.saturating_sub(1));
-                } else {
-                    bounds.unsigned.0 = bounds.unsigned.0.max(c);
-                }
-            }
-            (Order::Less { signed: false }, Source::Known(c), Source::Symbol(x)) => {
-                let bounds = self.bounds_mut(x, bytes);
-                if holds {
-                    bounds.unsigned.0 = bounds.unsigned.0.max(c.saturating_add(1));
-                } else {
-                    bounds.unsigned.1 = bounds.unsigned.1.min(c);
-                }
-            }
-            (Order::Equal, Source::Symbol(x), Source::Known(c)) => {
-                let bounds = self.bounds_mut(x, bytes);
-                let s = signed(c, bytes);
-                if holds {
-                    *bounds = Bounds { bytes, signed: (s, s), unsigned: (c, c) };
-                } else {
-                    bounds.signed.0 += i64::from(bounds.signed.0 == s && s < i64::MAX);
-                    bounds.signed.1 -= i64::from(bounds.signed.1 == s && s > i64::MIN);
-                    bounds.unsigned.0 += u64::from(bounds.unsigned.0 == c && c < u64::MAX);
-                    bounds.unsigned.1 -= u64::from(bounds.unsigned.1 == c && c > 0);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// Says that a number of so many bytes is at most so much, as signed and as unsigned.
@@ -352,19 +358,40 @@ impl Symbols {
                 }
             };
             match node {
-                Node::Param { .. } | Node::Launch { .. } | Node::Round { .. } => {}
+                Node::Param { .. } | Node::Launch { .. } | Node::Round { .. } | Node::Content { .. } => {}
                 Node::Compare { a, b, .. } => [a, b].iter().for_each(&mut source),
-                Node::Sum { of, .. } => next.push(of),
+                Node::Sum { of, .. } | Node::Quotient { of, .. } => next.push(of),
                 Node::Row { sources, .. } => sources.iter().flatten().for_each(&mut source),
             }
         }
     }
 
-    /// Whether a number that changes from round to round is in an expression.
+    /// A value that is not known and that more than one thread gets to see. They are numbered as they come up, which is the same in all cases up to
+    /// where these part.
+    pub fn content(&mut self, of_warp: bool) -> Symbol {
+        self.contents += 1;
+        self.intern(Node::Content { number: self.contents, of_warp })
+    }
+
+    /// Whether what a warp has agreed on by itself is in an expression.
+    pub fn is_of_warp(&self, symbol: Symbol) -> bool {
+        let mut found = false;
+        self.walk(symbol, |node| found |= matches!(node, Node::Content { of_warp: true, .. }));
+        found
+    }
+
+    /// Whether a number that changes from round to round is in an expression, or a value that comes up on the way.
     pub fn is_of_rounds(&self, symbol: Symbol) -> bool {
         let mut found = false;
-        self.walk(symbol, |node| found |= matches!(node, Node::Round { .. }));
+        self.walk(symbol, |node| found |= matches!(node, Node::Round { .. } | Node::Content { .. }));
         found
+    }
+
+    /// An emulation begins: nothing is known but what is assumed.
+    pub fn begin(&mut self) {
+        self.reach.clear();
+        self.ties.clear();
+        self.contents = 0;
     }
 
     /// The same expressions, of which nothing is assumed.
@@ -398,40 +425,6 @@ impl Symbols {
         self.decisions += 1;
         self.decided_last = Some(symbol);
         Some(decided ^ symbol.is_negated())
-    }
-
-    fn follows(&self, symbol: Symbol) -> Option<bool> {
-        let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return None };
-        let of = |symbol: Symbol| self.bounds.get(&symbol.bits());
-        match (order, a, b) {
-            (Order::Less { signed: true }, Source::Symbol(x), Source::Known(c)) => {
-                let (c, (low, high)) = (signed(c, bytes), of(x)?.signed);
-                if high < c { Some(true) } else { (low >= c).then_some(false) }
-            }
-            (Order::Less { signed: true }, Source::Known(c), Source::Symbol(x)) => {
-                let (c, (low, high)) = (signed(c, bytes), of(x)?.signed);
-                if low > c { Some(true) } else { (high <= c).then_some(false) }
-            }
-            (Order::Less { signed: false }, Source::Symbol(x), Source::Known(c)) => {
-                let (low, high) = of(x)?.unsigned;
-                if high < c { Some(true) } else { (low >= c).then_some(false) }
-            }
-            (Order::Less { signed: false }, Source::Known(c), Source::Symbol(x)) => {
-                let (low, high) = of(x)?.unsigned;
-                if low > c { Some(true) } else { (high <= c).then_some(false) }
-            }
-            (Order::Equal, Source::Symbol(x), Source::Known(c)) => {
-                let (bounds, s) = (of(x)?, signed(c, bytes));
-                let outside = s < bounds.signed.0
-                    || s > bounds.signed.1
-                    || c < bounds.unsigned.0
-                    || c > bounds.unsigned.1;
-                let only = bounds.signed == (s, s) || bounds.unsigned == (c, c);
-                if outside { Some(false) } else { only.then_some(true) }
-            }
-            (order, Source::Symbol(a), Source::Symbol(b)) => self.by_reach(order, bytes, a, b),
-            _ => None,
-        }
     }
 }
 

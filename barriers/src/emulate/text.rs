@@ -10,7 +10,7 @@ use bugaroo_simulator::decoded::Kind;
 use rustc_hash::FxHashMap;
 
 use super::residue::LowOp;
-use super::symbol::Order;
+use super::symbol::{Division, Order};
 use super::tensor::is_tensor_copy;
 
 /// When a result is known although not all sources are.
@@ -39,8 +39,8 @@ pub(super) enum Form {
     Row(Option<LowOp>),
     /// Its source, as it is.
     Copy,
-    /// A special register that the launch fixes for all threads.
-    Launch,
+    /// A special register that the launch fixes for all threads; a part of where the grid's workspace lies.
+    Launch { workspace: bool },
     /// A sum or (`minus`) a difference of integers of so many bytes.
     Sum { bytes: u8, minus: bool },
     /// A comparison of integers of so many bytes; `swap`: second source first; `negate`: what comes out.
@@ -51,6 +51,8 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arithmetic {
     pub form: Form,
+    /// What it does in a division by a constant.
+    pub division: Option<Division>,
     pub sources: u8,
     /// It has a second destination.
     pub second: bool,
@@ -69,6 +71,8 @@ pub(super) struct Extra {
     pub init_fence: bool,
     /// A fence with which what its thread did before is released to other CTAs by what it does next, even relaxed.
     pub releases: bool,
+    /// A fence of memory: for which threads, and whether it does no more than acquire or release.
+    pub fence: Option<(Scope, bool)>,
     /// A copy whose size a tensor map says.
     pub tensor: bool,
 }
@@ -92,7 +96,7 @@ pub(super) struct Fixed {
 }
 
 const NOTHING: Arithmetic =
-    Arithmetic { form: Form::Opaque, sources: 0, second: false, wide: 0, rule: Rule::Never };
+    Arithmetic { form: Form::Opaque, division: None, sources: 0, second: false, wide: 0, rule: Rule::Never };
 
 /// One entry for each decoded instruction.
 pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> Vec<Extra> {
@@ -111,6 +115,7 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
                 proxy_fence: false,
                 init_fence: false,
                 releases: false,
+                fence: None,
                 tensor: false,
             };
         };
@@ -122,14 +127,13 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
             && has(&|m| m.starts_with("proxy::async") || m == "async" || m.starts_with("async::"))
             && !has(&|m| m == "global" || m == "async::global");
         let init_fence = proxy && has(&|m| m == "mbarrier_init");
-        let releases = matches!(
-            instruction.op,
-            Op::Fence {
-                kind: FenceKind::Sc | FenceKind::AcqRel,
-                scope: Scope::Cluster | Scope::Gpu | Scope::Sys
-            }
-        );
-        Extra { arithmetic, proxy_fence, init_fence, releases, tensor: is_tensor_copy(instruction) }
+        let fence = match instruction.op {
+            Op::Fence { kind: FenceKind::Sc | FenceKind::AcqRel, scope } => Some((scope, false)),
+            Op::Fence { kind: FenceKind::Acquire | FenceKind::Release, scope } => Some((scope, true)),
+            _ => None,
+        };
+        let releases = matches!(fence, Some((Scope::Cluster | Scope::Gpu | Scope::Sys, false)));
+        Extra { arithmetic, proxy_fence, init_fence, releases, fence, tensor: is_tensor_copy(instruction) }
     };
     image.code.iter().zip(image.origins).map(extra).collect()
 }
@@ -150,7 +154,10 @@ fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
     let op = &instruction.op;
     if instruction.operands.iter().any(|operand| is_open(operand, fixed)) {
         let second = matches!(instruction.operands.first(), Some(Operand::Pair(..)));
-        let form = if matches!(op, Op::Mov { .. }) { Form::Launch } else { Form::Opaque };
+        let is_part =
+            |operand: &Operand| matches!(operand, Operand::Register(name) if name.starts_with("%envreg"));
+        let workspace = instruction.operands.iter().any(is_part);
+        let form = if matches!(op, Op::Mov { .. }) { Form::Launch { workspace } } else { Form::Opaque };
         return Arithmetic { second, form, ..NOTHING };
     }
     let (carry_in, carry_out) = match op {
@@ -192,7 +199,8 @@ fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
     };
     let second = pair || carry_out;
     let form = if carry_in || carry_out { Form::Opaque } else { form(op, second) };
-    Arithmetic { form, sources: sources.min(4) as u8, second, wide, rule }
+    let division = division(op).filter(|_| form != Form::Opaque && !second);
+    Arithmetic { form, division, sources: sources.min(4) as u8, second, wide, rule }
 }
 
 fn form(op: &Op, second: bool) -> Form {
@@ -228,7 +236,10 @@ fn low_op(op: &Op) -> Option<LowOp> {
             Some(LowOp::MultiplyAdd { bits: ty.bits() })
         }
         Op::And { ty } if whole(ty) => Some(LowOp::And),
+        Op::Or { ty } if whole(ty) => Some(LowOp::Or),
         Op::Xor { ty } if whole(ty) => Some(LowOp::Xor),
+        Op::Not { ty } if whole(ty) => Some(LowOp::Not),
+        Op::Neg { ty, .. } if whole(ty) => Some(LowOp::Negate),
         Op::Shl { .. } => Some(LowOp::ShiftLeft),
         Op::Shr { .. } => Some(LowOp::ShiftRight),
         Op::Cvt { dst, src, sat: false, .. } if whole(dst) && whole(src) => {
@@ -236,6 +247,38 @@ fn low_op(op: &Op) -> Option<LowOp> {
         }
         _ => None,
     }
+}
+
+/// What an instruction of integers of four or eight bytes does in a division by a constant.
+fn division(op: &Op) -> Option<Division> {
+    let large = |ty: &Type| whole(ty) && ty.bytes() >= 4;
+    let unsigned = |ty: &Type| !matches!(ty, Type::S32 | Type::S64);
+    Some(match op {
+        Op::Div { ty, .. } if large(ty) => {
+            Division::Quotient { bytes: ty.bytes() as u8, signed: !unsigned(ty) }
+        }
+        Op::Rem { ty } if large(ty) => Division::Remainder { bytes: ty.bytes() as u8, signed: !unsigned(ty) },
+        Op::Mul { ty, part: Some(part), sat: false, .. } if large(ty) => {
+            let bytes = ty.bytes() as u8;
+            match part {
+                Part::Lo => Division::Low { bytes },
+                Part::Hi if unsigned(ty) => Division::High { bytes },
+                Part::Wide if unsigned(ty) => Division::Wide { bytes },
+                _ => return None,
+            }
+        }
+        Op::Mad { ty, part: Part::Lo, sat: false, .. } if large(ty) => {
+            Division::LowAdd { bytes: ty.bytes() as u8 }
+        }
+        Op::Shr { ty } if large(ty) && unsigned(ty) => Division::Right { bytes: ty.bytes() as u8 },
+        Op::Shl { ty } if large(ty) => Division::Left { bytes: ty.bytes() as u8 },
+        Op::Add { ty, sat: false, .. } if large(ty) => Division::Add { bytes: ty.bytes() as u8 },
+        Op::Sub { ty, sat: false, .. } if large(ty) => Division::Sub { bytes: ty.bytes() as u8 },
+        Op::Cvt { dst, src, sat: false, .. } if large(dst) && large(src) && dst.bytes() < src.bytes() => {
+            Division::Narrow { from: src.bytes() as u8, to: dst.bytes() as u8 }
+        }
+        _ => return None,
+    })
 }
 
 /// An integer of a register's size.

@@ -16,22 +16,26 @@ pub(super) struct Mbarrier {
     init: Option<Part>,
     component: u32,
     /// The phase that is under way, from 0.
-    phase: u32,
+    pub(super) phase: u32,
     expected: i64,
     pending: i64,
     bytes: i64,
     /// Arrivals and copies of the present phase, and who must have come before one of them.
     parts: Vec<Part>,
     before_arrival: Vec<Part>,
+    /// What came before relaxed arrivals of the present phase in time; empty where there are none.
+    before_relaxed: Vec<u32>,
     clock: Vec<u32>,
     fenced: Vec<u32>,
     /// Of the phase before, and of the one before that.
-    last_parts: [Vec<Part>; 2],
+    pub(super) last_parts: [Vec<Part>; 2],
     last_clock: Vec<u32>,
     last_fenced: Vec<u32>,
     waiting: Vec<(u32, Part, u32)>,
     /// Waits that saw the phase before complete: the present one must not complete without them.
     saw_last: Vec<Part>,
+    /// Somebody has waited for one of its phases.
+    waited: bool,
     /// Everyone who used it since `init`, for a second `init`.
     used: Vec<Part>,
     /// Those of whom one has invalidated it.
@@ -39,9 +43,23 @@ pub(super) struct Mbarrier {
 }
 
 impl Mbarrier {
+    /// Arrivals at that phase.
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| part.orders && self.init.is_some())
+    }
+
+    /// Phases of it are over, and nobody waits for any.
+    pub(super) fn is_never_waited(&self) -> bool {
+        !self.waited && !self.last_parts[0].is_empty()
+    }
+
     /// Bytes expected by somebody who need not have done so before the last arrival.
     fn late(&self) -> Option<Part> {
-        let known = |part: &&Part| self.clock[part.chain as usize] >= part.stamp;
+        let known = |part: &&Part| {
+            let by_relaxed = self.before_relaxed.get(part.chain as usize);
+            self.clock[part.chain as usize] >= part.stamp
+                || by_relaxed.is_some_and(|stamp| *stamp >= part.stamp)
+        };
         self.before_arrival.iter().find(|p| !known(p)).copied()
     }
 }
@@ -88,13 +106,13 @@ impl Machine<'_> {
                 let mbarrier = self.mbarrier(address);
                 mbarrier.bytes += lanes * i64::from(command.c);
                 mbarrier.pending -= lanes * i64::from(command.b);
-                if command.flag() {
+                if command.drops() {
                     mbarrier.expected -= lanes * i64::from(command.b);
                 }
                 if command.b == 0 {
                     mbarrier.before_arrival.push(part);
                 } else {
-                    self.arrive(chain, part, address);
+                    self.arrive(chain, part, address, command.is_relaxed());
                 }
             }
             Opcode::MbarrierCompleteTx => {
@@ -150,12 +168,18 @@ impl Machine<'_> {
         Part { chain, stamp: self.stamp(chain, command), command, waits: false, orders }
     }
 
-    fn arrive(&mut self, chain: u32, part: Part, address: u32) {
+    fn arrive(&mut self, chain: u32, part: Part, address: u32, relaxed: bool) {
         let mbarrier = self.mbarrier(address);
         mbarrier.parts.push(part);
         let mut clock = std::mem::take(&mut mbarrier.clock);
         let mut fenced = std::mem::take(&mut mbarrier.fenced);
-        self.contribute(chain, (part.stamp, true), &mut clock, &mut fenced);
+        self.contribute(chain, (part.stamp, !relaxed), &mut clock, &mut fenced);
+        if relaxed {
+            self.contribute_released(chain, &mut clock, &mut fenced);
+            let mut before = std::mem::take(&mut self.mbarrier(address).before_relaxed);
+            self.gather_time(chain, part.stamp, &mut before);
+            self.mbarrier(address).before_relaxed = before;
+        }
         let mbarrier = self.mbarrier(address);
         (mbarrier.clock, mbarrier.fenced) = (clock, fenced);
     }
@@ -184,6 +208,7 @@ impl Machine<'_> {
             clock: vec![0; components],
             fenced: vec![0; proxy],
             used: vec![part],
+            waited: mbarrier.waited,
             ..Mbarrier::default()
         };
         Ok(())
@@ -323,6 +348,7 @@ impl Machine<'_> {
         self.check_earlier(chain, index, address, usize::from(!blocks));
         let part = Part { waits: true, ..self.part(chain, index, false) };
         let mbarrier = self.mbarrier(address);
+        mbarrier.waited = true;
         if blocks {
             mbarrier.waiting.push((chain, part, command.b));
             let component = mbarrier.component;
@@ -341,10 +367,16 @@ impl Machine<'_> {
         let mbarrier = self.mbarrier(address);
         let clock = std::mem::take(&mut mbarrier.last_clock);
         let fenced = std::mem::take(&mut mbarrier.last_fenced);
-        let runner = &mut self.runners[chain as usize];
-        join(&mut runner.clock, &clock);
-        join(&mut runner.fenced, &fenced);
-        runner.last_wait = Some(part.command);
+        let warp = self.layout.chains[chain as usize].warp;
+        let is_relaxed = self.program.warps()[warp as usize].packed()[part.command as usize].is_relaxed();
+        if is_relaxed {
+            self.see(chain, &clock, &fenced);
+        } else {
+            let runner = &mut self.runners[chain as usize];
+            join(&mut runner.clock, &clock);
+            join(&mut runner.fenced, &fenced);
+        }
+        self.runners[chain as usize].last_wait = Some(part.command);
         let mbarrier = self.mbarrier(address);
         (mbarrier.last_clock, mbarrier.last_fenced) = (clock, fenced);
     }
@@ -360,7 +392,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let phase = mbarrier.phase;
-        if let Some(part) = mbarrier.late() {
+        if let Some(part) = self.mbarriers[&address].late() {
             return Err(Misuse::LateExpectTx { address, phase, place: self.place(part.chain, part.command) });
         }
         let mbarrier = &self.mbarriers[&address];
@@ -387,6 +419,7 @@ impl Machine<'_> {
         let components = mbarrier.fenced.len();
         mbarrier.last_fenced = std::mem::replace(&mut mbarrier.fenced, vec![0; components]);
         mbarrier.before_arrival.clear();
+        mbarrier.before_relaxed.clear();
         let saw = std::mem::take(&mut mbarrier.saw_last);
         mbarrier.used.extend_from_slice(&saw);
         mbarrier.phase += 1;

@@ -393,17 +393,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Named barriers with arrivals that nobody waits for in the end.
-    pub(crate) fn unfinished(&self) -> Vec<Generation> {
-        let left = |b: &&Barrier| !b.parts.is_empty();
-        let generation = |b: &Barrier| Generation {
-            resource: b.resource,
-            number: b.generation,
-            participants: self.participants(&b.parts),
-        };
-        self.barriers.iter().filter(left).map(generation).collect()
-    }
-
     /// Of a barrier that a chain waits at: what it is, its generation, threads that came and that it takes.
     pub(super) fn standing(&self, barrier: u32) -> (Resource, u32, u32, u32) {
         let state = &self.barriers[barrier as usize];

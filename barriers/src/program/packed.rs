@@ -25,11 +25,11 @@ pub(crate) enum Opcode {
     MbarrierInit,
     /// `a`: address. Flag: by the last to come.
     MbarrierInval,
-    /// `a`: address; `b`: count; `c`: expect_tx. Flag: drop.
+    /// `a`: address; `b`: count; `c`: expect_tx. Flags: drop, relaxed.
     MbarrierArrive,
     /// `a`: address; `b`: bytes.
     MbarrierCompleteTx,
-    /// `a`: address; `b`: parity.
+    /// `a`: address; `b`: parity. Flags: relaxed.
     MbarrierWait,
     /// Flags: kind of group.
     CommitGroup,
@@ -37,8 +37,8 @@ pub(crate) enum Opcode {
     WaitGroup,
     /// `a`: address. Flag: noinc.
     CpAsyncArrive,
-    /// Flag: of `mbarrier.init`s alone.
-    ProxyFence,
+    /// Flags: what it is for.
+    Fence,
 }
 
 const OPCODES: [Opcode; 16] = [
@@ -57,7 +57,7 @@ const OPCODES: [Opcode; 16] = [
     Opcode::CommitGroup,
     Opcode::WaitGroup,
     Opcode::CpAsyncArrive,
-    Opcode::ProxyFence,
+    Opcode::Fence,
 ];
 
 // The head's bits: opcode, flags, size.
@@ -67,6 +67,10 @@ const POSSIBLE: u32 = 1 << 4;
 const FLAG_BITS: u32 = 9;
 const SIZE_SHIFT: u32 = OPCODE_BITS + FLAG_BITS;
 const SIZE_LIMIT: u32 = 1 << (32 - SIZE_SHIFT);
+
+// Flags of arrivals and waits at mbarriers.
+const DROP: u32 = 1;
+const RELAXED: u32 = 1 << 1;
 
 // An access's flags.
 const KIND: u32 = 0b11;
@@ -151,9 +155,25 @@ impl Packed {
         self.head = self.head & !(VALUES << OPCODE_BITS) | POSSIBLE;
         self.c = condition;
     }
-    /// The flag of the commands that are no accesses.
+    /// The flag of the commands that are no accesses and have one.
     pub(crate) fn flag(&self) -> bool {
         self.flags() != 0
+    }
+    /// Of an arrival at an mbarrier: whether it lowers the count of the phases to come.
+    pub(crate) fn drops(&self) -> bool {
+        self.flags() & DROP != 0
+    }
+    /// Of an arrival or a wait at an mbarrier: whether it orders no memory.
+    pub(crate) fn is_relaxed(&self) -> bool {
+        self.flags() & RELAXED != 0
+    }
+    /// What a fence is for.
+    pub(crate) fn fenced(&self) -> Fenced {
+        match self.flags() {
+            0 => Fenced::Proxy,
+            1 => Fenced::Inits,
+            _ => Fenced::Memory,
+        }
     }
     pub(crate) fn group(&self) -> GroupKind {
         match self.flags() {
@@ -208,23 +228,23 @@ impl WarpProgram {
             Action::MbarrierInval { address, last } => {
                 pack(Opcode::MbarrierInval, u32::from(last), [address, 0, 0])
             }
-            Action::MbarrierArrive { address, count, expect_tx, drop } => {
-                pack(Opcode::MbarrierArrive, u32::from(drop), [address, count, expect_tx])
+            Action::MbarrierArrive { address, count, expect_tx, drop, relaxed } => {
+                let flags = if drop { DROP } else { 0 } | if relaxed { RELAXED } else { 0 };
+                pack(Opcode::MbarrierArrive, flags, [address, count, expect_tx])
             }
             Action::MbarrierCompleteTx { address, bytes } => {
                 pack(Opcode::MbarrierCompleteTx, 0, [address, bytes, 0])
             }
-            Action::MbarrierWait { address, parity } => {
-                pack(Opcode::MbarrierWait, 0, [address, parity & 1, 0])
+            Action::MbarrierWait { address, parity, relaxed } => {
+                let flags = if relaxed { RELAXED } else { 0 };
+                pack(Opcode::MbarrierWait, flags, [address, parity & 1, 0])
             }
             Action::CommitGroup(kind) => pack(Opcode::CommitGroup, group_flag(kind), [0; 3]),
             Action::WaitGroup(kind, left) => pack(Opcode::WaitGroup, group_flag(kind), [left, 0, 0]),
             Action::CpAsyncArrive { address, noinc } => {
                 pack(Opcode::CpAsyncArrive, u32::from(noinc), [address, 0, 0])
             }
-            Action::ProxyFence(fenced) => {
-                pack(Opcode::ProxyFence, u32::from(fenced == Fenced::Inits), [0; 3])
-            }
+            Action::Fence(fenced) => pack(Opcode::Fence, fence_flag(fenced), [0; 3]),
         };
         packed.lanes = command.lanes;
         packed.origin = command.origin;
@@ -357,14 +377,17 @@ impl WarpProgram {
             Opcode::MbarrierInit => Action::MbarrierInit { address: a, count: b },
             Opcode::MbarrierInval => Action::MbarrierInval { address: a, last: packed.flag() },
             Opcode::MbarrierArrive => {
-                Action::MbarrierArrive { address: a, count: b, expect_tx: c, drop: packed.flag() }
+                let (drop, relaxed) = (packed.drops(), packed.is_relaxed());
+                Action::MbarrierArrive { address: a, count: b, expect_tx: c, drop, relaxed }
             }
             Opcode::MbarrierCompleteTx => Action::MbarrierCompleteTx { address: a, bytes: b },
-            Opcode::MbarrierWait => Action::MbarrierWait { address: a, parity: b },
+            Opcode::MbarrierWait => {
+                Action::MbarrierWait { address: a, parity: b, relaxed: packed.is_relaxed() }
+            }
             Opcode::CommitGroup => Action::CommitGroup(packed.group()),
             Opcode::WaitGroup => Action::WaitGroup(packed.group(), a),
             Opcode::CpAsyncArrive => Action::CpAsyncArrive { address: a, noinc: packed.flag() },
-            Opcode::ProxyFence => Action::ProxyFence(if packed.flag() { Fenced::Inits } else { Fenced::All }),
+            Opcode::Fence => Action::Fence(packed.fenced()),
         };
         Command { lanes: packed.lanes, origin: packed.origin, action }
     }
@@ -373,6 +396,14 @@ impl WarpProgram {
     pub fn known_value(&self, index: usize, lane: u32) -> Option<u64> {
         let packed = &self.commands[index];
         (packed.opcode() == Opcode::Access).then(|| self.value_of(packed, lane)).flatten()
+    }
+}
+
+fn fence_flag(fenced: Fenced) -> u32 {
+    match fenced {
+        Fenced::Proxy => 0,
+        Fenced::Inits => 1,
+        Fenced::Memory => 2,
     }
 }
 

@@ -25,14 +25,19 @@ pub fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
         What::Sync(id, count) => Action::Sync { id, count: Count::Threads(count) },
         What::Arrive(id, count) => Action::Arrive { id, count: Count::Threads(count) },
         What::WarpSync(members) => Action::WarpSync { members },
-        What::MbarrierArrive(mbarrier) => {
-            Action::MbarrierArrive { address: 64 + 8 * mbarrier as u32, count: 1, expect_tx: 0, drop: false }
-        }
+        What::MbarrierArrive(mbarrier) => Action::MbarrierArrive {
+            address: 64 + 8 * mbarrier as u32,
+            count: 1,
+            expect_tx: 0,
+            drop: false,
+            relaxed: false,
+        },
         What::MbarrierExpect(mbarrier, bytes, arrives) => Action::MbarrierArrive {
             address: 64 + 8 * mbarrier as u32,
             count: u32::from(arrives),
             expect_tx: bytes,
             drop: false,
+            relaxed: false,
         },
         What::GroupCopy(base, size) => Action::Access(Access {
             kind: AccessKind::Write,
@@ -63,7 +68,7 @@ pub fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
             completion: Completion::Mbarrier { address: 64 + 8 * mbarrier as u32 },
         }),
         What::MbarrierWait(mbarrier, parity) => {
-            Action::MbarrierWait { address: 64 + 8 * mbarrier as u32, parity }
+            Action::MbarrierWait { address: 64 + 8 * mbarrier as u32, parity, relaxed: false }
         }
     };
     push_action(program, warp, lanes, action);

@@ -435,7 +435,7 @@ impl Maker<'_> {
             let action = Action::MbarrierInit { address, count };
             push_action(program, 0, 1, action);
         }
-        push_action(program, 0, 1, Action::ProxyFence(Fenced::Inits));
+        push_action(program, 0, 1, Action::Fence(Fenced::Inits));
         for (warp, &lanes) in self.warps.iter().enumerate() {
             let count = Count::Threads(threads);
             push_action(program, warp, lanes, Action::Sync { id: 15, count });

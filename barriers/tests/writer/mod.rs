@@ -111,12 +111,12 @@ impl Writer {
     }
 
     pub fn mbarrier_arrive(&mut self, warp: u32, lanes: u32, address: u32, expect_tx: u32) -> u32 {
-        let action = Action::MbarrierArrive { address, count: 1, expect_tx, drop: false };
+        let action = Action::MbarrierArrive { address, count: 1, expect_tx, drop: false, relaxed: false };
         self.act(warp, lanes, action)
     }
 
     pub fn wait(&mut self, warp: u32, address: u32, parity: u32) -> u32 {
-        self.act(warp, ALL, Action::MbarrierWait { address, parity })
+        self.act(warp, ALL, Action::MbarrierWait { address, parity, relaxed: false })
     }
 
     pub fn commit(&mut self, warp: u32, kind: GroupKind) -> u32 {

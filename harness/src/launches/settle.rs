@@ -19,7 +19,7 @@
 
 use std::ops::Range;
 
-use bugaroo_barriers::emulate::{Options, Text};
+use bugaroo_barriers::emulate::{Emulation, Options, Refusal, RefusalKind, Text};
 use bugaroo_barriers::findings::{Findings, verify};
 
 use super::blocks::Units;
@@ -44,6 +44,35 @@ struct Looked {
     blocks: Vec<[u32; 3]>,
     all: bool,
     findings: Findings,
+}
+
+/// What was found of a block, or of any.
+struct Verified {
+    findings: Findings,
+    /// Warp instructions that it took.
+    steps: u64,
+    /// How often the block comes to the grid's barrier; None where that depends on what is not known.
+    grid_barriers: Option<u32>,
+}
+
+/// Whether the blocks that were looked at come to the grid's barrier equally often, and they are all of the grid if they come to it.
+fn meeting(comes: &[Option<u32>], all: bool) -> Result<(), String> {
+    let unknown = "how often a block comes to the grid's barrier (grid.sync) depends on what is not known";
+    let mut counts = comes.iter().map(|count| count.ok_or_else(|| unknown.to_owned()));
+    let Some(first) = counts.next().transpose()? else { return Ok(()) };
+    for count in counts {
+        let count = count?;
+        if count != first {
+            return Err(format!(
+                "a block comes to the grid's barrier (grid.sync) {first} times, and another one {count} times: some wait for ever"
+            ));
+        }
+    }
+    if first > 0 && !all {
+        let message = "blocks wait for all others of the grid (grid.sync), and there are too many to look at each of them";
+        return Err(message.to_owned());
+    }
+    Ok(())
 }
 
 /// Something is wrong, whatever is not known.
@@ -75,7 +104,7 @@ impl Kernel<'_> {
         let one_block = common.grid == Some([1; 3]);
         let mut found = None;
         if cluster == [1; 3] && !one_block {
-            let (findings, _) = self.verify(&common, None);
+            let Verified { findings, .. } = self.verify(&common, None);
             if findings.is_clean() {
                 return self.told(launches, Blocks::Every, findings);
             }
@@ -136,8 +165,8 @@ impl Kernel<'_> {
         parted(launches, |launch| &launch.params)
     }
 
-    /// Verifies with what launches have in common: for one block, or for any of them. Also tells warp instructions that this took.
-    fn verify(&mut self, common: &Common<'_>, cta: Option<[u32; 3]>) -> (Findings, u64) {
+    /// Verifies with what launches have in common: for one block, or for any of them.
+    fn verify(&mut self, common: &Common<'_>, cta: Option<[u32; 3]>) -> Verified {
         let first = common.first;
         self.text.reset();
         for (name, digest) in &common.constants {
@@ -158,6 +187,7 @@ impl Kernel<'_> {
             block: Some(first.block),
             cta: cta.unwrap_or_default(),
             any_cta: cta.is_none(),
+            whole_grid: true,
             grid: common.grid,
             cluster: first.cluster,
             params: Vec::new(),
@@ -170,11 +200,18 @@ impl Kernel<'_> {
         };
         match verify(self.text, &first.kernel, &options) {
             Ok(verified) => {
-                let steps = verified.emulation.map_or(0, |emulation| emulation.steps[0]);
-                let cases = u64::from(verified.findings.cases.max(1));
-                (verified.findings, steps.saturating_mul(cases))
+                let of = |emulation: Emulation| (emulation.steps[0], emulation.grid_barriers);
+                let (steps, grid_barriers) = verified.emulation.map_or((0, 0), of);
+                let cases = verified.findings.cases.max(1);
+                let steps = steps.saturating_mul(u64::from(cases));
+                let grid_barriers =
+                    if cases == 1 { Some(grid_barriers) } else { (grid_barriers == 0).then_some(0) };
+                Verified { findings: verified.findings, steps, grid_barriers }
             }
-            Err(refusal) => (Findings::not_verifiable(&first.kernel, &refusal), 0),
+            Err(refusal) => {
+                let findings = Findings::not_verifiable(&first.kernel, &refusal);
+                Verified { findings, steps: 0, grid_barriers: Some(0) }
+            }
         }
     }
 
@@ -186,10 +223,12 @@ impl Kernel<'_> {
         let mut open: Option<([u32; 3], Findings)> = None;
         let mut first: Option<Findings> = None;
         let mut most_steps = 0;
+        let mut grid_barriers: Vec<Option<u32>> = Vec::new();
         while !waiting.is_empty() {
             for block in std::mem::take(&mut waiting) {
-                let (findings, steps) = self.verify(common, Some(block));
+                let Verified { findings, steps, grid_barriers: comes } = self.verify(common, Some(block));
                 most_steps = most_steps.max(steps);
+                grid_barriers.push(comes);
                 match (findings.is_clean(), findings.is_open()) {
                     (true, _) => {
                         first.get_or_insert(findings);
@@ -209,7 +248,14 @@ impl Kernel<'_> {
             Some((block, findings)) => Some(Looked { blocks: vec![block], all: false, findings }),
             None => {
                 let all = blocks.len() as u64 == units.all();
-                first.map(|findings| Looked { blocks, all, findings })
+                let findings = match meeting(&grid_barriers, all) {
+                    Ok(()) => first?,
+                    Err(message) => {
+                        let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
+                        Findings::not_verifiable(&common.first.kernel, &refusal)
+                    }
+                };
+                Some(Looked { blocks, all, findings })
             }
         }
     }

@@ -91,6 +91,35 @@ const RACES: &str = "
 }
 ";
 
+/// Of each block below a number, the first thread comes to the barrier of the whole grid.
+const GRID: &str = "
+.visible .entry meets(.param .u32 below)
+{
+    .reg .b32 high, low, block, most, old, new, t; .reg .b64 at; .reg .pred p, first;
+    ld.param.u32 most, [below];
+    mov.u32 block, %ctaid.x;
+    mov.u32 t, %tid.x;
+    setp.eq.u32 first, t, 0;
+    mov.u32 high, %envreg1;
+    mov.u32 low, %envreg2;
+    mov.b64 at, {low, high};
+    setp.ge.u32 p, block, most;
+    @p bra done;
+    bar.sync 0;
+    @!first bra behind;
+    atom.add.release.gpu.u32 old, [at+4], 1;
+again:
+    ld.acquire.gpu.u32 new, [at+4];
+    xor.b32 new, new, old;
+    setp.gt.s32 p, new, -1;
+    @p bra again;
+behind:
+    bar.sync 0;
+done:
+    ret;
+}
+";
+
 fn launch(kernel: &str, params: &[&[u8]]) -> RecordedLaunch {
     RecordedLaunch {
         module: "module".to_owned(),
@@ -265,4 +294,25 @@ fn what_no_parameter_would_help_is_said_once() {
     let (rows, left_out) = verified(&collected(TABLE, launches), 20);
     let told: Vec<_> = rows.iter().map(|row| (row.findings.verdict, row.launches)).collect();
     assert_eq!((told, left_out), (vec![("not-verifiable", 1000)], vec![]));
+}
+
+/// Some blocks that do not come to the grid's barrier are enough for the others to wait for ever.
+#[test]
+fn blocks_that_meet() {
+    let found = |below: u32, grid: u32| {
+        let launch = RecordedLaunch { grid: [grid, 1, 1], ..launch("meets", &[&word(below)]) };
+        let (rows, _) = verified(&collected(GRID, [launch]), 20);
+        let [row] = &rows[..] else { panic!("one launch") };
+        let reason = row.findings.refusal.as_ref().map_or(String::new(), |refused| refused.reason.clone());
+        (row.findings.verdict, reason)
+    };
+    assert_eq!(found(4, 4), ("verified", String::new()));
+    assert_eq!(found(100, 16), ("verified", String::new()));
+    for (below, grid) in [(3, 4), (15, 16), (1, 16)] {
+        let (verdict, reason) = found(below, grid);
+        assert_eq!(verdict, "not-verifiable");
+        assert!(reason.contains("grid's barrier"), "{reason}");
+    }
+    // Too many to look at each of them.
+    assert_eq!(found(10_000, 5000).0, "not-verifiable");
 }

@@ -2,7 +2,8 @@
 //!
 //! Values that have moved by the same in each period (a counter, what is computed from it, whatever thread has it) are told by one number
 //! that nobody knows, each with its distance from that: they go on together. Of a number that moves by a multiple of a power of two so many
-//! low bits are known. Values that have changed in another way, but have been the same for all threads of a warp, are a number
+//! low bits are known, and its remainders by divisors of its step as long as it does not come round (`symbol/quotient.rs`). How numbers with
+//! different steps go together is kept, too (`symbol/ties.rs`). Values that have changed in another way, but have been the same for all threads of a warp, are a number
 //! of their own, and the same one wherever the same values have been. The others are plainly unknown.
 
 use bugaroo_simulator::alu::Width;
@@ -14,7 +15,7 @@ use crate::emulate::flow::Flow;
 use crate::emulate::machine::Machine;
 use crate::emulate::registers::{Why, lanes};
 use crate::emulate::residue::Low;
-use crate::emulate::symbol::{Change, Changing, Node, Source, Symbol, Symbols};
+use crate::emulate::symbol::{Change, Changing, Moving, Node, Source, Symbol, Symbols};
 
 /// A row's bytes.
 fn bytes(width: Width) -> u8 {
@@ -34,6 +35,11 @@ fn sum(symbols: &Symbols, source: Source, width: Width) -> (Option<Symbol>, u64)
             _ => (Some(symbol), 0),
         },
     }
+}
+
+/// The width of a value of so many bytes in shared memory.
+fn width_of(size: usize) -> Width {
+    if size == 8 { Width::W64 } else { Width::W32 }
 }
 
 /// What is left of a number in so many bytes.
@@ -64,7 +70,7 @@ impl<'a> Machine<'a> {
         let behind = self.rounds.heads[number].at.iter().find(|pc| **pc != u32::MAX);
         let why = Why::at(behind.map_or(0, |pc| pc - 1));
         let at = self.rounds.heads[number].at.clone();
-        let mut numbers = Numbers { at, round, found: FxHashSet::default(), rising: Vec::new() };
+        let mut numbers = Numbers { at, round, found: FxHashSet::default(), moving: Vec::new() };
         let mut all_made = FxHashMap::default();
         for row in rows(now, self.set.flows) {
             let all = now.lanes(&row);
@@ -89,19 +95,25 @@ impl<'a> Machine<'a> {
             self.make_unknown(&row, lost, why.tainted(points), &made);
             all_made.extend(made.iter().map(|(lane, symbol)| ((row, *lane), *symbol)));
         }
-        self.ctas[0].shared.join(&before.shared, why.tainted(true));
+        for rank in 0..self.ctas.len() {
+            let made = numbers.contents(&mut self.symbols, &states, rank);
+            let shared = &mut self.ctas[rank].shared;
+            shared.join(&before.shared[rank], why.tainted(true));
+            made.into_iter().for_each(|((at, size), symbol)| shared.set_content(at, size, symbol));
+        }
         for (warp, before) in self.warps.iter_mut().zip(&before.warps) {
             warp.local.join(&before.local, before.lanes, why.tainted(true));
         }
         self.rounds.widened = true;
-        numbers.rising.sort_unstable();
-        numbers.rising.dedup();
-        for (rising, from, bytes) in &numbers.rising {
-            self.symbols.relate(*rising, *from, *bytes, &self.rounds.heads[number].lost);
+        numbers.moving.sort_unstable();
+        numbers.moving.dedup();
+        for moving in numbers.moving.iter().filter(|moving| moving.is_rising()) {
+            self.symbols.relate(moving, &self.rounds.heads[number].lost);
         }
+        self.symbols.tie(&numbers.moving);
         let state = self.cut_now();
-        let distances = self.symbols.distances(&numbers.found);
-        self.rounds.aims.push(state.print(self.set.flows, &all_made, distances));
+        let known = (self.symbols.distances(&numbers.found), self.symbols.ties_of(&numbers.found));
+        self.rounds.aims.push(state.print(self.set.flows, &all_made, known));
         let marks = if self.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
         let target = Target { state, period, due: round + period, numbers: numbers.found, marks };
         self.rounds.heads[number].target = Some(target);
@@ -129,11 +141,40 @@ struct Numbers {
     at: Vec<u32>,
     round: u32,
     found: FxHashSet<Symbol>,
-    /// Those that go up step by step, from where, and their bytes.
-    rising: Vec<(Symbol, Option<Symbol>, u8)>,
+    /// Those that move step by step.
+    moving: Vec<Moving>,
 }
 
 impl Numbers {
+    /// What tells the values in shared memory that are not known in the last state and in all states the same for whoever reads them: each a number, if
+    /// it changes.
+    fn contents(
+        &mut self,
+        symbols: &mut Symbols,
+        states: &[&Cut<'_>],
+        rank: usize,
+    ) -> Vec<((usize, usize), Symbol)> {
+        let mut places: Vec<(usize, usize)> =
+            states.iter().flat_map(|state| state.shared[rank].places()).collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut made = Vec::new();
+        for (at, size) in places {
+            let history: Option<Vec<Source>> =
+                states.iter().map(|state| state.shared[rank].held(at, size)).collect();
+            let Some(history) = history.filter(|history| history.iter().any(|held| *held != history[0]))
+            else {
+                continue;
+            };
+            let (width, change) = (width_of(size), Change::Other(history));
+            let changing = Changing { at: self.at.clone(), round: self.round, width, change };
+            let number = symbols.round(changing, 1);
+            self.found.insert(number);
+            made.push(((at, size), number));
+        }
+        made
+    }
+
     /// What tells a value with this history.
     fn symbol(
         &mut self,
@@ -148,26 +189,29 @@ impl Numbers {
             None if uniform => (Change::Other(history.to_vec()), 0),
             None => return None,
         };
-        let aligned = match &change {
-            Change::Steps { from: None, step } => step.trailing_zeros(),
-            Change::Steps { from: Some(from), step } => match symbols.node(*from) {
-                Node::Round { aligned, .. } => step.trailing_zeros().min(aligned),
-                _ => 0,
-            },
-            Change::Other(_) => 0,
-        };
-        let rising = match &change {
-            Change::Steps { from, step } if *step != 0 && *step <= cut_off(u64::MAX, width) >> 1 => {
-                Some(*from)
-            }
+        let moving = match &change {
+            Change::Steps { from, step } if *step != 0 => Some((*from, *step)),
             _ => None,
         };
+        let multiple = match moving {
+            Some((from, step)) => {
+                // One that goes down is below nought, which is a multiple of powers of two alone.
+                let is_rising = step <= cut_off(u64::MAX, width) >> 1;
+                let step = if is_rising { step } else { 1 << step.trailing_zeros() };
+                from.map_or(step, |from| common_divisor(symbols.multiple(from), step))
+            }
+            None => 1,
+        };
         let changing = Changing { at: self.at.clone(), round: self.round, width, change };
-        let number = symbols.round(changing, aligned.min(63));
+        let number = symbols.round(changing, multiple);
         self.found.insert(number);
-        self.rising.extend(rising.map(|from| (number, from, bytes(width))));
+        self.moving.extend(moving.map(|(from, step)| Moving { number, from, step, bytes: bytes(width) }));
         Some(symbols.sum(number, plus, bytes(width)))
     }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 /// What numbers are: sums.
@@ -179,7 +223,8 @@ pub(super) fn covers(
     now: &Cut<'_>,
     (symbols, flows): (&Symbols, &[Flow]),
 ) -> Option<Instances> {
-    if !target.is_alike(now) || !target.shared.covers(&now.shared) {
+    let mut shared = target.shared.iter().zip(&now.shared);
+    if !target.is_alike(now) || !shared.all(|(before, after)| before.covers(after)) {
         return None;
     }
     let mut warps = target.warps.iter().zip(&now.warps);
@@ -187,6 +232,19 @@ pub(super) fn covers(
         return None;
     }
     let mut instances = Instances::default();
+    for (before, after) in target.shared.iter().zip(&now.shared) {
+        for (at, size) in before.places() {
+            let (was, is) = (before.content(at, size)?, after.held(at, size)?);
+            let instance = sum(symbols, is, width_of(size));
+            let holds = match numbers.contains(&was) {
+                true => *instances.entry(was).or_insert(instance) == instance,
+                false => is == Source::Symbol(was),
+            };
+            if !holds {
+                return None;
+            }
+        }
+    }
     let holds = rows(now, flows).all(|row| {
         let (before, after) = (target.registers(&row), now.registers(&row));
         lanes(now.lanes(&row)).all(|lane| {
@@ -205,5 +263,5 @@ pub(super) fn covers(
             *instances.entry(number).or_insert(instance) == instance && low.is_multiple_of(aligned)
         })
     });
-    holds.then_some(instances)
+    (holds && symbols.stay_multiples(&instances) && symbols.stay_tied(&instances)).then_some(instances)
 }

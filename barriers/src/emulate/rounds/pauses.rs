@@ -19,23 +19,27 @@
 //! periods if it is after none and after one. What E needs to know of a period it knows of the last; clocks count, so that it knows the same of all before.
 //! Nothing of this holds for accesses that exclude each other: conditions are taken to be independent of each other here.
 //!
+//! The blocks of a cluster pause together, and the cluster's barrier stands alike, too. That the shared
+//! memory of a block is touched before its end is looked at in the programs that have ends; of what a thread has done in several periods it is the
+//! last that has to come before that.
+//!
 //! # What it can miss
-//! Nothing that is proven is wrong by it. Refused are: clusters, early returns, counters and the setup of mbarriers within rounds, warps
+//! Nothing that is proven is wrong by it. Refused are: early returns, counters and the setup of mbarriers within rounds, warps
 //! whose rounds end by conditions of their own (each of them is assumed to end when it likes).
 
 use rustc_hash::FxHashMap;
 
 use crate::chains::WARPGROUP;
-use crate::emulate::machine::Machine;
+use crate::emulate::machine::{Cta, Machine};
 use crate::emulate::refusal::{Refusal, RefusalKind};
 use crate::emulate::warp::{Fragment, State};
-use crate::program::{GroupKind, Opcode};
+use crate::program::{GroupKind, Opcode, RANK_SHIFT};
 
 /// How far programs and barriers are.
 pub(super) struct Mark {
     /// Commands, by warp.
     commands: Vec<usize>,
-    /// Phases of the mbarriers, by offset.
+    /// Phases of the mbarriers, by CTA and offset in one.
     phases: FxHashMap<u32, u32>,
 }
 
@@ -86,17 +90,18 @@ impl<'a> Machine<'a> {
 
     /// Whether the joint state is all that what follows depends on.
     fn is_quiet(&self) -> bool {
-        self.ctas.len() == 1
-            && self.counters.is_idle()
+        self.counters.is_idle()
             && self.doubt.depth == 0
-            && self.cluster_arrived.iter().all(|lanes| *lanes == 0)
             && self.warps.iter().all(|warp| warp.leavers.lanes == 0)
     }
 
     /// How far programs and barriers are now.
     pub(super) fn mark(&self) -> Mark {
         let commands = self.out.warps().iter().map(|warp| warp.len()).collect();
-        let phases = self.ctas[0].mbarriers.iter().map(|(at, phases)| (*at, phases.phase)).collect();
+        let of = |(rank, cta): (u32, &Cta)| -> Vec<(u32, u32)> {
+            cta.mbarriers.iter().map(|(at, phases)| (rank << RANK_SHIFT | *at, phases.phase)).collect()
+        };
+        let phases = (0..).zip(&self.ctas).flat_map(of).collect();
         Mark { commands, phases }
     }
 
@@ -108,11 +113,7 @@ impl<'a> Machine<'a> {
         warps.clone().all(|w| (1..marks.len() - 1).all(|n| alike(n, w)))
             && warps.clone().all(|w| {
                 self.out.warps()[w].packed()[commands(0, w)].iter().all(|command| match command.opcode() {
-                    Opcode::MbarrierInit
-                    | Opcode::MbarrierInval
-                    | Opcode::Exit
-                    | Opcode::ClusterArrive
-                    | Opcode::ClusterWait => false,
+                    Opcode::MbarrierInit | Opcode::MbarrierInval | Opcode::Exit => false,
                     Opcode::MbarrierArrive | Opcode::MbarrierCompleteTx | Opcode::CpAsyncArrive => {
                         over(marks, command.a)
                     }
@@ -131,7 +132,9 @@ impl<'a> Machine<'a> {
             commits.filter(|c| c.group() == GroupKind::Wgmma).count()
         };
         let groups: Vec<usize> = (0..mark.commands.len()).map(groups).collect();
-        groups.chunks(WARPGROUP as usize).all(|group| group.iter().all(|n| *n == group[0]))
+        let of_cta = groups.chunks(groups.len() / self.ctas.len());
+        let mut warpgroups = of_cta.flat_map(|cta| cta.chunks(WARPGROUP as usize));
+        warpgroups.all(|group| group.iter().all(|n| *n == group[0]))
     }
 }
 

@@ -28,7 +28,7 @@ impl Cut<'_> {
                 }
             }
         }
-        self.shared.hash_known(&mut hasher);
+        self.shared.iter().for_each(|shared| shared.hash_known(&mut hasher));
         self.warps.iter().for_each(|warp| warp.local.hash_known(&mut hasher));
         hasher.finish()
     }

@@ -2,7 +2,7 @@
 
 use crate::emulate::alike::Products;
 use crate::emulate::barrier::Come;
-use crate::emulate::machine::Machine;
+use crate::emulate::machine::{Cta, Machine};
 use crate::emulate::mbarrier::Phases;
 
 /// How the barriers of a CTA stand.
@@ -11,23 +11,22 @@ pub(super) struct Standing {
     named: [Come; 16],
     /// By offset.
     mbarriers: Vec<(u32, Phases)>,
-    cluster_arrived: Vec<u32>,
     products: Vec<Products>,
 }
 
-impl Machine<'_> {
-    /// How the barriers of the first CTA stand.
-    pub(super) fn standing(&self) -> Standing {
-        let cta = &self.ctas[0];
+impl Standing {
+    fn of(cta: &Cta) -> Standing {
         let parity = |(at, phases): (&u32, &Phases)| (*at, Phases { phase: phases.phase & 1, ..*phases });
         let mut mbarriers: Vec<_> = cta.mbarriers.iter().map(parity).collect();
         mbarriers.sort_unstable_by_key(|(at, _)| *at);
         let named = std::array::from_fn(|id| cta.barriers[id].come());
-        Standing {
-            named,
-            mbarriers,
-            cluster_arrived: self.cluster_arrived.clone(),
-            products: cta.products.clone(),
-        }
+        Standing { named, mbarriers, products: cta.products.clone() }
+    }
+}
+
+impl Machine<'_> {
+    /// How the barriers of all CTAs stand, and who has arrived at the cluster's.
+    pub(super) fn standing(&self) -> (Vec<Standing>, Vec<u32>) {
+        (self.ctas.iter().map(Standing::of).collect(), self.cluster_arrived.clone())
     }
 }

@@ -18,9 +18,10 @@ use crate::emulate::warpgroup::Multiplying;
 /// All that what follows depends on.
 pub(super) struct Cut<'a> {
     pub warps: Vec<Waiting<'a>>,
-    pub shared: Shared,
+    /// Of each CTA.
+    pub shared: Vec<Shared>,
     pub escaped: bool,
-    pub standing: Standing,
+    pub standing: (Vec<Standing>, Vec<u32>),
 }
 
 /// A warp between two rounds.
@@ -201,7 +202,8 @@ impl<'a> Machine<'a> {
             }
         };
         let warps = self.warps.iter().enumerate().map(waiting).collect();
-        let (shared, standing) = (self.ctas[0].shared.clone(), self.standing());
+        let shared = self.ctas.iter().map(|cta| cta.shared.clone()).collect();
+        let standing = self.standing();
         Cut { warps, shared, escaped: self.escaped, standing }
     }
 }

@@ -11,12 +11,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Node, Order, Source, Symbol, Symbols, mask};
+use super::{Moving, Node, Order, Source, Symbol, Symbols, mask};
 
 /// Comparisons that are followed from a distance on.
 const LONGEST: u64 = 4096;
 /// How far a limit is taken to be from the largest number.
-const ROOM: u64 = 64;
+pub(super) const ROOM: u64 = 64;
 
 /// A number and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,11 +33,12 @@ pub(in crate::emulate) struct Distance {
     signed: Option<u64>,
 }
 
-/// A distance that does not stay.
+/// A distance that does not stay: of numbers that go up by so much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::emulate) struct Lost {
     limit: Symbol,
     signed: bool,
+    step: u64,
 }
 
 impl Distance {
@@ -47,14 +48,11 @@ impl Distance {
 }
 
 impl Symbols {
-    /// Nothing is known of any number.
-    pub fn forget_reach(&mut self) {
-        self.reach.clear();
-    }
-
-    /// A number of so many bytes begins at nought, or at `from`: notes how far it is from what has a least value, or from what `from` is far from.
+    /// A number that goes up begins at nought, or at `from`: notes how far it is from what has a least value, or from what `from` is far from.
     /// In all cases of one that has noted it, it is the same: each of them has to lead back to that. What was `lost` is left out.
-    pub fn relate(&mut self, number: Symbol, from: Option<Symbol>, bytes: u8, lost: &FxHashSet<Lost>) {
+    pub fn relate(&mut self, moving: &Moving, lost: &FxHashSet<Lost>) {
+        let Moving { number, from, step, bytes } = *moving;
+        self.steps.insert(number, step);
         if let Some(noted) = self.noted.get(&number) {
             self.reach.extend(noted.iter().copied());
             return;
@@ -83,10 +81,11 @@ impl Symbols {
             }
         }
         for (pair, distance) in &mut found {
-            distance.unsigned =
-                distance.unsigned.filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: false }));
+            distance.unsigned = distance
+                .unsigned
+                .filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: false, step }));
             distance.signed =
-                distance.signed.filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: true }));
+                distance.signed.filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: true, step }));
         }
         self.reach.extend(found.iter().copied());
         self.noted.insert(number, found);
@@ -114,11 +113,54 @@ impl Symbols {
                 let now = self.distance(*pair, *known, signed);
                 let needed = distance.checked_add(*plus).filter(|_| *of == Some(pair.number));
                 if needed.is_none_or(|needed| now.is_none_or(|now| now < needed)) {
-                    lost.push(Lost { limit: pair.limit, signed });
+                    let step = self.steps.get(&pair.number).copied().unwrap_or(0);
+                    lost.push(Lost { limit: pair.limit, signed, step });
                 }
             }
         }
         lost
+    }
+
+    /// Whether a number and something more is at most some limit, as integers: it has not come round.
+    pub(super) fn stays_below(&self, number: Symbol, plus: u64, bytes: u8, signed: bool) -> bool {
+        let holds = |(pair, known): (&Pair, &Distance)| {
+            let far = |signed| self.distance(*pair, *known, signed).is_some_and(|distance| distance >= plus);
+            // What is not negative as a signed number is the same as an unsigned one.
+            far(true) || !signed && far(false)
+        };
+        self.reach.iter().filter(|(pair, known)| pair.number == number && known.bytes == bytes).any(holds)
+    }
+
+    /// Whether numbers that have not come round still are multiples of what they were multiples of, for numbers that are sums with themselves.
+    pub fn stay_multiples(&self, instances: &FxHashMap<Symbol, (Option<Symbol>, u64)>) -> bool {
+        let bounded = |number: &Symbol| self.reach.keys().any(|pair| pair.number == *number);
+        instances
+            .iter()
+            .filter(|(number, (of, _))| *of == Some(**number) && bounded(number))
+            .all(|(number, (_, plus))| plus.is_multiple_of(self.multiple(*number)))
+    }
+
+    /// How far a number is known to be from any of its limits, as signed or as unsigned.
+    pub(super) fn farthest(&self, number: Symbol, bytes: u8, signed: bool) -> Option<u64> {
+        let of = |(pair, known): (&Pair, &Distance)| self.distance(*pair, *known, signed);
+        self.reach
+            .iter()
+            .filter(|(pair, known)| pair.number == number && known.bytes == bytes)
+            .filter_map(of)
+            .max()
+    }
+
+    /// How far a number is known to be from a limit, as signed or as unsigned.
+    pub(super) fn known_distance(
+        &self,
+        number: Symbol,
+        limit: Symbol,
+        bytes: u8,
+        signed: bool,
+    ) -> Option<u64> {
+        let pair = Pair { number, limit };
+        let known = self.reach.get(&pair).filter(|known| known.bytes == bytes)?;
+        self.distance(pair, *known, signed)
     }
 
     /// The longest distance that follows from what is assumed.
