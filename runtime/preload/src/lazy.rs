@@ -7,15 +7,15 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
+use crate::behind::Behind;
 use crate::redirect::Slots;
-use crate::runtime;
 
-/// Slots that are to be filled, each with the version of the API.
-static SLOTS: Mutex<Vec<(Slots, c_int)>> = Mutex::new(Vec::new());
+/// Slots that are to be filled, each with what stands behind them and the version of the API.
+static SLOTS: Mutex<Vec<(Slots, Behind, c_int)>> = Mutex::new(Vec::new());
 
 /// Has slots filled when a function is first called.
-pub fn add(slots: Slots, version: c_int) {
-    SLOTS.lock().unwrap_or_else(PoisonError::into_inner).push((slots, version));
+pub fn add(slots: Slots, behind: Behind, version: c_int) {
+    SLOTS.lock().unwrap_or_else(PoisonError::into_inner).push((slots, behind, version));
 }
 
 /// What slots hold at first: fills them, and goes on to the function that was called, whose name's address is in
@@ -39,12 +39,14 @@ pub unsafe extern "C" fn first_call() {
     )
 }
 
-/// Fills all slots, and gives the function of a name.
+/// Fills all slots that go to the same library of ours, and gives the function of a name.
 extern "C" fn fill(name: *const c_char) -> *const c_void {
-    let all = SLOTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let bind = runtime::bind();
+    let mut all = SLOTS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let asked = all.iter().find(|(slots, ..)| slots.names.contains(&name)).map(|(_, behind, _)| *behind);
+    all.retain(|(_, behind, _)| Some(*behind) == asked);
+    let bind = asked.and_then(Behind::bind);
     let mut called = unavailable as *const c_void;
-    for (Slots { names, slots }, version) in all {
+    for (Slots { names, slots }, _, version) in all {
         let mut functions = vec![unavailable as *const c_void; names.len()];
         if let Some(bind) = &bind {
             bind(names, &mut functions, version);
@@ -59,8 +61,8 @@ extern "C" fn fill(name: *const c_char) -> *const c_void {
     called
 }
 
-/// Answers for all functions when the runtime is not there, which was said.
+/// Answers for all functions when what stands behind them is not there, which was said.
 extern "C" fn unavailable() -> c_int {
-    // cudaErrorInsufficientDriver
+    // cudaErrorInsufficientDriver; for the other libraries a failure, too.
     35
 }

@@ -9,23 +9,26 @@
 //!
 //! Libraries that are opened later are looked at when they are ([`later`]).
 //!
-//! NVRTC, where a program has it compile, gives PTX in place of machine code ([`nvrtc`]).
+//! NVRTC, where a program has it compile, gives PTX in place of machine code ([`nvrtc`]). cuBLAS and its like, where a program
+//! has found NVIDIA's, jump to ours as well ([`libraries`]).
 //!
 //! What it can miss: a program without a symbol table ([`scan`] says so, by the sections that nvcc's code has
 //! in any case).
 
+mod behind;
 mod later;
 mod lazy;
+mod libraries;
 mod mapped;
 mod nvrtc;
 mod redirect;
-mod runtime;
 mod scan;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use bugaroo_protocol::{ORDERS_VARIABLE, notice};
 
+use crate::behind::Behind;
 use crate::mapped::{File, Object};
 use crate::scan::Found;
 
@@ -59,6 +62,14 @@ fn attend(object: &Object, environment: *const *const c_char) {
         let _ = nvrtc::attend(object, file.bytes());
         return;
     }
+    if let Some(theirs) = libraries::find(object.path(), file.bytes()) {
+        // Where it cannot be done, the driver says what is wrong with machine code.
+        let slots = redirect::redirect(object, &theirs.functions, lazy::first_call as *const c_void);
+        return slots
+            .into_iter()
+            .flatten()
+            .for_each(|slots| lazy::add(slots, Behind::Libraries, theirs.version));
+    }
     if scan::is_ours(object.path(), file.bytes()) {
         return;
     }
@@ -66,7 +77,9 @@ fn attend(object: &Object, environment: *const *const c_char) {
         Found::Nothing => return,
         Found::Static { version, functions } => {
             match redirect::redirect(object, &functions, lazy::first_call as *const c_void) {
-                Ok(slots) => return slots.into_iter().for_each(|slots| lazy::add(slots, version)),
+                Ok(slots) => {
+                    return slots.into_iter().for_each(|slots| lazy::add(slots, Behind::Runtime, version));
+                }
                 Err(reason) => format!("{}: its CUDA runtime cannot be redirected: {reason}", object.name()),
             }
         }

@@ -84,7 +84,8 @@ fn names_register(elf: &ElfFile64<'_, Endianness>) -> bool {
     })
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
+/// Whether a text holds another one.
+pub fn contains(text: &[u8], part: &[u8]) -> bool {
     // SAFETY: both are as long as they say.
     unsafe { !libc::memmem(text.as_ptr().cast(), text.len(), part.as_ptr().cast(), part.len()).is_null() }
 }

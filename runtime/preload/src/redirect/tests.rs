@@ -100,7 +100,7 @@ fn the_first_call_fills_all_slots() {
     let first = crate::lazy::first_call as *const c_void;
     let names = [at(16, "cudaDoWhatNobodyCan"), at(32, "cudaDoNothing")];
     let slots = redirect(&object, &names, first).unwrap().unwrap();
-    crate::lazy::add(slots, 13);
+    crate::lazy::add(slots, crate::behind::Behind::Runtime, 13);
     // cudaErrorNotSupported, or, where cargo built no runtime beside this test, cudaErrorInsufficientDriver.
     assert!([801, 35].contains(&call(code + 16, 21)));
     let filled = |slot: &AtomicPtr<c_void>| slot.load(Ordering::Relaxed).cast_const() != first;
