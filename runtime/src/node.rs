@@ -18,7 +18,7 @@ use crate::api::api;
 use crate::driver::{cuCtxGetCurrent, driver};
 use crate::error::{Error, Outcome};
 use crate::function::cuFuncGetAttribute;
-use crate::registration::function;
+use crate::registration::{function, host_of};
 use crate::types::{Handle, not_null, write};
 
 driver! {
@@ -96,10 +96,13 @@ pub fn kernel_for_driver(node: CUDA_KERNEL_NODE_PARAMS_v1) -> Outcome<CUDA_KERNE
     })
 }
 
-/// A kernel node as the program knows it: by its host function, or where a launch was captured by the driver's.
+/// A kernel node as the program knows it: by its host function, or by the driver's where it has none.
 pub fn kernel_of(node: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS_v1 {
     let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let host = hosts.get(&(node.function as usize)).map(|host| *host as *mut c_void);
+    let named = hosts.get(&(node.function as usize)).map(|host| *host as *mut c_void);
+    drop(hosts);
+    // Of a captured launch nobody has named it.
+    let host = named.or_else(|| host_of(node.function).map(<*const c_void>::cast_mut));
     CUDA_KERNEL_NODE_PARAMS_v1 { function: host.unwrap_or(node.function), ..node }
 }
 

@@ -47,7 +47,11 @@ pub fn kernel(host: *const c_void) -> Outcome<CUkernel> {
 /// # Errors
 /// As [`kernel`].
 pub fn function(host: *const c_void) -> Outcome<CUfunction> {
-    let kernel = kernel(host)?;
+    here(kernel(host)?)
+}
+
+/// A kernel in the current context.
+fn here(kernel: CUkernel) -> Outcome<CUfunction> {
     let mut function = std::ptr::null_mut();
     // SAFETY: a place for the answer. Handles that are none are refused by the driver.
     match unsafe { cuKernelGetFunction(&raw mut function, kernel) } {
@@ -55,6 +59,14 @@ pub fn function(host: *const c_void) -> Outcome<CUfunction> {
         Err(Error(400)) => Err(Error::INVALID_DEVICE_FUNCTION),
         outcome => outcome.map(|()| function),
     }
+}
+
+/// The host function of a kernel that has been used in the current context.
+pub fn host_of(function: CUfunction) -> Option<*const c_void> {
+    let is_it = |kernel: &Kernel| {
+        kernel.known().is_some_and(|kernel| here(kernel).is_ok_and(|found| found == function))
+    };
+    table::hosts().into_iter().find(|(_, kernel)| is_it(kernel)).map(|(host, _)| host as *const c_void)
 }
 
 /// Address and size in bytes of the variable that the program means by its host counterpart.

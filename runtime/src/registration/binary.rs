@@ -157,6 +157,13 @@ impl Kernel {
         Kernel { binary, name, handle: Mutex::new((0, 0)) }
     }
 
+    /// Its handle, if somebody has asked for it since the binary was loaded.
+    pub fn known(&self) -> Option<CUkernel> {
+        let loads = self.binary.state().loads;
+        let known = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        (known.0 == loads && known.1 != 0).then_some(known.1 as CUkernel)
+    }
+
     /// Its handle, the binary loaded if it is not yet.
     ///
     /// # Errors

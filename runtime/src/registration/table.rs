@@ -121,6 +121,12 @@ pub fn kernel(host: *const c_void) -> Option<&'static Kernel> {
     by_host.or_else(|| table.handles.get(&(host as usize))).copied()
 }
 
+/// All kernels with host functions, each with that.
+pub fn hosts() -> Vec<(usize, &'static Kernel)> {
+    let table = table();
+    table.kernels.iter().filter_map(|(host, kernels)| Some((*host, *kernels.first()?))).collect()
+}
+
 /// Notes a variable of a binary.
 ///
 /// # Safety

@@ -35,7 +35,7 @@ static void captured() {
         if (type != cudaGraphNodeTypeKernel) continue;
         cudaKernelNodeParams launch;
         OK(cudaGraphKernelNodeGetParams(node, &launch));
-        CHECK(launch.blockDim.x == 100);
+        CHECK(launch.blockDim.x == 100 && launch.func == (void *)add);
         launch.blockDim.x = 50;
         OK(cudaGraphExecKernelNodeSetParams(exec, node, &launch));
     }
