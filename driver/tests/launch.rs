@@ -124,7 +124,7 @@ fn dynamic_shared_memory_is_limited_and_can_be_opted_into() {
     assert_eq!(limit(), 64 * 1024);
     assert_eq!(run(64 * 1024), Status::Success);
     assert_eq!(run(64 * 1024 + 1), Status::InvalidValue);
-    assert_eq!(cuFuncSetAttribute(kernel, MAX_DYNAMIC, 101_376), Status::InvalidValue);
+    assert_eq!(cuFuncSetAttribute(kernel, MAX_DYNAMIC, 232_448), Status::InvalidValue);
     assert_eq!(cuFuncSetAttribute(kernel, MAX_DYNAMIC, -1), Status::InvalidValue);
     assert_eq!(download(out, 1), Ok(vec![5_u32]));
 }

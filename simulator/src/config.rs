@@ -1,6 +1,6 @@
 //! What the virtual GPU looks like: how much of everything it has.
 
-/// Limits and shape of the device. The defaults are those of a small data-centre part.
+/// Limits and shape of the device. The defaults are those of a small part of compute capability 9.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
     /// Streaming multiprocessors. With occupancy, this decides how many blocks are resident at once.
@@ -52,8 +52,8 @@ impl Default for DeviceConfig {
             max_block: [1024, 1024, 64],
             max_grid: [0x7fff_ffff, 65535, 65535],
             shared_per_block: 49152,
-            shared_per_block_optin: 101_376,
-            shared_per_sm: 102_400,
+            shared_per_block_optin: 232_448,
+            shared_per_sm: 233_472,
             local_per_thread: 64 << 10,
             call_depth: 512,
             compute_capability: (9, 0),

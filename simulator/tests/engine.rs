@@ -266,8 +266,8 @@ fn illegal_launches_run_nothing() {
     assert_eq!(run(LaunchSpec { grid: [1, 70_000, 1], ..good }), Err(LaunchError::Grid([1, 70_000, 1])));
     let block = [65, 1, 1];
     assert_eq!(run(LaunchSpec { block, ..good }), Err(LaunchError::Block { block, limit: 64 }));
-    let shared = LaunchSpec { dynamic_shared: 200_000, ..good };
-    assert_eq!(run(shared), Err(LaunchError::SharedMemory { bytes: 200_000, limit: 101_376 }));
+    let shared = LaunchSpec { dynamic_shared: 300_000, ..good };
+    assert_eq!(run(shared), Err(LaunchError::SharedMemory { bytes: 300_000, limit: 232_448 }));
     let short = LaunchSpec { params: &params[..4], ..good };
     assert_eq!(run(short), Err(LaunchError::Params { given: 4, needed: 8 }));
 }
