@@ -136,7 +136,7 @@ impl Effect {
             Op::CpAsyncArrive { .. } => Effect::CopyArrive,
             Op::CpAsyncCommit { .. } => Effect::CopyGroup { wait: false },
             Op::CpAsyncWait { .. } => Effect::CopyGroup { wait: true },
-            Op::Ldmatrix { .. } | Op::WmmaLoad { .. } => Effect::Matrix { writes: false },
+            Op::Ldmatrix { .. } | Op::WmmaLoad { .. } | Op::Wgmma(_) => Effect::Matrix { writes: false },
             Op::Stmatrix { .. } | Op::WmmaStore { .. } => Effect::Matrix { writes: true },
             Op::Hint => Effect::Hint,
             Op::Nanosleep => Effect::Pause,
@@ -144,7 +144,7 @@ impl Effect {
             Op::Ret { .. } => Effect::Return,
             Op::Call { .. } => Effect::Call,
             // Nobody executes them.
-            Op::Other | Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => Effect::Unknown,
+            Op::Other => Effect::Unknown,
             _ => Effect::Nothing,
         }
     }

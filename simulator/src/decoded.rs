@@ -18,7 +18,7 @@ use bugaroo_ptx::op::{AtomOp, BarRed, ShflMode, VoteMode};
 use bugaroo_ptx::types::{Semantics, Space, Type};
 
 pub use asynchronous::{Asynchronous, Factor, Warpgroup};
-pub use matrix::Matrix;
+pub use matrix::{GroupMultiply, Matrix};
 pub use provided::Provided;
 pub use texture::TextureInst;
 

@@ -49,3 +49,4 @@ mod places;
 mod roles;
 mod shared_rows;
 mod told;
+mod wgmma;

@@ -17,8 +17,7 @@ const PAGE: &str = "../docs/src/instructions.md";
 const HEAD: &str = "# PTX instructions
 
 What the virtual GPU does with each instruction of PTX ISA 9.0. A kernel that can reach an instruction which does not run is refused before
-it is launched, by the name of the instruction, its PTX line and its CUDA line. Other kernels of the module run. `bugaroo verify`
-knows `wgmma` as well.
+it is launched, by the name of the instruction, its PTX line and its CUDA line. Other kernels of the module run.
 
 A test makes this page from what the virtual GPU answers for one legal form of each instruction.
 ";

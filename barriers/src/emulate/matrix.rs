@@ -28,6 +28,9 @@ impl Machine<'_> {
             }
             Matrix::Transpose { dst, .. } => self.forget(parts, std::iter::once(dst)),
             Matrix::Multiply { d, .. } => self.forget(parts, d.iter().flatten()),
+            Matrix::Group(_) => {
+                unreachable!("in a program that is only read it stands among the asynchronous ones")
+            }
             Matrix::WmmaLoad { part, matrix, address, stride, rows } => {
                 self.tile(w, parts, address, *stride, (matrix, *part), AccessKind::Read)?;
                 self.forget(parts, rows.iter().flatten());

@@ -4,7 +4,8 @@
 //! kernel; ours hands it on as it is. Other programs do not look at these variables.
 //!
 //! On the virtual GPU Triton is told to write for compute capability 8.9, although the device says 9.0: for 9.0 it multiplies
-//! matrices with `wgmma`, which the virtual GPU does not run; for 8.9 with `mma.sync`, of all types that 9.0 has.
+//! matrices with `wgmma`, which the virtual GPU does at once, so that trials show less; for 8.9 with `mma.sync`, of all types that 9.0
+//! has.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -199,9 +199,9 @@ fn warpgroup(m: &mut Modifiers<'_>) -> Option<Op> {
         Some((n.parse::<u16>().ok()?, k.parse::<u32>().ok()?))
     })?;
     let (d, a, b) = (ty(m)?, ty(m)?, ty(m)?);
-    m.flag("satfinite");
+    let satfinite = m.flag("satfinite");
     let bits = m.flag("and") && m.flag("popc");
-    let wgmma = Wgmma { n, d, a, b };
+    let wgmma = Wgmma { n, d, a, b, satfinite };
     let accumulates = match a {
         F16 => matches!(d, F16 | F32),
         BF16 | TF32 => d == F32,
@@ -211,5 +211,6 @@ fn warpgroup(m: &mut Modifiers<'_>) -> Option<Op> {
     };
     let alike = a == b || matches!((a, b), (E4M3 | E5M2, E4M3 | E5M2) | (S8 | U8, S8 | U8));
     let fits = (8..=256).contains(&n) && n.is_multiple_of(8) && k == wgmma.depth() && bits == (a == B1);
-    (fits && accumulates && alike).then_some(Op::Wgmma(wgmma))
+    let saturates = !satfinite || matches!(a, S8 | U8);
+    (fits && accumulates && alike && saturates).then_some(Op::Wgmma(wgmma))
 }

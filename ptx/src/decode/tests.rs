@@ -412,6 +412,7 @@ fn matrices() {
         ("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.bf16", 8),
         ("wgmma.mma_async.sync.aligned.m64n64k32.f32.f16.f16", 8),
         ("wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16", 8),
+        ("wgmma.mma_async.sync.aligned.m64n64k16.satfinite.f32.f16.f16", 8),
         ("wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", 9),
     ] {
         assert_eq!(decode(bad, operands), Op::Other, "{bad}");
@@ -436,6 +437,9 @@ fn warpgroups() {
     assert_eq!(of("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", 7), (8, 16, 2, true));
     assert_eq!(of("wgmma.mma_async.sync.aligned.m64n96k8.f32.tf32.tf32", 6), (96, 8, 48, false));
     assert_eq!(of("wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e5m2", 6), (16, 32, 8, false));
+    let saturates = |text: &str| matches!(decode(text, 4), Op::Wgmma(wgmma) if wgmma.satfinite && wgmma.of_warp().satfinite);
+    assert!(saturates("wgmma.mma_async.sync.aligned.m64n24k32.satfinite.s32.u8.s8"));
+    assert!(!saturates("wgmma.mma_async.sync.aligned.m64n24k32.s32.u8.s8"));
     assert_eq!(of("wgmma.mma_async.sync.aligned.m64n24k256.s32.b1.b1.and.popc", 4), (24, 256, 12, false));
 }
 

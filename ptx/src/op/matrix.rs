@@ -120,9 +120,20 @@ pub struct Wgmma {
     pub a: MatrixType,
     /// Type of B, which is as wide as A's.
     pub b: MatrixType,
+    /// `.satfinite`
+    pub satfinite: bool,
 }
 
 impl Wgmma {
+    /// The multiplication that gives a warp eight columns of its 16 rows, in the same registers.
+    pub const fn of_warp(&self) -> Mma {
+        // 256 is kept as 0, see `MatrixShape`.
+        let shape = MatrixShape { m: 16, n: 8, k: self.depth() as u8 };
+        let bits = if matches!(self.a, MatrixType::B1) { Some(BitOp::And) } else { None };
+        let (a, b, d, satfinite) = (self.a, self.b, self.d, self.satfinite);
+        Mma { wmma: false, shape, a_row: true, b_row: false, a, b, c: d, d, satfinite, bits }
+    }
+
     /// Extent of the sum: 32 bytes of A's type.
     pub const fn depth(&self) -> u32 {
         256 / self.a.bits()

@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::op::{MatrixPart, WmmaMatrix};
 
-use super::Address;
+use super::{Address, Factor};
 use crate::alu::tensor::Tensor;
 
 /// One matrix instruction of a warp.
@@ -26,6 +26,29 @@ pub enum Matrix {
     WmmaStore { matrix: WmmaMatrix, address: Address, stride: Option<i32>, sources: Vec<i32> },
     /// `mma`, `wmma.mma`. The tables are boxed: they are some 200 bytes, and moves of matrices have none.
     Multiply { tensor: Box<Tensor>, d: Vec<Option<u32>>, a: Vec<i32>, b: Vec<i32>, c: Vec<i32> },
+    /// `wgmma.mma_async`
+    Group(Box<GroupMultiply>),
+}
+
+/// A warp's part of a warpgroup's multiplication.
+#[derive(Clone, Debug)]
+pub struct GroupMultiply {
+    /// The multiplication of eight columns.
+    pub tensor: Tensor,
+    /// Rows of D.
+    pub d: Vec<Option<u32>>,
+    /// The same registers, to be read.
+    pub c: Vec<i32>,
+    /// A.
+    pub a: Factor,
+    /// B: the 64-bit slot of its descriptor.
+    pub b: i32,
+    /// A predicate slot, negated: D is added to.
+    pub adds: (i32, bool),
+    /// The elements of A and of B that are next to each other are those of a column of A, a row of B.
+    pub transposed: [bool; 2],
+    /// Bits of each word of A and of B that are flipped, where the factor is negated.
+    pub flipped: [u32; 2],
 }
 
 impl Matrix {

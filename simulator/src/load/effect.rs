@@ -63,7 +63,9 @@ impl Program {
                 match collective.what {
                     Together::Sync => Effect::WarpBarrier,
                     Together::Matrix(matrix) => match &self.matrices[matrix as usize] {
-                        Matrix::Load { .. } | Matrix::WmmaLoad { .. } => Effect::Matrix { writes: false },
+                        Matrix::Load { .. } | Matrix::WmmaLoad { .. } | Matrix::Group(_) => {
+                            Effect::Matrix { writes: false }
+                        }
                         Matrix::Store { .. } | Matrix::WmmaStore { .. } => Effect::Matrix { writes: true },
                         Matrix::Transpose { .. } | Matrix::Multiply { .. } => Effect::Collective,
                     },

@@ -58,6 +58,12 @@ impl<'m> Builder<'m> {
             }
             _ => return Err(self.refuse(at, "operands of this form")),
         };
+        self.of_all_lanes(at, found);
+        Ok(())
+    }
+
+    /// Emits a matrix instruction that all lanes of a warp do together.
+    pub(super) fn of_all_lanes(&mut self, at: &mut Current<'m>, found: Matrix) {
         let index = self.program.matrices.len() as u32;
         self.program.matrices.push(found);
         let all = self.program.constants.slot(crate::alu::Width::W32, 0xffff_ffff);
@@ -70,7 +76,6 @@ impl<'m> Builder<'m> {
             negated: false,
         };
         self.together(at, collective);
-        Ok(())
     }
 
     pub(super) fn fragment(

@@ -42,7 +42,7 @@ const TEXTURE: [&str; 8] = ["tex", "tld4", "txq", "suld", "sust", "sured", "suq"
 fn unknown(opcode: &str, modifiers: &[String]) -> &'static str {
     let has = |word: &str| modifiers.iter().any(|m| m.starts_with(word));
     match opcode {
-        "wgmma" | "tcgen05" => "the simulator does not have the tensor cores of this architecture",
+        "tcgen05" => "the simulator does not have the tensor cores of this architecture",
         "mma" if has("sp") => "the simulator does not multiply sparse matrices",
         "cp" | "fence" if has("tensor") => "the simulator does not have tensor maps",
         _ if TEXTURE.contains(&opcode) => "this form of a texture or surface instruction is not supported",
@@ -116,12 +116,8 @@ impl<'m> Builder<'m> {
                 };
                 self.arithmetic(at, &Op::Mov { ty: Type::B64 }, &[policy.clone(), Operand::Integer(0)])
             }
-            Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait if self.program.only_read => {
-                self.warpgroup(at, inst)
-            }
-            Op::Other | Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => {
-                Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers)))
-            }
+            Op::Wgmma(_) | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait => self.warpgroup(at, inst),
+            Op::Other => Err(self.refuse(at, unknown(&inst.opcode, &inst.modifiers))),
             Op::Texture(what) => self.texture(at, inst, *what),
             op => self.arithmetic(at, op, &inst.operands),
         }

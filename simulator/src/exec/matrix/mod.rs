@@ -5,6 +5,7 @@
 
 mod operands;
 mod tile;
+mod warpgroup;
 
 use bugaroo_ptx::op::MatrixPart;
 
@@ -148,6 +149,7 @@ impl Machine<'_> {
                 };
                 self.observed_tile(w, (pc, mask), true, (spot, &layout), sources.len(), value);
             }
+            Matrix::Group(what) => self.group_multiply(w, (frames, mask), what, pc)?,
             Matrix::Multiply { tensor, d, a, b, c } => {
                 // SAFETY: the loader's slots.
                 let mut operands = unsafe { Operands::new(frames, mask, consts, [a, b, c], d) };
