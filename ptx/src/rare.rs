@@ -1,4 +1,5 @@
-//! Arithmetic that programs use rarely: eight-bit floats, tf32, pairs of 16-bit integers, video instructions.
+//! Arithmetic that programs use rarely: eight-bit floats, tf32, pairs of 16-bit integers and of floats, mixed precision, video
+//! instructions.
 //!
 //! Apart from [`crate::op::Op`] because there are many of them and they are all alike to everybody but who
 //! computes them: values in, a value out, one lane at a time.
@@ -21,6 +22,16 @@ pub enum PairOp {
     Add,
     Min,
     Max,
+}
+
+/// Floating-point arithmetic of two numbers, or three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own")]
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Fma,
 }
 
 /// What a video instruction computes.
@@ -113,6 +124,26 @@ pub enum Rare {
         /// `.relu`
         relu: bool,
     },
+    /// `add`, `sub`, `mul`, `fma` of `.f32x2`
+    FloatPair {
+        /// What.
+        op: FloatOp,
+        /// How both results are rounded.
+        rnd: Rounding,
+        /// `.ftz`
+        ftz: bool,
+    },
+    /// `add`, `sub`, `fma` of `.f32.f16`, `.f32.bf16`: what comes before the last operand is of 16 bits.
+    Mixed {
+        /// What.
+        op: FloatOp,
+        /// `F16` or `BF16`.
+        half: Type,
+        /// How the result is rounded.
+        rnd: Rounding,
+        /// `.sat`
+        sat: bool,
+    },
     /// `min.relu.s32`, `max.relu.s32`
     Relu {
         /// `max`
@@ -143,7 +174,7 @@ pub enum Rare {
 impl Rare {
     /// Types of the sources, as many as there may be at most.
     pub fn sources(&self) -> &'static [Type] {
-        use Type::{B16, B32, BF16, BF16x2, F16, F16x2, F32, Pred, S32, U32};
+        use Type::{B16, B32, B64, BF16, BF16x2, F16, F16x2, F32, Pred, S32, U32};
         match self {
             Rare::ToFp8 { src: Type::F32, .. } => &[F32, F32],
             Rare::ToFp8 { .. } => &[F16x2],
@@ -152,6 +183,12 @@ impl Rare {
             Rare::Pack { dst: Type::U16 | Type::S16 } => &[S32, S32],
             Rare::Pack { .. } => &[S32, S32, B32],
             Rare::Pair { .. } => &[B32, B32],
+            Rare::FloatPair { op: FloatOp::Fma, .. } => &[B64, B64, B64],
+            Rare::FloatPair { .. } => &[B64, B64],
+            Rare::Mixed { op: FloatOp::Fma, half: F16, .. } => &[F16, F16, F32],
+            Rare::Mixed { op: FloatOp::Fma, .. } => &[BF16, BF16, F32],
+            Rare::Mixed { half: F16, .. } => &[F16, F32],
+            Rare::Mixed { .. } => &[BF16, F32],
             Rare::Relu { .. } => &[S32, S32],
             Rare::Xorsign { ty, .. } => match ty {
                 Type::F32 => &[F32, F32],
@@ -171,6 +208,8 @@ impl Rare {
         match self {
             Rare::ToFp8 { .. } => Type::B16,
             Rare::Xorsign { ty, .. } => *ty,
+            Rare::FloatPair { .. } => Type::B64,
+            Rare::Mixed { .. } => Type::F32,
             _ => Type::B32,
         }
     }

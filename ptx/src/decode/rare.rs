@@ -1,13 +1,19 @@
 //! Rarely used arithmetic, see [`crate::rare`].
 
 use super::modifiers::Modifiers;
-use crate::rare::{Fp8, PairOp, Rare, Video, VideoOp, VideoThen};
+use crate::rare::{FloatOp, Fp8, PairOp, Rare, Video, VideoOp, VideoThen};
 use crate::types::{Rounding, Type};
 
 pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Rare> {
     match opcode {
         "cvt" => cvt(m),
-        "add" => Some(Rare::Pair { op: PairOp::Add, signed: pair(m)?, relu: false }),
+        "add" => match pair(m) {
+            Some(signed) => Some(Rare::Pair { op: PairOp::Add, signed, relu: false }),
+            None => floats(FloatOp::Add, m),
+        },
+        "sub" => floats(FloatOp::Sub, m),
+        "mul" => floats(FloatOp::Mul, m),
+        "fma" => floats(FloatOp::Fma, m),
         "min" | "max" => extreme(opcode == "max", m),
         "fns" => m.ty_in(&[Type::B32]).map(|_| Rare::Fns),
         "lop3" => {
@@ -21,6 +27,19 @@ pub(super) fn decode(opcode: &str, m: &mut Modifiers<'_>) -> Option<Rare> {
 /// `.u16x2` or `.s16x2`: signed?
 fn pair(m: &mut Modifiers<'_>) -> Option<bool> {
     m.one_of(&[("u16x2", false), ("s16x2", true)])
+}
+
+/// Pairs of floats, and sums of numbers of 16 bits and floats (ISA 9.7.3, 9.7.5).
+fn floats(op: FloatOp, m: &mut Modifiers<'_>) -> Option<Rare> {
+    let rounding = m.rounding().filter(|rnd| *rnd != Rounding::NearestAway);
+    let rnd = if op == FloatOp::Fma { rounding? } else { rounding.unwrap_or(Rounding::Nearest) };
+    let (ftz, sat) = (m.flag("ftz"), m.flag("sat"));
+    if m.flag("f32x2") {
+        return (!sat).then_some(Rare::FloatPair { op, rnd, ftz });
+    }
+    m.ty_in(&[Type::F32])?;
+    let half = m.ty_in(&[Type::F16, Type::BF16])?;
+    (op != FloatOp::Mul && !ftz).then_some(Rare::Mixed { op, half, rnd, sat })
 }
 
 fn extreme(max: bool, m: &mut Modifiers<'_>) -> Option<Rare> {

@@ -4,6 +4,7 @@
 //! Source: PTX ISA 9.0, as cited. Departures: the low bits of a `.tf32` are zero (the ISA leaves them open); a NaN
 //! in an eight-bit format is `0x7f`, with any sign.
 
+mod floats;
 mod video;
 
 #[cfg(test)]
@@ -280,6 +281,12 @@ fn rarely(rare: &Rare, selectors: &[Option<Selector>; 3], source: &[u64; 5]) -> 
             };
             packed(one(a0, b0), one(a1, b1))
         }
+        Rare::FloatPair { op, rnd, ftz } => {
+            let [a, b, c, ..] = *source;
+            let one = |shift: u32| floats::pair(op, rnd, ftz, [a, b, c].map(|pair| (pair >> shift) as u32));
+            return (u64::from(one(0)) | u64::from(one(32)) << 32, false);
+        }
+        Rare::Mixed { op, half, rnd, sat } => floats::mixed(op, half, rnd, sat, [a, b, c]),
         Rare::Relu { max } => {
             let (a, b) = (a as i32, b as i32);
             if max { a.max(b).max(0) as u32 } else { a.min(b).max(0) as u32 }

@@ -182,3 +182,58 @@ fn the_rest() {
     assert_eq!(lop3.apply(&[0b1100, 0b1010, 0b1001, 0x80, 1]), (0b1000, true));
     assert_eq!(lop3.apply(&[0b1100, 0b1010, 0b0001, 0x80, 1]), (0, false));
 }
+
+/// The instruction of this text, on operands of up to 64 bits.
+fn run_wide(text: &str, values: [u64; 3]) -> u64 {
+    let source = format!(
+        ".version 9.0 .target sm_100 .address_size 64 .func f() {{ .reg .b64 d, a, b, c; .reg .f32 f, g; .reg .b16 h, i; {text} }}"
+    );
+    let module = bugaroo_ptx::parse(&source).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let instruction = &module.function("f").expect("declared above").instructions()[0];
+    let Op::Rare(rare) = instruction.op else { panic!("{text}: {:?}", instruction.op) };
+    let [a, b, c] = values;
+    Lanewise::Rare(rare, [None; 3]).apply(&[a, b, c, 0, 0]).0
+}
+
+/// Two floats in 64 bits.
+fn floats(low: f32, high: f32) -> u64 {
+    u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
+}
+
+#[test]
+fn pairs_of_floats() {
+    let [a, b, c] = [floats(1.5, -2.0), floats(0.25, 1e30), floats(10.0, 3.0)];
+    assert_eq!(run_wide("add.rn.f32x2 d, a, b;", [a, b, c]), floats(1.75, 1e30));
+    assert_eq!(run_wide("sub.f32x2 d, a, b;", [a, b, c]), floats(1.25, -1e30));
+    assert_eq!(run_wide("mul.f32x2 d, a, b;", [a, b, c]), floats(0.375, -2e30));
+    assert_eq!(run_wide("fma.rn.f32x2 d, a, b, c;", [a, b, c]), floats(10.375, -2e30 + 3.0));
+    // One and a bit that is lost: towards zero it stays one, upwards it does not.
+    let (one, bit) = (floats(1.0, 1.0), floats(1e-30, -1e-30));
+    let (next, previous) = (f32::from_bits(0x3f80_0001), f32::from_bits(0x3f7f_ffff));
+    assert_eq!(run_wide("add.rz.f32x2 d, a, b;", [one, bit, 0]), floats(1.0, previous));
+    assert_eq!(run_wide("add.rp.f32x2 d, a, b;", [one, bit, 0]), floats(next, 1.0));
+    assert_eq!(run_wide("add.rm.f32x2 d, a, b;", [one, bit, 0]), floats(1.0, previous));
+    // Each by itself: a NaN in one half, a subnormal number that is flushed in the other.
+    let odd = floats(f32::NAN, f32::from_bits(7));
+    let zero = floats(0.0, 0.0);
+    assert_eq!(run_wide("add.f32x2 d, a, b;", [odd, zero, 0]), 7 << 32 | 0x7fff_ffff);
+    assert_eq!(run_wide("add.ftz.f32x2 d, a, b;", [odd, zero, 0]), 0x7fff_ffff);
+}
+
+#[test]
+fn numbers_of_sixteen_bits_and_floats() {
+    let single = |x: f32| u64::from(x.to_bits());
+    let (half, brain) = (u64::from(F16::nearest(-1.5).0), u64::from(1.5_f32.to_bits() >> 16));
+    assert_eq!(run_wide("add.f32.f16 f, h, g;", [half, single(0.25), 0]), single(-1.25));
+    assert_eq!(run_wide("sub.rn.f32.bf16 f, h, g;", [brain, single(0.25), 0]), single(1.25));
+    assert_eq!(run_wide("fma.rn.f32.f16 f, h, i, g;", [half, half, single(100.0)]), single(102.25));
+    assert_eq!(
+        run_wide("fma.rz.f32.bf16 f, h, i, g;", [brain, brain, single(-1e-30)]),
+        single(2.25).wrapping_sub(1)
+    );
+    // Clamped to one and zero.
+    assert_eq!(run_wide("fma.rn.sat.f32.f16 f, h, i, g;", [half, half, single(0.0)]), single(1.0));
+    assert_eq!(run_wide("add.sat.f32.f16 f, h, g;", [half, single(0.25), 0]), 0);
+    // The least subnormal binary16 is a normal float.
+    assert_eq!(run_wide("add.f32.f16 f, h, g;", [1, 0, 0]), single(2.0_f32.powi(-24)));
+}
