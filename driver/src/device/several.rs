@@ -58,6 +58,8 @@ impl Driver {
         for _ in 1..devices::count() {
             let program = &self.code.modules.get(modules[0])?.program;
             if program.variables().any(|(_, (address, _))| self.memory.covers_host_visible(address)) {
+                // Nobody has a handle of it.
+                self.unload(modules[0])?;
                 let what = "a __managed__ variable, where there are several devices";
                 return Err(self.trial.report.unsupported(what));
             }

@@ -19,7 +19,7 @@ pub struct Context {
     pub flags: c_uint,
     /// Whose it is.
     pub device: CUdevice,
-    /// Contexts of other devices whose memory it may use.
+    /// Contexts of other devices to whose memory it has asked for access. Kernels use that of all devices, whether they may or not.
     pub(crate) peers: BTreeSet<CUcontext>,
     /// Set by a kernel that faulted; see [`crate::api::entry`].
     pub fault: Option<Broken>,
