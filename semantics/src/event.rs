@@ -371,6 +371,15 @@ pub enum Event<'a> {
     /// Lanes have waited for it and go on.
     ClusterLeave(Lanes),
 
+    /// A launch writes to memory of which its text and its arguments did not say so. Told to who spares loads of such memory
+    /// ([`crate::Spares::unwritten`]), before the access: loads of it so far were not told.
+    UnforeseenWrite {
+        /// Whose.
+        grid: WorkId,
+        /// The allocation.
+        range: Range,
+    },
+
     /// An mbarrier is made (`init`) or ended (`inval`).
     MbarrierInit {
         /// One lane.

@@ -37,6 +37,9 @@ pub struct Spares {
     /// Of those who spare what is covered: those that go where an earlier one goes, but for a constant
     /// ([`crate::inferred::Role::led_by`]). Who spares them has to know the roles, or misses what they do.
     pub led: bool,
+    /// Loads of global memory to which the launch does not write, as far as its text and its arguments say. Where it does so all the same, who
+    /// spares them is told by [`Event::UnforeseenWrite`], and of all that come behind.
+    pub unwritten: bool,
 }
 
 impl Spares {
@@ -46,6 +49,7 @@ impl Spares {
             shared: self.shared && other.shared,
             covered: self.covered && other.covered,
             led: self.led && other.led,
+            unwritten: self.unwritten && other.unwritten,
         }
     }
 }

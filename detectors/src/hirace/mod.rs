@@ -29,8 +29,11 @@
 //!   with the other, so that the same elements race. Of two threads that race the other one may be told to have come first. Where a
 //!   launch ends by a fault between the two, the later one counts all the same.
 //! - Where warps run in lockstep, threads of one warp are one.
+//! - Loads of memory that the launch does not write are not looked at ([`bugaroo_semantics::Spares::unwritten`]): nobody of the grid can race
+//!   with them. What is not written is known from the kernel's text and its arguments; every store that goes there all the same is noticed.
 //!
 //! # What it can miss
+//! - Races with reads that came before such a store: told as a warning.
 //! - Races between threads of which one was at a barrier that the other was not at: barriers of some warps of the block,
 //!   `__syncwarp()` with a mask. Each is told as a warning.
 //! - A second race of the same element: the state of a race stays.
@@ -83,6 +86,8 @@ const PART_OF_A_BLOCK: &str =
 const LATE_CLOCK: &str = "hirace: a grid has passed more barriers than the shadow word can count, and was not looked at from there on";
 const NO_ROOM: &str =
     "hirace: accesses were not looked at for want of room for shadow words, so races may be missed";
+const UNFORESEEN: &str = "hirace: a kernel wrote to memory of which its text and its arguments do not say so; \
+     reads of that memory before were not looked at";
 const TOO_LARGE: &str = "hirace: a grid is too large for the shadow word, and was not looked at";
 
 /// What to look at, and how.
@@ -211,7 +216,7 @@ impl Observer for Hirace {
 
     fn spares(&self) -> Spares {
         // Who goes by whom is known of programs that were learnt alone.
-        Spares { shared: false, covered: true, led: !self.programs.is_empty() }
+        Spares { shared: false, covered: true, led: !self.programs.is_empty(), unwritten: true }
     }
 
     #[inline]
@@ -251,6 +256,7 @@ impl Observer for Hirace {
                     grid.forget(at.memory, at.address, at.bytes);
                 }
             }
+            Event::UnforeseenWrite { .. } => self.reports.warn(UNFORESEEN, 1),
             Event::ClusterLeave(_) => {
                 let what = "hirace: it does not know barriers of clusters, and reports what they order";
                 self.reports.warn_once(what);

@@ -204,7 +204,7 @@ impl Observer for Scord {
     }
 
     fn spares(&self) -> Spares {
-        Spares { shared: true, covered: true, led: false }
+        Spares { shared: true, covered: true, led: false, unwritten: self.options.cache.is_none() }
     }
 
     #[inline]

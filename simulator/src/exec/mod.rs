@@ -235,7 +235,7 @@ impl<'a> Machine<'a> {
             model,
             tells_parts: false,
             notes: None,
-            watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program))),
+            watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program, &plan))),
             injected: program.variable(LAUNCH_VARIABLE).is_some(),
             shared_stride,
             budget: plan.spec.step_budget.unwrap_or(u64::MAX),

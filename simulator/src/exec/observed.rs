@@ -8,6 +8,7 @@ mod branches;
 mod matrices;
 mod sourced;
 mod told;
+mod unwritten;
 mod values;
 
 use std::cell::RefCell;
@@ -21,15 +22,17 @@ use bugaroo_semantics::{Observer, Spares, Wants};
 
 pub(super) use matrices::Elements;
 use sourced::Marks;
+use unwritten::Unwritten;
 pub(crate) use values::Made;
 use values::{Before, Element, Halves, Moved};
 
 use super::Machine;
 use super::cluster::RANK_SHIFT;
 use super::data::lanes;
-use super::resolve::{Pattern, Resolved};
+use super::resolve::{Pattern, Resolved, Whose};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::decoded::{self, Address};
+use crate::launch::Plan;
 use crate::load::Program;
 use crate::model::accessed::{Accessed, generic_address, generic_addresses};
 use crate::model::{self, ptx};
@@ -96,10 +99,11 @@ pub(super) struct Observed {
     spares: Spares,
     /// By instruction: it is spared wherever it goes. Empty where none is.
     spared: Box<[bool]>,
+    unwritten: Unwritten,
 }
 
 impl Observed {
-    pub fn new(watch: Watch, warps: usize, program: &Program) -> Observed {
+    pub fn new(watch: Watch, warps: usize, program: &Program, plan: &Plan<'_>) -> Observed {
         let (wants, spares) = (watch.observer.borrow().wants(), watch.observer.borrow().spares());
         Observed {
             watch,
@@ -114,6 +118,7 @@ impl Observed {
             parts: vec![Parts::default(); warps],
             spares,
             spared: program.spared(spares).into(),
+            unwritten: if spares.unwritten { Unwritten::new(plan) } else { Unwritten::NOTHING },
         }
     }
 
@@ -366,6 +371,10 @@ impl Machine<'_> {
     ) {
         let (cta, cluster) = (self.warps[w].cta, self.cluster_size());
         let Some(watch) = &mut self.watch else { return };
+        if found.whose == Whose::Unwritten {
+            watch.going = Going::Nowhere;
+            return;
+        }
         // SAFETY: the caller's promise.
         let generic = |lane| unsafe { generic_address(address, (frame, consts), found.own_window, lane) };
         let place = |address: u64| match window(address) {

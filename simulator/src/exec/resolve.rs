@@ -45,6 +45,8 @@ pub(crate) enum Pattern {
 pub(crate) enum Whose {
     /// Global memory, or the parameters.
     Global,
+    /// Global memory that the launch does not write: [`Region::unwritten`].
+    Unwritten,
     /// The CTA's own.
     Shared,
     /// It was not said: the lanes were looked at one by one.
@@ -152,6 +154,7 @@ fn window_of(space: Space, address: u64) -> Window {
 fn whose(space: Space, address: u64, region: &Region) -> (Whose, u64) {
     match window_of(space, address) {
         Window::Shared => (Whose::Shared, region.base.wrapping_add(region.bias)),
+        _ if region.unwritten => (Whose::Unwritten, region.bias),
         _ => (Whose::Global, region.bias),
     }
 }
@@ -209,7 +212,11 @@ impl Machine<'_> {
                 if address.wrapping_sub(known.base) < known.len {
                     return Some(known);
                 }
-                let found = self.memory.region(address, request.kind != AccessKind::Read)?;
+                let writes = request.kind != AccessKind::Read;
+                let mut found = self.memory.region(address, writes)?;
+                if self.watch.is_some() {
+                    self.mark_unwritten(&mut found, writes);
+                }
                 self.regions[site] = found;
                 Some(found)
             }
@@ -217,7 +224,7 @@ impl Machine<'_> {
                 let base = if generic { SHARED_WINDOW } else { 0 };
                 let shared = self.ctas[self.warps[w].cta as usize].shared as u64;
                 let len = u64::from(self.plan.shared_bytes);
-                Some(Region { base, len, bias: shared.wrapping_sub(base), tool: false })
+                Some(Region { base, len, bias: shared.wrapping_sub(base), ..Region::NONE })
             }
             // Nobody writes to a kernel's parameters.
             Window::Param if request.kind != AccessKind::Read => None,
@@ -225,7 +232,7 @@ impl Machine<'_> {
                 let base = if generic { PARAM_WINDOW } else { 0 };
                 let len = u64::from(self.plan.kernel.param_bytes);
                 let params = self.params.as_mut_ptr() as u64;
-                Some(Region { base, len, bias: params.wrapping_sub(base), tool: true })
+                Some(Region { base, len, bias: params.wrapping_sub(base), tool: true, ..Region::NONE })
             }
             Window::Local => None,
         }

@@ -26,6 +26,7 @@ mod roles;
 mod scope;
 mod shared;
 mod symbols;
+mod targets;
 mod texture;
 mod translate;
 mod warpgroup;
@@ -41,6 +42,7 @@ pub(crate) use control::agrees;
 pub use error::LoadError;
 pub use places::{Placement, Places};
 pub use shared::SharedVariable;
+pub(crate) use targets::Target;
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -89,6 +91,8 @@ pub struct KernelInfo {
     pub(crate) reserved_shared: bool,
     /// Why it cannot be launched: what the simulator lacks, in the kernel or in a function that it can reach.
     pub refused: Option<LoadError>,
+    /// Where it writes global memory, if that is known.
+    pub(crate) targets: Option<Vec<targets::Target>>,
     /// Recursion or indirect calls: `local_bytes` is no bound.
     pub(crate) open_stack: bool,
     pub(crate) function: u32,
@@ -327,7 +331,9 @@ fn build(
             };
             let first = reasons().find(|(f, _)| f.body.is_some()).or_else(|| reasons().next());
             let refused = first.map(|(_, reason)| reason.clone());
-            KernelInfo { refused, ..kernel_info(index, f, &builder.program, &reached, &shared, config) }
+            let others = functions.iter().zip(0..).filter(|(_, other)| *other != index && reached.by(index, *other));
+            let targets = targets::find(std::iter::once(*f).chain(others.map(|(f, _)| *f)), &placed);
+            KernelInfo { refused, targets, ..kernel_info(index, f, &builder.program, &reached, &shared, config) }
         })
         .collect();
     let mut program = builder.program;
@@ -369,6 +375,7 @@ fn kernel_info(
         dynamic_align: reached.dynamic_align(index),
         reserved_shared: reached.reserved_shared(index),
         refused: None,
+        targets: None,
         open_stack,
         function: index,
         cluster: cluster::extent(function).unwrap_or([1; 3]),

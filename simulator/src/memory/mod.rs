@@ -113,17 +113,22 @@ pub(crate) struct Region {
     pub bias: u64,
     /// Belongs to the tester.
     pub tool: bool,
+    /// It is one whole allocation.
+    pub whole: bool,
+    /// The launch does not write to it, and who looks on need not be told who reads it.
+    pub unwritten: bool,
 }
 
 impl Region {
     /// The region that holds nothing.
-    pub const NONE: Region = Region { base: 0, len: 0, bias: 0, tool: false };
+    pub const NONE: Region = Region { base: 0, len: 0, bias: 0, tool: false, whole: false, unwritten: false };
 }
 
 impl From<Held> for Region {
     fn from(held: Held) -> Region {
         let bias = (held.host as u64).wrapping_sub(held.base);
-        Region { base: held.base, len: held.bytes, bias, tool: held.kind == AllocationKind::Tool }
+        let tool = held.kind == AllocationKind::Tool;
+        Region { base: held.base, len: held.bytes, bias, tool, whole: true, unwritten: false }
     }
 }
 
@@ -343,11 +348,11 @@ impl Memory {
             let chunk = self.device.find(mapping.chunk)?;
             let host = (chunk.host as u64).wrapping_add(mapping.offset);
             let bias = host.wrapping_sub(mapping.start);
-            let region = Region { base: mapping.start, len: mapping.bytes, bias, tool: false };
+            let region = Region { base: mapping.start, len: mapping.bytes, bias, ..Region::NONE };
             return access.is_none_or(|access| access <= mapping.access).then_some(region);
         }
         let range = self.registered.find(address)?;
-        let region = Region { base: range.start, len: range.bytes, bias: 0, tool: false };
+        let region = Region { base: range.start, len: range.bytes, ..Region::NONE };
         (range.writable || access != Some(Access::ReadWrite)).then_some(region)
     }
 

@@ -211,7 +211,7 @@ impl Accessed<'_> {
     #[inline]
     pub(crate) fn aim(&self, among: u32, targets: &mut Targets) -> Option<bool> {
         let shared = match self.found.whose {
-            Whose::Global => false,
+            Whose::Global | Whose::Unwritten => false,
             Whose::Shared => true,
             Whose::Unsaid => return None,
         };

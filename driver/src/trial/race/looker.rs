@@ -123,7 +123,8 @@ impl Observer for Looker {
     // may go to memory of the host though that one does not.
     fn spares(&self) -> Spares {
         let spares = self.set.spares();
-        Spares { led: spares.led && self.extent.1 == 0, ..spares }
+        let alone = self.extent.1 == 0;
+        Spares { led: spares.led && alone, unwritten: spares.unwritten && alone, ..spares }
     }
 
     fn access(&mut self, access: &Access<'_>) {

@@ -139,8 +139,11 @@ impl Machine<'_> {
     /// Whether who looks on is to be told of an access of visible memory.
     #[inline(always)]
     fn tells_of(&self, pc: u32, found: &Resolved) -> bool {
-        let spares =
-            |watch: &Observed| watch.spares_site(pc) || watch.spares.shared && found.whose == Whose::Shared;
+        let spares = |watch: &Observed| {
+            watch.spares_site(pc)
+                || found.whose == Whose::Unwritten
+                || watch.spares.shared && found.whose == Whose::Shared
+        };
         self.watch.as_ref().is_some_and(|watch| !spares(watch))
     }
 
@@ -220,7 +223,7 @@ impl Machine<'_> {
         each: &'b mut Each,
     ) -> Option<(Memory, Addresses<'b>)> {
         let memory = match found.whose {
-            Whose::Global => Memory::Global,
+            Whose::Global | Whose::Unwritten => Memory::Global,
             Whose::Shared => Memory::Shared(self.warps[w].cta),
             Whose::Unsaid => return None,
         };
