@@ -119,6 +119,9 @@ pub struct Role {
     /// An earlier access of the same basic block has touched the same bytes, as a read before a read or as a write before
     /// either, and nothing between can have ordered anything. A store needs care even so where lanes may write one place.
     pub covered: bool,
+    /// It is a weak load, and a later weak store of the same basic block writes the same bytes. All threads do both, and nothing between can
+    /// have ordered anything.
+    pub overwritten: bool,
     /// It is weak, and goes so many bytes behind where the instruction of this number goes, an access of the same kind earlier in the same
     /// basic block. All threads do both, and nothing between can have ordered anything.
     pub led_by: Option<(u32, u64)>,
@@ -153,6 +156,7 @@ pub fn roles(steps: &[Step<'_>]) -> Vec<Role> {
         })
         .collect();
     crate::covered::mark(steps, &mut roles);
+    crate::overwritten::mark(steps, &mut roles);
     crate::led::mark(steps, &mut roles);
     roles
 }

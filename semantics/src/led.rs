@@ -16,7 +16,8 @@ struct Leader {
     writes: bool,
 }
 
-/// Sets [`Role::led_by`]. The roles say already who acquires and releases, and what is covered.
+/// Sets [`Role::led_by`]. The roles say already who acquires and releases, and what is covered or overwritten: nobody goes by a load of
+/// which nobody is told.
 pub(crate) fn mark(steps: &[Step<'_>], roles: &mut [Role]) {
     let mut leaders: Vec<Leader> = Vec::new();
     for ((step, role), at) in steps.iter().zip(roles).zip(0..) {
@@ -26,7 +27,7 @@ pub(crate) fn mark(steps: &[Step<'_>], roles: &mut [Role]) {
         match (step.what, step.operand) {
             (What::Load | What::Store, Some(operand)) if !role.synchronises() => {
                 // Lanes of which a guard lets some go need not be those that the other one lets go.
-                if step.order == Order::Weak && step.guard.is_none() && !role.covered {
+                if step.order == Order::Weak && step.guard.is_none() && !role.covered && !role.overwritten {
                     let writes = step.what == What::Store;
                     let alike = |leader: &&Leader| {
                         leader.writes == writes

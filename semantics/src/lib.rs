@@ -11,6 +11,7 @@ pub mod inferred;
 mod led;
 pub mod location;
 mod observer;
+mod overwritten;
 pub mod parts;
 pub mod scope;
 

@@ -34,8 +34,9 @@ pub struct Spares {
     pub shared: bool,
     /// Weak ones that an earlier one of their basic block has covered ([`crate::inferred::Role::covered`]).
     pub covered: bool,
-    /// Of those who spare what is covered: those that go where an earlier one goes, but for a constant
-    /// ([`crate::inferred::Role::led_by`]). Who spares them has to know the roles, or misses what they do.
+    /// Of those who spare what is covered: loads of what a later store of their basic block overwrites
+    /// ([`crate::inferred::Role::overwritten`]), and accesses that go where an earlier one goes, but for a constant
+    /// ([`crate::inferred::Role::led_by`]). Who spares these has to know the roles, or misses what they do.
     pub led: bool,
     /// Loads of global memory to which the launch does not write, as far as its text and its arguments say. Where it does so all the same, who
     /// spares them is told by [`Event::UnforeseenWrite`], and of all that come behind.

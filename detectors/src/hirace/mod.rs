@@ -24,6 +24,9 @@
 //!   are of one thread and the same bytes, the earlier one conflicts with whatever the later one does, and their thread passes no
 //!   barrier between them. So nothing is ordered between the one and a third access that is not between the other and that one:
 //!   whoever races with the later one races with the earlier one. The report names that one.
+//! - A weak load of what a later store of its basic block overwrites ([`bugaroo_semantics::inferred::Role::overwritten`]) is not looked at, for
+//!   the same reason: whoever races with the load races with the store. The report names the store. Where a launch ends by a fault
+//!   between the two, the load is missed.
 //! - An access that goes a constant further than an earlier one of its basic block ([`bugaroo_semantics::inferred::Role::led_by`]) counts as done
 //!   when that one is done. The two are of one thread, and there is no barrier between them: whatever is ordered with the one is ordered
 //!   with the other, so that the same elements race. Of two threads that race the other one may be told to have come first. Where a

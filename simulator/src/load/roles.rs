@@ -13,7 +13,7 @@ use crate::decoded::{Access, Base, Inst, Kind, NO_GUARD};
 pub(crate) struct Spared {
     /// Weak ones that an earlier one has covered ([`Role::covered`]).
     covered: Box<[bool]>,
-    /// These, and those that go by an earlier one ([`Role::led_by`]).
+    /// These, those that a later one makes up for ([`Role::overwritten`]), and those that go by an earlier one ([`Role::led_by`]).
     and_led: Box<[bool]>,
 }
 
@@ -45,7 +45,7 @@ impl Program {
             let all = || self.code.iter().zip(&roles);
             Spared {
                 covered: all().map(covered).collect(),
-                and_led: all().map(|one| covered(one) || one.1.led_by.is_some()).collect(),
+                and_led: all().map(|one| covered(one) || one.1.overwritten || one.1.led_by.is_some()).collect(),
             }
         });
         match spares {
