@@ -175,3 +175,51 @@ fn nobody_goes_by_another_across_what_may_order_or_change_the_address() {
         assert_eq!(led(&[Step { writes, ..first }, second])[1].is_some(), is_led, "{writes:?}");
     }
 }
+
+fn overwritten(text: &[Step<'_>]) -> Vec<bool> {
+    roles(text).iter().map(|role: &Role| role.overwritten).collect()
+}
+
+#[test]
+fn a_later_store_makes_up_for_loads_of_the_same_place() {
+    let (load, store) = (at(What::Load, 0), at(What::Store, 0));
+    assert_eq!(overwritten(&[load, load, store, load]), [true, true, false, false]);
+    assert_eq!(overwritten(&[load, at(What::Store, 4)]), [false; 2]);
+    let mut wide = store;
+    wide.operand = wide.operand.map(|operand| Operand { elements: 2, ..operand });
+    assert_eq!(overwritten(&[load, wide]), [false; 2]);
+    // Nobody goes by a load of which nobody is told.
+    assert_eq!(led(&[load, at(What::Load, 4), store]), [None; 3]);
+    assert_eq!(led(&[load, at(What::Load, 4), at(What::Load, 8), store])[2], Some((1, 4)));
+}
+
+#[test]
+fn nothing_makes_up_for_a_load_across_what_may_order_or_change_the_address() {
+    let (load, store) = (at(What::Load, 0), at(What::Store, 0));
+    for what in [What::Stop, fence(Reach::Block), What::Atomic(AtomOp::Add)] {
+        assert_eq!(overwritten(&[load, step(what), store]), [false; 3], "{what:?}");
+    }
+    assert_eq!(overwritten(&[load, Step { begins_block: true, ..store }]), [false; 2]);
+    for (writes, is) in [(Writes::These(&[1]), false), (Writes::These(&[2]), true), (Writes::Any, false)] {
+        let changes = Step { writes, ..step(What::Other) };
+        assert_eq!(overwritten(&[load, changes, store])[0], is, "{writes:?}");
+        assert_eq!(overwritten(&[Step { writes, ..load }, store])[0], is, "{writes:?}");
+    }
+}
+
+#[test]
+fn the_store_has_to_come_wherever_the_load_does() {
+    let (load, store) = (at(What::Load, 0), at(What::Store, 0));
+    let guarded = |step: Step<'static>, negated| Step { guard: Some((5, negated)), ..step };
+    assert_eq!(overwritten(&[guarded(load, false), store])[0], true);
+    assert_eq!(overwritten(&[load, guarded(store, false)])[0], false);
+    assert_eq!(overwritten(&[guarded(load, false), guarded(store, false)])[0], true);
+    assert_eq!(overwritten(&[guarded(load, false), guarded(store, true)])[0], false);
+    let mut changes = step(What::Other);
+    changes.writes = Writes::These(&[5]);
+    assert_eq!(overwritten(&[guarded(load, false), changes, guarded(store, false)])[0], false);
+    for order in [Order::Strong, Order::Volatile] {
+        assert_eq!(overwritten(&[Step { order, ..load }, store])[0], false);
+        assert_eq!(overwritten(&[load, Step { order, ..store }])[0], false);
+    }
+}

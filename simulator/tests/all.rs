@@ -49,4 +49,5 @@ mod places;
 mod roles;
 mod shared_rows;
 mod told;
+mod unwritten;
 mod wgmma;

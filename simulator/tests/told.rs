@@ -234,8 +234,13 @@ fn both_ways_tell_the_same() {
         kinds.retain(|kind| !all.0.iter().any(|line| line.contains(kind)));
         faults += u32::from(matches!(all.1.end, End::Fault(_)));
         for spares in [
-            Spares { shared: true, covered: false, led: false },
-            Spares { shared: bits & 64 != 0, covered: true, led: bits & 128 != 0 },
+            Spares { shared: true, ..Spares::default() },
+            Spares {
+                shared: bits & 64 != 0,
+                covered: true,
+                led: bits & 128 != 0,
+                unwritten: bits & 256 != 0,
+            },
         ] {
             let less = record(&launch, wants, spares);
             assert_eq!(less, record(&hooked, wants, spares), "{ptx}");

@@ -331,9 +331,14 @@ fn build(
             };
             let first = reasons().find(|(f, _)| f.body.is_some()).or_else(|| reasons().next());
             let refused = first.map(|(_, reason)| reason.clone());
-            let others = functions.iter().zip(0..).filter(|(_, other)| *other != index && reached.by(index, *other));
+            let others =
+                functions.iter().zip(0..).filter(|(_, other)| *other != index && reached.by(index, *other));
             let targets = targets::find(std::iter::once(*f).chain(others.map(|(f, _)| *f)), &placed);
-            KernelInfo { refused, targets, ..kernel_info(index, f, &builder.program, &reached, &shared, config) }
+            KernelInfo {
+                refused,
+                targets,
+                ..kernel_info(index, f, &builder.program, &reached, &shared, config)
+            }
         })
         .collect();
     let mut program = builder.program;

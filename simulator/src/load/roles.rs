@@ -45,7 +45,9 @@ impl Program {
             let all = || self.code.iter().zip(&roles);
             Spared {
                 covered: all().map(covered).collect(),
-                and_led: all().map(|one| covered(one) || one.1.overwritten || one.1.led_by.is_some()).collect(),
+                and_led: all()
+                    .map(|one| covered(one) || one.1.overwritten || one.1.led_by.is_some())
+                    .collect(),
             }
         });
         match spares {

@@ -73,10 +73,7 @@ pub(super) fn find<'m>(
     Some(all)
 }
 
-fn of_function<'m>(
-    function: &'m Function,
-    variables: &'m FxHashMap<&'m str, Placed>,
-) -> Option<Vec<Target>> {
+fn of_function<'m>(function: &'m Function, variables: &'m FxHashMap<&'m str, Placed>) -> Option<Vec<Target>> {
     let mut params = FxHashMap::default();
     if function.kind == FunctionKind::Entry {
         param_offsets(function, |name, info| {
@@ -181,7 +178,9 @@ impl<'m> Analysis<'m> {
 
     fn writes(&mut self, address: Option<&'m Operand>) {
         let found = match address {
-            Some(Operand::Address { base: AddressBase::Register(name), .. }) => (0, Some(self.register(name))),
+            Some(Operand::Address { base: AddressBase::Register(name), .. }) => {
+                (0, Some(self.register(name)))
+            }
             Some(Operand::Address { base: AddressBase::Symbol(name), .. }) => (self.symbol(name), None),
             _ => (UNKNOWN, None),
         };
