@@ -29,6 +29,8 @@
 //! - Rows that are accessed by one or two bytes have metadata for each of these; with the cache, such accesses are not looked at.
 //! - A fence of a warp that has accessed nothing since the last one does not count, so that counts wrap later.
 //! - After a race the entry is as after a first access.
+//! - Without the cache, loads of memory that the launch does not write are not looked at ([`bugaroo_semantics::Spares::unwritten`]): nobody of the
+//!   grid can race with them, and no lock has to have its fence before them.
 //! - Threads told apart (section VI): a count of how often lanes have come together takes the place of asking whether they have diverged
 //!   now. Lanes of one instruction do not race with each other.
 //! - Each grid begins with memory that nobody has accessed.
@@ -79,6 +81,10 @@ use crate::watched::Watched;
 use grid::{Grid, Program};
 use layout::Layout;
 use report::Reports;
+
+/// A warning.
+const UNFORESEEN: &str = "scord: a kernel wrote to memory of which its text and its arguments do not say so; \
+     reads of that memory before were not looked at";
 
 /// Which layout words have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -244,6 +250,7 @@ impl Observer for Scord {
                     grid.forget(at);
                 }
             }
+            Event::UnforeseenWrite { .. } => self.reports.warn(UNFORESEEN, 1),
             Event::CopyIssued { .. } => {
                 self.reports.warn_once("scord: accesses of asynchronous copies are not looked at");
             }
