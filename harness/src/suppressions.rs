@@ -101,12 +101,10 @@ impl Suppressions {
         let file: File = whole.parse()?;
         for written in file.suppress {
             let span = written.span();
-            let starts = whole.line_of(span.start);
+            let starts = whole.line(span.start);
             let Written { kernel, file, line, symbol, detector, reason } = written.into_inner();
             if reason.get_ref().trim().is_empty() {
-                return Err(
-                    whole.wrong(Some(reason.span()), "a rule needs a reason that says something".into())
-                );
+                return Err(whole.wrong(reason.span(), "a rule needs a reason that says something"));
             }
             let detector = match &detector {
                 None => None,
@@ -114,7 +112,7 @@ impl Suppressions {
                     None => {
                         let all = Detector::ALL.map(Detector::name).join(", ");
                         let what = format!("'{}' is no detector: {all} are", name.get_ref());
-                        return Err(whole.wrong(Some(name.span()), what));
+                        return Err(whole.wrong(name.span(), what));
                     }
                     known => known,
                 },
@@ -122,13 +120,13 @@ impl Suppressions {
             if kernel.is_none() && file.is_none() && line.is_none() && symbol.is_none() && detector.is_none()
             {
                 let what = "a rule needs one of kernel, file, line, symbol and detector, or it would suppress everything";
-                return Err(whole.wrong(Some(span), what.to_owned()));
+                return Err(whole.wrong(span, what));
             }
             let regex = |text: &Option<Spanned<String>>, of: fn(&str) -> String| match text {
                 None => Ok(None),
                 Some(text) => match Regex::new(&of(text.get_ref())) {
                     Ok(regex) => Ok(Some(regex)),
-                    Err(error) => Err(whole.wrong(Some(text.span()), error.to_string())),
+                    Err(error) => Err(whole.wrong(text.span(), error.to_string())),
                 },
             };
             self.rules.push(Rule {

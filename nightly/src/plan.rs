@@ -4,7 +4,6 @@
 //! plan that `bugaroo init` writes. All paths in a plan are relative to its folder.
 
 pub mod cells;
-pub mod error;
 pub mod expect;
 mod file;
 pub mod first;
@@ -15,10 +14,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Why a plan was not taken.
+pub use bugaroo_harness::user_file::FileError as PlanError;
 use bugaroo_harness::{Oracle, Suppressions};
 
 pub use cells::{Cell, Kind};
-pub use error::PlanError;
 pub use expect::Expectation;
 
 /// What is to be done in a night.

@@ -36,7 +36,7 @@ fn parse(path: &Path, text: &str) -> Result<RaceSettings, FileError> {
     let places: Places = file.parse()?;
     for pattern in places.watch.kernels {
         if let Err(error) = Regex::new(pattern.get_ref()) {
-            return Err(file.wrong(Some(pattern.span()), error.to_string()));
+            return Err(file.wrong(pattern.span(), error.to_string()));
         }
     }
     Ok(settings)

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use bugaroo_harness::oracle::ComparisonText;
+use bugaroo_harness::user_file::Text;
 use bugaroo_harness::{Oracle, Suppressions, Variation};
 use bugaroo_protocol::amount::{bytes, duration};
 use bugaroo_protocol::{Detector, MOST_DEVICES, Model, Scheduler};
@@ -14,8 +16,8 @@ use regex::Regex;
 use sha2::{Digest as _, Sha256};
 use toml::Spanned;
 
+use super::PlanError;
 use super::cells::{self, Cell, Grid, Kind};
-use super::error::{PlanError, Text};
 use super::expect::{Expectation, Expected};
 use super::file::{self, Entry, File};
 use super::{Plan, Program, Slurm, Timeout, words};
@@ -31,7 +33,13 @@ const TIMEOUT: Timeout = Timeout { factor: 50.0, floor: Duration::from_secs(60) 
 
 /// Reads a plan.
 pub(super) fn plan(path: &Path) -> Result<Plan, PlanError> {
-    let io = |source| PlanError::Io { path: path.to_owned(), source };
+    let io = |source: io::Error| {
+        let hint = match source.kind() {
+            io::ErrorKind::NotFound => " (`bugaroo init` writes a first plan)",
+            _ => "",
+        };
+        PlanError::Io { named_by: String::new(), path: path.to_owned(), source, hint }
+    };
     let text = fs::read_to_string(path).map_err(io)?;
     let absolute = std::path::absolute(path).map_err(io)?;
     Reader { text: Text { path, text: &text }, folder: absolute.parent().unwrap_or(Path::new("/")) }

@@ -33,7 +33,7 @@ pub fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> Result<T, St
         Some((_, found)) => Ok(*found),
         None => {
             let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-            let close = super::error::closest(name, names.iter().copied());
+            let close = bugaroo_harness::user_file::closest(name, names.iter().copied());
             Err(format!("`{name}` is no {what}{close}: {} are", names.join(", ")))
         }
     }
