@@ -78,3 +78,41 @@ fn changes_of_priorities_can_be_chosen() {
     assert_eq!(all(3), all(3));
     assert_ne!(all(1), all(60), "a spinning block is run for longer where nobody interrupts it");
 }
+
+/// The places where the two blocks meet.
+fn places(name: &str) -> Vec<u32> {
+    let met =
+        (0..8).flat_map(|seed| run(name, &Orders { coverage: true, seed, ..store_buffers(0.5) }).0.meetings);
+    met.collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
+#[test]
+fn switches_at_places_are_a_schedule_of_their_own_and_replay() {
+    let name = "switches_at_places_are_a_schedule_of_their_own_and_replay";
+    let switches = places(name);
+    assert!(!switches.is_empty());
+    let all = |switches: &[u32]| -> Vec<(u64, String)> {
+        let orders = |seed| Orders { switches: switches.to_vec(), seed, ..store_buffers(0.5) };
+        (0..12)
+            .map(|seed| run(name, &orders(seed)))
+            .map(|(told, saw)| (told.counts.warp_instructions, saw))
+            .collect()
+    };
+    let switched = all(&switches);
+    assert_eq!(switched, all(&switches));
+    assert_ne!(switched, all(&[]));
+    assert!(switched.iter().any(|(_, saw)| saw == "0"), "the flag is seen before the data: {switched:?}");
+}
+
+#[test]
+fn a_swarm_delays_a_store_in_some_trials_and_not_in_others() {
+    let name = "a_swarm_delays_a_store_in_some_trials_and_not_in_others";
+    let delayed = |swarm, seed| {
+        let orders = Orders { swarm, seed, ..store_buffers(0.5) };
+        let (told, _) = run(name, &orders);
+        assert_eq!(run(name, &orders).0, told, "the same trial does the same");
+        told.counts.delayed_stores
+    };
+    let by_swarm: BTreeSet<u64> = (0..12).map(|seed| delayed(true, seed)).collect();
+    assert!(by_swarm.contains(&0) && by_swarm.len() > 1, "{by_swarm:?}");
+}

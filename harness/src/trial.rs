@@ -350,6 +350,8 @@ impl Ground {
             pct_depth: variation.map_or(PCT_DEPTH, |v| v.pct_depth),
             coverage: variation.is_some_and(|v| v.coverage),
             hold: variation.and_then(|v| v.hold),
+            switches: variation.map_or(Vec::new(), |v| v.switches.clone()),
+            swarm: variation.is_some_and(|v| v.swarm),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
             launches: self.settings.record_launches,

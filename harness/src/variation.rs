@@ -72,6 +72,12 @@ pub struct Variation {
     /// Warps that come by this place are held back for a while, by the seed ([`crate::FullTrial::meetings`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<u32>,
+    /// Who runs next is chosen at these places alone, whatever `scheduler` says; none: as that says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<u32>,
+    /// Which instructions' accesses are delayed is drawn for each launch: each time, or never.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub swarm: bool,
 }
 
 /// What it is where nobody says.
@@ -120,6 +126,8 @@ impl Default for Variation {
             turns: None,
             coverage: false,
             hold: None,
+            switches: Vec::new(),
+            swarm: false,
         }
     }
 }

@@ -105,16 +105,18 @@ impl Native {
     }
 
     /// The model of one launch.
-    fn model(&self, pw: f64, pr: f64, seed: (u64, u64)) -> Option<Box<dyn MemoryModel>> {
+    fn model(&self, (pw, pr): (f64, f64), swarm: bool, seed: (u64, u64)) -> Option<Box<dyn MemoryModel>> {
         match self {
             Native::None => None,
             Native::StoreBuffer(sites) => {
                 let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY };
-                Some(Box::new(StoreBuffer::new(&settings, Arc::clone(sites))))
+                let model = StoreBuffer::new(&settings, Arc::clone(sites));
+                Some(Box::new(if swarm { model.by_swarm() } else { model }))
             }
             Native::Ptx(facts) => {
                 let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, memory: HISTORIES };
-                Some(Box::new(ptx::Ptx::new(&settings, Arc::clone(facts))))
+                let model = ptx::Ptx::new(&settings, Arc::clone(facts));
+                Some(Box::new(if swarm { model.by_swarm() } else { model }))
             }
         }
     }
@@ -210,7 +212,8 @@ impl<'a> Loaded<'a> {
         let warps = u64::from(variant.placement.warps(self.test) * ctas);
         let first = ordinal * COPIES;
         let mut scheduler = Copies::new(self.options.strategy, self.options.seed, first, warps, self.steps);
-        let model = variant.native.model(pw, self.options.pr, (self.options.seed, ordinal));
+        let model =
+            variant.native.model((pw, self.options.pr), self.options.swarm, (self.options.seed, ordinal));
         let (memory, config) = (&mut self.memory, &variant.config);
         let result = launch_with(&variant.program, memory, config, &spec, &mut scheduler, model);
         let (result, _) = result.map_err(|error| RunError::Unsupported(error.to_string()))?;

@@ -32,6 +32,8 @@ pub struct Options {
     pub jobs: usize,
     /// All locations lie in shared memory: for tests of one CTA only.
     pub shared: bool,
+    /// The models `store-buffer` and `ptx` delay an instruction each time or never, drawn for each launch.
+    pub swarm: bool,
 }
 
 impl Default for Options {
@@ -45,6 +47,7 @@ impl Default for Options {
             seed: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             shared: false,
+            swarm: false,
         }
     }
 }

@@ -137,6 +137,19 @@ fn the_ptx_machine_shows_only_what_is_allowed() {
     }
 }
 
+/// Where instructions are delayed each time or never, nothing else is shown than by coins for each execution.
+#[test]
+fn swarms_show_only_what_is_allowed() {
+    let suite = Suite::read();
+    for model in [Model::StoreBuffer, Model::Ptx] {
+        for strategy in [Strategy::Random, Strategy::Pct] {
+            let options = Options { model, trials: trials(), strategy, swarm: true, ..Options::default() };
+            let shown = targets_shown(&is_sound(&suite, &options));
+            assert!(shown >= if model == Model::Ptx { 200 } else { 80 }, "{model:?}: {shown} targets");
+        }
+    }
+}
+
 /// The paper's algorithm shows outcomes that PTX forbids: the tests in the list, by the first of its trials; and nothing on
 /// tests that are not there, which are those where it has nothing to go wrong with.
 #[test]

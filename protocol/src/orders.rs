@@ -137,6 +137,14 @@ pub struct Orders {
     /// GPU simulates the model itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<u32>,
+    /// Places of [`crate::Launch::meetings`]: who runs next is chosen behind accesses there alone, whatever [`Self::scheduler`] says. None:
+    /// as that says. Only where the virtual GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<u32>,
+    /// Which instructions' accesses are delayed, or answered with older values, is drawn once for a launch, and is so each time; those of
+    /// the others never are. Only where the virtual GPU simulates the model itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub swarm: bool,
     /// Report every launch as it is when it starts ([`crate::RecordedLaunch`]), with what it takes to look at its kernel elsewhere.
     #[serde(default)]
     pub launches: bool,

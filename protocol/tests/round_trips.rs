@@ -100,6 +100,8 @@ fn orders() -> impl Strategy<Value = Orders> {
                 pct_depth: 1 + u32::try_from(seed % 7).expect("it is small"),
                 coverage: seed % 2 == 0,
                 hold: (seed % 3 == 1).then_some(7),
+                switches: if seed % 4 == 1 { vec![7, 9] } else { Vec::new() },
+                swarm: seed % 5 == 2,
                 report_sites,
                 digest,
                 ends: seed % 5 == 1,

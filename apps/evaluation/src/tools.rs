@@ -144,6 +144,8 @@ impl Tools {
             conflicts: false,
             coverage: false,
             hold: None,
+            switches: Vec::new(),
+            swarm: false,
             launches: false,
             race: Vec::new(),
             race_settings: Default::default(),

@@ -31,6 +31,7 @@ use crate::trial::feeds::Feed;
 use crate::trial::injection::{Arms, Injected};
 use crate::trial::pause::{Held, Looker, Passing};
 use crate::trial::race::Race;
+use crate::trial::switches::{ByPriority, Priorities, Stepping};
 
 /// Bytes of a grid's workspace: of these, device code uses the second word, for its barrier.
 const WORKSPACE: u64 = 256;
@@ -130,12 +131,18 @@ impl Driver {
             scheduler = Box::new(Passing::new(scheduler, Rc::clone(held)));
         }
         let looker = held.map(|held| Rc::new(RefCell::new(Looker(held))));
+        let switches = self.trial.injection.switches(ordinal).filter(|_| armed.is_none() && logs.is_none());
+        let stepping = switches.map(|(places, seed)| {
+            let all = Rc::new(RefCell::new(Priorities::new(&name, places, seed)));
+            scheduler = Box::new(ByPriority::new(Rc::clone(&all)));
+            Rc::new(RefCell::new(Stepping(all)))
+        });
         let covers = self.trial.injection.coverage() && armed.is_none() && logs.is_none();
         let coverage = covers.then(|| Rc::new(RefCell::new(Coverage::new(&name))));
         let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
         let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
         let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
-        let watch = with(with(with(watch, conflicts.clone()), coverage.clone()), looker);
+        let watch = with(with(with(with(watch, conflicts.clone()), coverage.clone()), looker), stepping);
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => {
                 let feed = match (logs, fed) {

@@ -27,3 +27,4 @@ pub(crate) mod report;
 pub mod scord;
 pub(crate) mod site_flags;
 pub(crate) mod state;
+pub(crate) mod switches;

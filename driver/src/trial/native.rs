@@ -114,11 +114,15 @@ impl Native {
             // Without anything to draw, memory is sequentially consistent, whatever fences there are.
             (pw != [0.0; 2] || pr != [0.0; 2]).then(|| {
                 let settings = ptx::Settings { pw, pr, seed, memory: orders.model_memory };
-                Box::new(Ptx::new(&settings, text.facts())) as _
+                let model = Ptx::new(&settings, text.facts());
+                Box::new(if orders.swarm { model.by_swarm() } else { model }) as _
             })
         } else {
             let settings = Settings { pw, seed, capacity: orders.buffer };
-            (pw != [0.0; 2]).then(|| Box::new(StoreBuffer::new(&settings, text.sites(&self.table))) as _)
+            (pw != [0.0; 2]).then(|| {
+                let model = StoreBuffer::new(&settings, text.sites(&self.table));
+                Box::new(if orders.swarm { model.by_swarm() } else { model }) as _
+            })
         };
         Ok((Arc::clone(&text.program), model))
     }

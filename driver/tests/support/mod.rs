@@ -138,6 +138,8 @@ pub fn baseline() -> Orders {
         conflicts: false,
         coverage: false,
         hold: None,
+        switches: Vec::new(),
+        swarm: false,
         launches: false,
         race: Vec::new(),
         race_settings: Default::default(),

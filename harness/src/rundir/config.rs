@@ -214,6 +214,8 @@ impl Configuration {
                 coverage: false,
                 // Chosen by trials alone.
                 hold: None,
+                switches: Vec::new(),
+                swarm: false,
             })
             .collect()
     }

@@ -41,7 +41,8 @@ pub(crate) mod lockstep;
 pub(crate) mod notes;
 pub mod ptx;
 pub mod store_buffer;
-pub(crate) mod targets;
+pub(crate) mod swarm;
+mod targets;
 mod world;
 
 pub use accessed::Accessed;

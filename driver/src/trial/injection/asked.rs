@@ -22,6 +22,12 @@ impl Injection {
         Some((orders.hold?, scheduler_seed(orders.seed, ordinal)))
     }
 
+    /// The places where who runs next in a launch is chosen, and by which seed.
+    pub fn switches(&self, ordinal: u64) -> Option<(&[u32], u64)> {
+        let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
+        (!orders.switches.is_empty()).then(|| (&orders.switches[..], scheduler_seed(orders.seed, ordinal)))
+    }
+
     /// Virtual GPUs that the program finds.
     pub fn devices(&self) -> u32 {
         self.orders.as_ref().map_or(1, |orders| orders.devices.clamp(1, MOST_DEVICES))

@@ -3,7 +3,7 @@
 use super::thread::ThreadState;
 
 /// How often what the model allows is done.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Chances {
     /// That a store waits, in units of 2^-32.
     store_waits: u32,
@@ -25,6 +25,12 @@ impl Chances {
 }
 
 impl Chances {
+    /// Each time what may be at all; how late a load is, and where a store comes in coherence order, stays a matter of chance.
+    pub(super) fn always(self) -> Chances {
+        let certain = |chance: u32| if chance == 0 { 0 } else { u32::MAX };
+        Chances { store_waits: certain(self.store_waits), stale: certain(self.stale), ..self }
+    }
+
     /// The same, but that a load is late whenever it may be.
     pub(super) fn certainly_late(self) -> Chances {
         Chances { late: u32::MAX, ..self }

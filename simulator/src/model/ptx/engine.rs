@@ -21,10 +21,11 @@ use bugaroo_ptx::op::FenceKind;
 use super::Plain;
 use super::barriers::Barriers;
 use super::until::{NEVER, until};
-use super::{Chances, Machine, Scope, ThreadKey};
+use super::{Chances, Machine, Scope, Space, ThreadKey};
 use crate::exec::lanes;
 use crate::load::Program;
 use crate::model::notes::Note;
+use crate::model::swarm::Swarm;
 use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
 pub(crate) use bytes::order;
 use bytes::{Seen, address};
@@ -65,6 +66,8 @@ pub struct Ptx {
     /// That some lanes of a warp load late from global and from shared memory, in units of 2^-32.
     late: [u32; 2],
     seed: u64,
+    /// Which instructions are delayed or read older values, where not all do.
+    swarm: Option<Swarm>,
     facts: Arc<Facts>,
     shape: Shape,
     machine: Machine,
@@ -98,6 +101,7 @@ impl Ptx {
             chances,
             late: settings.pr.map(|pr| (pr * 0.25 * f64::from(u32::MAX)) as u32),
             seed: bugaroo_device_handlers::launch_key(seed, launch),
+            swarm: None,
             facts,
             shape: Shape::default(),
             machine: Machine::new(0, chances[0], 0, settings.memory),
@@ -112,6 +116,21 @@ impl Ptx {
             memory: settings.memory,
             begun: 0,
             bytes: 0,
+        }
+    }
+
+    /// The same, where some instructions' stores wait and their loads read older values each time, and others' never, by the seed.
+    #[must_use]
+    pub fn by_swarm(self) -> Ptx {
+        let chances = self.chances.map(Chances::always);
+        Ptx { swarm: Some(Swarm::new(self.seed)), chances, ..self }
+    }
+
+    /// What may happen at an access of this space.
+    fn chances(&self, at: &At, space: Space) -> Chances {
+        match self.swarm.is_none_or(|swarm| swarm.has(at.pc)) {
+            true => self.chances[space as usize],
+            false => Chances::default(),
         }
     }
 

@@ -22,6 +22,10 @@ impl Coins {
         Coins { key, store_sites: store_sites as usize, ..Coins::default() }
     }
 
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
     pub fn begin(&mut self, warps: u32) {
         self.places = vec![0; self.store_sites * warps as usize];
     }

@@ -53,7 +53,7 @@ impl StoreBuffer {
     ) -> Step {
         let bytes = access.bytes();
         let mut coins = 0;
-        if site.slot != NONE && bytes <= WIDEST {
+        if site.slot != NONE && bytes <= WIDEST && self.swarm.is_none_or(|swarm| swarm.has(site.number)) {
             for group in groups {
                 let threshold = self.thresholds[group.space as usize];
                 let of = (site.slot, site.number, access.elements);

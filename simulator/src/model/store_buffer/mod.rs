@@ -57,6 +57,7 @@ use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
 
 use super::notes::Note;
+use super::swarm::Swarm;
 use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
 use crate::address::{Window, window};
 use crate::exec::lanes;
@@ -103,6 +104,8 @@ pub struct StoreBuffer {
     thresholds: [u64; 2],
     capacity: u32,
     sites: Arc<Sites>,
+    /// Which store sites are delayed, where not all are.
+    swarm: Option<Swarm>,
     /// Lanes of a warp share the buffers of its first one.
     lockstep: bool,
     coins: Coins,
@@ -125,6 +128,7 @@ impl StoreBuffer {
             capacity: settings.capacity.clamp(1, MOST),
             coins: Coins::new(launch_key(seed, launch), sites.store_sites),
             sites,
+            swarm: None,
             lockstep: false,
             shape: Shape::default(),
             warps: Vec::new(),
@@ -133,6 +137,13 @@ impl StoreBuffer {
             delayed: 0,
             flushes: [Vec::new(), Vec::new()],
         }
+    }
+
+    /// The same, where the stores of some instructions are delayed each time, and others never, by the seed.
+    #[must_use]
+    pub fn by_swarm(self) -> StoreBuffer {
+        let always = self.thresholds.map(|less| if less == 0 { 0 } else { threshold(1.0) });
+        StoreBuffer { swarm: Some(Swarm::new(self.coins.key())), thresholds: always, ..self }
     }
 
     /// Whose buffers a lane uses: its own, or, in lockstep, those of its warp.

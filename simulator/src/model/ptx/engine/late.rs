@@ -76,6 +76,9 @@ impl Ptx {
         if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == [0; 2] {
             return [0; 2];
         }
+        if self.swarm.is_some_and(|swarm| !swarm.has(at.pc)) {
+            return [0; 2];
+        }
         let draw = self.draw();
         let among_spaces = self.late.map(|late| late != 0 && (draw >> 32) as u32 <= late);
         if among_spaces == [false; 2] || !self.late_again(at) {

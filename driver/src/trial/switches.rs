@@ -1,0 +1,201 @@
+//! Switches from warp to warp where threads meet, and nowhere else.
+//!
+//! Source: partial order sampling (Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018). The warp with the highest
+//! priority runs, and behind each of its steps its priority is drawn anew. A step is what others can tell: an access at a place where
+//! threads were seen to meet by trials before, or a store that was held back and has landed. What a thread does between two steps costs
+//! no chance: a thread that comes late to its one place is as likely to be overtaken there as any.
+//!
+//! Where it departs.
+//! - A priority belongs to a warp and not to an event: what a warp does up to its next step goes with it.
+//! - In every second launch a priority is drawn anew behind each step, in the others behind every second, fourth or eighth on average:
+//!   what needs one thread to do much before another does little is as rare as it is long else.
+//! - A store that is held back is no step. While a warp holds stores back, it falls below all others behind every second step: a flag that
+//!   is there before its data is to be seen by somebody before the data lands as well.
+//! - A warp that reads the same again by the same instruction, or that has had [`QUOTA`] operations since its priority changed, falls below
+//!   all others, so that all runnable warps get on in the end.
+//!
+//! A schedule is all that it changes, and every schedule is legal. What it can miss: lanes of one warp are the engine's to choose; threads
+//! that meet at places which no trial has shown yet.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bugaroo_semantics::event::{Access, Event, Lanes};
+use bugaroo_semantics::{Observer, Wants};
+use bugaroo_simulator::{Candidate, Rng, Scheduler, Turn};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::trial::coverage::{kernel_hash, place_hash};
+
+/// Operations after which a warp falls below all others.
+const QUOTA: u32 = 256;
+/// Priorities that are drawn are at least this; those who fell are below.
+const DRAWN: u64 = 1 << 63;
+
+/// Who goes before whom.
+#[derive(Debug)]
+pub struct Priorities {
+    kernel: u64,
+    places: FxHashSet<u32>,
+    /// Whether an instruction is one of the places.
+    known: FxHashMap<u32, bool>,
+    first_site: u32,
+    warps_per_block: u64,
+    rng: Rng,
+    /// A priority is drawn anew behind one step in so many.
+    odds: u64,
+    /// Where the first priorities come from.
+    key: u64,
+    changed: FxHashMap<u64, u64>,
+    /// The next who falls gets this priority: lower than all others.
+    lowest: u64,
+    /// Operations of each warp since its priority changed.
+    spent: FxHashMap<u64, u32>,
+    /// The instruction and the address of each warp's last step.
+    last: FxHashMap<u64, (u32, u64)>,
+    /// Stores that each warp holds back.
+    holds: FxHashMap<u64, u32>,
+}
+
+impl Priorities {
+    /// Those of this seed, in a launch of this kernel.
+    pub fn new(kernel: &str, places: &[u32], seed: u64) -> Priorities {
+        let mut rng = Rng::new(seed ^ 0x7377_6974_6368);
+        Priorities {
+            kernel: kernel_hash(kernel),
+            places: places.iter().copied().collect(),
+            known: FxHashMap::default(),
+            first_site: 0,
+            warps_per_block: 1,
+            key: rng.next(),
+            odds: 1 << (rng.next() | 8).trailing_zeros(),
+            rng,
+            changed: FxHashMap::default(),
+            lowest: DRAWN,
+            spent: FxHashMap::default(),
+            last: FxHashMap::default(),
+            holds: FxHashMap::default(),
+        }
+    }
+
+    fn of(&self, warp: u64) -> u64 {
+        self.changed.get(&warp).copied().unwrap_or_else(|| DRAWN | Rng::new(self.key ^ warp).next())
+    }
+
+    fn fall(&mut self, warp: u64) {
+        self.lowest -= 1;
+        self.changed.insert(warp, self.lowest);
+        self.spent.remove(&warp);
+    }
+
+    /// A warp has done what others can tell.
+    fn step(&mut self, warp: u64) {
+        let drawn = self.rng.next();
+        if drawn & 1 == 0 && self.holds.get(&warp).is_some_and(|holds| *holds > 0) {
+            self.fall(warp);
+        } else if (drawn >> 1).is_multiple_of(self.odds) {
+            self.changed.insert(warp, DRAWN | self.rng.next());
+            self.spent.remove(&warp);
+        }
+    }
+
+    fn is_place(&mut self, site: u32) -> bool {
+        let (kernel, first, places) = (self.kernel, self.first_site, &self.places);
+        let look = || places.contains(&place_hash(kernel, site.wrapping_sub(first)));
+        *self.known.entry(site).or_insert_with(look)
+    }
+
+    fn warp(&self, by: Lanes) -> u64 {
+        by.block * self.warps_per_block + u64::from(by.first / 32)
+    }
+}
+
+/// Sees who has come to a place.
+#[derive(Debug)]
+pub struct Stepping(pub Rc<RefCell<Priorities>>);
+
+impl Observer for Stepping {
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    fn access(&mut self, access: &Access<'_>) {
+        let mut all = self.0.borrow_mut();
+        let warp = all.warp(access.by);
+        *all.holds.entry(warp).or_insert(0) += access.held.count_ones();
+        // None can tell where all of it is held.
+        if access.held == access.by.mask || !all.is_place(access.site) {
+            return;
+        }
+        let here = (access.site, access.address(access.by.mask.trailing_zeros()));
+        let before = all.last.insert(warp, here);
+        if access.wrote == 0 && before == Some(here) {
+            all.fall(warp);
+        } else {
+            all.step(warp);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        let mut all = self.0.borrow_mut();
+        match *event {
+            Event::GridBegin { shape, first_site, .. } => {
+                all.first_site = first_site;
+                all.warps_per_block = u64::from(shape.warps_per_cta);
+            }
+            Event::Landed { by, .. } => {
+                let warp = all.warp(by);
+                let holds = all.holds.entry(warp).or_insert(0);
+                *holds = holds.saturating_sub(1);
+                all.step(warp);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The schedule by these priorities.
+pub struct ByPriority {
+    all: Rc<RefCell<Priorities>>,
+    /// The warp that ran last, where it was among how many candidates, and its priority.
+    turn: Option<(u64, usize, usize, u64)>,
+}
+
+impl ByPriority {
+    /// The schedule of these.
+    pub fn new(all: Rc<RefCell<Priorities>>) -> ByPriority {
+        ByPriority { all, turn: None }
+    }
+}
+
+impl Scheduler for ByPriority {
+    fn begin(&mut self, _warps: u64) {}
+
+    fn next(&mut self, candidates: &[Candidate]) -> Turn {
+        let mut all = self.all.borrow_mut();
+        // Who ran goes on while its priority is the same: it was the highest, and nobody became runnable.
+        let still = self.turn.filter(|&(warp, at, count, priority)| {
+            let there = candidates.get(at).is_some_and(|one| one.warp == warp);
+            there && count == candidates.len() && all.of(warp) == priority
+        });
+        let highest =
+            || (0..candidates.len()).max_by_key(|&at| (all.of(candidates[at].warp), candidates.len() - at));
+        let at = still.map_or_else(|| highest().unwrap_or(0), |(_, at, _, _)| at);
+        let warp = candidates[at].warp;
+        self.turn = Some((warp, at, candidates.len(), all.of(warp)));
+        let spent = all.spent.entry(warp).or_insert(0);
+        *spent += 1;
+        // It has this turn, and then falls.
+        if *spent >= QUOTA {
+            all.fall(warp);
+        }
+        Turn { candidate: at, operations: 1 }
+    }
+
+    fn random(&mut self) -> u64 {
+        self.all.borrow_mut().rng.next()
+    }
+}
+
+#[cfg(test)]
+mod tests;
