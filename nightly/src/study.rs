@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::explore::{Known, Score};
 use crate::finding::source;
+use crate::hides::{self, HIDES};
 use crate::history::rows::UNSEEN;
 use crate::night::{Exploration, ExploredArm, ExploredFailure, Kernel, Place, Program, Status};
 use crate::plan::expect::Expected;
@@ -77,6 +78,8 @@ pub fn take(program: &mut Program, study: &str, facts: &str) {
         _ if study.starts_with(UNSEEN) => serde_json::from_str(facts).map(|what: String| {
             program.notes.push(format!("the race detectors could not look at everything: {what}"));
         }),
+        // What trials hide, which batches add up ([`hidden`]).
+        _ if study.starts_with(HIDES) => Ok(()),
         // What explorations know, which shards add up ([`exploration`]).
         study if study.starts_with(EXPLORE) => Ok(()),
         // Run files, which are for replays.
@@ -125,6 +128,18 @@ pub fn exploration<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s
             left_out: known.more,
         }
     });
+}
+
+/// Puts what passing trials of all batches hide into a night's program.
+pub fn hidden<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s String, &'s String)>) {
+    let mut batches = Vec::new();
+    for (study, facts) in all.into_iter().filter(|(study, _)| study.starts_with(HIDES)) {
+        match serde_json::from_str(facts) {
+            Ok(hides) => batches.push(hides),
+            Err(error) => program.notes.push(format!("the results of `{study}` cannot be read: {error}")),
+        }
+    }
+    program.notes.extend(hides::lines(batches));
 }
 
 /// Failures get the fences that cure them.

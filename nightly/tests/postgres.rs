@@ -127,6 +127,7 @@ fn batch(first: u64) -> Batch {
         trials: vec![row],
         sightings: BTreeMap::from([("wrong-result".to_owned(), Sighting { trials: 1, example })]),
         unseen: BTreeSet::from(["textures are not looked at".to_owned()]),
+        hides: None,
         milliseconds: 5,
     }
 }

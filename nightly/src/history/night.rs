@@ -221,6 +221,7 @@ fn programs(
             for (study, facts) in rows.studies.get(name).into_iter().flatten() {
                 study::take(&mut program, study, facts);
             }
+            study::hidden(&mut program, rows.studies.get(name).into_iter().flatten());
             study::exploration(&mut program, rows.studies.get(name).into_iter().flatten());
             (told.place, program)
         })

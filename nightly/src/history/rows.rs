@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_harness::{ForkServerUse, Outcome, TrialRecord, Variation};
 use serde::{Deserialize, Serialize};
 
+use crate::hides::Hides;
 use crate::night::{Finding, ProgramError};
 use crate::plan::Kind;
 
@@ -146,6 +147,8 @@ pub struct Batch {
     pub sightings: BTreeMap<String, Sighting>,
     /// What detectors could not look at: a sentence each without its end.
     pub unseen: BTreeSet<String>,
+    /// What those hide that pass.
+    pub hides: Option<Hides>,
     /// Wall-clock time that they took.
     pub milliseconds: u64,
 }

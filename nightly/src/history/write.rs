@@ -8,6 +8,7 @@ use sqlx::{Any, Row as _, Transaction};
 use super::error::StoreError;
 use super::rows::{Batch, CellFacts, Key, NightRow, ProgramFacts, UNSEEN};
 use super::store::Store;
+use crate::hides::HIDES;
 
 /// A whole number as databases have it. What we count does not reach 2^63.
 pub(super) fn whole(number: u64) -> i64 {
@@ -252,11 +253,13 @@ async fn details(change: &mut Transaction<'_, Any>, key: &Key, batch: &Batch) ->
             .execute(&mut **change)
             .await?;
     }
-    for what in &batch.unseen {
+    let unseen = batch.unseen.iter().map(|what| (format!("{UNSEEN}{what}"), json(what)));
+    let hides =
+        batch.hides.iter().map(|hides| (format!("{HIDES}{} {}", batch.cell, batch.first), json(hides)));
+    for (study, facts) in unseen.chain(hides) {
         let text = "INSERT INTO study (plan, label, program, study, facts, milliseconds) VALUES ($1, $2, $3, $4, $5, 0) \
                     ON CONFLICT DO NOTHING";
-        let query = about(key, text).bind(&batch.program).bind(format!("{UNSEEN}{what}")).bind(json(what));
-        query.execute(&mut **change).await?;
+        about(key, text).bind(&batch.program).bind(study).bind(facts).execute(&mut **change).await?;
     }
     for (fingerprint, sighting) in &batch.sightings {
         let text = "INSERT INTO sighting (plan, label, program, cell, first, finding, trials) \

@@ -7,6 +7,7 @@ use std::time::Instant;
 use bugaroo_harness::{Outcome, Suppressions, TrialRecord};
 
 use crate::finding;
+use crate::hides::Hides;
 use crate::history::{Batch, Example, Sighting, Tally, TrialRow};
 use crate::shard::Shard;
 
@@ -52,11 +53,16 @@ impl<'a> Making<'a> {
         let mut trials = Vec::new();
         let mut sightings: BTreeMap<String, Sighting> = BTreeMap::new();
         let mut unseen = BTreeSet::new();
+        let mut hides: Option<Hides> = None;
         let whole = (self.first..).map(|place| self.shard.trial(place)).map_while(|at| self.records.get(&at));
         for record in whole {
             tally.add(record);
             let warnings = record.races.iter().flat_map(|races| &races.warnings);
             unseen.extend(warnings.map(|(what, _)| what.clone()));
+            match (&mut hides, Hides::of(self.cell, record)) {
+                (Some(sum), Some(more)) => sum.merge(more),
+                (none, more) => *none = none.take().or(more),
+            }
             let found = finding::of_trial(record, self.rules, self.folder);
             let mut few = false;
             for finding in &found {
@@ -92,6 +98,7 @@ impl<'a> Making<'a> {
             trials,
             sightings,
             unseen,
+            hides,
             milliseconds: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
