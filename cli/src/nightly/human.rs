@@ -183,9 +183,14 @@ pub async fn dry_run(plan: &Plan) -> Result<String, StoreError> {
                 Some(time) => total += time,
                 None => unknown += 1,
             }
+            let among = cell.space.as_ref().map(|space| space.variations(&cell.variation).len());
+            let key = match among {
+                Some(ways) => format!("{}, among {ways} ways", cell.key),
+                None => cell.key.clone(),
+            };
             rows.push(vec![
                 program.name.clone(),
-                cell.key.clone(),
+                key,
                 cell.trials.map_or("as fit".to_owned(), thousands),
                 time.map_or("not known".to_owned(), seconds),
             ]);
@@ -204,11 +209,10 @@ pub async fn dry_run(plan: &Plan) -> Result<String, StoreError> {
     let _ = match (plan.budget, unknown) {
         (Some(budget), _) => writeln!(text, "\nthe night has {}", seconds(budget)),
         (None, 0) => writeln!(text, "\nabout {} in all", seconds(total)),
-        (None, unknown) => writeln!(
-            text,
-            "\nabout {} and what {unknown} cells take that no night has run yet",
-            seconds(total)
-        ),
+        (None, unknown) => {
+            let cells = if unknown == 1 { "1 cell takes" } else { &format!("{unknown} cells take") };
+            writeln!(text, "\nabout {} and what {cells} that no night has run yet", seconds(total))
+        }
     };
     Ok(text)
 }
