@@ -177,7 +177,7 @@ pub struct RaceAccess {
     pub asynchronous: bool,
     /// What is written, where that is known.
     pub value: Option<u64>,
-    /// The branch on which it depends whether the access happens.
+    /// The branch on which it depends whether the access happens; the access itself, where its address is not known.
     pub condition: Option<At>,
 }
 

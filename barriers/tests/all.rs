@@ -26,6 +26,7 @@ mod random_stages;
 mod random_unknown;
 mod relaxed;
 mod rounds;
+mod somewhere;
 mod stages;
 mod tables;
 mod unasked;

@@ -71,7 +71,6 @@ fn what_depends_on_the_unknown_is_refused_with_its_cause() {
     refused("unknown", "loaded", 21, &["a branch", "loaded from global memory", "ld.global.u32"]);
     refused("unknown", "barrier_id", 26, &["the number of a barrier", "barrier_id_param_0"]);
     refused("unknown", "barrier_count", 27, &["the thread count of a barrier", "barrier_count_param_0"]);
-    refused("unknown", "address", 32, &["the address of an access", "loaded from global memory"]);
     refused("unknown", "ticket", 43, &["a branch", "an atomic operation", "atom.shared.add"]);
     refused("unknown", "runaway", 80, &["no end after 100000 warp instructions", "--max-steps"]);
     let refusal = refused("ring", "impatient", 24, &["no loop until it succeeds"]);

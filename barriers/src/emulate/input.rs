@@ -18,6 +18,7 @@ use super::extent::{block_of, cluster_of, smallest_grid};
 use super::fence::is_relaxed;
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
+use super::objects::Objects;
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::rounds::Rounds;
@@ -387,6 +388,8 @@ impl Text {
             asked: None,
             doubt: Doubt::default(),
             counters: Counters::default(),
+            objects: Objects::new(&self.module, info, launched.shared_bytes),
+            scattered: Vec::new(),
             misuse: None,
             rounds: Rounds::new(case.induction, stations),
             grid_barriers: 0,

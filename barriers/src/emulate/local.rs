@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::registers::{Why, lanes};
+use super::registers::{Why, lanes, points_to_shared};
 
 /// Local memory of a warp's lanes. It grows as it is written.
 #[derive(Clone, Default)]
@@ -16,6 +16,8 @@ struct Lane {
     known: Vec<bool>,
     /// Why bytes that were written are not known: the latest reason.
     why: Option<Why>,
+    /// A generic address of shared memory may have been written.
+    points: bool,
 }
 
 impl Local {
@@ -33,6 +35,7 @@ impl Local {
             lane.bytes.resize(at + size, 0);
             lane.known.resize(at + size, false);
         }
+        lane.points |= points_to_shared(size, value);
         match value {
             Ok(value) => {
                 lane.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
@@ -57,11 +60,16 @@ impl Local {
         let lane = self.lane(lane);
         let known = lane.known.get(at..at + size).is_some_and(|known| known.iter().all(|k| *k));
         if !known {
-            return Err(lane.why.unwrap_or(Why::LOCAL));
+            return Err(lane.why.unwrap_or(Why::LOCAL).tainted(lane.points));
         }
         let mut value = [0; 8];
         value[..size].copy_from_slice(&lane.bytes[at..at + size]);
         Ok(u64::from_le_bytes(value))
+    }
+
+    /// Why what is read at a place that is not known is not, where `why` is why the place is not.
+    pub fn open(&self, lane: usize, why: Why) -> Why {
+        why.tainted(self.lanes.get(lane).is_some_and(|lane| lane.points))
     }
 
     /// Takes over the lanes of `mask`.
@@ -76,13 +84,16 @@ impl Local {
 
     /// Leaves known of the lanes of `mask` what is the same there; answers whether anything was forgotten.
     pub fn join(&mut self, other: &Local, mask: u32, why: Why) -> bool {
-        if self.lanes.is_empty() {
+        if self.lanes.is_empty() && other.lanes.is_empty() {
             return false;
         }
         let mut changed = false;
         for lane in lanes(mask) {
-            let mine = &mut self.lanes[lane];
+            let mine = self.lane(lane);
             let theirs = other.lanes.get(lane);
+            if theirs.is_some_and(|theirs| theirs.points) && !mine.points {
+                (mine.points, changed) = (true, true);
+            }
             let same = |at: usize, byte: u8| {
                 theirs.is_some_and(|lane| lane.known.get(at) == Some(&true) && lane.bytes[at] == byte)
             };
@@ -104,10 +115,9 @@ impl Local {
             let (mine, theirs) =
                 (self.lanes.get(lane).unwrap_or(&nothing), other.lanes.get(lane).unwrap_or(&nothing));
             let known = |of: &Lane, at: usize| of.known.get(at).is_some_and(|known| *known);
-            let tainted = |of: &Lane| of.why.is_some_and(Why::is_tainted);
-            let may_point = tainted(mine);
+            let may_point = mine.points;
             let bytes = mine.known.len().max(theirs.known.len());
-            (may_point || !tainted(theirs))
+            (may_point || !theirs.points)
                 && (0..bytes).all(|at| match (known(mine, at), known(theirs, at)) {
                     (true, is_known) => is_known && mine.bytes[at] == theirs.bytes[at],
                     (false, is_known) => !is_known || may_point,
@@ -120,7 +130,7 @@ impl Local {
         for lane in &self.lanes {
             let known = lane.known.iter().zip(&lane.bytes).enumerate().filter(|(_, (known, _))| **known);
             known.for_each(|(at, (_, byte))| (at, byte).hash(hasher));
-            lane.why.is_some_and(Why::is_tainted).hash(hasher);
+            lane.points.hash(hasher);
         }
     }
 }

@@ -20,6 +20,7 @@ use super::flow::Flow;
 use super::leave::Leavers;
 use super::local::Local;
 use super::mbarrier::Phases;
+use super::objects::{Objects, Scattered};
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
@@ -108,6 +109,10 @@ pub(super) struct Machine<'a> {
     /// Arms of branches that are being run without knowing whether they are taken.
     pub doubt: Doubt,
     pub counters: Counters,
+    /// The variables that addresses are in.
+    pub objects: Objects<'a>,
+    /// Where something was written at an address that is not known.
+    pub scattered: Scattered,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
     pub misuse: Option<Misuse>,
     /// Rounds of loops around barriers.

@@ -95,6 +95,10 @@ impl Machine<'_> {
             if op != MbarrierOp::Init && !self.ctas[rank as usize].mbarriers.contains_key(&offset) {
                 return Err(self.illegal(w, pc, lane, format!("no mbarrier was initialised at {offset:#x}")));
             }
+            if op == MbarrierOp::Init && self.is_scattered(rank, offset) {
+                let what = "what an mbarrier is overwritten with";
+                return Err(self.unknown(w, pc, lane, what, Why::SHARED));
+            }
             named[lane] = (rank, offset, at, number);
         }
         // Lanes that do the same are one command.

@@ -4,13 +4,12 @@
 
 use bugaroo_ptx::types::{Scope, Semantics, Space};
 use bugaroo_semantics::effect::strong_among;
-use bugaroo_simulator::SHARED_WINDOW;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Access, Inst};
 
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
-use super::registers::{Why, lanes};
+use super::registers::{Why, lanes, points_to_shared};
 use crate::program::{self, AccessKind, Action, Addresses, Completion, RANK_SHIFT, Strength, Values};
 
 const ADDRESS: &str = "the address of an access that may be of shared memory";
@@ -143,7 +142,9 @@ impl Machine<'_> {
                         value.ok_or(Why::at(pc))
                     }
                     Target::Global(None) => Err(Why::at(pc)),
-                    Target::Unknown(why) if access.address.space == Space::Local => Err(why),
+                    Target::Unknown(why) if access.address.space == Space::Local => {
+                        Err(self.warps[w].local.open(lane, why))
+                    }
                     Target::Unknown(why) if access.address.space == Space::Param => Err(why),
                     Target::Unknown(why) => return Err(self.unknown(w, pc, lane, ADDRESS, why)),
                 };
@@ -296,7 +297,8 @@ impl Machine<'_> {
                     Target::Shared(rank, at) => {
                         let value = if self.set.open.contains(&pc) { Err(Why::at(pc)) } else { value };
                         if self.doubt.depth > 0 {
-                            self.forget_shared(rank, at as usize + offset, size, Why::at(pc));
+                            let why = Why::at(pc).tainted(points_to_shared(size, value));
+                            self.forget_shared(rank, at as usize + offset, size, why);
                         } else {
                             let at = at as usize + offset;
                             self.ctas[rank as usize].shared.write(at, size, value);
@@ -323,7 +325,7 @@ impl Machine<'_> {
     }
 
     /// The bits of an element that a lane stores.
-    fn stored(&self, frame: u32, access: &Access, element: usize, lane: usize) -> Result<u64, Why> {
+    pub fn stored(&self, frame: u32, access: &Access, element: usize, lane: usize) -> Result<u64, Why> {
         let registers = &self.frames[frame as usize].registers;
         let slot = access.rows[element];
         if registers.known(slot) >> lane & 1 == 0 {
@@ -439,12 +441,7 @@ impl Machine<'_> {
         {
             self.counted_down(w, frame, pc, lane, dst, (counter, sum));
         }
-        let strength = match strength(atomic.semantics) {
-            // Nothing said is relaxed, for the device.
-            Strength::Weak => Strength::Cluster,
-            said => said,
-        };
-        let elements = (bytes as usize, bytes as usize, strength);
+        let elements = (bytes as usize, bytes as usize, atomic_strength(atomic.semantics));
         self.touch(w, pc, AccessKind::Atomic, elements, &touched, Values::Unknown)
     }
 }
@@ -455,12 +452,20 @@ fn is_whole(access: &Access, element: usize) -> bool {
 }
 
 /// How strong an access is, as far as it matters among the CTAs of a cluster. Volatile ones are relaxed, for the system.
-fn strength(semantics: Semantics) -> Strength {
+pub(super) fn strength(semantics: Semantics) -> Strength {
     match strong_among(semantics) {
         None => Strength::Weak,
         Some(Scope::Cta) => Strength::Cta,
         Some(_) => Strength::Cluster,
     }
+}
+
+/// The same of an atomic operation, for the device if nothing is said.
+pub(super) fn atomic_strength(semantics: Semantics) -> Strength {
+    strength(semantics).max(match strong_among(semantics) {
+        None => Strength::Cluster,
+        Some(_) => Strength::Weak,
+    })
 }
 
 /// What a write is known to write, in the form that takes the least room.
@@ -475,14 +480,6 @@ fn written(values: &[Option<u64>; 32], lanes_on: u32) -> Values<'_> {
         (true, Some(value)) => Values::Same(value),
         _ => Values::Each(values),
     }
-}
-
-fn points_to_shared(size: usize, value: Result<u64, Why>) -> bool {
-    size == 8
-        && match value {
-            Ok(value) => value.wrapping_sub(SHARED_WINDOW) < 1 << 32,
-            Err(why) => why.is_tainted(),
-        }
 }
 
 fn extend(value: u64, size: u8) -> u64 {

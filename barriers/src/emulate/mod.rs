@@ -4,8 +4,8 @@
 //! Source: PLDI 2015 section 5.1. The decoded program and the arithmetic are the simulator's; every value is known or not, lane by lane,
 //! and nothing is ever guessed. Values are followed through registers, calls, local and shared memory, shuffles and votes. What comes
 //! from the kernel's parameters, from global memory, from atomics or clocks is not known. Both arms of a branch on it are run and joined
-//! ([`arms`]); where a barrier or the address of an access to shared memory depends on it, the kernel is refused, with the
-//! instruction and the place that the unknown value came from ([`Refusal`]).
+//! ([`arms`]). An access of shared memory whose address depends on it may be anywhere in its variable ([`somewhere`]). Where a barrier depends
+//! on it, the kernel is refused, with the instruction and the place that the unknown value came from ([`Refusal`]).
 //!
 //! # Why one order of execution is enough
 //! Warps run in turn, each until it waits. Control flow depends on known values only; of those, the ones that went through shared
@@ -54,6 +54,7 @@ mod machine;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod objects;
 mod params;
 mod polling;
 mod possible;
@@ -64,6 +65,8 @@ mod returns;
 mod rounds;
 mod shape;
 mod shared;
+mod somewhere;
+mod span;
 mod step;
 mod symbol;
 mod tables;

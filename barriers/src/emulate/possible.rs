@@ -22,7 +22,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The address of an access, and its bytes.
-    fn reach(&self, inst: &Inst) -> (&'a Address, u64) {
+    pub fn reach(&self, inst: &Inst) -> (&'a Address, u64) {
         let image = self.set.image;
         match inst.kind {
             Kind::Atomic => {
@@ -36,7 +36,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// An access by lanes that do it, and by lanes of which it is not known: for these it is an arm of its own.
+    /// An access by lanes that do it, and by lanes of which it is not known: for these it is an arm of its own. Those whose address is not known
+    /// go first.
     pub fn access(
         &mut self,
         w: usize,
@@ -46,6 +47,8 @@ impl<'a> Machine<'a> {
         active: u32,
         doubtful: u32,
     ) -> Result<(), Refusal> {
+        let scattered = self.somewhere(w, frame, pc, inst, active | doubtful)?;
+        let (active, doubtful) = (active & !scattered, doubtful & !scattered);
         let (address, _) = self.reach(inst);
         let shared = |lane: &usize| matches!(self.target(w, frame, address, *lane), Target::Shared(..));
         let open = lanes(doubtful).filter(shared).fold(0, |mask, lane| mask | 1 << lane);
@@ -91,7 +94,9 @@ impl<'a> Machine<'a> {
 
     /// Forgets what is known of shared memory that something may have written.
     pub fn forget_shared(&mut self, rank: u32, at: usize, size: usize, why: Why) {
-        let news = self.ctas[rank as usize].shared.forget(at, size, why);
+        let shared = &mut self.ctas[rank as usize].shared;
+        // What stood there may still be there.
+        let news = shared.forget(at, size, why.tainted(shared.may_point(at, size)));
         self.doubt.forgotten += u64::from(news);
     }
 }

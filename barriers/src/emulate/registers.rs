@@ -53,6 +53,15 @@ impl Why {
     }
 }
 
+/// Whether what is stored may be a generic address of shared memory.
+pub(super) fn points_to_shared(size: usize, value: Result<u64, Why>) -> bool {
+    size == 8
+        && match value {
+            Ok(value) => value.wrapping_sub(bugaroo_simulator::SHARED_WINDOW) < 1 << 32,
+            Err(why) => why.is_tainted(),
+        }
+}
+
 /// The rows of a call.
 pub(super) struct Registers<'a> {
     rows: Vec<Chunk>,
@@ -117,7 +126,9 @@ impl<'a> Registers<'a> {
         let at = row as usize >> 2;
         self.known[at] = self.known[at] & !touched | known & touched;
         if touched & !known != 0 {
-            self.why[at] = why;
+            // Of all lanes, the one reason stands for what may be in any of them.
+            let others = !(self.known[at] | touched) != 0;
+            self.why[at] = why.tainted(others && self.why[at].is_tainted());
         }
         if !self.symbols.is_empty() {
             self.forget_symbols(row, touched);
@@ -162,7 +173,7 @@ impl<'a> Registers<'a> {
         for (row, width) in rows {
             let at = *row as usize >> 2;
             if self.known[at] | other.known[at] == 0 && self.symbols.is_empty() && other.symbols.is_empty() {
-                self.why[at] = other.why[at];
+                self.why[at] = other.why[at].tainted(self.why[at].is_tainted() && mask != !0);
                 continue;
             }
             let known = other.known[at];
@@ -186,6 +197,13 @@ impl<'a> Registers<'a> {
         for (row, width) in rows {
             let (at, slot) = (*row as usize >> 2, *row as i32);
             let mine = self.known[at] & mask;
+            if other.known[at] & mask != mask {
+                // What one way has brought may stand in the lanes that are not known here either.
+                let found = if self.why[at] == Why::NEVER { other.why[at] } else { self.why[at] };
+                let tainted = other.why[at].is_tainted() && !self.why[at].is_tainted();
+                changed |= tainted;
+                self.why[at] = found.tainted(tainted);
+            }
             if mine == 0 && self.symbols.is_empty() {
                 continue;
             }

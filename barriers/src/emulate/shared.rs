@@ -5,6 +5,7 @@
 
 use std::hash::Hasher;
 
+use bugaroo_simulator::SHARED_WINDOW;
 use rustc_hash::FxHashMap;
 
 use super::registers::Why;
@@ -61,6 +62,14 @@ impl Shared {
         news
     }
 
+    /// Whether a generic address of shared memory may be in any of these bytes.
+    pub fn may_point(&self, at: usize, size: usize) -> bool {
+        (at / 8 * 8..at + size).step_by(8).any(|word| match self.read(word, 8.min(self.bytes.len() - word)) {
+            Ok(value) => value.wrapping_sub(SHARED_WINDOW) < 1 << 32,
+            Err(why) => why.is_tainted(),
+        })
+    }
+
     fn forget_contents(&mut self, at: usize, size: usize) {
         if !self.contents.is_empty() {
             self.contents.retain(|from, (bytes, _)| *from + *bytes <= at || at + size <= *from);
@@ -106,9 +115,12 @@ impl Shared {
     /// Leaves known what is the same in another state.
     pub fn join(&mut self, other: &Shared, why: Why) {
         for at in 0..self.bytes.len() {
+            let points = || self.may_point(at, 1) || other.may_point(at, 1);
             if self.known[at] && !(other.known[at] && other.bytes[at] == self.bytes[at]) {
+                self.why[at] = why.tainted(points());
                 self.known[at] = false;
-                self.why[at] = why;
+            } else if !self.known[at] && !other.known[at] {
+                self.why[at] = self.why[at].tainted(other.why[at].is_tainted());
             }
         }
         self.contents.retain(|at, content| other.contents.get(at) == Some(content));

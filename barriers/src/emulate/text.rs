@@ -178,7 +178,8 @@ fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {
     };
     let wide = (0..operands.min(4)).filter(|i| source_type(op, *i).is_some_and(|ty| ty.bytes() == 8));
     let wide = match op {
-        Op::Cvta { .. } => 1,
+        // The window is the second source.
+        Op::Cvta { .. } => 3,
         _ => wide.fold(0, |wide, i| wide | 1 << i),
     };
     let bytes = |ty: &Type| ty.bytes() as u8;

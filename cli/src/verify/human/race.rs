@@ -93,7 +93,13 @@ fn notes(races: &[Race], excerpts: &[Option<Excerpt>; 2]) -> Vec<String> {
             notes.push(format!("{when}: inlined at {file}:{line}"));
         }
         if let Some(branch) = &side.condition {
-            notes.push(format!("{when}: only if this goes one way: {}", place(branch)));
+            // A guard stands in the instruction; without one, it is about where the access goes.
+            let itself =
+                branch.ptx_line == side.at.ptx_line && !branch.instruction.trim_start().starts_with('@');
+            notes.push(match itself {
+                true => format!("{when}: perhaps there, as its address is not known"),
+                false => format!("{when}: only if this goes one way: {}", place(branch)),
+            });
         }
     }
     if let Some(point) = &race.after {
