@@ -4,6 +4,7 @@ mod arrivals;
 mod generate;
 mod random;
 mod reference;
+mod whole;
 mod writer;
 
 mod agreed;
@@ -24,6 +25,7 @@ mod random_programs;
 mod random_rounds;
 mod random_stages;
 mod random_unknown;
+mod random_whole;
 mod relaxed;
 mod rounds;
 mod somewhere;
