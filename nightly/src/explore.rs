@@ -6,23 +6,25 @@
 //!
 //! # The space
 //! *Arms* are configurations: model, p_w, p_r or size of the buffers, scheduler and depth; the plan says which ([`arms`]). *Holds* are
-//! instructions whose accesses have met those of other threads; a trial may hold back the warps that come by one of them, which lets others
-//! come in between at just that place. Holds are not known from the start: each is found by a trial.
+//! instructions whose accesses have met those of other threads. They are not known from the start: each is found by a trial. A trial
+//! goes one of three *ways*: its arm as it stands; warps that come by one of the holds are held back, which lets others come in between
+//! at just that place; or warps are switched at the holds and nowhere else, by priorities that are drawn anew there. Besides, it may be a
+//! *swarm*: its arm's probabilities become certainty for some instructions, and nothing for the others.
 //!
 //! # The rule
-//! 1. Every [`SHARE`]th trial runs the next arm in turn, without a hold: no arm starves, and what the even grid finds in N trials is found
+//! 1. Every [`SHARE`]th trial runs the next arm in turn, as it stands: no arm starves, and what the even grid finds in N trials is found
 //!    in at most [`SHARE`] times N here.
-//! 2. All others draw a hold, but for one in [`FREE`], and every second of them draws its arm, too, by Thompson sampling (Thompson 1933;
-//!    Chapelle and Li 2011): for each one a rate is drawn from the gamma distribution that its trials suggest, and the largest wins.
-//!    The rest take the next arm in turn.
+//! 2. Of all others, [`SWITCHED`] in [`WAYS`] are switched at all holds, and [`HELD`] held back at one. Which one, and of every second
+//!    trial the arm, is drawn by Thompson sampling (Thompson 1933; Chapelle and Li 2011): for each one a rate is drawn from the gamma
+//!    distribution that its trials suggest, and the largest wins. The rest take the next arm in turn. One in [`SWARM`] is a swarm.
 //! 3. A trial is worth 1 if it has shown something that no trial before has, and 1 / (1 + n) if the rarest of what it has shown was
 //!    shown by n of them. Older trials of an arm count less, by one part in [`FADES`] with each new one.
 //! 4. What an arm's trials are worth counts in part for its neighbours, which differ by one step in one value: where something new was
 //!    shown, they are tried soon.
 //!
 //! # What it depends on
-//! On the seed and on what its trials have shown, in the order in which they were chosen. Trials are chosen [`ROUND`] at a time, so that
-//! they can run side by side; nothing depends on how many do, or on any clock. So an exploration that is cut off goes on from what it
+//! On the seed and on what its trials have shown, in the order in which they were chosen. Trials are chosen a round at a time
+//! ([`Explorer::round`]), so that they can run side by side; nothing depends on how many do, or on any clock. So an exploration that is cut off goes on from what it
 //! knows ([`Known`]) as if it had not been. Each shard of a night explores by itself, with a seed of its own; what they have shown is
 //! added up.
 
@@ -39,10 +41,18 @@ use draw::Draw;
 
 /// One trial in so many belongs to the even share.
 pub const SHARE: u64 = 4;
-/// One trial in so many of the others has no hold.
-pub const FREE: u64 = 4;
+/// The others are divided into so many parts.
+pub const WAYS: u64 = 6;
+/// So many of these parts are switched at the holds.
+pub const SWITCHED: u64 = 4;
+/// So many are held back at one of them.
+pub const HELD: u64 = 1;
+/// One trial in so many of the others is a swarm.
+pub const SWARM: u64 = 3;
 /// Trials that are chosen at a time.
 pub const ROUND: usize = 8;
+/// Trials that are chosen at a time before there have been [`ROUND`]: each of the first teaches a good deal.
+const FIRST_ROUND: usize = 2;
 /// Older trials fade by one part in this with each new one.
 const FADES: u64 = 64;
 /// Different things that are kept.
@@ -91,8 +101,12 @@ pub struct FirstFailure {
     pub after: u64,
     /// Its arm's name.
     pub arm: String,
-    /// Whether it had a hold.
-    pub held: bool,
+    /// Which way it went.
+    #[serde(default)]
+    pub way: Way,
+    /// Whether it was a swarm.
+    #[serde(default)]
+    pub swarm: bool,
 }
 
 /// All that an exploration knows: with the seed and the arms it says what comes next.
@@ -102,8 +116,14 @@ pub struct Known {
     pub trials: u64,
     /// By arm, in order.
     pub arms: Vec<Score>,
-    /// By hold.
+    /// By hold: those that were held back there.
     pub holds: BTreeMap<u32, Score>,
+    /// Those that were switched at all of them.
+    #[serde(default)]
+    pub switched: Score,
+    /// Swarms.
+    #[serde(default)]
+    pub swarm: Score,
     /// How many trials have shown each thing.
     pub things: BTreeMap<u32, u32>,
     /// How often there was something for which there was no room.
@@ -114,13 +134,35 @@ pub struct Known {
     pub first_failure: Option<FirstFailure>,
 }
 
+/// What is done to a trial's schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// Nothing: it is the arm's.
+    #[default]
+    Free,
+    /// Warps are held back at this place.
+    Held(u32),
+    /// Warps are switched at all places that are known.
+    Switched,
+}
+
 /// What a trial is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Place among the arms.
     pub arm: usize,
-    /// Place where warps are held back.
-    pub hold: Option<u32>,
+    /// What is done to its schedule.
+    pub way: Way,
+    /// Whether instructions are delayed each time or never.
+    pub swarm: bool,
+}
+
+impl Choice {
+    /// An arm as it stands.
+    pub fn free(arm: usize) -> Choice {
+        Choice { arm, way: Way::Free, swarm: false }
+    }
 }
 
 /// What a trial has shown.
@@ -167,9 +209,21 @@ impl Explorer {
         &self.arms
     }
 
-    /// What a trial of this choice runs.
+    /// What a trial of this choice runs, before what others have shown is taken.
     pub fn variation(&self, choice: Choice) -> Variation {
-        Variation { coverage: true, hold: choice.hold, ..self.arms[choice.arm].variation.clone() }
+        let mut variation = Variation { coverage: true, ..self.arms[choice.arm].variation.clone() };
+        variation.swarm = choice.swarm;
+        match choice.way {
+            Way::Free => {}
+            Way::Held(place) => variation.hold = Some(place),
+            Way::Switched => variation.switches = self.known.holds.keys().copied().collect(),
+        }
+        variation
+    }
+
+    /// How many trials are chosen at a time now.
+    pub fn round(&self) -> usize {
+        if self.known.trials < ROUND as u64 { FIRST_ROUND } else { ROUND }
     }
 
     /// What the next trials run, so many: to be taken before the next are chosen.
@@ -186,7 +240,7 @@ impl Explorer {
             (turn % count) as usize
         };
         if place.is_multiple_of(SHARE) {
-            return Choice { arm: next(place / SHARE), hold: None };
+            return Choice::free(next(place / SHARE));
         }
         let mut draw = Draw::new(self.seed, place);
         let (worth, weight) = self.known.arms.iter().map(Score::seen).fold((0.0, 0.0), plus);
@@ -204,12 +258,22 @@ impl Explorer {
         } else {
             next(place)
         };
-        let free = draw.below(FREE) == 0;
-        let rates: Vec<f64> =
-            self.known.holds.values().map(|score| draw.rate(plus((usual, 1.0), score.seen()))).collect();
-        let hold =
-            (!free && !rates.is_empty()).then(|| self.known.holds.keys().nth(largest(&rates)).copied());
-        Choice { arm, hold: hold.flatten() }
+        let swarm = draw.below(SWARM) == 0;
+        let part = draw.below(WAYS);
+        let way = match part {
+            _ if self.known.holds.is_empty() => Way::Free,
+            0..SWITCHED => Way::Switched,
+            _ if part < SWITCHED + HELD => Way::Held(self.hold(&mut draw, usual)),
+            _ => Way::Free,
+        };
+        Choice { arm, way, swarm }
+    }
+
+    /// One of the holds, of which there is one at least.
+    fn hold(&self, draw: &mut Draw, usual: f64) -> u32 {
+        let scores = self.known.holds.values();
+        let rates: Vec<f64> = scores.map(|score| draw.rate(plus((usual, 1.0), score.seen()))).collect();
+        self.known.holds.keys().nth(largest(&rates)).copied().unwrap_or_default()
     }
 
     /// A trial has ended: the next one in the order in which they were chosen.
@@ -234,8 +298,13 @@ impl Explorer {
         known.more += shown.more;
         known.trials += 1;
         known.arms[choice.arm].take(worth, shown.failed);
-        if let Some(hold) = choice.hold {
-            known.holds.entry(hold).or_default().take(worth, shown.failed);
+        match choice.way {
+            Way::Free => {}
+            Way::Held(hold) => known.holds.entry(hold).or_default().take(worth, shown.failed),
+            Way::Switched => known.switched.take(worth, shown.failed),
+        }
+        if choice.swarm {
+            known.swarm.take(worth, shown.failed);
         }
         for meeting in shown.meetings {
             if known.holds.len() < MOST_HOLDS {
@@ -252,7 +321,8 @@ impl Explorer {
                 trial: shown.trial,
                 after: known.trials,
                 arm: self.arms[choice.arm].key.clone(),
-                held: choice.hold.is_some(),
+                way: choice.way,
+                swarm: choice.swarm,
             });
         }
     }
@@ -270,6 +340,8 @@ impl Known {
         self.more += other.more;
         self.arms.resize(self.arms.len().max(other.arms.len()), Score::default());
         self.arms.iter_mut().zip(&other.arms).for_each(|(sum, more)| add(sum, more));
+        add(&mut self.switched, &other.switched);
+        add(&mut self.swarm, &other.swarm);
         for (hold, more) in &other.holds {
             add(self.holds.entry(*hold).or_default(), more);
         }

@@ -236,6 +236,18 @@ pub struct Exploration {
     pub held_trials: u64,
     /// Those of them that failed.
     pub held_failures: u64,
+    /// Trials that switched threads at all of them and nowhere else.
+    #[serde(default)]
+    pub switched_trials: u64,
+    /// Those of them that failed.
+    #[serde(default)]
+    pub switched_failures: u64,
+    /// Trials in which instructions were delayed each time or never.
+    #[serde(default)]
+    pub swarm_trials: u64,
+    /// Those of them that failed.
+    #[serde(default)]
+    pub swarm_failures: u64,
     /// The first trial that failed.
     pub first_failure: Option<ExploredFailure>,
     /// How often there was something that was not counted, for lack of room.
@@ -266,6 +278,12 @@ pub struct ExploredFailure {
     pub arm: String,
     /// Whether it held threads back.
     pub held: bool,
+    /// Whether it switched threads where they meet, and nowhere else.
+    #[serde(default)]
+    pub switched: bool,
+    /// Whether its instructions were delayed each time or never.
+    #[serde(default)]
+    pub swarm: bool,
 }
 
 /// Something that was found.

@@ -11,7 +11,7 @@ use bugaroo_harness::launches::Verified;
 use bugaroo_harness::names::demangled;
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{Known, Score};
+use crate::explore::{Known, Score, Way};
 use crate::finding::source;
 use crate::hides::{self, HIDES};
 use crate::history::rows::UNSEEN;
@@ -119,11 +119,17 @@ pub fn exploration<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s
             places: known.holds.len() as u64,
             held_trials: held(|score| score.trials),
             held_failures: held(|score| score.failures),
+            switched_trials: known.switched.trials,
+            switched_failures: known.switched.failures,
+            swarm_trials: known.swarm.trials,
+            swarm_failures: known.swarm.failures,
             first_failure: known.first_failure.map(|first| ExploredFailure {
                 trial: first.trial,
                 after: first.after,
                 arm: first.arm,
-                held: first.held,
+                held: matches!(first.way, Way::Held(_)),
+                switched: first.way == Way::Switched,
+                swarm: first.swarm,
             }),
             left_out: known.more,
         }

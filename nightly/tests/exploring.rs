@@ -7,7 +7,7 @@ use bugaroo_harness::progress::Silent;
 use bugaroo_harness::replay::Replay;
 use bugaroo_harness::{DriverLibrary, FullTrial, Interrupt, RunDir, Session, Settings, Target, Variation};
 use bugaroo_nightly::begin::{Wanted, begin};
-use bugaroo_nightly::explore::{Choice, Explorer, Known, ROUND, Shown, arms};
+use bugaroo_nightly::explore::{Choice, Explorer, Known, Shown, arms};
 use bugaroo_nightly::night::Night;
 use bugaroo_nightly::plan::cells::Grid;
 use bugaroo_nightly::plan::{Kind, Plan};
@@ -40,7 +40,7 @@ async fn explore(session: &Session, seed: u64, trials: u64) -> (Known, Vec<(Choi
     let mut explorer = Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, None);
     let mut all = Vec::new();
     while explorer.known().trials < trials {
-        let choices = explorer.choose(ROUND);
+        let choices = explorer.choose(explorer.round());
         let next: Vec<_> =
             choices.iter().map(|choice| explorer.variation(*choice)).zip(explorer.known().trials..).collect();
         let ended = session.each(next, &Silent).await.expect("they run");
@@ -68,6 +68,7 @@ async fn the_same_seed_explores_the_same_whatever_runs_side_by_side() {
     let (different, _) = explore(&one, 4, 120).await;
     assert_ne!(known, different);
     assert!(!known.holds.is_empty() && known.holds.values().any(|score| score.trials > 0));
+    assert!(known.switched.trials > 0 && known.swarm.trials > 0);
 }
 
 #[tokio::test]
@@ -83,6 +84,11 @@ async fn programs_that_are_right_never_fail() {
         "ring",
         "missing_acquire",
         "trailer",
+        "late_look",
+        "hazard",
+        "marks",
+        "both_in",
+        "two_copies",
     ] {
         let session = session(&["--bug", bug, "--fixed"], 2).await;
         let (_, trials) = explore(&session, 1, 160).await;

@@ -1,4 +1,4 @@
-//! `rare_bugs`: ten programs, each with one bug that needs a rare interleaving of a few threads; and the same ten without it.
+//! `rare_bugs`: programs with one bug each that needs a rare interleaving of a few threads, and the same without it.
 //!
 //! Exit code 0 when the result is right, 1 with one line on stderr when it is not, 2 when the device could not be used at all. Which
 //! bugs there are and how often they show is in `README.md` beside this crate's manifest.
@@ -11,6 +11,7 @@ use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
 const KERNELS: &str = include_str!("../kernel.ptx");
+const FURTHER: &str = include_str!("../further.ptx");
 /// Words of the memory that a program's parts share.
 const WORDS: usize = 64;
 
@@ -50,6 +51,16 @@ enum Bug {
     MissingAcquire,
     /// A record that is taken for whole too early
     Trailer,
+    /// A barrier that is left before it is known which one it was
+    LateLook,
+    /// A node that is named too late
+    Hazard,
+    /// Marks that are there before their items
+    Marks,
+    /// Two that enter at one time, for want of a fence
+    BothIn,
+    /// A reader that counts itself too late
+    TwoCopies,
 }
 
 impl Bug {
@@ -58,10 +69,18 @@ impl Bug {
         if fixed { format!("{name}_fixed") } else { name }
     }
 
+    /// The module that its kernel is in.
+    fn module(self) -> &'static str {
+        match self {
+            Bug::LateLook | Bug::Hazard | Bug::Marks | Bug::BothIn | Bug::TwoCopies => FURTHER,
+            _ => KERNELS,
+        }
+    }
+
     /// Blocks of one thread.
     fn parts(self) -> u32 {
         match self {
-            Bug::TwoHops => 3,
+            Bug::TwoHops | Bug::LateLook => 3,
             Bug::DoubleChecked => 4,
             Bug::TicketWrap => 6,
             _ => 2,
@@ -71,8 +90,10 @@ impl Bug {
     /// What memory holds at first.
     fn before(self) -> Vec<u32> {
         let mut memory = vec![0; WORDS];
-        if self == Bug::Aba {
-            memory[..4].copy_from_slice(&[1, 2, 3, 0]);
+        match self {
+            Bug::Aba => memory[..4].copy_from_slice(&[1, 2, 3, 0]),
+            Bug::Hazard => memory[..7].copy_from_slice(&[1, 0, 0, 0, 0, 5, 6]),
+            _ => {}
         }
         memory
     }
@@ -111,7 +132,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> anyhow::Result<Verdict> {
-    let device = Device::open(KERNELS)?;
+    let device = Device::open(options.bug.module())?;
     let name = options.bug.kernel(options.fixed);
     let kernel = device.kernel(&name)?;
     let stream = &device.stream;

@@ -2,15 +2,15 @@ use bugaroo_harness::Variation;
 use bugaroo_protocol::Scheduler;
 
 use super::draw::Draw;
-use super::{Choice, Explorer, Known, ROUND, SHARE, Shown, arms};
+use super::{Choice, Explorer, Known, SHARE, Shown, Way, arms};
 use crate::plan::cells::Grid;
 
 fn explorer(seed: u64, known: Option<Known>) -> Explorer {
     Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, known)
 }
 
-/// A program with places 1 to 8 that all trials show: what else one shows depends on its choice and on chance. The bug needs a hold at
-/// place 5, under `pct`.
+/// A program with places 1 to 8 that all trials show: what else one shows depends on its choice and on chance. The bug needs threads switched
+/// where they meet, or a hold at place 5 under `pct`.
 fn run(explorer: &Explorer, choice: Choice, place: u64) -> (bool, Vec<u32>) {
     let mut draw = Draw::new(99, place);
     let pct = explorer.arms()[choice.arm].variation.scheduler == Scheduler::Pct;
@@ -18,11 +18,18 @@ fn run(explorer: &Explorer, choice: Choice, place: u64) -> (bool, Vec<u32>) {
     if pct {
         things.push(10 + u32::try_from(draw.below(4)).expect("small"));
     }
-    if let Some(hold) = choice.hold {
+    if let Way::Held(hold) = choice.way {
         things.push(100 + hold);
         things.push(200 + hold * 50 + u32::try_from(draw.below(40)).expect("small"));
     }
-    let odds = if choice.hold == Some(5) && pct { 4 } else { 4000 };
+    if choice.way == Way::Switched {
+        things.push(1000 + u32::try_from(draw.below(100)).expect("small"));
+    }
+    let odds = match choice.way {
+        Way::Held(5) if pct => 4,
+        Way::Switched => 60,
+        _ => 4000,
+    };
     (draw.below(odds) == 0, things)
 }
 
@@ -30,7 +37,7 @@ fn run(explorer: &Explorer, choice: Choice, place: u64) -> (bool, Vec<u32>) {
 fn explore(explorer: &mut Explorer, trials: u64) -> Vec<Choice> {
     let mut chosen = Vec::new();
     while explorer.known().trials < trials {
-        for choice in explorer.choose(ROUND) {
+        for choice in explorer.choose(explorer.round()) {
             let place = explorer.known().trials;
             let (failed, things) = run(explorer, choice, place);
             let meetings: Vec<u32> = (1..=8).collect();
@@ -81,7 +88,7 @@ fn no_arm_starves() {
 }
 
 #[test]
-fn what_needs_a_hold_is_found_far_sooner_than_by_the_even_grid() {
+fn what_needs_a_schedule_of_its_own_is_found_far_sooner_than_by_the_even_grid() {
     let sooner = (0..20).filter(|&seed| {
         let mut explorer = explorer(seed, None);
         while explorer.known().first_failure.is_none() && explorer.known().trials < 1000 {
@@ -101,6 +108,10 @@ fn shards_add_up() {
     explore(&mut other, 160);
     let mut both = one.known().clone();
     both.merge(other.known());
+    let ways = |known: &Known| (known.switched.trials, known.swarm.trials);
+    let (one_has, other_has) = (ways(one.known()), ways(other.known()));
+    assert!(one_has.0 > 0 && one_has.1 > 0);
+    assert_eq!(ways(&both), (one_has.0 + other_has.0, one_has.1 + other_has.1));
     assert_eq!(both.trials, 240);
     assert_eq!(both.arms.iter().map(|score| score.trials).sum::<u64>(), 240);
     let things = |known: &Known| known.things.values().map(|count| u64::from(*count)).sum::<u64>();

@@ -8,7 +8,7 @@ use bugaroo_harness::progress::Silent;
 
 use super::batch::Making;
 use super::{Work, WorkError};
-use crate::explore::{Explorer, ROUND, Shown, arms};
+use crate::explore::{Explorer, Shown, arms};
 use crate::shard::Shard;
 use crate::study::{Explored, explored};
 
@@ -46,7 +46,9 @@ impl Work<'_> {
         let mut done = 0;
         // Whole rounds, whatever the time: what is chosen next depends on where one ends.
         while done < count.min(most) {
-            let choices = explorer.choose(usize::try_from(most - done).unwrap_or(ROUND).min(ROUND));
+            let choices = explorer.choose(
+                usize::try_from(most - done).map_or(explorer.round(), |left| left.min(explorer.round())),
+            );
             let trials = choices.iter().zip(first + done..);
             let trials: Vec<_> =
                 trials.map(|(choice, place)| (explorer.variation(*choice), shard.trial(place))).collect();

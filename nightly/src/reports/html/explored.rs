@@ -22,17 +22,29 @@ pub fn all(program: &Program) -> Markup {
 /// All of it in a few sentences.
 fn summary(explored: &Exploration) -> String {
     let mut all = format!(
-        "{} have shown {}. {} held threads back at {} where they meet, and {} of these failed.",
+        "{} have shown {}. Threads meet at {}: {} held some back at one, and {} of these failed; {} switched between them there \
+         alone, and {} failed. In {} some instructions were delayed each time, and the others never; {} failed.",
         count(explored.trials, "trial", "trials"),
         count(explored.things, "different thing", "different things"),
-        number(explored.held_trials),
         count(explored.places, "place", "places"),
+        count(explored.held_trials, "trial", "trials"),
         number(explored.held_failures),
+        count(explored.switched_trials, "trial", "trials"),
+        number(explored.switched_failures),
+        count(explored.swarm_trials, "trial", "trials"),
+        number(explored.swarm_failures),
     );
     if let Some(first) = &explored.first_failure {
-        let held = if first.held { ", with threads held back" } else { "" };
+        let mut how = String::new();
+        for (so, words) in [
+            (first.held, ", with threads held back"),
+            (first.switched, ", switched where threads meet"),
+            (first.swarm, ", some instructions delayed each time"),
+        ] {
+            how += if so { words } else { "" };
+        }
         all += &format!(
-            " The first failure was trial {}, after {} ({}{held}).",
+            " The first failure was trial {}, after {} ({}{how}).",
             first.trial,
             count(first.after, "trial", "trials"),
             text::short(&first.arm, 100),
@@ -91,7 +103,13 @@ mod tests {
 
     #[test]
     fn what_was_found_and_what_was_left_out_are_said() {
-        let first = ExploredFailure { trial: 9, after: 10, arm: "ptx pw=0.5".into(), held: true };
+        let first = ExploredFailure {
+            trial: 9,
+            after: 10,
+            arm: "ptx pw=0.5".into(),
+            held: true,
+            ..ExploredFailure::default()
+        };
         let explored = Exploration {
             trials: 40,
             things: 7,
