@@ -177,17 +177,38 @@ impl<'a> Registers<'a> {
                 continue;
             }
             let known = other.known[at];
-            for lane in lanes(mask & known) {
-                let value = other.read(*row as i32, *width, lane);
-                self.write(*row, *width, lane, value);
-            }
+            self.copy(other, (*row, *width), mask & known);
             self.mark(*row, mask, known, other.why[at]);
-            for lane in lanes(mask & !known) {
-                if let Some(symbol) = other.symbol(*row as i32, lane) {
-                    self.set_symbol(*row, lane, symbol);
-                }
+            let Some(theirs) = other.symbols.get(row).filter(|_| mask & !known != 0) else { continue };
+            let symbols = lanes(mask & !known).filter(|lane| theirs[*lane] != 0);
+            for (lane, symbol) in symbols.filter_map(|lane| Some((lane, Symbol::from_bits(theirs[lane])?))) {
+                self.set_symbol(*row, lane, symbol);
             }
         }
+    }
+
+    /// Copies the values of lanes of a row.
+    fn copy(&mut self, other: &Registers<'_>, (row, width): (u32, Width), mask: u32) {
+        if mask == !0 {
+            let all = row as usize..row as usize + width.bytes() as usize;
+            self.rows.as_flattened_bytes_mut()[all.clone()].copy_from_slice(&other.bytes()[all]);
+            return;
+        }
+        for lane in lanes(mask) {
+            let value = other.read(row as i32, width, lane);
+            self.write(row, width, lane, value);
+        }
+    }
+
+    /// Of these lanes of a row, those whose values differ in another state.
+    fn differing(&self, other: &Registers<'_>, (row, width): (u32, Width), mask: u32) -> u32 {
+        let all = row as usize..row as usize + width.bytes() as usize;
+        if mask == 0 || self.bytes()[all.clone()] == other.bytes()[all] {
+            return 0;
+        }
+        let slot = row as i32;
+        let differs = |lane: &usize| self.read(slot, width, *lane) != other.read(slot, width, *lane);
+        lanes(mask).filter(differs).fold(0, |all, lane| all | 1 << lane)
     }
 
     /// Leaves known of the lanes of `mask` what is the same in another state of the frame; answers whether anything was forgotten.
@@ -208,12 +229,12 @@ impl<'a> Registers<'a> {
                 continue;
             }
             let both = mine & other.known[at];
-            let differs = |lane: &usize| self.read(slot, *width, *lane) != other.read(slot, *width, *lane);
-            let mut lost = lanes(both).filter(differs).fold(mine & !both, |lost, lane| lost | 1 << lane);
-            for lane in lanes(mask & !mine) {
-                if self.symbol(slot, lane).is_some_and(|symbol| other.symbol(slot, lane) != Some(symbol)) {
-                    lost |= 1 << lane;
-                }
+            let mut lost = mine & !both | self.differing(other, (*row, *width), both);
+            if let Some(symbols) = self.symbols.get(row).filter(|_| mask & !mine != 0) {
+                let theirs = other.symbols.get(row);
+                let same = |lane: usize| theirs.is_some_and(|theirs| theirs[lane] == symbols[lane]);
+                let gone = lanes(mask & !mine).filter(|lane| symbols[*lane] != 0 && !same(*lane));
+                lost |= gone.fold(0, |gone, lane| gone | 1 << lane);
             }
             if lost != 0 {
                 let tainted = self.why(slot).is_tainted() && mine != mask
