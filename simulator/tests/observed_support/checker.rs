@@ -360,6 +360,7 @@ impl Observer for Checker {
                 self.alive(by);
                 self.count("asked");
             }
+            Event::UnforeseenWrite { .. } => panic!("it spares nothing, so that this is not told"),
             Event::MbarrierInit { by, at, .. } => {
                 self.alive(by);
                 self.forget(at);
