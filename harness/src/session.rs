@@ -417,7 +417,9 @@ impl Session {
 impl Shared {
     async fn trial(&self, variation: &Variation, index: u64) -> Result<FullTrial, Error> {
         let (seed, ran) = self.run(variation, index, false).await?;
-        let usual = self.baseline.usual.as_ref().filter(|_| ran.outcome == Outcome::Pass);
+        // Where races alone are asked for, a trial passes whatever its exit code is.
+        let passes = ran.outcome == Outcome::Pass && ran.exit == Exit::Code(0);
+        let usual = self.baseline.usual.as_ref().filter(|_| passes);
         let record = TrialRecord {
             hides: usual.and_then(|usual| usual.hidden(&ran.stdout)),
             ..ran.record(index, seed)

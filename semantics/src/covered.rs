@@ -1,6 +1,6 @@
 //! Which accesses of a basic block an earlier one has covered (BARRACUDA, section 4.1).
 
-use crate::inferred::{Operand, Order, Role, Step, What, Writes};
+use crate::steps::{Operand, Order, Role, Step, What, Writes};
 
 /// An access that covers others.
 #[derive(Clone, Copy, Debug)]

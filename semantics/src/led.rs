@@ -6,7 +6,7 @@
 //! first one is: no barrier is between, so whoever is ordered with one of them is ordered with all, and in which order accesses
 //! come that nothing orders is nobody's promise.
 
-use crate::inferred::{Operand, Order, Role, Step, What, Writes};
+use crate::steps::{Operand, Order, Role, Step, What, Writes};
 
 /// An access that others may go by.
 #[derive(Clone, Copy, Debug)]

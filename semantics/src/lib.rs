@@ -14,5 +14,6 @@ mod observer;
 mod overwritten;
 pub mod parts;
 pub mod scope;
+mod steps;
 
 pub use observer::{Both, Observer, Spares, Wants};

@@ -4,7 +4,7 @@
 //! alone finds with the store whatever it would find with the load: who conflicts with a load writes, and so conflicts with a store; and
 //! who is ordered with one of the two is ordered with both.
 
-use crate::inferred::{Operand, Order, Role, Step, What, Writes};
+use crate::steps::{Operand, Order, Role, Step, What, Writes};
 
 /// A load that a store may make up for.
 #[derive(Clone, Copy, Debug)]

@@ -211,15 +211,15 @@ fn nothing_makes_up_for_a_load_across_what_may_order_or_change_the_address() {
 fn the_store_has_to_come_wherever_the_load_does() {
     let (load, store) = (at(What::Load, 0), at(What::Store, 0));
     let guarded = |step: Step<'static>, negated| Step { guard: Some((5, negated)), ..step };
-    assert_eq!(overwritten(&[guarded(load, false), store])[0], true);
-    assert_eq!(overwritten(&[load, guarded(store, false)])[0], false);
-    assert_eq!(overwritten(&[guarded(load, false), guarded(store, false)])[0], true);
-    assert_eq!(overwritten(&[guarded(load, false), guarded(store, true)])[0], false);
+    assert!(overwritten(&[guarded(load, false), store])[0]);
+    assert!(!overwritten(&[load, guarded(store, false)])[0]);
+    assert!(overwritten(&[guarded(load, false), guarded(store, false)])[0]);
+    assert!(!overwritten(&[guarded(load, false), guarded(store, true)])[0]);
     let mut changes = step(What::Other);
     changes.writes = Writes::These(&[5]);
-    assert_eq!(overwritten(&[guarded(load, false), changes, guarded(store, false)])[0], false);
+    assert!(!overwritten(&[guarded(load, false), changes, guarded(store, false)])[0]);
     for order in [Order::Strong, Order::Volatile] {
-        assert_eq!(overwritten(&[Step { order, ..load }, store])[0], false);
-        assert_eq!(overwritten(&[load, Step { order, ..store }])[0], false);
+        assert!(!overwritten(&[Step { order, ..load }, store])[0]);
+        assert!(!overwritten(&[load, Step { order, ..store }])[0]);
     }
 }

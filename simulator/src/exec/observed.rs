@@ -105,6 +105,10 @@ pub(super) struct Observed {
 impl Observed {
     pub fn new(watch: Watch, warps: usize, program: &Program, plan: &Plan<'_>) -> Observed {
         let (wants, spares) = (watch.observer.borrow().wants(), watch.observer.borrow().spares());
+        let unwritten = match spares.unwritten {
+            true => Unwritten::new(plan.kernel.targets.as_deref(), plan.spec.params),
+            false => Unwritten::NOTHING,
+        };
         Observed {
             watch,
             wants,
@@ -118,7 +122,7 @@ impl Observed {
             parts: vec![Parts::default(); warps],
             spares,
             spared: program.spared(spares).into(),
-            unwritten: if spares.unwritten { Unwritten::new(plan) } else { Unwritten::NOTHING },
+            unwritten,
         }
     }
 

@@ -26,7 +26,7 @@ mod roles;
 mod scope;
 mod shared;
 mod symbols;
-mod targets;
+pub(crate) mod targets;
 mod texture;
 mod translate;
 mod warpgroup;
@@ -42,7 +42,6 @@ pub(crate) use control::agrees;
 pub use error::LoadError;
 pub use places::{Placement, Places};
 pub use shared::SharedVariable;
-pub(crate) use targets::Target;
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -333,7 +332,13 @@ fn build(
             let refused = first.map(|(_, reason)| reason.clone());
             let others =
                 functions.iter().zip(0..).filter(|(_, other)| *other != index && reached.by(index, *other));
-            let targets = targets::find(std::iter::once(*f).chain(others.map(|(f, _)| *f)), &placed);
+            let mut params = FxHashMap::default();
+            let offset = |name, info: ParamInfo| {
+                params.insert(name, info.offset);
+            };
+            let fit = param_offsets(f, offset).is_ok();
+            let all = std::iter::once(*f).chain(others.map(|(f, _)| *f));
+            let targets = if fit { targets::find(all, &params, &placed) } else { None };
             KernelInfo {
                 refused,
                 targets,

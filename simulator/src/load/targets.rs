@@ -17,7 +17,6 @@ use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Space, Type};
 use rustc_hash::FxHashMap;
 
-use super::param_offsets;
 use super::symbols::Placed;
 
 /// Where an address that a kernel writes to comes from.
@@ -58,13 +57,15 @@ struct Analysis<'m> {
 }
 
 /// Where these functions write, of which the first one is a kernel and the others are all that it may call. None where it is not known.
+/// `params`: the kernel's parameters by name, and their offsets.
 pub(super) fn find<'m>(
     functions: impl Iterator<Item = &'m Function>,
+    params: &FxHashMap<&'m str, u32>,
     variables: &'m FxHashMap<&'m str, Placed>,
 ) -> Option<Vec<Target>> {
     let mut all = Vec::new();
     for function in functions {
-        for target in of_function(function, variables)? {
+        for target in of_function(function, params, variables)? {
             if !all.contains(&target) {
                 all.push(target);
             }
@@ -73,14 +74,13 @@ pub(super) fn find<'m>(
     Some(all)
 }
 
-fn of_function<'m>(function: &'m Function, variables: &'m FxHashMap<&'m str, Placed>) -> Option<Vec<Target>> {
-    let mut params = FxHashMap::default();
-    if function.kind == FunctionKind::Entry {
-        param_offsets(function, |name, info| {
-            params.insert(name, info.offset);
-        })
-        .ok()?;
-    }
+fn of_function<'m>(
+    function: &'m Function,
+    params: &FxHashMap<&'m str, u32>,
+    variables: &'m FxHashMap<&'m str, Placed>,
+) -> Option<Vec<Target>> {
+    // The others' parameters are what they are called with.
+    let params = if function.kind == FunctionKind::Entry { params.clone() } else { FxHashMap::default() };
     let mut analysis = Analysis {
         params,
         variables,

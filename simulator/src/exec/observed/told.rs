@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Memory, Values};
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Memory, Range, Values};
 
 use super::Machine;
 use super::sourced::Marks;
@@ -18,6 +18,7 @@ use crate::decoded;
 use crate::exec::Trouble;
 use crate::exec::resolve::{Pattern, Request, Resolved, Whose};
 use crate::fault;
+use crate::memory::Region;
 use crate::model::accessed::Accessed;
 use crate::model::ptx;
 
@@ -145,6 +146,23 @@ impl Machine<'_> {
                 || watch.spares.shared && found.whose == Whose::Shared
         };
         self.watch.as_ref().is_some_and(|watch| !spares(watch))
+    }
+
+    /// An access has found its region: says whether the launch only reads there.
+    #[cold]
+    pub(in crate::exec) fn mark_unwritten(&mut self, region: &mut Region, writes: bool) {
+        let Some(watch) = &mut self.watch else { return };
+        if !watch.unwritten.has(region) {
+            return;
+        }
+        if !writes {
+            region.unwritten = true;
+            return;
+        }
+        watch.unwritten.written(region);
+        let range = Range { memory: Memory::Global, address: region.base, bytes: region.len };
+        watch.tell(&Event::UnforeseenWrite { grid: watch.watch.grid, range });
+        self.forget_regions();
     }
 
     /// Whether something has to be taken down before the lanes move what they move.

@@ -4,11 +4,7 @@
 //! other allocation is taken for one that it only reads, until a store or an atomic goes there all the same. Then that is told,
 //! and from there on the allocation is as any other.
 
-use bugaroo_semantics::event::{Event, Memory, Range};
-
-use crate::exec::Machine;
-use crate::launch::Plan;
-use crate::load::Target;
+use crate::load::targets::Target;
 use crate::memory::Region;
 
 /// What is known of what a launch writes.
@@ -23,42 +19,27 @@ impl Unwritten {
     pub const NOTHING: Unwritten = Unwritten { written: None };
 
     /// By the kernel's text and the launch's arguments.
-    pub fn new(plan: &Plan<'_>) -> Unwritten {
+    pub fn new(targets: Option<&[Target]>, params: &[u8]) -> Unwritten {
         let param = |offset: u32| {
-            let bytes = plan.spec.params.get(offset as usize..)?.first_chunk()?;
+            let bytes = params.get(offset as usize..)?.first_chunk()?;
             Some(u64::from_le_bytes(*bytes))
         };
         let address = |target: &Target| match target {
             Target::Param(offset) => param(*offset),
             Target::Variable(address) => Some(*address),
         };
-        let targets = plan.kernel.targets.as_ref();
         Unwritten { written: targets.and_then(|targets| targets.iter().map(address).collect()) }
     }
 
     /// Whether the launch writes to no byte of a region, as far as is known.
-    fn has(&self, region: &Region) -> bool {
+    pub fn has(&self, region: &Region) -> bool {
         // A pointer to the end of an array may be meant to go backwards.
         let within = |address: &u64| address.wrapping_sub(region.base) <= region.len;
         region.whole && self.written.as_ref().is_some_and(|written| !written.iter().any(within))
     }
-}
 
-impl Machine<'_> {
-    /// An access has found its region: says whether the launch only reads there.
-    #[cold]
-    pub(in crate::exec) fn mark_unwritten(&mut self, region: &mut Region, writes: bool) {
-        let Some(watch) = &mut self.watch else { return };
-        if !watch.unwritten.has(region) {
-            return;
-        }
-        if !writes {
-            region.unwritten = true;
-            return;
-        }
-        watch.unwritten.written.get_or_insert_default().push(region.base);
-        let range = Range { memory: Memory::Global, address: region.base, bytes: region.len };
-        watch.tell(&Event::UnforeseenWrite { grid: watch.watch.grid, range });
-        self.forget_regions();
+    /// It writes to this region all the same.
+    pub fn written(&mut self, region: &Region) {
+        self.written.get_or_insert_default().push(region.base);
     }
 }
