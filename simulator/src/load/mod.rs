@@ -318,6 +318,9 @@ fn build(
             });
         }
     }
+    // Each function once, however many kernels reach it.
+    let written: Vec<_> =
+        functions.iter().zip(0..).map(|(f, index)| written_by(f, &placed, reached.any(index))).collect();
     let kernels = functions
         .iter()
         .enumerate()
@@ -330,15 +333,8 @@ fn build(
             };
             let first = reasons().find(|(f, _)| f.body.is_some()).or_else(|| reasons().next());
             let refused = first.map(|(_, reason)| reason.clone());
-            let others =
-                functions.iter().zip(0..).filter(|(_, other)| *other != index && reached.by(index, *other));
-            let mut params = FxHashMap::default();
-            let offset = |name, info: ParamInfo| {
-                params.insert(name, info.offset);
-            };
-            let fit = param_offsets(f, offset).is_ok();
-            let all = std::iter::once(*f).chain(others.map(|(f, _)| *f));
-            let targets = if fit { targets::find(all, &params, &placed) } else { None };
+            let reached_by = written.iter().zip(0..).filter(|(_, f)| reached.by(index, *f));
+            let targets = targets::together(reached_by.map(|(targets, _)| targets));
             KernelInfo {
                 refused,
                 targets,
@@ -353,6 +349,22 @@ fn build(
     program.text.clone_from(&module.source);
     program.files.clone_from(&module.files);
     Ok(program)
+}
+
+/// Where a function writes by itself, if a kernel reaches it at all.
+fn written_by<'m>(
+    function: &'m ast::Function,
+    placed: &'m FxHashMap<&'m str, symbols::Placed>,
+    is_reached: bool,
+) -> Option<Vec<targets::Target>> {
+    let mut params = FxHashMap::default();
+    if function.kind == FunctionKind::Entry {
+        let offset = |name, info: ParamInfo| {
+            params.insert(name, info.offset);
+        };
+        param_offsets(function, offset).ok()?;
+    }
+    if is_reached { targets::of_function(function, params, placed) } else { None }
 }
 
 fn kernel_info(

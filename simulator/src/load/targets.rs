@@ -12,7 +12,7 @@
 //! A store that leaves what its pointer points to. An address that is put together of numbers of which the text does not show
 //! that they are addresses. So whoever goes by this asks of each store where it really goes: see `exec::observed::unwritten`.
 
-use bugaroo_ptx::ast::{AddressBase, Function, FunctionKind, Instruction, Operand, Statement, StatementKind};
+use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand, Statement, StatementKind};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Space, Type};
 use rustc_hash::FxHashMap;
@@ -56,31 +56,13 @@ struct Analysis<'m> {
     open: bool,
 }
 
-/// Where these functions write, of which the first one is a kernel and the others are all that it may call. None where it is not known.
-/// `params`: the kernel's parameters by name, and their offsets.
-pub(super) fn find<'m>(
-    functions: impl Iterator<Item = &'m Function>,
-    params: &FxHashMap<&'m str, u32>,
-    variables: &'m FxHashMap<&'m str, Placed>,
-) -> Option<Vec<Target>> {
-    let mut all = Vec::new();
-    for function in functions {
-        for target in of_function(function, params, variables)? {
-            if !all.contains(&target) {
-                all.push(target);
-            }
-        }
-    }
-    Some(all)
-}
-
-fn of_function<'m>(
+/// Where a function writes by itself. None where it is not known. `params`: a kernel's parameters by name, and their offsets; those of other
+/// functions are whatever these are called with.
+pub(super) fn of_function<'m>(
     function: &'m Function,
-    params: &FxHashMap<&'m str, u32>,
+    params: FxHashMap<&'m str, u32>,
     variables: &'m FxHashMap<&'m str, Placed>,
 ) -> Option<Vec<Target>> {
-    // The others' parameters are what they are called with.
-    let params = if function.kind == FunctionKind::Entry { params.clone() } else { FxHashMap::default() };
     let mut analysis = Analysis {
         params,
         variables,
@@ -94,6 +76,19 @@ fn of_function<'m>(
     analysis.statements(function.body.as_ref().map_or(&[], |body| &body.statements));
     analysis.spread();
     analysis.answer()
+}
+
+/// Where all these functions write together. None where it is not known of one.
+pub(super) fn together<'t>(functions: impl Iterator<Item = &'t Option<Vec<Target>>>) -> Option<Vec<Target>> {
+    let mut all = Vec::new();
+    for function in functions {
+        for target in function.as_ref()? {
+            if !all.contains(target) {
+                all.push(*target);
+            }
+        }
+    }
+    Some(all)
 }
 
 /// The registers of an operand, wherever they stand in it.

@@ -13,14 +13,9 @@ fn targets(text: &str) -> Option<Vec<Target>> {
     let placed = super::super::symbols::variables(&module).zip(0..).map(|(variable, at)| {
         (variable.name.as_str(), Placed { address: BASE + 256 * at, size: variable.size() })
     });
-    let mut params = FxHashMap::default();
-    let kernel =
-        functions.iter().find(|function| function.kind == FunctionKind::Entry).expect("there is one");
-    let each = |name, info: super::super::ParamInfo| {
-        params.insert(name, info.offset);
-    };
-    super::super::param_offsets(kernel, each).expect("they fit");
-    find(functions.into_iter(), &params, &placed.collect())
+    let placed = placed.collect();
+    let each: Vec<_> = functions.iter().map(|f| super::super::written_by(f, &placed, true)).collect();
+    together(each.iter())
 }
 
 /// The same of a kernel with two pointers, a number of 64 bits and one of 32.
