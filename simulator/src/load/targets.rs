@@ -189,15 +189,17 @@ impl<'m> Analysis<'m> {
         }
         let param = match (space, operands.get(1)) {
             (Space::Param, Some(Operand::Address { base: AddressBase::Symbol(name), offset })) => {
-                self.params.get(name.as_str()).map(|param| i64::from(*param) + offset)
+                self.params.get(name.as_str()).and_then(|param| i64::from(*param).checked_add(*offset))
             }
             _ => None,
         };
         let offset = param.and_then(|offset| u32::try_from(offset).ok());
         match (operands.first(), offset) {
             (Some(Operand::Vector(elements)), Some(offset)) => {
-                for (element, at) in elements.iter().zip((offset..).step_by(8)) {
-                    let origins = self.target(Target::Param(at));
+                for (number, element) in elements.iter().enumerate() {
+                    // Behind the end of the address space there is no parameter.
+                    let at = offset.checked_add(8 * number as u32);
+                    let origins = at.map_or(UNKNOWN, |at| self.target(Target::Param(at)));
                     self.comes_from(Some(element), origins);
                 }
             }
