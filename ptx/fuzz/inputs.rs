@@ -2,6 +2,8 @@
 //! there, the same in every run.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// What is put in: numbers at the edges of what 32 and 64 bits hold, and what texts are made of.
 const WORDS: [&str; 28] = [
@@ -55,22 +57,36 @@ impl Random {
 }
 
 /// Calls `check` with what `made` makes of every file of this kind below a folder, and with `changed` changed ones of those;
-/// `BUGAROO_INPUTS` in the environment says another number.
+/// `BUGAROO_INPUTS` in the environment says another number. Threads share the inputs.
 pub fn each(
     folder: &Path,
     kind: &str,
     changed: usize,
     made: impl Fn(Vec<u8>) -> Vec<u8>,
-    mut check: impl FnMut(&[u8]),
+    check: impl Fn(&[u8]) + Sync,
 ) {
     let changed = std::env::var("BUGAROO_INPUTS").map_or(changed, |text| text.parse().expect("a number"));
     let mut files = Vec::new();
     collect(folder, kind, &mut files);
     files.sort();
-    let texts: Vec<Vec<u8>> = files.iter().map(|file| made(std::fs::read(file).expect("a file"))).collect();
+    let mut texts: Vec<Vec<u8>> =
+        files.iter().map(|file| made(std::fs::read(file).expect("a file"))).collect();
     assert!(!texts.is_empty(), "no {kind} in {}", folder.display());
-    texts.iter().for_each(|text| check(text));
+    texts.extend(changes(&texts, changed));
+    let next = AtomicUsize::new(0);
+    let check_some = || {
+        while let Some(text) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            check(text);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(check_some))));
+}
+
+/// So many of these with changes.
+fn changes(texts: &[Vec<u8>], changed: usize) -> Vec<Vec<u8>> {
     let mut random = Random(1);
+    let mut made = Vec::new();
     for _ in 0..changed {
         let mut text = texts[random.below(texts.len())].clone();
         for _ in 0..=random.below(4) {
@@ -90,8 +106,9 @@ pub fn each(
         if random.below(8) == 0 {
             text.truncate(random.below(text.len() + 1));
         }
-        check(&text);
+        made.push(text);
     }
+    made
 }
 
 fn collect(folder: &Path, kind: &str, files: &mut Vec<PathBuf>) {

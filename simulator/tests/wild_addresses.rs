@@ -5,6 +5,9 @@
 
 mod sandbox;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
 use bugaroo_simulator::Rng;
 use sandbox::{Choices, Ended, try_kernel};
 
@@ -17,28 +20,45 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 fn wild_kernels_stay_inside() {
     let kernels = setting("BUGAROO_KERNELS", 10_000);
     let first = setting("BUGAROO_FIRST_KERNEL", 0);
-    let mut ends = [0; 3];
-    for seed in first..first + kernels {
-        let mut rng = Rng::new(seed);
-        let mut word = (0, 0_u64);
-        let mut next = || {
-            if word.0 == 0 {
-                word = (8, rng.next());
+    // Threads take a kernel each, by its seed.
+    let next = AtomicU64::new(first);
+    let some = || {
+        let mut ends = [0; 3];
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + kernels {
+                return ends;
             }
-            word = (word.0 - 1, word.1 >> 8);
-            word.1 as u8
-        };
-        let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            try_kernel(&mut Choices::new(&mut next))
-        }));
-        match tried {
-            Ok(end) => ends[end as usize] += 1,
-            Err(_) => panic!("kernel {seed}"),
+            let mut rng = Rng::new(seed);
+            let mut word = (0, 0_u64);
+            let mut next = || {
+                if word.0 == 0 {
+                    word = (8, rng.next());
+                }
+                word = (word.0 - 1, word.1 >> 8);
+                word.1 as u8
+            };
+            let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                try_kernel(&mut Choices::new(&mut next))
+            }));
+            match tried {
+                Ok(end) => ends[end as usize] += 1,
+                Err(_) => panic!("kernel {seed}"),
+            }
+            if (seed + 1 - first).is_multiple_of(50_000) {
+                println!("{} kernels", seed + 1 - first);
+            }
         }
-        if (seed + 1 - first).is_multiple_of(50_000) {
-            println!("{} kernels: {ends:?}", seed + 1 - first);
+    };
+    let mut ends = [0_u64; 3];
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
+        for thread in running {
+            let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            ends.iter_mut().zip(found).for_each(|(sum, more)| *sum += more);
         }
-    }
+    });
     let share = |end| ends[end as usize] * 100 / kernels;
     println!("complete, stopped, refused: {ends:?}");
     // Of each kind enough to mean something.

@@ -98,9 +98,15 @@ pub enum Ended {
 
 /// Makes a kernel, runs it, mostly under some memory model, and checks that it stayed inside.
 pub fn try_kernel(choices: &mut Choices<'_>) -> Ended {
-    // The same for all kernels: whoever changes it is told at once.
-    static NEXT_DOOR: [AtomicU8; 1 << 16] = [const { AtomicU8::new(OUTSIDE) }; 1 << 16];
-    let next_door = &NEXT_DOOR;
+    // The same for all kernels of a thread: whoever changes it is told at once.
+    thread_local! {
+        static NEXT_DOOR: [AtomicU8; 1 << 16] = const { [const { AtomicU8::new(OUTSIDE) }; 1 << 16] };
+    }
+    NEXT_DOOR.with(|next_door| try_beside(choices, next_door))
+}
+
+/// The same beside this piece of the host's memory.
+fn try_beside(choices: &mut Choices<'_>, next_door: &[AtomicU8]) -> Ended {
     let text = kernel(choices, next_door.as_ptr() as u64);
     // Handlers take as long as all the others together.
     let form = match choices.below(16) {
