@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use bugaroo_harness::{Error, Variation};
 
-use crate::memo::{Memo, key};
+use crate::memo::Memo;
+use crate::outcomes::key;
 use crate::rates::{Limits, Rate};
 use crate::report::Step;
 use crate::trials::{Looked, Trials};

@@ -22,7 +22,7 @@ use bugaroo_harness::{Baseline, Outcome, Variation};
 use bugaroo_protocol::Site;
 use serde::{Deserialize, Serialize};
 
-use crate::memo::{Outcomes, key};
+use crate::outcomes::{Outcomes, key};
 use crate::trials::Shown;
 
 /// Version of the files. Raised whenever one changes shape, or seeds their meaning.

@@ -4,14 +4,15 @@
 //! Source: Islam and Muzahid, "Bugaroo: Exposing Memory Model Bugs in Many-core Systems", section
 //! III.D. Each module says where it departs from it.
 //!
-//! Bottom up: [`trials`] is what can run trials, [`memo`] and [`journal`] remember them; [`rates`] says
+//! Bottom up: [`trials`] is what can run trials, [`outcomes`] are how they ended, [`memo`] and [`journal`] remember them; [`rates`] says
 //! how many a conclusion takes, [`bench`] asks questions. [`patch`] is edits of files as a diff, [`syntax`] says where in a
 //! source file a line can be written; [`places`] are what a fence can be written at: [`written`] finds them in the source,
 //! [`same_line`] those that share a position, [`own`] changes what stands there. [`narrow`], [`locate`] and [`round`] find one
-//! missing fence, [`polish`] examines an answer, [`cure`] goes on until the program passes; [`plain`] and [`diagnosis`] name
+//! missing fence, [`polish`] examines an answer, [`cure`] goes on until the program passes; [`barriers`] looks for missing barriers, [`plain`] and [`diagnosis`] name
 //! what is no fence, [`racing`] does so of races. [`redundant`], [`scope`] and [`models`] look at the fences there are then; [`search`] is all of it,
 //! [`hunks`] its patch, [`compiled`] that patch built, and [`session`] the search on the harness.
 
+pub mod barriers;
 pub mod bench;
 pub mod beside;
 pub mod compiled;
@@ -24,6 +25,7 @@ pub mod locate;
 pub mod memo;
 pub mod models;
 pub mod narrow;
+pub mod outcomes;
 pub mod own;
 pub mod patch;
 pub mod places;

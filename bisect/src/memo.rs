@@ -5,21 +5,12 @@
 //! over the journal asks the same questions and comes to the same answer.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 
 use bugaroo_harness::{Error, Variation};
 
 use crate::journal::Journal;
+use crate::outcomes::{Outcomes, key};
 use crate::trials::{Looked, Shown, Tally, Trials};
-
-/// Outcomes by variation (in [`key`]'s form) and index.
-pub type Outcomes = HashMap<String, HashMap<u64, Shown>>;
-
-/// A variation as a text: equal for equal variations only.
-pub fn key(variation: &Variation) -> String {
-    // Plain data: serialisation cannot fail.
-    serde_json::to_string(variation).expect("a variation is plain data")
-}
 
 /// Trials with a memory.
 pub struct Memo<'a, T> {

@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
 use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
 
-use crate::memo::{Memo, key};
+use crate::memo::Memo;
+use crate::outcomes::key;
 use crate::places::lines;
 use crate::report::Report;
 use crate::search::search;

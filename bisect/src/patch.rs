@@ -8,11 +8,13 @@
 //! The diff itself is Myers', by the crate `similar`. Where lines repeat, a diff may show a line at another of its
 //! equals than the edit did; applied, both give the same text.
 
+mod edit;
 mod edits;
 mod unified;
 mod write;
 
-pub use edits::{Edit, EditId, Edits, Overlap, Rank, apply};
+pub use edit::{Edit, EditId, Rank};
+pub use edits::{Edits, Overlap, apply};
 pub use unified::{FilePatch, Hunk, Patch};
 pub use write::WriteError;
 

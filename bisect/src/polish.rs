@@ -19,8 +19,8 @@ use bugaroo_protocol::Model;
 
 use crate::bench::{Bench, Verdict};
 use crate::locate::{Found, locate, with_fences};
-use crate::memo::key;
 use crate::narrow::narrow;
+use crate::outcomes::key;
 use crate::places::{Place, candidates};
 use crate::round::{Fence, measure_rate, with_answer};
 use crate::subject::{Subject, under};

@@ -3,7 +3,7 @@
 //! Not in the paper, which has failing executions alone. A race is there in nearly every execution, delayed stores or not, and
 //! fences remove it as well as barriers do: a fence lets a thread release or acquire, a barrier does so for all that wait at it.
 //! So what the search does first without delays is another thing here. Races between threads of one block are looked at by
-//! themselves, and barriers are tried for these ([`crate::plain::barriers`]); for what is left, fences are.
+//! themselves, and barriers are tried for these ([`crate::barriers`]); for what is left, fences are.
 //!
 //! What no fence removes is named from the races that are left with a fence at every place: a plain access beside an atomic,
 //! an atomic of too narrow a scope.
@@ -19,10 +19,11 @@ use bugaroo_harness::race::{Key, is_within_a_block};
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::{Access, Inserted, Race, RaceClass, RaceMissing, RaceParty};
 
+use crate::barriers::{LOOK, LOOKED_AT, Plain, barriers, undelayed};
 use crate::bench::Bench;
 use crate::diagnosis::{Diagnosed, Diagnosis, DiagnosisKind, Place, Shown};
 use crate::locate::with_all;
-use crate::plain::{LOOK, LOOKED_AT, Plain, barriers, undelayed};
+
 use crate::round::Fence;
 use crate::subject::Subject;
 use crate::trials::Trials;

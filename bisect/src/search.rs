@@ -12,6 +12,7 @@
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::Model;
 
+use crate::barriers::Plain;
 use crate::bench::Bench;
 use crate::cure::{Uncured, cure};
 use crate::describe::{caveats, missing};
@@ -19,7 +20,7 @@ use crate::diagnosis::{Diagnosed, Diagnosis, DiagnosisKind};
 use crate::memo::Memo;
 use crate::models::needs_by_model;
 use crate::places::Place;
-use crate::plain::{Plain, conflicts, plain};
+use crate::plain::{conflicts, plain};
 use crate::racing;
 use crate::rates::{ALPHA, CAP, Limits, Rate};
 use crate::redundant::{Ablation, ablate, omitting};

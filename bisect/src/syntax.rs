@@ -43,74 +43,32 @@
 //! as if all of them were compiled.
 
 mod access;
+mod definitions;
 mod delete;
 mod fences;
 mod lines;
 mod macros;
+mod names;
 mod place;
 mod refusal;
+mod source;
 mod spots;
 mod statement;
 mod take_apart;
 mod tree;
 mod widen;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
 use bugaroo_protocol::{Position, Side};
 
 pub use access::Synchronising;
 pub use fences::{FenceCall, FenceKind, FenceScope};
 pub use refusal::Refusal;
+pub use source::SourceFile;
 pub use spots::{Form, MacroUse, Span, Spot, Told, call};
 pub use statement::Statement;
 pub use widen::Widening;
 
-use lines::Lines;
-use macros::Macro;
-use tree::Parsed;
-
-/// A source file, parsed.
-#[derive(Clone, Debug)]
-pub struct SourceFile {
-    path: PathBuf,
-    text: String,
-    lines: Lines,
-    newline: &'static str,
-    parsed: Parsed,
-    macros: Vec<Macro>,
-    /// Variables that it declares.
-    names: BTreeSet<String>,
-    /// Those of them that are volatile or atomic.
-    watched: BTreeSet<String>,
-}
-
 impl SourceFile {
-    /// Parses a file's text. This never fails: what the grammar does not know is refused where it matters.
-    pub fn parse(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        let text = text.into();
-        let lines = Lines::new(&text);
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut parsed = Parsed::new(text.clone(), newline.to_owned(), text.len());
-        let macros = macros::defined(&parsed);
-        if let Some(closed) = macros::close_uses(&text, &macros) {
-            parsed = Parsed::new(closed, newline.to_owned(), text.len());
-        }
-        let (names, watched) = access::declared_names(&parsed);
-        Self { path: path.into(), text, lines, newline, parsed, macros, names, watched }
-    }
-
-    /// Where it lies.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// All of it.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     /// The statements that an access at a position can belong to: the one that holds it first, then those that share
     /// its position, as they stand on the line. Column 0 is one that is not known.
     pub fn statements_at(&self, at: Position) -> Result<Vec<Statement>, Refusal> {
@@ -126,18 +84,6 @@ impl SourceFile {
     /// as it is the definition's.
     pub fn spots_in_macro(&self, name: &str, uses: usize) -> Vec<Spot> {
         macros::spots_for(self, name, uses)
-    }
-
-    /// The files that it includes by `#include "…"`, as they stand there.
-    pub fn includes(&self) -> impl Iterator<Item = &str> {
-        let included = |line: &'_ str| -> Option<(usize, usize)> {
-            let rest =
-                line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
-            let name = rest.strip_prefix('"')?;
-            let start = line.len() - name.len();
-            Some((start, start + name.find('"')?))
-        };
-        self.text.lines().filter_map(move |line| included(line).map(|(from, to)| &line[from..to]))
     }
 
     /// The fences and barriers at a position: of the statement that holds it first, then of those that share it. A use

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use bugaroo_protocol::LaunchEnd;
 
+use crate::incident::FailedLaunch;
 use crate::names::{demangled, readable};
-use crate::oracle::Verdict;
-use crate::record::{Exit, Outcome};
-use crate::report::FailedLaunch;
+use crate::oracle::verdict::Verdict;
+use crate::outcome::{Exit, Outcome};
 
 /// The outcome, with its reason, where no oracle need be asked. `slow`: it was killed although device work went on;
 /// `timeout` is how long it ran then.

@@ -9,9 +9,9 @@ use crate::baseline::BaselineFailure;
 use crate::input::InputError;
 use crate::library::LibraryError;
 use crate::limits::explanation;
-use crate::oracle::ParseOracleError;
-use crate::record::Exit;
-use crate::rundir::RunDirError;
+use crate::oracle::error::ParseOracleError;
+use crate::outcome::Exit;
+use crate::rundir::error::RunDirError;
 use crate::schedules::OutputDiffers;
 use crate::target::TargetError;
 
@@ -59,7 +59,7 @@ pub enum Error {
     #[error(
         "{}: it prints {bytes} bytes, and --ignore-lines and --tolerance compare outputs of at most {}; have it print less, or let \
          --oracle cmd:COMMAND compare",
-        app.display(), crate::oracle::COMPARED_BYTES
+        app.display(), crate::oracle::comparison::COMPARED_BYTES
     )]
     OutputTooLong {
         /// The program.

@@ -6,10 +6,20 @@
 use bugaroo_protocol::{BlockedThread, FaultKind, LaunchEnd, SourceLine};
 use serde::{Deserialize, Serialize};
 
-use crate::report::FailedLaunch;
-
 /// Distinct incidents that are kept of a trial.
 pub const MOST_INCIDENTS: usize = 16;
+
+/// A launch that did not complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedLaunch {
+    /// From 0, over the whole process.
+    pub ordinal: u64,
+    /// As the PTX names it.
+    pub kernel: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub end: LaunchEnd,
+}
 
 /// One kind of error of one kernel at one line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! them what [`bugaroo_barriers`] proves, in as few verifications as will do ([`settle`]).
 
 mod blocks;
-mod collected;
+pub(crate) mod collected;
 mod common;
 mod run;
 mod settle;

@@ -3,6 +3,7 @@
 //! functions, as `libcublas.so`; and the library that is preloaded to redirect a runtime that was linked into the program.
 
 mod embedded;
+mod environment;
 mod folder;
 mod pools;
 mod triton;
@@ -19,13 +20,12 @@ use bugaroo_shims::{IMPLEMENTATION, LIBRARIES, LIBRARY_SHIMS, SHIMS};
 
 use crate::limits::explanation;
 pub use embedded::Embedded;
+use embedded::FILE;
+use environment::before;
 use folder::Folder;
 
 /// Names the driver library, or the folder that holds it, where it does not stand beside us.
 pub const DRIVER_VARIABLE: &str = "BUGAROO_DRIVER";
-
-/// The file that cargo builds the driver to.
-const FILE: &str = "libcuda.so";
 
 /// The names by which programs load the driver.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
@@ -193,23 +193,6 @@ impl DriverLibrary {
     pub fn module_cache(&self) -> PathBuf {
         self.folder.path().join("modules")
     }
-}
-
-/// Whether the program's environment gives a variable a value.
-fn is_said(name: &str, own: &BTreeMap<String, String>) -> bool {
-    own.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
-/// A variable of the environment that lists paths, with some more before them.
-fn before(
-    variable: &'static str,
-    first: &[&Path],
-    own: &BTreeMap<String, String>,
-) -> (&'static str, OsString) {
-    let mut paths: Vec<OsString> = first.iter().map(|path| path.as_os_str().to_owned()).collect();
-    let rest = own.get(variable).map(OsString::from).or_else(|| env::var_os(variable));
-    paths.extend(rest.filter(|rest| !rest.is_empty()));
-    (variable, paths.join(":".as_ref()))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use bugaroo_protocol::Backend;
 
 use crate::error::Error;
-use crate::record::Outcome;
+use crate::outcome::Outcome;
 use crate::report::Report;
 use crate::trial::{Ground, Plan, Ran};
 

@@ -12,9 +12,12 @@
 //!
 //! `stdout:` reads the first 16 MiB and the last 64 KiB of the output, `cmd:` the first 16 MiB.
 
-mod comparison;
+pub(crate) mod comparison;
+pub(crate) mod error;
 pub(crate) mod memory;
 pub(crate) mod proposal;
+pub(crate) mod reference;
+pub(crate) mod verdict;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -25,14 +28,16 @@ use std::time::Duration;
 
 use bugaroo_protocol::LaunchEnd;
 pub use comparison::{COMPARED_BYTES, Comparison, ComparisonText};
+pub use error::ParseOracleError;
 pub use memory::{Memory, Piece};
+pub use reference::Reference;
 use regex::bytes::{Regex, RegexBuilder};
-use serde::{Deserialize, Serialize};
+pub use verdict::Verdict;
 
 use crate::capture::{Keep, Output};
+use crate::incident::FailedLaunch;
+use crate::outcome::Exit;
 use crate::process::{NO_VARIABLES, Patience, Program};
-use crate::record::Exit;
-use crate::report::FailedLaunch;
 
 /// The variable in which a command finds the trial's exit code.
 pub const EXIT_CODE_VARIABLE: &str = "BUGAROO_EXIT_CODE";
@@ -54,28 +59,6 @@ pub enum Oracle {
     None,
     /// The same, and no detector has found a race.
     Race,
-}
-
-/// The text names no oracle.
-#[derive(Debug, thiserror::Error)]
-pub enum ParseOracleError {
-    /// Not one of these.
-    #[error("'{0}' is no oracle: exit, reference, memory, stdout:REGEX, cmd:CMD, none and race are")]
-    Unknown(String),
-    /// `cmd:` without a command.
-    #[error("cmd: needs a command after the colon")]
-    NoCommand,
-    /// Not a regular expression.
-    #[error("{0}")]
-    Regex(#[from] regex::Error),
-    /// It compares no outputs.
-    #[error(
-        "ignored lines and a tolerance are for the oracle reference; {0} compares no outputs with another"
-    )]
-    ComparesNothing(String),
-    /// No share of a number.
-    #[error("a tolerance of {0} is not between 0 and 1")]
-    Tolerance(f64),
 }
 
 impl FromStr for Oracle {
@@ -110,37 +93,6 @@ impl fmt::Display for Oracle {
             Oracle::Race => f.write_str("race"),
         }
     }
-}
-
-/// What the program does without injection, as far as `reference` compares it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reference {
-    /// Its exit.
-    pub exit: Exit,
-    /// SHA-256 of its standard output; None where no oracle needed it.
-    pub stdout_sha256: Option<String>,
-    /// The lines of its standard output that count, where they are compared one by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<String>,
-    /// What its device memory holds at the end, where that is compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Memory>,
-}
-
-/// For a program that fails: it should end well, and there is no output to compare with.
-impl Default for Reference {
-    fn default() -> Self {
-        Self { exit: Exit::Code(0), stdout_sha256: None, lines: None, memory: None }
-    }
-}
-
-/// What an oracle says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The trial did right.
-    Content,
-    /// It did not, and why, in one line.
-    Discontent(String),
 }
 
 impl Oracle {

@@ -8,6 +8,7 @@
 //! The program is awaited without being reaped (`WNOWAIT`): as long as it is a zombie, its process group
 //! id cannot pass to another, so that the group can be killed safely.
 
+mod ended;
 mod layout;
 mod running;
 
@@ -20,13 +21,13 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::capture::{Keep, Output};
-use crate::record::Exit;
+use crate::capture::Keep;
 
+pub use ended::{Ended, Patience};
 use layout::FixedLayout;
 pub(crate) use running::{Ending, Group, Life, Pipe, Running};
 
@@ -55,36 +56,6 @@ pub struct Program<'a> {
     pub keep: Keep,
 }
 
-/// How long a program may run, in wall-clock time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// After this long it is killed, unless its report has told of device work lately.
-    pub limit: Duration,
-    /// After this long it is killed in any case.
-    pub most: Duration,
-}
-
-/// Least time in which device work has to show.
-const SHORTEST_WINDOW: Duration = Duration::from_millis(200);
-
-impl Patience {
-    /// So long, and no longer.
-    pub fn exactly(limit: Duration) -> Self {
-        Patience { limit, most: limit }
-    }
-
-    /// What cannot be told as a point in time is for ever.
-    pub(crate) fn bounded(self) -> Self {
-        let far = Duration::from_secs(u64::from(u32::MAX));
-        Patience { limit: self.limit.min(far), most: self.most.min(far) }
-    }
-
-    /// Device work is going on where it has shown in a time so long.
-    pub fn window(self) -> Duration {
-        (self.limit / 4).max(SHORTEST_WINDOW)
-    }
-}
-
 /// The program's ends of its pipes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends<'e> {
@@ -94,21 +65,6 @@ pub struct Ends<'e> {
     pub stdout: &'e PipeWriter,
     /// Standard error.
     pub stderr: &'e PipeWriter,
-}
-
-/// A program that has ended.
-#[derive(Debug)]
-pub struct Ended {
-    /// How.
-    pub exit: Exit,
-    /// It was killed although device work went on.
-    pub slow: bool,
-    /// Standard output.
-    pub stdout: Output,
-    /// Standard error.
-    pub stderr: Output,
-    /// From start to end.
-    pub duration: Duration,
 }
 
 impl Program<'_> {

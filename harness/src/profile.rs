@@ -14,8 +14,8 @@ use bugaroo_protocol::{FlushLengths, LaunchCounts, Site, SiteId, SiteKind};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::outcome::Outcome;
 use crate::progress::{Event, Reporter};
-use crate::record::Outcome;
 use crate::report::{KernelUse, add_counts};
 use crate::session::{Session, Stop};
 use crate::variation::Variation;
@@ -84,7 +84,7 @@ impl Profile {
         if trials > 0 && !launched.is_empty() {
             let what = format!("p_w {}", variation.pw);
             reporter.report(Event::BatchStarted { what: &what, trials });
-            let on_end = |full: &crate::FullTrial| {
+            let on_end = |full: &crate::session::FullTrial| {
                 sums.add(full.record.outcome != Outcome::Pass, &full.kernels);
                 Ok(())
             };

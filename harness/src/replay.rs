@@ -9,8 +9,10 @@ use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::record::TrialRecord;
-use crate::rundir::{Recorded, RunDir, RunDirError, RunFile};
-use crate::session::{FullTrial, Session, Settings};
+use crate::rundir::error::RunDirError;
+use crate::rundir::{Recorded, RunDir, RunFile};
+use crate::session::{FullTrial, Session};
+use crate::settings::Settings;
 use crate::target::Target;
 use crate::variation::Variation;
 

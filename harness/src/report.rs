@@ -12,10 +12,10 @@ use bugaroo_protocol::{
 use serde::{Deserialize, Serialize};
 
 use crate::conflicts::Conflicts;
-use crate::incident::Incidents;
-use crate::launches::Collected;
+use crate::incident::{FailedLaunch, Incidents};
+use crate::launches::collected::Collected;
 use crate::oracle::memory::MemoryEnds;
-use crate::race::Gathered;
+use crate::race::trial::Gathered;
 
 /// Longest line taken; a longer one is passed over.
 const LONGEST_LINE: usize = 256 << 20;
@@ -63,18 +63,6 @@ pub fn add_counts(sum: &mut LaunchCounts, more: &LaunchCounts) {
     }
     sum.buffer_bytes = sum.buffer_bytes.max(*buffer_bytes);
     sum.forgotten += forgotten;
-}
-
-/// A launch that did not complete.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FailedLaunch {
-    /// From 0, over the whole process.
-    pub ordinal: u64,
-    /// As the PTX names it.
-    pub kernel: String,
-    /// How it ended.
-    #[serde(flatten)]
-    pub end: LaunchEnd,
 }
 
 /// Kinds of stale reads that are kept of a trial.

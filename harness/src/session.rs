@@ -4,126 +4,40 @@ mod ahead;
 mod check;
 mod each;
 mod sites;
+mod start;
+mod undisturbed;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use bugaroo_protocol::{Backend, Site};
+use bugaroo_protocol::{Insertion, Placed, Site};
 use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::baseline::{self, BUDGET_FACTOR, BUDGET_FLOOR, Baseline, Ended};
+use crate::baseline::Baseline;
 use crate::capture::Output;
 use crate::error::Error;
 use crate::fork_server::ForkServerUse;
-use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::limits;
-use crate::oracle::Oracle;
+use crate::outcome::{Exit, Outcome};
 use crate::progress::{Event, Reporter};
-use crate::record::{Exit, Outcome, TrialRecord};
+use crate::record::TrialRecord;
 use crate::report::KernelUse;
-use crate::schedules::{self, Schedules};
 use crate::seeds::Seeds;
-use crate::suppressions::Suppressions;
+use crate::settings::Settings;
 use crate::target::Target;
 use crate::trial::{Ground, Plan, Ran};
 use crate::variation::Variation;
 
-use check::Known;
 pub use sites::{SiteList, list_sites};
 
-/// A program is short that takes less without injection, from its start to its end.
-const SHORT: Duration = Duration::from_millis(50);
-
-/// What all trials of a session have in common.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The run's seed, which all trials' seeds stem from.
-    pub seed: u64,
-    /// Trials that run at the same time, at least 1; None: as many as there are processors, and where they are forked and short
-    /// three times as many, as a processor would else wait for the next one a sixth of its time.
-    pub jobs: Option<usize>,
-    /// Wall-clock time that a trial may take; None: a minute, or far longer than without injection, or than others under the
-    /// same model, whichever is most; and more for one that is at work on the device then.
-    pub timeout: Option<Duration>,
-    /// What says whether a trial did right.
-    pub oracle: Oracle,
-    /// What executes the kernels.
-    pub backend: Backend,
-    /// Virtual GPUs that the program finds, at least 1.
-    pub devices: u32,
-    /// Warp instructions that one launch may execute; None: [`BUDGET_FACTOR`] times what the baseline's
-    /// largest launch took, and [`BUDGET_FLOOR`] more.
-    pub step_budget: Option<u64>,
-    /// Warps run in lockstep, as before Volta.
-    pub warp_synchronous: bool,
-    /// Whether trials report a digest of device memory.
-    pub digest: bool,
-    /// Whether faults of kernels are no findings, for programs that provoke them. Deadlocks are.
-    pub ignore_faults: bool,
-    /// Whether a program that fails without injection is run under other schedules.
-    pub schedules: bool,
-    /// A program that fails under some schedules without injection, and passes under others, is taken all the same: for who
-    /// looks for the reason. Its own output is no measure then.
-    pub take_failing: bool,
-    /// Whether trials are forks of one process, where the program allows it; otherwise each is a process
-    /// of its own. Nothing but their speed depends on it.
-    pub fork_server: bool,
-    /// What the program finds on its standard input; None: nothing.
-    pub input: Option<Input>,
-    /// Races that count for nothing.
-    pub suppressions: Suppressions,
-    /// Whether launches are recorded as they are ([`crate::launches`]); what the driver cannot do is told beside them then.
-    pub record_launches: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            seed: 0,
-            jobs: None,
-            timeout: None,
-            oracle: Oracle::Exit,
-            backend: Backend::Sim,
-            devices: 1,
-            step_budget: None,
-            warp_synchronous: false,
-            digest: true,
-            ignore_faults: false,
-            schedules: true,
-            take_failing: false,
-            fork_server: true,
-            input: None,
-            suppressions: Suppressions::default(),
-            record_launches: false,
-        }
-    }
-}
-
-impl Settings {
-    /// Trials that run at the same time: as long as each is a process, and when they are forked.
-    fn jobs(&self, baseline: &Baseline, most: usize) -> [usize; 2] {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let wanted = match self.jobs {
-            Some(jobs) => [jobs.max(1); 2],
-            None if baseline.duration() < SHORT => [processors(), 3 * processors()],
-            None => [processors(); 2],
-        };
-        wanted.map(|jobs| jobs.min(most))
-    }
-
-    /// Warp instructions that one launch of a trial may execute.
-    pub fn step_budget(&self, baseline: &Baseline) -> u64 {
-        let default = || baseline.largest_launch.saturating_mul(BUDGET_FACTOR).saturating_add(BUDGET_FLOOR);
-        self.step_budget.unwrap_or_else(default)
-    }
-}
+/// What insertions become, as far as it was asked.
+type Known = Mutex<BTreeMap<Insertion, Placed>>;
 
 /// When to stop before all trials are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,63 +85,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Runs the baseline, and is ready for trials.
-    ///
-    /// # Errors
-    /// When the program cannot be run, fails without injection, or never uses the driver.
-    pub async fn start(
-        target: Target,
-        settings: Settings,
-        library: DriverLibrary,
-        interrupt: Interrupt,
-        reporter: &dyn Reporter,
-    ) -> Result<Self, Error> {
-        let seeds = Seeds::new(settings.seed);
-        let ground = Ground::new(target, settings, library);
-        let mut stop = interrupt.clone();
-        let ended = tokio::select! {
-            done = baseline::run(&ground, seeds, reporter) => done?,
-            () = stop.wait() => return Err(Error::Interrupted),
-        };
-        let session = |baseline, sites| {
-            let shared = Arc::new(Shared { ground, seeds, baseline });
-            Self {
-                shared,
-                sites: OnceCell::new_with(Some(sites)),
-                placed: Known::default(),
-                interrupt,
-                told_of_limit: AtomicBool::new(false),
-            }
-        };
-        match ended {
-            Ended::Passes(baseline, sites, stdout) => {
-                let session = session(*baseline, sites);
-                if matches!(session.settings().oracle, Oracle::Reference(_)) {
-                    schedules::compare_output(&session, &stdout, reporter).await?;
-                }
-                Ok(session)
-            }
-            Ended::Fails(failing) => {
-                // Its faults, too, make a run fail here: there is none that would have to be passed over.
-                let known = Baseline { incidents: Vec::new(), ..failing.baseline.clone() };
-                let session = session(known, failing.sites.clone());
-                let ran = &failing.ran;
-                // What never came to a kernel does not depend on who runs next; one that hangs has no launch that ended.
-                let launches = ran.report.launches > 0 || ran.exit == Exit::Killed;
-                let schedules = if session.settings().schedules && launches && ran.report.driver.is_some() {
-                    schedules::examine(&session, ran.exit == Exit::Killed, reporter).await?
-                } else {
-                    Schedules::default()
-                };
-                let settings = session.settings();
-                if settings.take_failing && schedules.some_pass() && !settings.oracle.compares() {
-                    return Ok(session);
-                }
-                Err(baseline::failure(&session.shared.ground, *failing, schedules))
-            }
-        }
-    }
-
     /// Is ready for trials with a baseline that was run before.
     pub fn resume(
         target: Target,

@@ -5,7 +5,8 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::hidden::Hidden;
 use crate::interval::clopper_pearson;
-use crate::record::{Outcome, TrialRecord};
+use crate::outcome::Outcome;
+use crate::record::TrialRecord;
 use crate::variation::Variation;
 
 /// How many trials had which outcome.

@@ -28,11 +28,13 @@ use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, Keepers, NotDo
 use crate::gpu;
 use crate::incident::Incident;
 use crate::library::DriverLibrary;
-use crate::oracle::{Oracle, Reference, memory};
+use crate::oracle::reference::Reference;
+use crate::oracle::{Oracle, reference};
+use crate::outcome::{Exit, Outcome};
 use crate::process::{Ended, Ends, Patience, Program};
-use crate::record::{Exit, Failure, Outcome, TrialRecord};
+use crate::record::{Failure, TrialRecord};
 use crate::report::{Reader, Report};
-use crate::session::Settings;
+use crate::settings::Settings;
 use crate::target::{Target, TargetError};
 use crate::variation::Variation;
 
@@ -200,7 +202,7 @@ impl Ground {
                 by_oracle(self.settings.race_verdict(plan.variation, &report.races.all), launch, blamed)
             }
             None if matches!(oracle, Oracle::Memory) => {
-                by_oracle(memory::verdict(plan.reference, ended.exit, &report.ends), launch, blamed)
+                by_oracle(reference::of_memory(plan.reference, ended.exit, &report.ends), launch, blamed)
             }
             None => {
                 let verdict = oracle

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use bugaroo_protocol::{Detector, Insertion, Model, PCT_DEPTH, RaceSettings, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 
-use crate::race::Turns;
+use crate::race::turns::{Turn, Turns};
 
 /// How a program's stores are delayed in a trial. The instrumented module is the same for all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,11 +136,21 @@ impl Variation {
     /// The variation as the trial of this index has it: with the scheduler, and all else, whose turn it is.
     pub fn of_trial(&self, index: u64) -> Cow<'_, Variation> {
         if let Some(turns) = &self.turns {
-            return Cow::Owned(turns.of_trial(self, index));
+            return Cow::Owned(self.with(turns.of_trial(self.handlers, index)));
         }
         match self.by_turns && index % 2 == 1 {
             true => Cow::Owned(Variation { scheduler: Scheduler::Pct, ..self.clone() }),
             false => Cow::Borrowed(self),
+        }
+    }
+
+    /// The same, as this turn has it.
+    fn with(&self, turn: Turn) -> Variation {
+        let Turn { detectors: race, model, scheduler } = turn;
+        let weak = Variation { turns: None, by_turns: false, race, scheduler, ..self.clone() };
+        match model {
+            Some(model) => Variation { model, ..weak },
+            None => Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..weak },
         }
     }
 }

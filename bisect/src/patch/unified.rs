@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use similar::{DiffOp, TextDiff};
 
-use super::edits::{Edit, EditId};
+use super::edit::{Edit, EditId};
 
 /// Lines around a change that are shown with it.
 const CONTEXT: usize = 3;

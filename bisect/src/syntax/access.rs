@@ -3,12 +3,10 @@
 //! This is what an author reads, not what the machine does: a relaxed `atomicExch` whose value nobody uses is how a
 //! lock is given back, and a fence stands before it. What comes of it is an order of candidates and nothing more.
 
-use std::collections::BTreeSet;
-
 use tree_sitter::Node;
 
-use super::SourceFile;
-use super::tree::{Parsed, Unit, children, is_loop, named_children};
+use super::source::SourceFile;
+use super::tree::{Parsed, Unit, is_loop};
 
 /// What a statement does to other threads, by its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,52 +42,6 @@ impl Synchronising {
             (false, true) => Self::Releasing,
             (true, true) => Self::Both,
         }
-    }
-}
-
-/// The names of variables that a text declares, and of them those that are volatile or atomic.
-pub(super) fn declared_names(parsed: &Parsed) -> (BTreeSet<String>, BTreeSet<String>) {
-    let mut names = BTreeSet::new();
-    let mut watched = BTreeSet::new();
-    parsed.visit(parsed.root(), &mut |node| {
-        let declares = matches!(
-            node.kind(),
-            "declaration" | "parameter_declaration" | "field_declaration" | "optional_parameter_declaration"
-        );
-        if !declares {
-            return;
-        }
-        let words = |child: &Node<'_>| {
-            let text = parsed.text_of(*child);
-            let kind = child.kind();
-            kind == "type_qualifier" && text == "volatile"
-                || matches!(kind, "qualified_identifier" | "template_type") && text.contains("atomic")
-        };
-        let others_see = children(node).iter().any(words);
-        let mut cursor = node.walk();
-        for declarator in node.children_by_field_name("declarator", &mut cursor) {
-            if let Some(name) = declared_name(declarator) {
-                let name = parsed.text_of(name).to_owned();
-                if others_see {
-                    watched.insert(name.clone());
-                }
-                names.insert(name);
-            }
-        }
-    });
-    (names, watched)
-}
-
-/// The name in a declarator.
-pub(super) fn declared_name(declarator: Node<'_>) -> Option<Node<'_>> {
-    let mut here = declarator;
-    loop {
-        if matches!(here.kind(), "identifier" | "field_identifier") {
-            return Some(here);
-        }
-        here = here
-            .child_by_field_name("declarator")
-            .or_else(|| named_children(here).into_iter().find(|child| child.kind() != "type_qualifier"))?;
     }
 }
 

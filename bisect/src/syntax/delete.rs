@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::SourceFile;
 use super::lines::{blank_end, line_ends, with_comment};
 use super::place::{Slot, slot, with_labels};
 use super::refusal::{Refusal, short};
+use super::source::SourceFile;
 use super::tree::{Parsed, is_loop, named_children};
 use crate::patch::Edit;
 

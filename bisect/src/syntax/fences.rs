@@ -5,9 +5,9 @@ use std::ops::Range;
 use bugaroo_protocol::Position;
 use tree_sitter::Node;
 
-use super::SourceFile;
 use super::delete;
 use super::refusal::{Refusal, short};
+use super::source::SourceFile;
 use super::spots::{MacroUse, Span};
 use super::statement::units_at;
 use super::tree::{Parsed, Unit, children, function_name, named_children};

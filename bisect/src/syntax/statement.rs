@@ -5,10 +5,10 @@ use std::ops::Range;
 use bugaroo_protocol::Position;
 use tree_sitter::Node;
 
-use super::SourceFile;
 use super::access::{self, Synchronising, synchronising};
 use super::macros;
 use super::refusal::{Refusal, short};
+use super::source::SourceFile;
 use super::spots::{Collector, Span, Spot, Told, node_is_broken};
 use super::tree::{Parsed, Unit, function_name};
 

@@ -3,9 +3,9 @@
 use bugaroo_protocol::Position;
 use tree_sitter::Node;
 
-use super::SourceFile;
-use super::access::declared_name;
+use super::names::declared_name;
 use super::refusal::{Refusal, short};
+use super::source::SourceFile;
 use super::spots::MacroUse;
 use super::statement::units_at;
 use super::tree::{Parsed, Unit};

@@ -21,7 +21,6 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("detectors", 29),
     ("barriers", 38),
     ("protocol", 6),
-    ("harness", 49),
     ("cli", 18),
     ("device-handlers", 4),
     ("injector", 48),
@@ -31,7 +30,6 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("driver", 3),
     ("runtime/preload", 2),
     ("libraries", 6),
-    ("bisect", 13),
     ("nightly", 21),
 ];
 

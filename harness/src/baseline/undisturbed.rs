@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Baseline, RUNS};
 use crate::error::{Error, MemoryTrouble};
+use crate::oracle::memory::{Memory, Piece};
 use crate::oracle::memory::{MemoryEnds, names};
-use crate::oracle::{Memory, Piece};
+use crate::outcome::Outcome;
 use crate::progress::{Event, Reporter};
-use crate::record::Outcome;
 use crate::schedules::{COMPARED, variations};
 use crate::seeds::Seeds;
 use crate::trial::{Ground, Plan};

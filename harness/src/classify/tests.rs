@@ -3,9 +3,9 @@ use std::time::Duration;
 use bugaroo_protocol::{BlockedThread, Diagnosis, Fault, FaultKind, LaunchEnd};
 
 use super::{by_oracle, without_oracle};
-use crate::oracle::Verdict;
-use crate::record::{Exit, Outcome};
-use crate::report::FailedLaunch;
+use crate::incident::FailedLaunch;
+use crate::oracle::verdict::Verdict;
+use crate::outcome::{Exit, Outcome};
 
 fn launch(end: LaunchEnd) -> FailedLaunch {
     FailedLaunch { ordinal: 0, kernel: "k".into(), end }

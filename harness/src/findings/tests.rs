@@ -2,7 +2,7 @@ use bugaroo_protocol::FaultKind;
 
 use super::*;
 use crate::incident::tests::fault;
-use crate::record::Outcome;
+use crate::outcome::Outcome;
 
 fn record(trial: u64, lines: &[u32]) -> TrialRecord {
     let incident = |line: &u32| Incident::of(&fault("_Z4pastPi", FaultKind::Trap, *line));

@@ -7,7 +7,8 @@ use bugaroo_protocol::Detector;
 use serde::{Deserialize, Serialize};
 use tokio::sync::MutexGuard;
 
-use super::{ForkServer, Start};
+use super::server::ForkServer;
+use super::start::Start;
 
 /// Servers that may die one after the other with no trial done between.
 const DEATHS: u32 = 3;

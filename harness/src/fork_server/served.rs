@@ -10,9 +10,11 @@ use std::sync::Arc;
 use bugaroo_protocol::{FromServer, ToServer};
 use tokio::sync::{mpsc, oneshot};
 
-use super::GONE;
 use super::socket::Socket;
 use crate::process::Life;
+
+/// What a trial hears of a server that died.
+pub(super) const GONE: &str = "the fork server has died";
 
 /// How a trial has ended, as `waitpid` says; or why it could not be started.
 pub(crate) type Done = Result<i32, String>;

@@ -13,10 +13,10 @@ use bugaroo_protocol::{FileId, ForkServer as Wanted, FromServer, ToServer};
 use tokio::sync::mpsc;
 
 use super::served::attend;
+use super::server::{ForkServer, Said};
 use super::socket::Socket;
-use super::{ForkServer, Said};
+use crate::outcome::Exit;
 use crate::process::{Ends, Group, Life, Program, Running};
-use crate::record::Exit;
 
 /// Most bytes that a program may print before its first launch: every trial begins with them.
 const MOST_PRINTED: usize = 1 << 20;

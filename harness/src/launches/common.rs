@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bugaroo_protocol::RecordedLaunch;
 
-use super::Seen;
+use super::collected::Seen;
 
 /// A distinct launch.
 pub(super) type One<'a> = (&'a RecordedLaunch, Seen);

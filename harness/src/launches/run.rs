@@ -3,17 +3,17 @@
 use bugaroo_protocol::LaunchEnd;
 
 use super::collected::Collected;
-use crate::baseline::{self, Failing};
+use crate::baseline::measure::{self, Failing};
 use crate::error::Error;
 use crate::incident::Incident;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::names::{demangled, readable};
 use crate::oracle::Oracle;
-use crate::record::Outcome;
+use crate::outcome::Outcome;
 use crate::schedules::Schedules;
 use crate::seeds::Seeds;
-use crate::session::Settings;
+use crate::settings::Settings;
 use crate::target::Target;
 use crate::trial::{Ground, Plan};
 
@@ -85,7 +85,7 @@ pub async fn record(
     };
     if ran.report.driver.is_none() {
         return Err(match ran.outcome.is_failure() {
-            true => baseline::failure(&ground, Failing::without_driver(ran), Schedules::default()),
+            true => measure::failure(&ground, Failing::without_driver(ran), Schedules::default()),
             false => Error::DriverUnused { app: ground.target.app.clone() },
         });
     }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use super::FILE;
+/// The file that cargo builds the driver to.
+pub(super) const FILE: &str = "libcuda.so";
 
 /// The libraries as an executable carries them.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use super::is_said;
+use super::environment::is_said;
 
 /// What OpenBLAS asks for the number of its threads, in this order. What the user says with any of them stands.
 const OPENBLAS: [&str; 3] = ["OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"];

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use bugaroo_protocol::Backend;
 
-use super::is_said;
+use super::environment::is_said;
 
 /// The name of the assembler, in the folder of the libraries.
 pub(super) const PTXAS: &str = "ptxas";

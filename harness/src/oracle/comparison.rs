@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::ParseOracleError;
+use super::error::ParseOracleError;
 use crate::capture::Output;
 
 /// Bytes of an output that can be compared by lines.

@@ -11,8 +11,7 @@ use std::fmt;
 use bugaroo_protocol::{HostFrame, MemoryEnd, MemoryPiece};
 use serde::{Deserialize, Serialize};
 
-use super::{Reference, Verdict};
-use crate::record::Exit;
+use super::verdict::Verdict;
 
 /// Pieces that are named one by one.
 const NAMED: usize = 3;
@@ -154,7 +153,7 @@ impl Memory {
     }
 
     /// Judges what a trial has told.
-    fn judge(&self, ends: &MemoryEnds) -> Verdict {
+    pub(super) fn judge(&self, ends: &MemoryEnds) -> Verdict {
         let known = match ends.known() {
             Ok(known) => known,
             Err(why) => return Verdict::Discontent(why.to_owned()),
@@ -179,17 +178,3 @@ impl Memory {
 fn is_in(piece: &Piece, known: &BTreeMap<MemoryPiece, MemoryEnd>) -> bool {
     known.get(&piece.piece).is_some_and(|end| end.bytes == piece.bytes && end.digest == piece.digest)
 }
-
-/// What the oracle says of a trial that ended by itself. Without a reference there is nothing to differ from.
-pub(crate) fn verdict(reference: Option<&Reference>, exit: Exit, ends: &MemoryEnds) -> Verdict {
-    match reference {
-        Some(reference) if reference.exit != exit => {
-            Verdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
-        }
-        Some(Reference { memory: Some(memory), .. }) => memory.judge(ends),
-        _ => Verdict::Content,
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::{Oracle, Reference, Verdict};
 use crate::capture::{Capture, HEAD_BYTES, Output};
-use crate::record::Exit;
+use crate::outcome::Exit;
 
 fn oracle(text: &str) -> Oracle {
     text.parse().unwrap()

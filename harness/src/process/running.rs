@@ -11,9 +11,9 @@ use std::time::Instant;
 use tokio::net::unix::pipe::Receiver;
 use tokio::signal::unix::Signal;
 
-use super::{Ended, Patience};
+use super::ended::{Ended, Patience};
 use crate::capture::{Capture, Keep};
-use crate::record::Exit;
+use crate::outcome::Exit;
 
 /// Bytes read from a pipe at once: what a pipe holds by default.
 const CHUNK: usize = 64 << 10;

@@ -1,7 +1,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{Ended, Ends, Exit, Keep, NO_VARIABLES, Patience, Program};
+use super::{Ended, Ends, Keep, NO_VARIABLES, Patience, Program};
+use crate::outcome::Exit;
 
 /// Runs a shell script.
 async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {

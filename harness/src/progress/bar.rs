@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Event, Reporter, baseline_ended, baseline_started, say, told};
+use super::event::{Event, Reporter};
+use super::words::{baseline_ended, baseline_started, say, told};
 
 /// Draws a bar.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Event, Reporter, baseline_ended, baseline_started, say};
+use super::event::{Event, Reporter};
+use super::words::{baseline_ended, baseline_started, say};
 
 /// Time between two lines.
 const INTERVAL: Duration = Duration::from_secs(5);

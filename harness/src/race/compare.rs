@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_protocol::{Detector, Race};
 
+use super::look::Look;
+use super::place::Place;
 use super::rule::{self, Besides, Rule};
-use super::{Look, Place, Scope};
+use super::scope::Scope;
 use crate::record::TrialRecord;
 use crate::suppressions::Suppressions;
 use crate::variation::Variation;

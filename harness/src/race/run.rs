@@ -3,14 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{Detector, Named, Race, RaceParty, SourceLine};
+use bugaroo_protocol::{Detector, Named, Race};
 use serde::Serialize;
 
 use super::compare::Comparison;
-use super::{Key, Look, Place, Scope};
+use super::look::Look;
+use super::place::{Key, Place};
+use super::scope::Scope;
 use crate::findings::Share;
-use crate::names::demangled;
-use crate::record::{Exit, TrialRecord};
+use crate::outcome::Exit;
+use crate::record::TrialRecord;
 use crate::suppressions::Suppressions;
 use crate::variation::Variation;
 
@@ -182,26 +184,4 @@ fn telling(found: &FoundRace) -> impl Ord + use<> {
     // Of detectors with different numbers of trials the shares count; in thousandths, so that they can be compared.
     let share = seen.saturating_mul(1000).checked_div(of).unwrap_or(0);
     (!found.race.proven, Reverse(share), found.race.kind, found.race.class)
-}
-
-/// A race in a few words: `write-read race between k.cu:3 and k.cu:9`.
-pub(crate) fn one_line(race: &Race) -> String {
-    let what = match race.kind {
-        bugaroo_protocol::RaceKind::BarrierDivergence => "barrier divergence".to_owned(),
-        kind => format!("{} race", kind.name()),
-    };
-    format!("{what} between {} and {}", place(&race.first), place(&race.second))
-}
-
-fn place(party: &RaceParty) -> String {
-    match &party.at {
-        None => demangled(&party.kernel),
-        Some(at) => match (&at.source, at.ptx_line) {
-            (Some(SourceLine { file, line }), _) => {
-                format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file))
-            }
-            (None, Some(line)) => format!("PTX line {line}"),
-            (None, None) => demangled(&at.function),
-        },
-    }
 }

@@ -4,9 +4,10 @@ use bugaroo_protocol::{
 };
 
 use super::{Gathered, Key, Look, MOST_RACES, RaceSummary, TrialRaces, Turns};
-use crate::oracle::Verdict;
-use crate::record::{Exit, Outcome, TrialRecord};
-use crate::session::Settings;
+use crate::oracle::verdict::Verdict;
+use crate::outcome::{Exit, Outcome};
+use crate::record::TrialRecord;
+use crate::settings::Settings;
 use crate::suppressions::Suppressions;
 use crate::variation::Variation;
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_protocol::{Named, Race, Races};
 use serde::{Deserialize, Serialize};
 
-use super::Key;
+use super::place::Key;
+use super::words::one_line;
 
 /// Different races that are kept of a trial; how often there were others is counted.
 pub const MOST_RACES: usize = 1000;
@@ -99,7 +100,7 @@ impl TrialRaces {
         let (then, again) = (by_key(self), by_key(now));
         let mut lines = Vec::new();
         for (key, race) in &then {
-            let name = super::run::one_line(race);
+            let name = one_line(race);
             match again.get(key) {
                 None => lines.push(format!("{name}: {} times then, not now", race.count)),
                 Some(other) if other.count != race.count => {
@@ -110,7 +111,7 @@ impl TrialRaces {
             }
         }
         for (_, race) in again.iter().filter(|(key, _)| !then.contains_key(key)) {
-            lines.push(format!("{}: not then, {} times now", super::run::one_line(race), race.count));
+            lines.push(format!("{}: not then, {} times now", one_line(race), race.count));
         }
         if lines.is_empty() && !self.agrees_with(now) {
             lines.push(format!("accesses looked at: {} then, {} now", self.accesses, now.accesses));

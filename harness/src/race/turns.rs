@@ -10,8 +10,6 @@
 use bugaroo_protocol::{Detector, Model, Scheduler};
 use serde::{Deserialize, Serialize};
 
-use crate::variation::Variation;
-
 /// What takes turns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turns {
@@ -23,50 +21,34 @@ pub struct Turns {
     pub scheduler: Option<Scheduler>,
 }
 
-/// How one trial looks.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Look {
-    /// Which detectors.
+/// How one trial goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// The detectors that look.
     pub detectors: Vec<Detector>,
-    /// `none`, `store-buffer`, `ptx`: the weak memory that is shown.
-    pub model: &'static str,
-    /// `random`, `pct`.
-    pub scheduler: &'static str,
-}
-
-impl Look {
-    /// How a trial of this variation looks, its turn taken.
-    pub fn of(variation: &Variation) -> Look {
-        let weak = variation.pw > 0.0 || variation.model == Model::Ptx && variation.pr > 0.0;
-        let model = match variation.model {
-            _ if !weak => "none",
-            Model::StoreBuffer => "store-buffer",
-            Model::Ptx => "ptx",
-            Model::Bugaroo => "bugaroo",
-        };
-        let scheduler = if variation.scheduler.is_random() { "random" } else { "pct" };
-        Look { detectors: variation.race.clone(), model, scheduler }
-    }
+    /// The weak memory that is shown; None: none.
+    pub model: Option<Model>,
+    /// Who runs next.
+    pub scheduler: Scheduler,
 }
 
 impl Turns {
-    /// The variation of the trial with this index, that else goes as `base` says.
-    pub fn of_trial(&self, base: &Variation, index: u64) -> Variation {
+    /// The turn of the trial with this index. `handlers`: device code looks.
+    pub(crate) fn of_trial(&self, handlers: bool, index: u64) -> Turn {
         let by_turns = if index % 2 == 1 { Scheduler::Pct } else { Scheduler::Random };
         let scheduler = self.scheduler.unwrap_or(by_turns);
-        let of =
-            |race: Vec<Detector>| Variation { turns: None, by_turns: false, race, scheduler, ..base.clone() };
-        let none = || Variation { model: Model::StoreBuffer, pw: 0.0, pr: 0.0, ..of(self.detectors.clone()) };
+        let none = || Turn { detectors: self.detectors.clone(), model: None, scheduler };
         // Those who can look at weak memory.
         let can = |detector: &Detector| !detector.counts_on_lockstep();
         let others: Vec<Detector> = self.detectors.iter().copied().filter(can).collect();
+        let of = |model| Turn { detectors: others.clone(), model: Some(model), scheduler };
         match (self.model, index / 2 % 3) {
-            _ if others.is_empty() || base.handlers => none(),
+            _ if others.is_empty() || handlers => none(),
             (Some(_), 0) if others.len() < self.detectors.len() => none(),
-            (Some(model), _) => Variation { model, ..of(others) },
+            (Some(model), _) => of(model),
             (None, 0) => none(),
-            (None, 1) => Variation { model: Model::StoreBuffer, ..of(others) },
-            (None, _) => Variation { model: Model::Ptx, ..of(others) },
+            (None, 1) => of(Model::StoreBuffer),
+            (None, _) => of(Model::Ptx),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use super::RunDirError;
+use super::error::RunDirError;
 
 /// Refuses to use a directory in which one of these names is there and is no regular file: to open a FIFO waits for
 /// its other end, for ever.

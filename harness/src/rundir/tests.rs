@@ -6,9 +6,11 @@ use bugaroo_protocol::{Backend, Diagnosis, LaunchEnd, Model, Space};
 
 use super::{Configuration, RunDir, RunDirError, RunFile, SCHEMA};
 use crate::baseline::Baseline;
-use crate::oracle::{ComparisonText, Reference};
-use crate::record::{Exit, Failure, Outcome, TrialRecord};
-use crate::report::FailedLaunch;
+use crate::incident::FailedLaunch;
+use crate::oracle::ComparisonText;
+use crate::oracle::reference::Reference;
+use crate::outcome::{Exit, Outcome};
+use crate::record::{Failure, TrialRecord};
 use crate::target::Target;
 
 fn run() -> RunFile {

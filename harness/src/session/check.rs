@@ -1,7 +1,7 @@
 //! What is asked of a program's sites and source, checked before any trial.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use bugaroo_protocol::{Backend, Insertion, Model, Placed, Site, SiteKind};
 use regex::Regex;
@@ -10,9 +10,6 @@ use super::Session;
 use crate::error::Error;
 use crate::trial::Plan;
 use crate::variation::Variation;
-
-/// What insertions become, as far as it was asked.
-pub(super) type Known = Mutex<BTreeMap<Insertion, Placed>>;
 
 /// Bytes of insertions in one run's orders: what one variable of the environment holds is 128 KiB.
 const MOST_ASKED: usize = 64 << 10;

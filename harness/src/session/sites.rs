@@ -2,14 +2,14 @@
 
 use bugaroo_protocol::Site;
 
-use super::Settings;
-use crate::baseline;
+use crate::baseline::measure;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
-use crate::record::Exit;
+use crate::outcome::Exit;
 use crate::schedules::Schedules;
 use crate::seeds::Seeds;
+use crate::settings::Settings;
 use crate::target::Target;
 use crate::trial::{Ground, Plan};
 
@@ -59,10 +59,10 @@ impl Ground {
         let mut ran = self.run(plan).await?;
         match ran.report.driver {
             None if ran.outcome.is_failure() => {
-                Err(baseline::failure(self, baseline::Failing::without_driver(ran), Schedules::default()))
+                Err(measure::failure(self, measure::Failing::without_driver(ran), Schedules::default()))
             }
             None => Err(Error::DriverUnused { app: self.target.app.clone() }),
-            Some(_) => Ok(SiteList { exit: ran.exit, sites: baseline::sites(&mut ran.report) }),
+            Some(_) => Ok(SiteList { exit: ran.exit, sites: measure::sites(&mut ran.report) }),
         }
     }
 }

@@ -8,8 +8,9 @@ use crate::error::{Class, Error};
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::oracle::{Comparison, Oracle};
+use crate::outcome::Outcome;
 use crate::progress::{Event, Reporter, Silent};
-use crate::record::{Outcome, TrialRecord};
+use crate::record::TrialRecord;
 use crate::target::Target;
 use crate::variation::Variation;
 

@@ -3,8 +3,9 @@
 use bugaroo_protocol::Race;
 
 use super::Settings;
-use crate::oracle::Verdict;
-use crate::race::{Scope, TrialRaces, one_line};
+use crate::oracle::verdict::Verdict;
+use crate::race::trial::TrialRaces;
+use crate::race::{Scope, one_line};
 use crate::record::TrialRecord;
 use crate::variation::Variation;
 

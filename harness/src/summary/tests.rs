@@ -2,7 +2,8 @@ use bugaroo_protocol::Model;
 use serde_json::json;
 
 use super::CellSummary;
-use crate::record::{Exit, Failure, Outcome, TrialRecord};
+use crate::outcome::{Exit, Outcome};
+use crate::record::{Failure, TrialRecord};
 use crate::variation::Variation;
 
 fn record(trial: u64, outcome: Outcome) -> TrialRecord {

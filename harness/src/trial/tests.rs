@@ -4,7 +4,7 @@ use bugaroo_protocol::Model;
 
 use super::{Ground, MINUTE, Plan};
 use crate::library::DriverLibrary;
-use crate::session::Settings;
+use crate::settings::Settings;
 use crate::target::Target;
 use crate::variation::Variation;
 

@@ -1,6 +1,7 @@
-use bugaroo_protocol::SourceLine;
+use bugaroo_protocol::{HostFrame, MemoryEnd, MemoryPiece, SourceLine};
 
 use super::*;
+use crate::oracle::memory::*;
 
 fn end(piece: MemoryPiece, digest: &str) -> MemoryEnd {
     MemoryEnd { piece, bytes: 64, digest: digest.to_owned(), allocated_at: Vec::new() }
@@ -16,7 +17,7 @@ fn ends(digests: &[&str]) -> MemoryEnds {
 
 fn judge(memory: &Memory, ends: &MemoryEnds) -> Verdict {
     let reference = Reference { memory: Some(memory.clone()), ..Reference::default() };
-    verdict(Some(&reference), Exit::Code(0), ends)
+    of_memory(Some(&reference), Exit::Code(0), ends)
 }
 
 fn discontent(verdict: Verdict) -> String {
@@ -64,7 +65,7 @@ fn who_does_not_tell_is_not_content() {
 fn the_exit_counts_as_well() {
     let memory = Memory::of(&ends(&["a"])).unwrap();
     let reference = Reference { memory: Some(memory), ..Reference::default() };
-    let why = discontent(verdict(Some(&reference), Exit::Code(3), &ends(&["a"])));
+    let why = discontent(of_memory(Some(&reference), Exit::Code(3), &ends(&["a"])));
     assert_eq!(why, "exit code 3, but exit code 0 without injection");
 }
 
