@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, BlockedThread, SiteId};
+use crate::fault::Access;
+use crate::site::SiteId;
+use crate::waiting::BlockedThread;
 
 /// What is wrong between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

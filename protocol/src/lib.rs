@@ -8,7 +8,9 @@
 //! A program that is started once for many trials gets their orders by another way: see [`ForkServer`].
 
 pub mod amount;
+mod choices;
 mod conflict;
+mod fault;
 mod fork_server;
 mod insertion;
 pub mod notice;
@@ -18,13 +20,14 @@ mod race_settings;
 mod recorded;
 mod report;
 mod site;
+mod waiting;
 
+pub use choices::{Backend, Model, Scheduler, Space};
 pub use conflict::{Conflict, ConflictKind, Party, Relation};
+pub use fault::{Access, Fault, FaultKind, HostFrame, NearAllocation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
-pub use orders::{
-    Backend, MOST_DEVICES, Model, ORDERS_VARIABLE, Orders, OrdersError, PCT_DEPTH, Scheduler, Space, VERSION,
-};
+pub use orders::{MOST_DEVICES, ORDERS_VARIABLE, Orders, OrdersError, PCT_DEPTH, VERSION};
 pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
 pub use race_settings::{
     HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,
@@ -32,8 +35,8 @@ pub use race_settings::{
 };
 pub use recorded::{Hex, NotHex, RecordedLaunch};
 pub use report::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, FlushLengths, HostFrame, LastWrite, Launch,
-    LaunchCounts, LaunchEnd, MemoryEnd, MemoryPiece, Message, MissingEdge, ModuleReport, NearAllocation,
-    Spin, StaleRead,
+    FlushLengths, Launch, LaunchCounts, LaunchEnd, MemoryEnd, MemoryPiece, Message, MissingEdge,
+    ModuleReport, StaleRead,
 };
 pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};
+pub use waiting::{BlockedThread, Diagnosis, LastWrite, Spin};

@@ -5,65 +5,18 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Detector, ForkServer, Insertion, RaceSettings, SiteId};
+use crate::choices::{Backend, Model, Scheduler, Space};
+use crate::fork_server::ForkServer;
+use crate::insertion::Insertion;
+use crate::race::Detector;
+use crate::race_settings::RaceSettings;
+use crate::site::SiteId;
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
 pub const VERSION: u32 = 16;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";
-
-/// Which memory behaviour the injector shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// The paper's Algorithm 1 to the letter, quirks included.
-    Bugaroo,
-    /// Sound store buffers.
-    StoreBuffer,
-    /// The operational machine for the PTX memory model (simulator only).
-    Ptx,
-}
-
-/// Which space's stores are delayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Space {
-    /// Shared and global.
-    Both,
-    /// Only shared memory.
-    Shared,
-    /// Only global memory.
-    Global,
-}
-
-/// Who runs next on the virtual GPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheduler {
-    /// Any runnable warp, at any time.
-    #[default]
-    Random,
-    /// Random priorities with few changes (probabilistic concurrency testing).
-    Pct,
-}
-
-impl Scheduler {
-    /// Whether it is the default.
-    pub fn is_random(&self) -> bool {
-        *self == Self::Random
-    }
-}
-
-/// What executes the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// The virtual GPU.
-    Sim,
-    /// A real GPU.
-    Cuda,
-}
 
 /// Everything that a trial depends on besides the program itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Access, BlockedThread, HostFrame, Named, NearAllocation, SiteId};
+use crate::fault::{Access, HostFrame, NearAllocation};
+use crate::race_settings::Named;
+use crate::site::SiteId;
+use crate::waiting::BlockedThread;
 
 /// A race detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -32,8 +32,8 @@ use std::ops::Range;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Space;
 use crate::amount::bytes;
+use crate::choices::Space;
 
 /// See the head of this file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,13 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Conflict, Hex, Placed, Races, RecordedLaunch, Site, SourceLine};
+use crate::conflict::Conflict;
+use crate::fault::{Fault, HostFrame};
+use crate::insertion::Placed;
+use crate::race::Races;
+use crate::recorded::{Hex, RecordedLaunch};
+use crate::site::Site;
+use crate::waiting::{BlockedThread, Diagnosis};
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -247,167 +253,4 @@ pub enum LaunchEnd {
     StepBudget(Diagnosis),
     /// A thread did something that a GPU faults on.
     Fault(Fault),
-}
-
-/// Who waits where.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Diagnosis {
-    /// One line for a person.
-    pub summary: String,
-    /// Groups of threads that stand at the same place; the largest first, cut to a readable number.
-    pub waiting: Vec<BlockedThread>,
-    /// What threads that run read again and again; that of the most threads first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spins: Vec<Spin>,
-}
-
-/// An instruction by which threads read the same place again and again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spin {
-    /// The load or atomic; `threads` counts those of the whole launch, of which `block` and `thread` name the first.
-    pub at: BlockedThread,
-    /// Where that thread reads: a generic address.
-    pub address: u64,
-    /// Bytes that it reads.
-    pub bytes: u32,
-    /// What memory holds there, eight bytes at most.
-    pub value: u64,
-    /// What lies there, in words: a variable, an allocation, shared memory.
-    pub memory: String,
-    /// Who wrote it last.
-    pub last_write: LastWrite,
-}
-
-/// Who wrote the memory last that threads read again and again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "kebab-case")]
-pub enum LastWrite {
-    /// No thread of the launch: the host or an earlier launch, if anybody.
-    Nobody,
-    /// It is not known any more.
-    Unknown,
-    /// A thread.
-    Thread {
-        /// Which, and where.
-        at: BlockedThread,
-        /// The store is still held back: nothing has ordered it.
-        held: bool,
-    },
-}
-
-/// Threads of one CTA that stand at one place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BlockedThread {
-    /// CTA index.
-    pub block: [u32; 3],
-    /// The first such thread's index in its CTA.
-    pub thread: [u32; 3],
-    /// How many threads of that CTA stand there.
-    pub threads: u32,
-    /// Function, as the PTX names it.
-    pub function: String,
-    /// Line in the PTX that ran (the instrumented one's lines are mapped back to the original's).
-    pub ptx_line: Option<u32>,
-    /// CUDA line.
-    pub source: Option<SourceLine>,
-    /// The instruction that they stand at.
-    pub instruction: String,
-}
-
-/// What a faulting access was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// Load.
-    Load,
-    /// Store.
-    Store,
-    /// Atomic read-modify-write.
-    Atomic,
-}
-
-/// Kinds of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FaultKind {
-    /// Outside every allocation.
-    IllegalAddress,
-    /// In memory that was freed.
-    UseAfterFree,
-    /// Not a multiple of the access size.
-    MisalignedAddress,
-    /// `trap`.
-    Trap,
-    /// `assert` in device code.
-    Assert,
-    /// Threads of a CTA at different barriers, or too many at one.
-    BarrierDivergence,
-    /// A barrier or `mbarrier` with a number, a count or a state that it may not have.
-    BarrierMisuse,
-    /// Calls nested too deep.
-    StackOverflow,
-    /// `free` in device code of what is no allocation of device code's.
-    InvalidFree,
-    /// Anything else that the hardware calls an illegal instruction.
-    IllegalInstruction,
-}
-
-/// A fault, with its place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
-    /// What kind.
-    pub kind: FaultKind,
-    /// One line for a person, address and size included.
-    pub summary: String,
-    /// Load, store or atomic, where it is one.
-    pub access: Option<Access>,
-    /// What the thread did, in words.
-    #[serde(default)]
-    pub what: String,
-    /// The address, where it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub address: Option<u64>,
-    /// Bytes accessed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<u32>,
-    /// The allocation that the address misses by least, or that held it until it was freed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub allocation: Option<NearAllocation>,
-    /// Who and where.
-    pub at: BlockedThread,
-}
-
-/// An allocation that a bad access came close to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NearAllocation {
-    /// Its first address.
-    pub base: u64,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Bytes from its first address to that of the access: negative in front of it, its size or more behind it.
-    pub offset: i64,
-    /// Whether it was freed by then.
-    pub freed: bool,
-    /// The variable of the module that it is, as the PTX names it, if it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variable: Option<String>,
-    /// The function of the program that asked for it, and that one's callers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub allocated_at: Vec<HostFrame>,
-    /// The same of its release.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub freed_at: Vec<HostFrame>,
-}
-
-/// A call in the host's part of the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostFrame {
-    /// The function, demangled, if its name is known.
-    pub function: Option<String>,
-    /// File name of the program or library that it belongs to.
-    pub module: String,
-    /// Where in that file's addresses the call is.
-    pub offset: u64,
-    /// The line, if the file tells.
-    pub source: Option<SourceLine>,
 }

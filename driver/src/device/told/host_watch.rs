@@ -8,7 +8,7 @@ use crate::trial::host_watch::keep::{is_own_data, pages, quietly};
 use crate::trial::host_watch::seen::{self, Trace};
 use crate::trial::host_watch::sys::{self, Pages, alone};
 use crate::trial::host_watch::window::{self, MOST, OURS, State};
-use crate::trial::host_watch::{slots, syscalls};
+use crate::trial::host_watch::{handlers, slots};
 use crate::trial::race::order::Seen;
 use crate::trial::{host_pages, origins, own_thread};
 
@@ -108,7 +108,7 @@ impl Driver {
         let keeper = &mut race.keeper;
         let refused = if !alone() {
             Some(THREADS)
-        } else if sys::block(0) & OURS != 0 || syscalls::handlers_block() {
+        } else if sys::block(0) & OURS != 0 || handlers::handlers_block() {
             Some(SIGNALS)
         } else {
             // Only then nobody changes them.
@@ -119,7 +119,7 @@ impl Driver {
                 ranges.drain(..ranges.len() - MOST);
                 keeper.refuse(RANGES, 1);
             }
-            (!ranges.is_empty() && !quietly(|| window::close(&ranges))).then_some(SYSTEM)
+            (!ranges.is_empty() && !quietly(|| window::close(&ranges, handlers::actions()))).then_some(SYSTEM)
         };
         if let Some(why) = refused {
             keeper.refuse(why, 1);

@@ -8,7 +8,7 @@ use super::seen::{self, Next};
 use super::slots::{self, STEPPED, Slot};
 use super::sys::{self, Action};
 use super::syscalls::{self, Verdict};
-use super::window::{self, State};
+use super::window::{self, OURS, State};
 use crate::trial::host_watch::sys::PAGE;
 
 /// The trap flag: the processor stops behind the next instruction.
@@ -35,8 +35,15 @@ pub fn actions() -> [Action; 3] {
 }
 
 /// Whether an action is one of ours.
-pub fn is_ours(action: &Action) -> bool {
+fn is_ours(action: &Action) -> bool {
     actions().iter().any(|ours| ours.handler == action.handler)
+}
+
+/// Whether a handler of the program could run while our signals are blocked: then a fault or a trapped call in there would be
+/// the end.
+pub fn handlers_block() -> bool {
+    let blocks = |action: Action| action.handler > 1 && action.mask & OURS != 0 && !is_ours(&action);
+    (1..=64).any(|signal| sys::action(signal).is_some_and(blocks))
 }
 
 fn register(context: &Context, which: i32) -> i64 {

@@ -26,11 +26,11 @@
 //! pages; a signal's handler that has interrupted the driver and hands such a page to the system.
 
 mod decode;
-mod handlers;
+pub(crate) mod handlers;
 pub(crate) mod keep;
 pub(crate) mod seen;
 pub(crate) mod slots;
 pub(crate) mod sys;
-pub(crate) mod syscalls;
+mod syscalls;
 pub(crate) mod window;
 pub use keep::{Keeper, lift};

@@ -5,9 +5,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::handlers::is_ours;
 use super::slots::{self, Slot};
-use super::sys::{self, Action};
+use super::sys::Action;
 use super::window::{self, OURS};
 
 /// Bytes that a call may read or write behind a pointer for which nothing else says how many.
@@ -150,11 +149,4 @@ pub fn exit() {
         slot.inside.store(false, Ordering::SeqCst);
         slot.leave();
     }
-}
-
-/// Whether a handler of the program could run while our signals are blocked: then a fault or a trapped call in there would be
-/// the end.
-pub fn handlers_block() -> bool {
-    let blocks = |action: Action| action.handler > 1 && action.mask & OURS != 0 && !is_ours(&action);
-    (1..=64).any(|signal| sys::action(signal).is_some_and(blocks))
 }

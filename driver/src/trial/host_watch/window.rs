@@ -38,6 +38,7 @@ struct Window {
     /// Our actions are set, and [`Self::theirs`] were the program's.
     installed: bool,
     theirs: [Action; 3],
+    ours: [Action; 3],
 }
 
 struct Guarded(UnsafeCell<Window>);
@@ -50,6 +51,7 @@ static WINDOW: Guarded = Guarded(UnsafeCell::new(Window {
     count: 0,
     installed: false,
     theirs: [Action::NONE; 3],
+    ours: [Action::NONE; 3],
 }));
 static STATE: AtomicU8 = AtomicU8::new(State::Open as u8);
 static BUSY: AtomicBool = AtomicBool::new(false);
@@ -102,8 +104,8 @@ impl Window {
         if !self.installed || slots::any_stops() || !sys::alone() {
             return;
         }
-        for (signal, theirs) in SIGNALS.into_iter().zip(&self.theirs) {
-            let mine = sys::action(signal).is_some_and(|now| super::handlers::is_ours(&now));
+        for (signal, (theirs, ours)) in SIGNALS.into_iter().zip(self.theirs.iter().zip(&self.ours)) {
+            let mine = sys::action(signal).is_some_and(|now| now.handler == ours.handler);
             if mine {
                 sys::set_action(signal, theirs);
             }
@@ -153,8 +155,9 @@ pub fn lower() {
     });
 }
 
-/// Closes, with these ranges; false where the system does not let us. The calling thread is the program's only one.
-pub fn close(ranges: &[Pages]) -> bool {
+/// Closes, with these ranges, and with these actions for the three signals; false where the system does not let us. The calling
+/// thread is the program's only one.
+pub fn close(ranges: &[Pages], actions: [Action; 3]) -> bool {
     locked(|window| {
         window.open();
         window.give_back();
@@ -171,7 +174,7 @@ pub fn close(ranges: &[Pages]) -> bool {
                 window.theirs[at] = theirs;
             }
             window.installed = true;
-            let actions = super::handlers::actions();
+            window.ours = actions;
             let set =
                 SIGNALS.into_iter().zip(&actions).all(|(signal, action)| sys::set_action(signal, action));
             if !set {
