@@ -86,8 +86,8 @@ impl<'a> Json<'a> {
             app: configuration.target.app.to_str().unwrap_or_default(),
             args: &configuration.target.args,
             seed: configuration.seed,
-            model: configuration.model,
-            scheduler: configuration.scheduler,
+            model: configuration.variation.model,
+            scheduler: configuration.variation.scheduler,
             backend: configuration.backend,
             trials_per_second: summary.trials_per_second(),
             fork_server: &summary.fork_server,
@@ -111,8 +111,8 @@ pub fn human(summary: &RunSummary) -> String {
         text,
         "seed {}, model {}, {}{}",
         configuration.seed,
-        model(configuration.model),
-        if configuration.scheduler.is_random() { "" } else { "scheduler pct, " },
+        model(configuration.variation.model),
+        if configuration.variation.scheduler.is_random() { "" } else { "scheduler pct, " },
         speed(summary)
     );
     if let Some(why) = &summary.fork_server.why_not {

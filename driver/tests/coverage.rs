@@ -8,7 +8,7 @@ use bugaroo_protocol::{Launch, Model, Orders, Scheduler};
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 
-use support::{Device, baseline, download, launch, parameter, store_buffers, trial, upload};
+use support::{Device, baseline, download, launch, parameter, store_buffers, trial, upload, varied};
 
 /// Runs the two-block message and prints what block 1 saw.
 fn pass_message() {
@@ -34,10 +34,12 @@ fn who_asks_is_told_and_nothing_else_changes() {
     let name = "who_asks_is_told_and_nothing_else_changes";
     for model in [Model::StoreBuffer, Model::Ptx] {
         for seed in 0..4 {
-            let orders = Orders { model: Some(model), seed, ..store_buffers(0.5) };
+            let orders = varied(Orders { seed, injects: true, ..store_buffers(0.5) }, |variation| {
+                variation.model = model
+            });
             let (plain, saw) = run(name, &orders);
             assert!(plain.coverage.is_empty() && plain.meetings.is_empty());
-            let asks = Orders { coverage: true, ..orders };
+            let asks = varied(orders, |variation| variation.coverage = true);
             let (told, saw_too) = run(name, &asks);
             assert!(!told.coverage.is_empty() && told.coverage.is_sorted());
             assert_eq!((told.more_coverage, &saw), (0, &saw_too));
@@ -58,7 +60,8 @@ fn a_stale_read_is_something_new() {
     let name = "a_stale_read_is_something_new";
     let mut shown: BTreeMap<String, Vec<BTreeSet<u32>>> = BTreeMap::new();
     for seed in 0..16 {
-        let (told, saw) = run(name, &Orders { coverage: true, seed, ..store_buffers(0.5) });
+        let (told, saw) =
+            run(name, &varied(Orders { seed, ..store_buffers(0.5) }, |variation| variation.coverage = true));
         shown.entry(saw).or_default().push(told.coverage.into_iter().collect());
     }
     let [stale, fresh] = ["0", "7"].map(|saw| shown.get(saw).or(shown.get("1")).expect("both are seen"));
@@ -71,7 +74,12 @@ fn a_stale_read_is_something_new() {
 #[test]
 fn changes_of_priorities_can_be_chosen() {
     let name = "changes_of_priorities_can_be_chosen";
-    let orders = |pct_depth| Orders { scheduler: Scheduler::Pct, pct_depth, digest: true, ..baseline() };
+    let orders = |pct_depth| {
+        varied(Orders { digest: true, ..baseline() }, |variation| {
+            variation.scheduler = Scheduler::Pct;
+            variation.pct_depth = pct_depth;
+        })
+    };
     let all = |depth| -> Vec<_> {
         (0..8).map(|seed| run(name, &Orders { seed, ..orders(depth) }).0.counts).collect()
     };
@@ -81,8 +89,11 @@ fn changes_of_priorities_can_be_chosen() {
 
 /// The places where the two blocks meet.
 fn places(name: &str) -> Vec<u32> {
-    let met =
-        (0..8).flat_map(|seed| run(name, &Orders { coverage: true, seed, ..store_buffers(0.5) }).0.meetings);
+    let met = (0..8).flat_map(|seed| {
+        run(name, &varied(Orders { seed, ..store_buffers(0.5) }, |variation| variation.coverage = true))
+            .0
+            .meetings
+    });
     met.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
@@ -92,7 +103,9 @@ fn switches_at_places_are_a_schedule_of_their_own_and_replay() {
     let switches = places(name);
     assert!(!switches.is_empty());
     let all = |switches: &[u32]| -> Vec<(u64, String)> {
-        let orders = |seed| Orders { switches: switches.to_vec(), seed, ..store_buffers(0.5) };
+        let orders = |seed| {
+            varied(Orders { seed, ..store_buffers(0.5) }, |variation| variation.switches = switches.to_vec())
+        };
         (0..12)
             .map(|seed| run(name, &orders(seed)))
             .map(|(told, saw)| (told.counts.warp_instructions, saw))
@@ -108,7 +121,7 @@ fn switches_at_places_are_a_schedule_of_their_own_and_replay() {
 fn a_swarm_delays_a_store_in_some_trials_and_not_in_others() {
     let name = "a_swarm_delays_a_store_in_some_trials_and_not_in_others";
     let delayed = |swarm, seed| {
-        let orders = Orders { swarm, seed, ..store_buffers(0.5) };
+        let orders = varied(Orders { seed, ..store_buffers(0.5) }, |variation| variation.swarm = swarm);
         let (told, _) = run(name, &orders);
         assert_eq!(run(name, &orders).0, told, "the same trial does the same");
         told.counts.delayed_stores

@@ -9,7 +9,7 @@ use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 
 use support::{
-    Device, KERNELS, Trial, baseline, download, launch, load, parameter, store_buffers, trial, upload,
+    Device, KERNELS, Trial, baseline, download, launch, load, parameter, store_buffers, trial, upload, varied,
 };
 
 /// Runs the two-block message and prints what block 1 saw.
@@ -122,15 +122,23 @@ fn the_kernel_and_the_space_select() {
         trial.launches()[0].counts.delayed_stores
     };
     assert!(delayed(store_buffers(1.0)) > 0);
-    assert!(delayed(Orders { space: Space::Global, ..store_buffers(1.0) }) > 0);
-    assert_eq!(delayed(Orders { space: Space::Shared, ..store_buffers(1.0) }), 0);
-    assert!(delayed(Orders { kernel: Some("^unfenced".to_owned()), ..store_buffers(1.0) }) > 0);
-    assert_eq!(delayed(Orders { kernel: Some("^fenced".to_owned()), ..store_buffers(1.0) }), 0);
+    assert!(delayed(varied(store_buffers(1.0), |variation| variation.space = Space::Global)) > 0);
+    assert_eq!(delayed(varied(store_buffers(1.0), |variation| variation.space = Space::Shared)), 0);
+    assert!(
+        delayed(varied(store_buffers(1.0), |variation| variation.kernel = Some("^unfenced".to_owned()))) > 0
+    );
+    assert_eq!(
+        delayed(varied(store_buffers(1.0), |variation| variation.kernel = Some("^fenced".to_owned()))),
+        0
+    );
 }
 
 #[test]
 fn buffers_shrink_to_what_memory_holds() {
-    let orders = Orders { buffer: 65_535, step_budget: None, handlers: true, ..store_buffers(1.0) };
+    let orders = varied(Orders { step_budget: None, ..store_buffers(1.0) }, |variation| {
+        variation.buffer = 65_535;
+        variation.handlers = true;
+    });
     let trial = trial("buffers_shrink_to_what_memory_holds", &orders, || {
         let device = Device::new();
         let (mut free, mut total) = (0, 0);
@@ -162,7 +170,8 @@ fn an_inserted_fence_repairs() {
     let sites = module.sites.as_ref().expect("they were asked for");
     let site = sites.iter().find(is_data_store).expect("block 0 stores the data").id;
     for seed in 0..12 {
-        let orders = Orders { seed, with_fence: [site].into(), ..store_buffers(1.0) };
+        let orders =
+            varied(Orders { seed, ..store_buffers(1.0) }, |variation| variation.with_fence = [site].into());
         let trial = trial("an_inserted_fence_repairs", &orders, pass_message);
         assert_eq!(seen(&trial), 1, "seed {seed}");
     }
@@ -170,7 +179,8 @@ fn an_inserted_fence_repairs() {
 
 #[test]
 fn the_paper_s_model_runs_too() {
-    let orders = Orders { model: Some(Model::Bugaroo), ..store_buffers(1.0) };
+    let orders =
+        varied(Orders { injects: true, ..store_buffers(1.0) }, |variation| variation.model = Model::Bugaroo);
     let trial = trial("the_paper_s_model_runs_too", &orders, pass_message);
     assert_eq!(trial.launches()[0].end, LaunchEnd::Complete);
 }
@@ -179,7 +189,9 @@ fn the_paper_s_model_runs_too() {
 fn a_cached_module_is_taken_and_a_damaged_one_made_again() {
     let folder = tempfile::tempdir().expect("there is room");
     let cache = folder.path().join("new").join("cache");
-    let orders = Orders { cache: Some(cache.clone()), handlers: true, ..store_buffers(1.0) };
+    let orders = varied(Orders { cache: Some(cache.clone()), ..store_buffers(1.0) }, |variation| {
+        variation.handlers = true
+    });
     let run = || trial("a_cached_module_is_taken_and_a_damaged_one_made_again", &orders, pass_message);
     let first = run();
     let entries = || -> Vec<_> {

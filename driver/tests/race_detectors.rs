@@ -8,7 +8,7 @@ use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::cuLaunchKernelEx;
 use cuda::api::module::cuModuleGetFunction;
 
-use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
+use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload, varied};
 
 const KERNELS: &str = concat!(
     include_str!("support/racing.ptx"),
@@ -72,7 +72,7 @@ fn races(trial: &Trial) -> Vec<Race> {
 }
 
 fn barracuda() -> Orders {
-    Orders { race: vec![Detector::Barracuda], ..baseline() }
+    varied(baseline(), |variation| variation.race = vec![Detector::Barracuda])
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn barracuda_finds_threads_that_write_one_word() {
 
 #[test]
 fn an_access_without_a_line_is_told_near_the_line_before_it() {
-    let ptx = Orders { race: vec![Detector::Ptx], ..baseline() };
+    let ptx = varied(baseline(), |variation| variation.race = vec![Detector::Ptx]);
     let trial = run("an_access_without_a_line_is_told_near_the_line_before_it", &ptx, c"merged", (1, 2));
     let races = races(&trial);
     let [race] = &races[..] else { panic!("{races:?}") };
@@ -125,13 +125,13 @@ fn barracuda_knows_fences() {
 
 #[test]
 fn detectors_look_on_under_models() {
-    let orders = Orders { race: vec![Detector::Barracuda], ..store_buffers(0.5) };
+    let orders = varied(store_buffers(0.5), |variation| variation.race = vec![Detector::Barracuda]);
     let found = races(&run("detectors_look_on_under_models", &orders, c"all", (1, 64)));
     assert!(!found.is_empty());
 }
 
 fn ptx() -> Orders {
-    Orders { race: vec![Detector::Ptx], ..baseline() }
+    varied(baseline(), |variation| variation.race = vec![Detector::Ptx])
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn the_exact_detector_knows_fences() {
 
 #[test]
 fn several_detectors_look_on_together() {
-    let orders = Orders { race: vec![Detector::Ptx, Detector::Barracuda], ..baseline() };
+    let orders = varied(baseline(), |variation| variation.race = vec![Detector::Ptx, Detector::Barracuda]);
     let found = races(&run("several_detectors_look_on_together", &orders, c"all", (1, 64)));
     for detector in [Detector::Ptx, Detector::Barracuda] {
         assert!(found.iter().any(|race| race.detector == detector), "{detector:?}: {found:?}");

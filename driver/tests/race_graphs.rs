@@ -19,7 +19,7 @@ use cuda::api::graph::exec::*;
 use cuda::api::stream::*;
 
 use streams::*;
-use support::{Trial, baseline, download, parameter, trial};
+use support::{Trial, baseline, download, parameter, trial, varied};
 
 /// The fire-and-forget stream of device code, and its default stream.
 const APART: u64 = 4;
@@ -131,7 +131,10 @@ fn what_is_not_there_is_refused_by_name() {
         });
         told.expect("it is told")
     };
-    let handlers = Orders { race: vec![Detector::Ptx], handlers: true, ..support::store_buffers(0.5) };
+    let handlers = varied(support::store_buffers(0.5), |variation| {
+        variation.race = vec![Detector::Ptx];
+        variation.handlers = true;
+    });
     let what = refused(&handlers);
     assert!(what.contains("handlers"), "{what}");
     let what = refused(&Orders { backend: Backend::Cuda, ..orders() });

@@ -7,7 +7,7 @@ use bugaroo_protocol::{Detector, Message, Orders, Race};
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::module::cuModuleGetFunction;
 
-use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload};
+use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload, varied};
 
 const KERNELS: &str = concat!(
     include_str!("support/racing.ptx"),
@@ -115,7 +115,10 @@ fn lines(trial: &Trial) -> Vec<String> {
 }
 
 fn orders(handlers: bool, seed: u64) -> Orders {
-    Orders { race: vec![Detector::Barracuda], handlers, seed, ..baseline() }
+    varied(Orders { seed, ..baseline() }, |variation| {
+        variation.race = vec![Detector::Barracuda];
+        variation.handlers = handlers;
+    })
 }
 
 /// Several launches, one after the other; the same module for each.
@@ -167,7 +170,7 @@ fn on_the_device_as_natively(
     least: usize,
 ) {
     for seed in 0..3 {
-        let orders = |handlers| Orders { race: vec![detector], ..orders(handlers, seed) };
+        let orders = |handlers| varied(orders(handlers, seed), |variation| variation.race = vec![detector]);
         let native = shown(&run(test, &orders(false), kernels), detector);
         let device = shown(&run(test, &orders(true), kernels), detector);
         assert!(native.len() >= least, "{native:#?}");
@@ -217,13 +220,22 @@ fn what_cannot_be_logged_is_refused_by_name() {
 fn what_a_log_does_not_say_is_refused() {
     for (orders, part) in [
         (
-            Orders { race: vec![Detector::Ptx], ..orders(true, 0) },
+            varied(orders(true, 0), |variation| variation.race = vec![Detector::Ptx]),
             "device code is there for barracuda, hirace and scord, one at a time",
         ),
-        (Orders { race: vec![Detector::Scord, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
-        (Orders { race: vec![Detector::Barracuda, Detector::Hirace], ..orders(true, 0) }, "one at a time"),
         (
-            Orders { race: vec![Detector::Barracuda], handlers: true, ..store_buffers(0.5) },
+            varied(orders(true, 0), |variation| variation.race = vec![Detector::Scord, Detector::Hirace]),
+            "one at a time",
+        ),
+        (
+            varied(orders(true, 0), |variation| variation.race = vec![Detector::Barracuda, Detector::Hirace]),
+            "one at a time",
+        ),
+        (
+            varied(store_buffers(0.5), |variation| {
+                variation.race = vec![Detector::Barracuda];
+                variation.handlers = true;
+            }),
             "without weak memory",
         ),
     ] {

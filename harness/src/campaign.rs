@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use bugaroo_protocol::Model;
+use bugaroo_protocol::{Model, Variation};
 
 use crate::baseline::{BaselineFailure, LOCKSTEP_NOTE};
 use crate::error::Error;
@@ -24,7 +24,6 @@ use crate::session::{Session, Stop};
 use crate::settings::Settings;
 use crate::summary::CellSummary;
 use crate::target::Target;
-use crate::variation::Variation;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -310,7 +309,8 @@ impl Campaign {
             directory.state(&run)?;
         }
         let mut summary = summary(&directory, run, &trials, done, Vec::new());
-        let loads_vary = summary.configuration.model == Model::Ptx && summary.configuration.pr > 0.0;
+        let loads_vary =
+            summary.configuration.variation.model == Model::Ptx && summary.configuration.variation.pr > 0.0;
         let expects_delays = !loads_vary && summary.findings.is_empty() && summary.races.is_none();
         summary.warnings = warnings(session, &summary.cells, expects_delays);
         Ok(summary)

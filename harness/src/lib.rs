@@ -53,8 +53,9 @@ pub mod suppressions;
 pub mod target;
 mod trial;
 pub mod user_file;
-pub mod variation;
 pub mod words;
+
+pub use bugaroo_protocol::{Turns, Variation};
 
 pub use baseline::{Baseline, BaselineFailure};
 pub use campaign::{Campaign, RunSummary};
@@ -71,7 +72,7 @@ pub use oracle::Oracle;
 pub use outcome::{Exit, Outcome};
 pub use profile::{KernelProfile, Profile};
 pub use progress::{Event, Reporter};
-pub use race::{FoundRace, RaceSummary, TrialRaces, Turns};
+pub use race::{FoundRace, RaceSummary, TrialRaces};
 pub use record::{Failure, TrialRecord};
 pub use rundir::RunDir;
 pub use session::{FullTrial, Session, Stop};
@@ -79,4 +80,3 @@ pub use settings::Settings;
 pub use summary::CellSummary;
 pub use suppressions::Suppressions;
 pub use target::Target;
-pub use variation::Variation;

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{FlushLengths, LaunchCounts, Site, SiteId, SiteKind};
+use bugaroo_protocol::{FlushLengths, LaunchCounts, Site, SiteId, SiteKind, Variation};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -18,7 +18,6 @@ use crate::outcome::Outcome;
 use crate::progress::{Event, Reporter};
 use crate::report::{KernelUse, add_counts};
 use crate::session::{Session, Stop};
-use crate::variation::Variation;
 
 /// What a program executes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

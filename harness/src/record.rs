@@ -1,13 +1,12 @@
 //! The record of one trial.
 
-use bugaroo_protocol::{Diagnosis, LaunchEnd, StaleRead};
+use bugaroo_protocol::{Diagnosis, LaunchEnd, StaleRead, Variation};
 use serde::{Deserialize, Serialize};
 
 use crate::hidden::Hidden;
 use crate::incident::{FailedLaunch, Incident};
 use crate::outcome::{Exit, Outcome};
 use crate::race::trial::TrialRaces;
-use crate::variation::Variation;
 
 /// What is known of a failure, or of why a trial says nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

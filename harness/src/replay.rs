@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use bugaroo_protocol::Variation;
+
 use crate::digest;
 use crate::error::Error;
 use crate::input::Input;
@@ -14,7 +16,6 @@ use crate::rundir::{Recorded, RunDir, RunFile};
 use crate::session::{FullTrial, Session};
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::variation::Variation;
 
 /// A trial to be run again.
 #[derive(Debug)]

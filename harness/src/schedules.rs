@@ -10,11 +10,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use bugaroo_protocol::{Model, Scheduler};
+use bugaroo_protocol::{Model, Scheduler, Variation};
 
 use crate::outcome::Outcome;
 use crate::record::TrialRecord;
-use crate::variation::Variation;
 
 /// Schedules that a program is run under which fails without injection.
 pub const SCHEDULES: u64 = 50;

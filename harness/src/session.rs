@@ -13,7 +13,7 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bugaroo_protocol::{Insertion, Placed, Site};
+use bugaroo_protocol::{Insertion, Placed, Site, Variation};
 use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -32,7 +32,6 @@ use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::target::Target;
 use crate::trial::{Ground, Plan, Ran};
-use crate::variation::Variation;
 
 pub use sites::{SiteList, list_sites};
 

@@ -1,13 +1,12 @@
 //! What a cell's trials come to.
 
-use bugaroo_protocol::{Model, Scheduler};
+use bugaroo_protocol::{Model, Scheduler, Variation};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::hidden::Hidden;
 use crate::interval::clopper_pearson;
 use crate::outcome::Outcome;
 use crate::record::TrialRecord;
-use crate::variation::Variation;
 
 /// How many trials had which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

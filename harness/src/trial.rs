@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bugaroo_protocol::{
-    Backend, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, PCT_DEPTH, Scheduler, Space, StaleRead, VERSION,
-    notice,
+    Backend, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, StaleRead, VERSION, Variation, notice,
 };
 
 use crate::capture::Output;
@@ -36,7 +35,6 @@ use crate::record::{Failure, TrialRecord};
 use crate::report::{Reader, Report};
 use crate::settings::Settings;
 use crate::target::{Target, TargetError};
-use crate::variation::Variation;
 
 /// Lines, and bytes, of each output that a failure's record keeps.
 const KEPT_LINES: usize = 10;
@@ -293,7 +291,11 @@ impl Ground {
             let environment = |ends: Ends<'_>, wanted| {
                 // Should it go on as a process, nothing is delayed in it.
                 let orders = self.orders(plan, ends.report);
-                self.environment(&Orders { fork_server: Some(wanted), pw: 0.0, ..orders })
+                self.environment(&Orders {
+                    fork_server: Some(wanted),
+                    variation: Variation { pw: 0.0, ..orders.variation.clone() },
+                    ..orders
+                })
             };
             let started = fork_server::start(self.program(&arguments, patience)?, environment).await;
             place.put(started.map_err(|source| self.cannot_start(source))?);
@@ -325,40 +327,20 @@ impl Ground {
     }
 
     fn orders(&self, plan: Plan<'_>, report_fd: i32) -> Orders {
-        let variation = plan.variation;
         Orders {
             version: VERSION,
             seed: plan.seed,
-            model: variation.map(|v| v.model),
-            pw: variation.map_or(0.0, |v| v.pw),
-            pr: variation.map_or(0.0, |v| v.pr),
-            model_memory: variation.map_or_else(crate::variation::model_memory, |v| v.model_memory),
-            buffer: variation.map_or(1, |v| v.buffer),
-            space: variation.map_or(Space::Both, |v| v.space),
-            kernel: variation.and_then(|v| v.kernel.clone()),
-            without_fence: variation.map(|v| v.without_fence.clone()).unwrap_or_default(),
-            with_fence: variation.map(|v| v.with_fence.clone()).unwrap_or_default(),
-            narrow_fence: variation.map(|v| v.narrow_fence.clone()).unwrap_or_default(),
-            insert: variation.map(|v| v.insert.clone()).unwrap_or_default(),
-            widen: variation.map(|v| v.widen.clone()).unwrap_or_default(),
+            injects: plan.variation.is_some(),
+            variation: plan.variation.cloned().unwrap_or_else(undisturbed),
             check_insert: plan.check_insert.to_vec(),
-            handlers: variation.is_some_and(|v| v.handlers),
             warp_synchronous: plan.warp_synchronous,
             backend: self.settings.backend,
             devices: self.settings.devices,
             real_driver: if self.settings.backend == Backend::Cuda { gpu::real_driver().ok() } else { None },
             step_budget: plan.step_budget,
-            scheduler: variation.map_or(Scheduler::Random, |v| v.scheduler),
-            pct_depth: variation.map_or(PCT_DEPTH, |v| v.pct_depth),
-            coverage: variation.is_some_and(|v| v.coverage),
-            hold: variation.and_then(|v| v.hold),
-            switches: variation.map_or(Vec::new(), |v| v.switches.clone()),
-            swarm: variation.is_some_and(|v| v.swarm),
             report_sites: plan.report_sites,
             conflicts: plan.conflicts,
             launches: self.settings.record_launches,
-            race: variation.map(|v| v.race.clone()).unwrap_or_default(),
-            race_settings: variation.map(|v| v.race_settings.clone()).unwrap_or_default(),
             ends: matches!(self.settings.oracle, Oracle::Memory),
             digest: self.settings.digest,
             cache: Some(self.library.module_cache()),
@@ -386,6 +368,11 @@ impl Plan<'_> {
             format!("{:?} {} {:?} {} {:?}", v.model, v.handlers, v.scheduler, self.conflicts, v.race)
         })
     }
+}
+
+/// With nothing delayed, and no older value read.
+fn undisturbed() -> Variation {
+    Variation { pw: 0.0, pr: 0.0, ..Variation::default() }
 }
 
 /// Whether the program has closed the pipe that the driver reports to: then nothing is known of what it did.

@@ -20,6 +20,8 @@ mod race_settings;
 mod recorded;
 mod report;
 mod site;
+mod turns;
+mod variation;
 mod waiting;
 
 pub use choices::{Backend, Model, Scheduler, Space};
@@ -27,7 +29,7 @@ pub use conflict::{Conflict, ConflictKind, Party, Relation};
 pub use fault::{Access, Fault, FaultKind, HostFrame, NearAllocation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
-pub use orders::{MOST_DEVICES, ORDERS_VARIABLE, Orders, OrdersError, PCT_DEPTH, VERSION};
+pub use orders::{MOST_DEVICES, ORDERS_VARIABLE, Orders, OrdersError, VERSION};
 pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
 pub use race_settings::{
     HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,
@@ -39,4 +41,6 @@ pub use report::{
     ModuleReport, StaleRead,
 };
 pub use site::{ParseSiteIdError, Site, SiteId, SiteKind, SourceLine};
+pub use turns::Turns;
+pub use variation::{PCT_DEPTH, Variation};
 pub use waiting::{BlockedThread, Diagnosis, LastWrite, Spin};

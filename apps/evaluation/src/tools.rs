@@ -11,7 +11,7 @@ use bugaroo_harness::capture::{Keep, Output};
 use bugaroo_harness::library::DRIVER_VARIABLE;
 use bugaroo_harness::process::{Ended, NO_VARIABLES, Patience, Program};
 use bugaroo_harness::{DriverLibrary, Exit, Interrupt};
-use bugaroo_protocol::{Backend, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
+use bugaroo_protocol::{Backend, Model, ORDERS_VARIABLE, Orders, VERSION, Variation};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
@@ -116,39 +116,27 @@ impl Tools {
         seed: u64,
         model: Option<Model>,
     ) -> anyhow::Result<f64> {
-        let orders = Orders {
-            version: VERSION,
-            seed,
-            model,
+        let variation = Variation {
+            model: model.unwrap_or(Model::StoreBuffer),
             pr: 0.0,
-            model_memory: 1 << 30,
             pw: if model.is_some() { 1.0 } else { 0.0 },
             buffer: paper::BUFFER_ENTRIES,
-            space: Space::Both,
-            kernel: None,
-            without_fence: Default::default(),
-            with_fence: Default::default(),
-            narrow_fence: Default::default(),
-            insert: Default::default(),
-            widen: Default::default(),
+            ..Variation::default()
+        };
+        let orders = Orders {
+            injects: model.is_some(),
+            variation,
+            version: VERSION,
+            seed,
             check_insert: Default::default(),
-            handlers: false,
             warp_synchronous: false,
             backend: Backend::Sim,
             devices: 1,
             real_driver: None,
             step_budget: None,
-            scheduler: Default::default(),
-            pct_depth: bugaroo_protocol::PCT_DEPTH,
             report_sites: false,
             conflicts: false,
-            coverage: false,
-            hold: None,
-            switches: Vec::new(),
-            swarm: false,
             launches: false,
-            race: Vec::new(),
-            race_settings: Default::default(),
             ends: false,
             digest: false,
             cache: Some(self.library.module_cache()),

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use bugaroo_bisect::SourceText;
+use bugaroo_harness::outcome::Exit as Ended;
 use bugaroo_harness::race::{Looked, Place};
-use bugaroo_harness::record::Exit as Ended;
 use bugaroo_harness::{FoundRace, RaceSummary, Target};
 use bugaroo_protocol::{Detector, Race, RaceClass, RaceParty, SourceLine};
 

@@ -40,7 +40,7 @@ impl Forward {
         let context = current();
         let mut pending =
             Pending { ordinal, kernel, grid, block, stream: stream as usize, context, armed: None };
-        let Some(model) = self.orders.model else { return Ok(pending) };
+        let Some(model) = self.orders.model() else { return Ok(pending) };
         let mut capturing: c_int = 0;
         // SAFETY: a place for the answer.
         let _ = unsafe { real::cuStreamIsCapturing(stream, &raw mut capturing) };
@@ -78,7 +78,12 @@ impl Forward {
         // SAFETY: places for the numbers.
         unsafe { real::cuMemGetInfo_v2(&raw mut free, &raw mut total) }?;
         let shape = (product(pending.grid), product(pending.block));
-        let layout = Layout::new(shape, placed.instrumented.store_sites, self.orders.buffer, free as u64 / 2);
+        let layout = Layout::new(
+            shape,
+            placed.instrumented.store_sites,
+            self.orders.variation.buffer,
+            free as u64 / 2,
+        );
         let idle = probabilities == (0.0, 0.0) && placed.flags.is_none();
         let base = if idle { 0 } else { self.launches.buffers(pending.context, layout.total_bytes)? };
         let coins = (self.orders.seed, pending.ordinal);
@@ -176,8 +181,8 @@ impl Forward {
 fn probabilities(orders: &Orders, kernel: &str) -> (f64, f64) {
     // What is no regular expression was refused by the harness.
     let selects = |pattern: &String| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(kernel));
-    let pw = if orders.kernel.as_ref().is_none_or(selects) { orders.pw } else { 0.0 };
-    match orders.space {
+    let pw = if orders.variation.kernel.as_ref().is_none_or(selects) { orders.variation.pw } else { 0.0 };
+    match orders.variation.space {
         Space::Both => (pw, pw),
         Space::Global => (pw, 0.0),
         Space::Shared => (0.0, pw),

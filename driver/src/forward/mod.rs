@@ -54,7 +54,7 @@ extern "C" fn at_load() {
         let orders = std::env::var_os(ORDERS_VARIABLE)?;
         let orders = Orders::from_json(&orders.to_string_lossy()).ok()?;
         // Race detectors have nothing to look at there, which is told at the program's first call.
-        if orders.backend == Backend::Cuda && orders.race.is_empty() {
+        if orders.backend == Backend::Cuda && orders.variation.race.is_empty() {
             install(orders);
         }
         Some(())

@@ -97,7 +97,7 @@ impl Modules {
         };
         let digest = Digest::of(source.as_bytes());
         let number = self.numbers.of(digest);
-        let wanted = orders.model.is_some() || orders.report_sites;
+        let wanted = orders.model().is_some() || orders.report_sites;
         let instrumented =
             match wanted.then(|| cache::instrument(orders.cache.as_deref(), &source, digest)).transpose() {
                 Ok(instrumented) => instrumented,
@@ -113,7 +113,7 @@ impl Modules {
                 .filter(|_| orders.report_sites)
                 .map(|made| made.sites.iter().map(named).collect()),
         }));
-        orders.model?;
+        orders.model()?;
         let instrumented = instrumented?;
         let text = CString::new(instrumented.ptx.as_str()).ok()?;
         let code = compiled(&text, orders, capability);

@@ -127,7 +127,7 @@ impl Injection {
     /// # Errors
     /// When the kernels' regular expression is none.
     pub fn new(orders: Option<Orders>) -> Result<Self, regex::Error> {
-        let kernels = orders.as_ref().and_then(|orders| orders.kernel.as_deref());
+        let kernels = orders.as_ref().and_then(|orders| orders.variation.kernel.as_deref());
         let kernels = kernels.map(Regex::new).transpose()?;
         Ok(Injection { orders, kernels, buffers: Vec::new(), told_of_small_buffers: false })
     }
@@ -145,14 +145,14 @@ impl Injection {
     /// The schedule of a launch. The baseline's is random.
     pub fn schedule(&self, ordinal: u64) -> Box<dyn Scheduler> {
         let seed = scheduler_seed(self.seed(), ordinal);
-        match self.orders.as_ref().map(|orders| orders.scheduler).unwrap_or_default() {
+        match self.orders.as_ref().map(|orders| orders.variation.scheduler).unwrap_or_default() {
             protocol::Scheduler::Random => Box::new(RandomScheduler::new(seed)),
             protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, self.pct_depth(), None)),
         }
     }
 
     fn pct_depth(&self) -> u32 {
-        self.orders.as_ref().map_or(protocol::PCT_DEPTH, |orders| orders.pct_depth)
+        self.orders.as_ref().map_or(protocol::PCT_DEPTH, |orders| orders.variation.pct_depth)
     }
 
     /// Most warp instructions of a launch.
@@ -183,8 +183,8 @@ impl Injection {
     /// The model that the virtual GPU simulates itself, if it does: modules run as they stand then.
     fn native_model(&self) -> Option<Model> {
         let orders = self.orders.as_ref()?;
-        orders.model.filter(|model| match model {
-            Model::StoreBuffer => !orders.handlers,
+        orders.model().filter(|model| match model {
+            Model::StoreBuffer => !orders.variation.handlers,
             Model::Ptx => true,
             Model::Bugaroo => false,
         })
@@ -211,7 +211,7 @@ impl Injection {
 
     /// Whether detectors are fed by device code.
     pub fn device_looks(&self) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.handlers) && !self.race().is_empty()
+        self.orders.as_ref().is_some_and(|orders| orders.variation.handlers) && !self.race().is_empty()
     }
 
     /// Instruments a module, if the orders have a model that needs it, or has it log, if detectors are fed with that. The device has
@@ -230,7 +230,7 @@ impl Injection {
             return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory, kit)?) });
         }
         let wanted =
-            self.orders.as_ref().filter(|orders| orders.model.is_some() && self.native_model().is_none());
+            self.orders.as_ref().filter(|orders| orders.model().is_some() && self.native_model().is_none());
         let Some(orders) = wanted else {
             return Ok(Prepared { instrumented: None, logs: None });
         };
@@ -269,8 +269,8 @@ impl Injection {
     pub fn late_copies(&self, kernel: &str) -> bool {
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
         self.orders.as_ref().is_some_and(|orders| {
-            let delays = orders.pw > 0.0 && orders.space != Space::Global;
-            selected && delays && matches!(orders.model, Some(Model::StoreBuffer | Model::Ptx))
+            let delays = orders.variation.pw > 0.0 && orders.variation.space != Space::Global;
+            selected && delays && matches!(orders.model(), Some(Model::StoreBuffer | Model::Ptx))
         })
     }
 
@@ -287,13 +287,13 @@ impl Injection {
         ordinal: u64,
         memory: &mut Memory,
     ) -> Outcome<Arms> {
-        let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model?)))
+        let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model()?)))
         else {
             return Ok(Arms::default());
         };
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
-        let pw = if selected { orders.pw } else { 0.0 };
-        let probabilities = match orders.space {
+        let pw = if selected { orders.variation.pw } else { 0.0 };
+        let probabilities = match orders.variation.space {
             Space::Both => (pw, pw),
             Space::Global => (pw, 0.0),
             Space::Shared => (0.0, pw),
@@ -324,8 +324,12 @@ impl Injection {
         // Half of what is left: the program may go on allocating.
         let present = self.free().map_or(0, |at| self.buffers[at].size);
         let budget = ((memory.available() + present) / 2).max(present);
-        let layout =
-            Layout::new((ctas, cta_threads), handlers.instrumented.store_sites, orders.buffer, budget);
+        let layout = Layout::new(
+            (ctas, cta_threads),
+            handlers.instrumented.store_sites,
+            orders.variation.buffer,
+            budget,
+        );
         let base = if idle { 0 } else { self.buffers_for(&layout, budget, memory)? };
         let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, flags);
         let state = Some(state.to_bytes());

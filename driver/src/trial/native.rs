@@ -64,8 +64,10 @@ impl Native {
     fn text(&self, orders: &Orders, module: u32) -> Result<&Text, String> {
         let asked = self.asked.get_or_init(|| {
             let words = site_flags(orders, module, self.table.sites.len());
-            let widen = orders.widen.iter().filter(|site| site.module == module).map(|site| site.index);
-            let changed = self.loaded.program.changed(&self.table, &words, &widen.collect(), &orders.insert);
+            let widen =
+                orders.variation.widen.iter().filter(|site| site.module == module).map(|site| site.index);
+            let changed =
+                self.loaded.program.changed(&self.table, &words, &widen.collect(), &orders.variation.insert);
             let refused = |(insertion, why)| format!("{insertion} cannot be inserted: {why}");
             let program = changed.map_err(refused)?;
             Ok(program.map(|program| Text::new(Arc::new(program))))
@@ -104,24 +106,24 @@ impl Native {
         let text = self.text(orders, module)?;
         let seed = (orders.seed, ordinal);
         let pw = [pw.0, pw.1];
-        let model: Option<Box<dyn MemoryModel>> = if orders.model == Some(Model::Ptx) {
-            let pr = match (selected, orders.space) {
+        let model: Option<Box<dyn MemoryModel>> = if orders.model() == Some(Model::Ptx) {
+            let pr = match (selected, orders.variation.space) {
                 (false, _) => [0.0, 0.0],
-                (true, Space::Both) => [orders.pr, orders.pr],
-                (true, Space::Global) => [orders.pr, 0.0],
-                (true, Space::Shared) => [0.0, orders.pr],
+                (true, Space::Both) => [orders.variation.pr, orders.variation.pr],
+                (true, Space::Global) => [orders.variation.pr, 0.0],
+                (true, Space::Shared) => [0.0, orders.variation.pr],
             };
             // Without anything to draw, memory is sequentially consistent, whatever fences there are.
             (pw != [0.0; 2] || pr != [0.0; 2]).then(|| {
-                let settings = ptx::Settings { pw, pr, seed, memory: orders.model_memory };
+                let settings = ptx::Settings { pw, pr, seed, memory: orders.variation.model_memory };
                 let model = Ptx::new(&settings, text.facts());
-                Box::new(if orders.swarm { model.by_swarm() } else { model }) as _
+                Box::new(if orders.variation.swarm { model.by_swarm() } else { model }) as _
             })
         } else {
-            let settings = Settings { pw, seed, capacity: orders.buffer };
+            let settings = Settings { pw, seed, capacity: orders.variation.buffer };
             (pw != [0.0; 2]).then(|| {
                 let model = StoreBuffer::new(&settings, text.sites(&self.table));
-                Box::new(if orders.swarm { model.by_swarm() } else { model }) as _
+                Box::new(if orders.variation.swarm { model.by_swarm() } else { model }) as _
             })
         };
         Ok((Arc::clone(&text.program), model))

@@ -18,9 +18,9 @@ pub fn write_flags(table: &[u32], memory: &mut Memory) -> Outcome<Option<u64>> {
 /// The words of a module's site flags table.
 pub fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
     let mut table = vec![0; sites];
-    let without = orders.without_fence.iter().map(|site| (site, flags::OMIT));
-    let with = orders.with_fence.iter().map(|site| (site, flags::INSERT));
-    let narrow = orders.narrow_fence.iter().map(|site| (site, flags::NARROW));
+    let without = orders.variation.without_fence.iter().map(|site| (site, flags::OMIT));
+    let with = orders.variation.with_fence.iter().map(|site| (site, flags::INSERT));
+    let narrow = orders.variation.narrow_fence.iter().map(|site| (site, flags::NARROW));
     for (site, flag) in without.chain(with).chain(narrow).filter(|(site, _)| site.module == module) {
         match table.get_mut(site.index as usize) {
             Some(word) => *word |= flag,

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
-use bugaroo_protocol::{Backend, Launch, Message, Model, ORDERS_VARIABLE, Orders, Space, VERSION};
+use bugaroo_protocol::{Backend, Launch, Message, ORDERS_VARIABLE, Orders, VERSION, Variation};
 use cuda::Status;
 
 /// The kernels under `tests/`.
@@ -111,38 +111,19 @@ pub fn number(number: usize) -> *mut c_void {
 /// Orders without injection.
 pub fn baseline() -> Orders {
     Orders {
+        injects: false,
+        variation: Variation { pw: 0.0, ..Variation::default() },
         version: VERSION,
         seed: 1,
-        model: None,
-        pw: 0.0,
-        pr: 0.5,
-        model_memory: 1 << 30,
-        buffer: 256,
-        space: Space::Both,
-        kernel: None,
-        without_fence: Default::default(),
-        with_fence: Default::default(),
-        narrow_fence: Default::default(),
-        insert: Default::default(),
-        widen: Default::default(),
         check_insert: Default::default(),
-        handlers: false,
         warp_synchronous: false,
         backend: Backend::Sim,
         devices: 1,
         real_driver: None,
         step_budget: Some(1_000_000),
-        scheduler: Default::default(),
-        pct_depth: bugaroo_protocol::PCT_DEPTH,
         report_sites: false,
         conflicts: false,
-        coverage: false,
-        hold: None,
-        switches: Vec::new(),
-        swarm: false,
         launches: false,
-        race: Vec::new(),
-        race_settings: Default::default(),
         ends: false,
         digest: false,
         cache: None,
@@ -153,7 +134,13 @@ pub fn baseline() -> Orders {
 
 /// Orders with sound store buffers.
 pub fn store_buffers(pw: f64) -> Orders {
-    Orders { model: Some(Model::StoreBuffer), pw, ..baseline() }
+    varied(Orders { injects: true, ..baseline() }, |variation| variation.pw = pw)
+}
+
+/// Orders with another variation.
+pub fn varied(mut orders: Orders, change: impl FnOnce(&mut Variation)) -> Orders {
+    change(&mut orders.variation);
+    orders
 }
 
 /// What a trial left behind.

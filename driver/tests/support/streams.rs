@@ -15,7 +15,7 @@ use cuda::api::launch::cuLaunchKernel;
 use cuda::api::stream::cuStreamCreate;
 
 use crate::plain;
-use crate::support::{Device, Trial, baseline, load, parameter, trial, upload};
+use crate::support::{Device, Trial, baseline, load, parameter, trial, upload, varied};
 
 const KERNELS: &str = include_str!("../race.ptx");
 
@@ -75,7 +75,7 @@ pub fn event() -> CUevent {
 }
 
 pub fn orders() -> Orders {
-    Orders { race: vec![Detector::Ptx], ..baseline() }
+    varied(baseline(), |variation| variation.race = vec![Detector::Ptx])
 }
 
 pub fn races(trial: &Trial) -> Vec<Race> {

@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
 
-use bugaroo_protocol::{FlushLengths, LaunchCounts, Site, SiteId, SiteKind};
+use bugaroo_protocol::{FlushLengths, LaunchCounts, Site, SiteId, SiteKind, Variation};
 
 use super::{KernelProfile, Profile, Sums, put_together, warnings};
 use crate::report::{KernelUse, add_counts};
-use crate::variation::Variation;
 
 fn kernel(launches: u64, first_launch: u64, n: u64) -> KernelUse {
     let counts = LaunchCounts {

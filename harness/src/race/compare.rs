@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{Detector, Race};
+use bugaroo_protocol::{Detector, Race, Variation};
 
 use super::look::Look;
 use super::place::Place;
@@ -14,7 +14,6 @@ use super::rule::{self, Besides, Rule};
 use super::scope::Scope;
 use crate::record::TrialRecord;
 use crate::suppressions::Suppressions;
-use crate::variation::Variation;
 
 /// Pairs that are compared at most.
 const MOST: usize = 1000;

@@ -1,8 +1,6 @@
 //! How one trial looks for races.
 
-use bugaroo_protocol::{Detector, Model};
-
-use crate::variation::Variation;
+use bugaroo_protocol::{Detector, Model, Variation};
 
 /// How one trial looks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

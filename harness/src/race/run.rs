@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{Detector, Named, Race};
+use bugaroo_protocol::{Detector, Named, Race, Variation};
 use serde::Serialize;
 
 use super::compare::Comparison;
@@ -14,7 +14,6 @@ use crate::findings::Share;
 use crate::outcome::Exit;
 use crate::record::TrialRecord;
 use crate::suppressions::Suppressions;
-use crate::variation::Variation;
 
 /// Different races that are told of a run.
 const MOST: usize = 1000;

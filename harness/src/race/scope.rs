@@ -1,10 +1,8 @@
 //! Which races are asked for: those of the kernels and the memory whose stores are delayed, so that `--kernel` and `--space`
 //! mean the same for both.
 
-use bugaroo_protocol::{Race, RaceClass, Space};
+use bugaroo_protocol::{Race, RaceClass, Space, Variation};
 use regex::Regex;
-
-use crate::variation::Variation;
 
 /// See the head of this file.
 #[derive(Clone, Debug)]

@@ -1,15 +1,14 @@
 use bugaroo_protocol::{
     Access, BlockedThread, Detector, HostFrame, Model, NearAllocation, Race, RaceClass, RaceKind,
-    RaceMissing, RaceParty, Races, Scheduler, SourceLine, Space,
+    RaceMissing, RaceParty, Races, Scheduler, SourceLine, Space, Turns, Variation,
 };
 
-use super::{Gathered, Key, Look, MOST_RACES, RaceSummary, TrialRaces, Turns};
+use super::{Gathered, Key, Look, MOST_RACES, RaceSummary, TrialRaces};
 use crate::oracle::verdict::Verdict;
 use crate::outcome::{Exit, Outcome};
 use crate::record::TrialRecord;
 use crate::settings::Settings;
 use crate::suppressions::Suppressions;
-use crate::variation::Variation;
 
 /// An access at a line of `kernel.cu`.
 pub(crate) fn party(line: u32, access: Access) -> RaceParty {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bugaroo_protocol::{Backend, Detector, Insertion, Model, RaceSettings, Scheduler, SiteId, Space};
+use bugaroo_protocol::{Backend, Variation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,12 +12,10 @@ use crate::digest;
 use crate::input::InputFacts;
 use crate::oracle::error::ParseOracleError;
 use crate::oracle::{Comparison, ComparisonText, Oracle};
-use crate::race::turns::Turns;
 use crate::schedules;
 use crate::settings::Settings;
 use crate::suppressions::{RuleText, Suppressions};
 use crate::target::Target;
-use crate::variation::Variation;
 
 /// All that the outcome of a trial depends on besides its index and the environment's variables. Two
 /// runs that agree in it agree in every trial.
@@ -38,56 +36,11 @@ pub struct Configuration {
     /// Virtual GPUs that the program finds.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub devices: u32,
-    /// Which memory behaviour is shown.
-    pub model: Model,
     /// The cells: the probabilities with which a store is delayed.
     pub pw: Vec<f64>,
-    /// Model `ptx`: the probability with which a load reads an older value than it has to.
-    #[serde(default = "crate::variation::pr")]
-    pub pr: f64,
-    /// Model `ptx`: bytes that a launch's histories may take.
-    #[serde(default = "crate::variation::model_memory")]
-    pub model_memory: u64,
-    /// Entries of each per-thread store buffer.
-    pub buffer: u32,
-    /// Which space's stores are delayed.
-    pub space: Space,
-    /// Who runs next on the virtual GPU.
-    #[serde(default)]
-    pub scheduler: Scheduler,
-    /// Scheduler `pct`: ordering constraints of the bugs that are looked for.
-    #[serde(default = "crate::variation::pct_depth", skip_serializing_if = "crate::variation::is_pct_depth")]
-    pub pct_depth: u32,
-    /// Every other trial is scheduled by the other one.
-    #[serde(default)]
-    pub by_turns: bool,
-    /// Which kernels' stores are delayed.
-    pub kernel: Option<String>,
-    /// Fences omitted.
-    pub without_fence: BTreeSet<SiteId>,
-    /// Fences inserted.
-    pub with_fence: BTreeSet<SiteId>,
-    /// Fences narrowed to CTA scope.
-    #[serde(default)]
-    pub narrow_fence: BTreeSet<SiteId>,
-    /// What is put in beside stretches of the source.
-    #[serde(default)]
-    pub insert: BTreeSet<Insertion>,
-    /// Fences and accesses widened to GPU scope.
-    #[serde(default)]
-    pub widen: BTreeSet<SiteId>,
-    /// Stores delayed by injected handlers, where the virtual GPU could do it itself.
-    #[serde(default)]
-    pub handlers: bool,
-    /// Detectors that look for races in all trials.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub race: Vec<Detector>,
-    /// What HiRace and ScoRD look at, and how much they keep.
-    #[serde(default, skip_serializing_if = "RaceSettings::is_default")]
-    pub race_settings: RaceSettings,
-    /// Detectors, model and scheduler that take turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turns: Option<Turns>,
+    /// What they have in common. Its own probability, and what is no part of a cell, do not count.
+    #[serde(flatten, with = "common")]
+    pub variation: Variation,
     /// Where races say which trial fails: those that count for nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suppressions: Vec<RuleText>,
@@ -106,6 +59,46 @@ pub struct Configuration {
     pub timeout_ms: Option<u64>,
     /// Warp instructions that one launch may execute; None: by the baseline.
     pub step_budget: Option<u64>,
+}
+
+/// A variation without what cells do not have in common or do not have at all: the probability, and what only searches and
+/// single trials ask for.
+fn of_all_cells(variation: Variation) -> Variation {
+    Variation {
+        pw: 0.0,
+        within_blocks: false,
+        coverage: false,
+        hold: None,
+        switches: Vec::new(),
+        swarm: false,
+        ..variation
+    }
+}
+
+/// A variation beside the cells' probabilities, which stand under the same name.
+mod common {
+    use bugaroo_protocol::Variation;
+    use serde::de::{Deserialize, Deserializer, Error as _};
+    use serde::ser::{Error as _, Serialize, Serializer};
+    use serde_json::{Map, Value};
+
+    const PW: &str = "pw";
+
+    pub(super) fn serialize<S: Serializer>(variation: &Variation, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields = match serde_json::to_value(variation).map_err(S::Error::custom)? {
+            Value::Object(fields) => fields,
+            _ => unreachable!("a struct is a JSON object"),
+        };
+        fields.remove(PW);
+        fields.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Variation, D::Error> {
+        let mut fields = Map::<String, Value>::deserialize(from)?;
+        fields.insert(PW.to_owned(), 0.0.into());
+        let variation = serde_json::from_value(Value::Object(fields)).map_err(D::Error::custom)?;
+        Ok(super::of_all_cells(variation))
+    }
 }
 
 fn one() -> u32 {
@@ -153,25 +146,8 @@ impl Configuration {
             seed: settings.seed,
             backend: settings.backend,
             devices: settings.devices,
-            model: variation.model,
             pw,
-            pr: variation.pr,
-            model_memory: variation.model_memory,
-            buffer: variation.buffer,
-            space: variation.space,
-            scheduler: variation.scheduler,
-            pct_depth: variation.pct_depth,
-            by_turns: variation.by_turns,
-            kernel: variation.kernel.clone(),
-            without_fence: variation.without_fence.clone(),
-            with_fence: variation.with_fence.clone(),
-            narrow_fence: variation.narrow_fence.clone(),
-            insert: variation.insert.clone(),
-            widen: variation.widen.clone(),
-            handlers: variation.handlers,
-            race: variation.race.clone(),
-            race_settings: variation.race_settings.clone(),
-            turns: variation.turns.clone(),
+            variation: of_all_cells(variation.clone()),
             suppressions: match settings.oracle {
                 Oracle::Race => settings.suppressions.texts().cloned().collect(),
                 _ => Vec::new(),
@@ -187,38 +163,7 @@ impl Configuration {
 
     /// The cells' variations.
     pub fn cells(&self) -> Vec<Variation> {
-        self.pw
-            .iter()
-            .map(|&pw| Variation {
-                model: self.model,
-                pw,
-                pr: self.pr,
-                model_memory: self.model_memory,
-                buffer: self.buffer,
-                space: self.space,
-                scheduler: self.scheduler,
-                pct_depth: self.pct_depth,
-                by_turns: self.by_turns,
-                kernel: self.kernel.clone(),
-                without_fence: self.without_fence.clone(),
-                with_fence: self.with_fence.clone(),
-                narrow_fence: self.narrow_fence.clone(),
-                insert: self.insert.clone(),
-                widen: self.widen.clone(),
-                handlers: self.handlers,
-                race: self.race.clone(),
-                race_settings: self.race_settings.clone(),
-                // Asked for by searches alone, which have no cells.
-                within_blocks: false,
-                turns: self.turns.clone(),
-                // No part of what a trial does.
-                coverage: false,
-                // Chosen by trials alone.
-                hold: None,
-                switches: Vec::new(),
-                swarm: false,
-            })
-            .collect()
+        self.pw.iter().map(|&pw| Variation { pw, ..self.variation.clone() }).collect()
     }
 
     /// The settings of a session that runs it.

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use bugaroo_protocol::{Backend, Diagnosis, LaunchEnd, Model, Space};
+use bugaroo_protocol::{Backend, Diagnosis, LaunchEnd, Model, Scheduler, Variation};
 
 use super::{Configuration, RunDir, RunDirError, RunFile, SCHEMA};
 use crate::baseline::Baseline;
@@ -30,25 +30,12 @@ fn run() -> RunFile {
             seed: u64::MAX,
             backend: Backend::Sim,
             devices: 1,
-            model: Model::StoreBuffer,
             pw: vec![0.1, 1.0],
-            pr: 0.5,
-            model_memory: 1 << 30,
-            buffer: 256,
-            space: Space::Both,
-            scheduler: Default::default(),
-            by_turns: false,
-            kernel: None,
-            without_fence: BTreeSet::from(["3".parse().unwrap(), "2.17".parse().unwrap()]),
-            with_fence: BTreeSet::new(),
-            narrow_fence: BTreeSet::new(),
-            insert: BTreeSet::new(),
-            widen: BTreeSet::new(),
-            handlers: false,
-            pct_depth: 3,
-            race: Vec::new(),
-            race_settings: Default::default(),
-            turns: None,
+            variation: Variation {
+                pw: 0.0,
+                without_fence: BTreeSet::from(["3".parse().unwrap(), "2.17".parse().unwrap()]),
+                ..Variation::default()
+            },
             suppressions: Vec::new(),
             warp_synchronous: false,
             ignore_faults: false,
@@ -188,4 +175,27 @@ fn other_schemas_are_refused() {
     let error = RunDir::read(&folder.path().join("run")).unwrap_err();
     assert!(matches!(error, RunDirError::Schema { found: 2, .. }), "{error}");
     assert!(error.is_usage());
+}
+
+/// A configuration as versions wrote it that named each of a variation's fields.
+#[test]
+fn configurations_of_before_are_read() {
+    let text = r#"{
+        "app": "/bin/app", "args": [], "directory": "/", "app_sha256": null, "seed": 7, "backend": "sim",
+        "model": "ptx", "pw": [0.25, 0.75], "pr": 0.125, "model_memory": 4096, "buffer": 8, "space": "global",
+        "scheduler": "pct", "by_turns": true, "kernel": "k", "without_fence": ["1"], "with_fence": [],
+        "narrow_fence": [], "insert": [], "widen": [], "handlers": false, "warp_synchronous": true,
+        "ignore_faults": false, "oracle": "exit", "timeout_ms": null, "step_budget": null
+    }"#;
+    let read: Configuration = serde_json::from_str(text).unwrap();
+    let cells = read.cells();
+    assert_eq!(cells.iter().map(|cell| cell.pw).collect::<Vec<_>>(), [0.25, 0.75]);
+    let Variation { model, pr, model_memory, buffer, scheduler, pct_depth, by_turns, .. } = cells[0].clone();
+    assert_eq!((model, pr, model_memory, buffer), (Model::Ptx, 0.125, 4096, 8));
+    assert_eq!((scheduler, pct_depth, by_turns), (Scheduler::Pct, 3, true));
+    assert!(read.warp_synchronous && cells[0].without_fence.len() == 1);
+    // Written and read once more, it is the same, and so are its cells.
+    let again: Configuration = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
+    assert_eq!(again.differences(&read), None);
+    assert_eq!(again, read);
 }

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
-use bugaroo_protocol::{Backend, Insertion, Model, Placed, Site, SiteKind};
+use bugaroo_protocol::{Backend, Insertion, Model, Placed, Site, SiteKind, Variation};
 use regex::Regex;
 
 use super::Session;
 use crate::error::Error;
 use crate::trial::Plan;
-use crate::variation::Variation;
 
 /// Bytes of insertions in one run's orders: what one variable of the environment holds is 128 KiB.
 const MOST_ASKED: usize = 64 << 10;

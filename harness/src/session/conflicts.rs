@@ -1,10 +1,11 @@
 //! A trial that looks for conflicts.
 
+use bugaroo_protocol::Variation;
+
 use super::Session;
 use crate::conflicts::Conflicts;
 use crate::error::Error;
 use crate::record::TrialRecord;
-use crate::variation::Variation;
 
 impl Session {
     /// Runs one trial, and looks for accesses whose order nothing settles. It is the trial that [`Self::trial`] runs, only slower.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
+use bugaroo_protocol::Variation;
+
 use super::{FullTrial, Session};
 use crate::error::Error;
 use crate::progress::Reporter;
-use crate::variation::Variation;
 
 impl Session {
     /// Runs these trials, by their variations and indices, as many at a time as the settings allow; in the order in which they were

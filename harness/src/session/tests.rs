@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bugaroo_protocol::{LaunchCounts, SiteId, VERSION};
+use bugaroo_protocol::{LaunchCounts, SiteId, VERSION, Variation};
 
 use super::{FullTrial, Session, Settings, Stop};
 use crate::error::{Class, Error};
@@ -12,7 +12,6 @@ use crate::outcome::Outcome;
 use crate::progress::{Event, Reporter, Silent};
 use crate::record::TrialRecord;
 use crate::target::Target;
-use crate::variation::Variation;
 
 /// The driver's side of the protocol, as a shell script: says hello, loads a module with a store and a
 /// fence, launches its kernel; then sees to the rest.

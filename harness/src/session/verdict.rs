@@ -1,13 +1,12 @@
 //! What counts as found: races that nobody has suppressed, in the kernels and the memory asked for, beside failures.
 
-use bugaroo_protocol::Race;
+use bugaroo_protocol::{Race, Variation};
 
 use super::Settings;
 use crate::oracle::verdict::Verdict;
 use crate::race::trial::TrialRaces;
 use crate::race::{Scope, one_line};
 use crate::record::TrialRecord;
-use crate::variation::Variation;
 
 impl Settings {
     /// Whether a trial of this variation has shown something: it failed, or has a race that counts.

@@ -1,10 +1,9 @@
-use bugaroo_protocol::Model;
+use bugaroo_protocol::{Model, Variation};
 use serde_json::json;
 
 use super::CellSummary;
 use crate::outcome::{Exit, Outcome};
 use crate::record::{Failure, TrialRecord};
-use crate::variation::Variation;
 
 fn record(trial: u64, outcome: Outcome) -> TrialRecord {
     let failure = Failure {

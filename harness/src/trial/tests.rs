@@ -1,12 +1,11 @@
 use std::time::Duration;
 
-use bugaroo_protocol::Model;
+use bugaroo_protocol::{Model, Variation};
 
 use super::{Ground, MINUTE, Plan};
 use crate::library::DriverLibrary;
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::variation::Variation;
 
 fn ground(settings: Settings) -> Ground {
     let target = Target::resolve("/bin/sh", vec![]).unwrap();

@@ -13,19 +13,20 @@ impl Injection {
 
     /// Whether launches are reported with what they have shown: those of the program's own text.
     pub fn coverage(&self) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.coverage && self.runs_as_it_stands(orders))
+        self.orders.as_ref().is_some_and(|orders| orders.variation.coverage && self.runs_as_it_stands(orders))
     }
 
     /// Behind which place warps of a launch are held back, and by which seed.
     pub fn hold(&self, ordinal: u64) -> Option<(u32, u64)> {
         let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
-        Some((orders.hold?, scheduler_seed(orders.seed, ordinal)))
+        Some((orders.variation.hold?, scheduler_seed(orders.seed, ordinal)))
     }
 
     /// The places where who runs next in a launch is chosen, and by which seed.
     pub fn switches(&self, ordinal: u64) -> Option<(&[u32], u64)> {
         let orders = self.orders.as_ref().filter(|orders| self.runs_as_it_stands(orders))?;
-        (!orders.switches.is_empty()).then(|| (&orders.switches[..], scheduler_seed(orders.seed, ordinal)))
+        (!orders.variation.switches.is_empty())
+            .then(|| (&orders.variation.switches[..], scheduler_seed(orders.seed, ordinal)))
     }
 
     /// Virtual GPUs that the program finds.
@@ -34,6 +35,6 @@ impl Injection {
     }
 
     fn runs_as_it_stands(&self, orders: &Orders) -> bool {
-        orders.model.is_none() || self.native_model().is_some()
+        orders.model().is_none() || self.native_model().is_some()
     }
 }

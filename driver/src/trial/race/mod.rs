@@ -63,8 +63,9 @@ pub struct Race {
 
 /// What of the orders' wishes for races cannot be done, if anything.
 pub fn unsupported(orders: &Orders) -> Option<String> {
-    let names = || orders.race.iter().map(|detector| detector.name()).collect::<Vec<_>>().join(", ");
-    if orders.race.is_empty() {
+    let names =
+        || orders.variation.race.iter().map(|detector| detector.name()).collect::<Vec<_>>().join(", ");
+    if orders.variation.race.is_empty() {
         return None;
     }
     if orders.backend == Backend::Cuda {
@@ -73,27 +74,30 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
             names()
         ));
     }
-    if orders.model == Some(Model::Bugaroo) {
+    if orders.model() == Some(Model::Bugaroo) {
         return Some(format!(
             "race detectors ({}) look at the program's own instructions, and not at those of model bugaroo",
             names()
         ));
     }
-    let of_one_kind =
-        orders.race.iter().all(|detector| *detector == orders.race[0] && *detector != Detector::Ptx);
-    if orders.handlers && !of_one_kind {
+    let of_one_kind = orders
+        .variation
+        .race
+        .iter()
+        .all(|detector| *detector == orders.variation.race[0] && *detector != Detector::Ptx);
+    if orders.variation.handlers && !of_one_kind {
         return Some(format!(
             "race detectors ({}) with injected handlers: device code is there for barracuda, hirace and scord, one at a time: it \
              does not say which write a read has read, as ptx has to know",
             names()
         ));
     }
-    let settings = &orders.race_settings;
+    let settings = &orders.variation.race_settings;
     let Some(options) = watched::of_scord(settings) else {
         return Some("settings of scord: the fields of a word do not fit into it".to_owned());
     };
-    if orders.handlers
-        && orders.race.contains(&Detector::Scord)
+    if orders.variation.handlers
+        && orders.variation.race.contains(&Detector::Scord)
         && let Some(what) = scord::device::unsupported(&options)
     {
         return Some(format!("settings of scord with injected handlers: device code does not know {what}"));
@@ -101,9 +105,9 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
     if let Err(error) = Watching::new(&settings.watch) {
         return Some(format!("settings of detectors: {error}"));
     }
-    let delays =
-        orders.pw != 0.0 && orders.model.is_some() || orders.pr != 0.0 && orders.model == Some(Model::Ptx);
-    if orders.handlers && delays {
+    let delays = orders.variation.pw != 0.0 && orders.model().is_some()
+        || orders.variation.pr != 0.0 && orders.model() == Some(Model::Ptx);
+    if orders.variation.handlers && delays {
         return Some(
             "race detectors with injected handlers: what device code sees is in the order of its accesses only without weak memory".to_owned(),
         );
@@ -167,12 +171,12 @@ impl Race {
 impl Injection {
     /// The race detectors that the orders name.
     pub fn race(&self) -> &[Detector] {
-        self.orders.as_ref().map_or(&[], |orders| &orders.race)
+        self.orders.as_ref().map_or(&[], |orders| &orders.variation.race)
     }
 
     /// What they look at, and how much they keep.
     pub fn race_settings(&self) -> RaceSettings {
-        self.orders.as_ref().map(|orders| orders.race_settings.clone()).unwrap_or_default()
+        self.orders.as_ref().map(|orders| orders.variation.race_settings.clone()).unwrap_or_default()
     }
 }
 

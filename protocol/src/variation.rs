@@ -1,12 +1,20 @@
-//! What differs between trials of one program besides the seed.
+//! How the kernels of a trial run: all that differs between trials of one program besides the seed. What a command asks for, a
+//! run directory keeps, and the driver is told is this.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use bugaroo_protocol::{Detector, Insertion, Model, PCT_DEPTH, RaceSettings, Scheduler, SiteId, Space};
 use serde::{Deserialize, Serialize};
 
-use crate::race::turns::{Turn, Turns};
+use crate::choices::{Model, Scheduler, Space};
+use crate::insertion::Insertion;
+use crate::race::Detector;
+use crate::race_settings::RaceSettings;
+use crate::site::SiteId;
+use crate::turns::{Turn, Turns};
+
+/// What [`Variation::pct_depth`] is where nobody says.
+pub const PCT_DEPTH: u32 = 3;
 
 /// How a program's stores are delayed in a trial. The instrumented module is the same for all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +36,7 @@ pub struct Variation {
     /// Who runs next on the virtual GPU.
     #[serde(default, skip_serializing_if = "Scheduler::is_random")]
     pub scheduler: Scheduler,
-    /// [`Scheduler::Pct`]: ordering constraints of the bugs that are looked for, at least 1.
+    /// [`Scheduler::Pct`]: ordering constraints of the bugs that are looked for, at least 1; one more than there are changes.
     #[serde(default = "pct_depth", skip_serializing_if = "is_pct_depth")]
     pub pct_depth: u32,
     /// Every other trial, by its index, is scheduled by [`Scheduler::Pct`], so that failures of either kind of schedule show.
@@ -40,7 +48,8 @@ pub struct Variation {
     pub without_fence: BTreeSet<SiteId>,
     /// Access sites that a fence is executed right after.
     pub with_fence: BTreeSet<SiteId>,
-    /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only.
+    /// Fence sites of the program, and sites of `with_fence`, whose fence acts at CTA scope only, as
+    /// `__threadfence_block()` does.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub narrow_fence: BTreeSet<SiteId>,
     /// What is put in beside stretches of the source. Only where the virtual GPU simulates the model itself.
@@ -54,7 +63,7 @@ pub struct Variation {
     /// it itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handlers: bool,
-    /// Detectors that look for races. Only where the virtual GPU simulates the model itself.
+    /// Detectors that look for races ([`crate::Races`]). Only where the virtual GPU simulates the model itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Detector>,
     /// What HiRace and ScoRD look at, and how much they keep.
@@ -66,38 +75,41 @@ pub struct Variation {
     /// Detectors, model and scheduler take turns by a trial's index, whatever is said above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
-    /// Trials say what of their threads' communication they have shown ([`crate::FullTrial::coverage`]). They do the same without.
+    /// Trials say what of their threads' communication they have shown ([`crate::Launch::coverage`]). They do the same without. Only
+    /// where the virtual GPU simulates the model itself, as the next three.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
-    /// Warps that come by this place are held back for a while, by the seed ([`crate::FullTrial::meetings`]).
+    /// A place of [`crate::Launch::meetings`]: warps that come by there are held back for a while, by the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<u32>,
-    /// Who runs next is chosen at these places alone, whatever `scheduler` says; none: as that says.
+    /// Places of [`crate::Launch::meetings`]: who runs next is chosen behind accesses there alone, whatever `scheduler` says. None: as
+    /// that says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<u32>,
-    /// Which instructions' accesses are delayed is drawn for each launch: each time, or never.
+    /// Which instructions' accesses are delayed, or answered with older values, is drawn once for a launch, and is so each time; those
+    /// of the others never are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub swarm: bool,
 }
 
 /// What it is where nobody says.
-pub(crate) fn pct_depth() -> u32 {
+fn pct_depth() -> u32 {
     PCT_DEPTH
 }
 
 /// Whether it is what it is where nobody says.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-pub(crate) fn is_pct_depth(depth: &u32) -> bool {
+fn is_pct_depth(depth: &u32) -> bool {
     *depth == PCT_DEPTH
 }
 
 /// What `--pr` is without being given.
-pub(crate) fn pr() -> f64 {
+fn pr() -> f64 {
     0.5
 }
 
 /// What `--model-memory` is without being given: a gibibyte.
-pub(crate) fn model_memory() -> u64 {
+fn model_memory() -> u64 {
     1 << 30
 }
 

@@ -7,8 +7,10 @@
 //! other detectors they look at the same executions, which are not in lockstep then. Device code sees accesses in their order only
 //! where memory is not weak: with handlers no trial has weak memory.
 
-use bugaroo_protocol::{Detector, Model, Scheduler};
 use serde::{Deserialize, Serialize};
+
+use crate::choices::{Model, Scheduler};
+use crate::race::Detector;
 
 /// What takes turns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
