@@ -137,6 +137,9 @@ pub struct TrialArgs {
     /// Who runs next on the virtual GPU [default: random; of bisect and race: both by turns]
     #[arg(long, value_enum)]
     pub scheduler: Option<Scheduler>,
+    /// With --scheduler pct: how many orderings of instructions a bug may need to show, at least 1 [default: 3]
+    #[arg(long, value_name = "N", requires = "scheduler", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub pct_depth: Option<u32>,
     /// Have warps run in lockstep, as before Volta: for programs that count on it, without __syncwarp(); on the
     /// virtual GPU
     #[arg(long, conflicts_with = "handlers")]

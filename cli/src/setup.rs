@@ -4,7 +4,7 @@ use bugaroo_harness::error::MemoryTrouble;
 use bugaroo_harness::gpu::real_driver;
 use bugaroo_harness::oracle::ComparisonText;
 use bugaroo_harness::{Error, Input, Oracle, Settings, Suppressions, Target, Variation};
-use bugaroo_protocol::Backend as ProtocolBackend;
+use bugaroo_protocol::{Backend as ProtocolBackend, PCT_DEPTH};
 
 use crate::args::{Backend, Model, Program, Scheduler, TrialArgs};
 use crate::exit::UsageError;
@@ -94,6 +94,11 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
     if model == Model::Ptx && args.handlers {
         return Err(UsageError("--model ptx is simulated and has no handlers: leave --handlers out".into()));
     }
+    if args.pct_depth.is_some() && args.scheduler != Some(Scheduler::Pct) {
+        return Err(UsageError(
+            "--pct-depth is the depth of --scheduler pct, and means nothing to another".into(),
+        ));
+    }
     // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
     let simulated = matches!(model, Model::StoreBuffer | Model::Ptx);
     if args.warp_synchronous && (!simulated || args.backend == Backend::Cuda) {
@@ -108,6 +113,7 @@ pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
         buffer: args.buffer,
         space: args.space.into(),
         scheduler: args.scheduler.unwrap_or(Scheduler::Random).into(),
+        pct_depth: args.pct_depth.unwrap_or(PCT_DEPTH),
         kernel: args.kernel.clone(),
         without_fence: args.without_fence.iter().copied().collect(),
         with_fence: args.with_fence.iter().copied().collect(),

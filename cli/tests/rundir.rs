@@ -79,6 +79,8 @@ fn another_configuration_is_refused_by_name() {
         (&["--model", "bugaroo"], "odd", r#"model is "store-buffer" there, "bugaroo" here"#),
         (&["--timeout", "1s"], "odd", "timeout_ms is null there, 1000 here"),
         (&["--oracle", "reference"], "odd", r#"oracle is "exit" there"#),
+        (&["--scheduler", "pct"], "odd", r#"scheduler is "random" there, "pct" here"#),
+        (&["--scheduler", "pct", "--pct-depth", "8"], "odd", "pct_depth is null there, 8 here"),
         (&["--with-fence", "0"], "odd", r#"with_fence is [] there, ["0"] here"#),
         (&[], "pass", r#"args is ["odd"] there, ["pass"] here"#),
     ] {

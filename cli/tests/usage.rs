@@ -54,6 +54,12 @@ fn what_this_version_lacks_says_so() {
     let app = app();
     place.bugaroo(&["race", "--detector", "nothing", &app]).exits(2);
     place.bugaroo(&["litmus"]).exits(2);
+    for command in ["run", "bisect", "race"] {
+        let of_pct = "--pct-depth is the depth of --scheduler pct";
+        place.bugaroo(&[command, "--scheduler", "random", "--pct-depth", "2", &app]).exits(2).says(of_pct);
+        place.bugaroo(&[command, "--pct-depth", "2", &app]).exits(2).says("--scheduler");
+        place.bugaroo(&[command, "--scheduler", "pct", "--pct-depth", "0", &app]).exits(2).says("1..=64");
+    }
 }
 
 #[test]

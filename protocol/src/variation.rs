@@ -34,13 +34,13 @@ pub struct Variation {
     /// Which space's stores are delayed.
     pub space: Space,
     /// Who runs next on the virtual GPU.
-    #[serde(default, skip_serializing_if = "Scheduler::is_random")]
+    #[serde(default)]
     pub scheduler: Scheduler,
     /// [`Scheduler::Pct`]: ordering constraints of the bugs that are looked for, at least 1; one more than there are changes.
     #[serde(default = "pct_depth", skip_serializing_if = "is_pct_depth")]
     pub pct_depth: u32,
     /// Every other trial, by its index, is scheduled by [`Scheduler::Pct`], so that failures of either kind of schedule show.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub by_turns: bool,
     /// Only kernels whose name matches this regular expression have their stores delayed.
     pub kernel: Option<String>,
@@ -61,7 +61,7 @@ pub struct Variation {
     pub widen: BTreeSet<SiteId>,
     /// Stores are delayed by handlers that are injected into the program's PTX, also where the virtual GPU could do
     /// it itself.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub handlers: bool,
     /// Detectors that look for races ([`crate::Races`]). Only where the virtual GPU simulates the model itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
