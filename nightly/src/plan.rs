@@ -1,6 +1,6 @@
 //! The plan of a night: which programs, how each is run, how much of it, and what is expected.
 //!
-//! [`file`] is the TOML as it is written, [`read`] checks it, [`cells`] makes the cells of a program, [`first`] is the commented
+//! [`file`] is the TOML as it is written, `read` checks it, [`cells`] makes the cells of a program, [`first`] is the commented
 //! plan that `bugaroo init` writes. All paths in a plan are relative to its folder.
 
 pub mod cells;
@@ -132,14 +132,6 @@ pub struct Slurm {
 }
 
 impl Plan {
-    /// Reads and checks a plan.
-    ///
-    /// # Errors
-    /// When it cannot be read, or something in it is wrong.
-    pub fn read(path: &Path) -> Result<Self, PlanError> {
-        read::plan(path)
-    }
-
     /// The program of this name.
     pub fn program(&self, name: &str) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == name)

@@ -1,9 +1,10 @@
 //! What people and other programs read of a night: JUnit XML, SARIF, and one page of HTML beside the report in JSON.
 //!
-//! Each is a text that depends on the night alone. Bottom up: [`text`](self) has the words and numbers, `limits` is what the
+//! Each is a text that depends on the night alone. Bottom up: `files` has their names, `text` the words and numbers, `limits` is what the
 //! night does not say, `diff` reads patches, and [`junit`], [`sarif`] and [`html`] write.
 
 mod diff;
+mod files;
 pub mod html;
 pub mod junit;
 mod limits;
@@ -12,40 +13,13 @@ mod text;
 mod totals;
 
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
+
+pub use files::{HTML, JSON, JUNIT, ReportError, SARIF};
 
 use crate::night::Night;
-
-/// The report in JSON.
-pub const JSON: &str = "report.json";
-/// The report for what reads test results.
-pub const JUNIT: &str = "junit.xml";
-/// The report for what shows results beside the source.
-pub const SARIF: &str = "report.sarif";
-/// The report for people.
-pub const HTML: &str = "index.html";
-
-/// A report that was not written.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The night has something that the format cannot say.
-    #[error("cannot make {name}: {why}")]
-    Made {
-        /// The report.
-        name: &'static str,
-        /// What the format's writer says.
-        why: String,
-    },
-    /// Its file cannot be written.
-    #[error("cannot write `{}`: {source}", path.display())]
-    Written {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-}
+use files::made;
 
 /// The report in JSON, as [`Night`] describes it.
 ///
@@ -71,10 +45,6 @@ pub fn write_all(night: &Night, folder: &Path) -> Result<(), ReportError> {
     write(folder, JUNIT, &junit::text(night)?)?;
     write(folder, SARIF, &sarif::text(night, current.as_deref())?)?;
     write(folder, HTML, &html::text(night))
-}
-
-fn made(name: &'static str, error: &dyn std::error::Error) -> ReportError {
-    ReportError::Made { name, why: error.to_string() }
 }
 
 /// Writes a file beside its place and moves it there.

@@ -28,7 +28,6 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("simulator", 99),
     ("runtime/preload", 2),
     ("libraries", 6),
-    ("nightly", 21),
 ];
 
 fn workspace() -> &'static Path {

@@ -31,8 +31,18 @@ const DISK: u64 = 2 << 30;
 /// Times the baseline, and at least, that a trial may take where the plan says nothing.
 const TIMEOUT: Timeout = Timeout { factor: 50.0, floor: Duration::from_secs(60) };
 
+impl Plan {
+    /// Reads and checks a plan.
+    ///
+    /// # Errors
+    /// When it cannot be read, or something in it is wrong.
+    pub fn read(path: &Path) -> Result<Self, PlanError> {
+        plan(path)
+    }
+}
+
 /// Reads a plan.
-pub(super) fn plan(path: &Path) -> Result<Plan, PlanError> {
+fn plan(path: &Path) -> Result<Plan, PlanError> {
     let io = |source: io::Error| {
         let hint = match source.kind() {
             io::ErrorKind::NotFound => " (`bugaroo init` writes a first plan)",

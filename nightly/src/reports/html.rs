@@ -10,18 +10,19 @@ mod explored;
 mod finding;
 mod flush;
 mod overview;
+mod parts;
 mod plot;
 mod program;
 mod spark;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::night::{Night, Status, Verdict};
+use crate::night::{Night, Verdict};
 
+use super::files::JSON;
 use super::text;
+pub use parts::MOST_IN_FULL;
 
-/// Findings of a program that are shown in full.
-pub const MOST_IN_FULL: usize = 50;
 /// Bytes that the findings which are shown in full may take on the whole page.
 pub const MOST_BYTES: usize = 3_000_000;
 
@@ -53,7 +54,7 @@ pub fn text(night: &Night) -> String {
                 }
                 footer {
                     "Bugaroo " (text::line(&night.bugaroo)) " · seed " (night.seed) " · plan SHA-256 "
-                    code { (text::line(&night.plan_sha256)) } " · all of it for programs: " code { (super::JSON) }
+                    code { (text::line(&night.plan_sha256)) } " · all of it for programs: " code { (JSON) }
                 }
             }
         }
@@ -66,11 +67,4 @@ fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Green => "green",
         Verdict::Red => "red",
     }
-}
-
-/// A status as a badge.
-fn badge(status: Status) -> Markup {
-    let text = text::status(status);
-    let shown = if status == Status::Nothing { "says nothing" } else { text };
-    html! { span class={ "badge " (text) } { (shown) } }
 }

@@ -12,9 +12,10 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use crate::night::{Cell, Finding, Kernel, Night, Program, ProgramError, Stage, Status, Verdict};
 use crate::plan::expect::Expected;
 
+use super::files::{JUNIT, ReportError, made};
 use super::limits::{self, Level};
+use super::text;
 use super::totals::Totals;
-use super::{JUNIT, ReportError, made, text};
 
 /// Findings whose message stands in a case in full; the others have their title there.
 const MOST_FINDINGS: usize = 50;

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use crate::night::{Finding, Night, Place, Program};
 use crate::plan::expect::Expected;
 
+use super::files::{ReportError, SARIF, made};
 use super::limits::{self, Limit};
-use super::{ReportError, SARIF, diff, made, text};
+use super::{diff, text};
 
 /// The report, with the paths of files beneath a folder relative to it.
 ///

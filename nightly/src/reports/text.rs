@@ -76,7 +76,7 @@ pub fn bounded(text: &str, most: usize) -> String {
         None => whole.into_owned(),
         Some((end, _)) => {
             let more = whole[end..].chars().count();
-            format!("{}…\n({more} characters more in {})", &whole[..end], super::JSON)
+            format!("{}…\n({more} characters more in {})", &whole[..end], super::files::JSON)
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::Request;
 use super::error::SlurmError;
 use super::folder::Folder;
+use super::request::Request;
 use crate::plan::{Plan, Slurm};
 
 /// Its name in the night's folder. The job is known by this path until its number is written down.

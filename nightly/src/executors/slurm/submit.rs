@@ -9,10 +9,10 @@ use regex::Regex;
 
 use super::error::SlurmError;
 use super::folder::Folder;
+use super::request::{Request, Tell};
 use super::script::{self, Spoken};
 use super::state;
 use super::tool::{ToolError, Tools};
-use super::{Request, Tell};
 use crate::plan::{Plan, Slurm};
 
 /// Longest pause between two tries.

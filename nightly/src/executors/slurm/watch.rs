@@ -13,10 +13,10 @@ use jiff::{Timestamp, ToSpan};
 use super::error::SlurmError;
 use super::folder::{Folder, Job, Restart, ShardProgress};
 use super::judge::{self, Next, judge};
+use super::request::{Collected, Progress, Tell};
 use super::state::{self, Task, Tasks};
 use super::submit::LONGEST_PAUSE;
 use super::tool::{ToolError, Tools};
-use super::{Collected, Progress, Tell};
 
 /// How long something that should be there may be away: the accounting is behind, and file systems of several nodes are.
 const PATIENCE: Duration = Duration::from_secs(20);

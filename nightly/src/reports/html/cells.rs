@@ -36,7 +36,7 @@ fn row(cell: &Cell) -> Markup {
         .collect();
     html! {
         tr {
-            td { (super::badge(cell.status)) }
+            td { (super::parts::badge(cell.status)) }
             th scope="row" {
                 code { (text::short(&cell.key, 60)) }
                 @if !cell.reason.is_empty() { div.why.long { (text::short(&cell.reason, 240)) } }

@@ -54,7 +54,7 @@ pub fn patch(patch: &str) -> Markup {
                 };
                 span class=(class) { (cut(line)) "\n" }
             }
-            @if more > 0 { span.l.at { "(" (more) " lines more in " (crate::reports::JSON) ")" } }
+            @if more > 0 { span.l.at { "(" (more) " lines more in " (crate::reports::files::JSON) ")" } }
         }
     }
 }

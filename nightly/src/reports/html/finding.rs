@@ -8,7 +8,8 @@ use crate::night::{Finding, Program};
 use crate::plan::expect::Expected;
 use crate::reports::text::{self, count, number};
 
-use super::{MOST_IN_FULL, code};
+use super::code;
+use super::parts::MOST_IN_FULL;
 
 /// New findings that stand open.
 const MOST_OPEN: usize = 3;
@@ -39,7 +40,7 @@ pub fn all(at: usize, program: &Program, room: &mut usize) -> Markup {
         h3 { "Findings" }
         @for finding in full { (finding) }
         @if !rest.is_empty() {
-            p.soft { (count(rest.len() as u64, "finding", "findings")) " more in a line each; " (crate::reports::JSON) " has them in full." }
+            p.soft { (count(rest.len() as u64, "finding", "findings")) " more in a line each; " (crate::reports::files::JSON) " has them in full." }
             ul.list { @for (number, finding) in (first..).zip(rest) { li id=(anchor(at, number)) { (headline(finding)) } } }
         }
     }
@@ -74,7 +75,7 @@ fn in_full(id: &str, finding: &Finding, open: bool) -> Markup {
                 @if !finding.message.is_empty() { pre.message tabindex="0" { (text::bounded(&finding.message, MOST)) } }
                 div.places { @for place in finding.places.iter().take(MOST_PLACES) { div { (code::place(place)) } } }
                 @if finding.places.len() > MOST_PLACES {
-                    p.soft.small { (count((finding.places.len() - MOST_PLACES) as u64, "place", "places")) " more in " (crate::reports::JSON) }
+                    p.soft.small { (count((finding.places.len() - MOST_PLACES) as u64, "place", "places")) " more in " (crate::reports::files::JSON) }
                 }
                 @if !finding.patch.is_empty() {
                     p { strong { "Proposed cure" } @if !finding.patch_note.is_empty() { ": " (text::short(&finding.patch_note, MOST)) } }

@@ -183,7 +183,7 @@ fn table(night: &Night) -> Markup {
                             @for (at, program) in night.programs.iter().enumerate() {
                                 @let totals = Totals::of(program);
                                 tr {
-                                    td { (super::badge(standing(program))) }
+                                    td { (super::parts::badge(standing(program))) }
                                     th scope="row" {
                                         a href={ "#p" (at) } { (text::short(&program.name, 48)) }
                                         @if let Some(error) = &program.error {

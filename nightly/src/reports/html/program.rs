@@ -19,7 +19,7 @@ pub fn section(at: usize, program: &Program, room: &mut usize) -> Markup {
         details.card.program id={ "p" (at) } open[status != Status::Pass] {
             summary {
                 h2 { (text::short(&program.name, 100)) }
-                (super::badge(status))
+                (super::parts::badge(status))
                 span.small {
                     (count(totals.trials, "trial", "trials")) ", " (number(totals.failures)) " failing, "
                     (count(totals.findings(), "finding", "findings"))
@@ -72,7 +72,7 @@ fn kernels(program: &Program) -> Markup {
     let one = |kernel: &Kernel| {
         html! {
             tr {
-                td { (super::badge(kernel.status)) }
+                td { (super::parts::badge(kernel.status)) }
                 th.wrap scope="row" { code { (text::short(&kernel.name, 200)) } }
                 td { (text::short(&kernel.verdict, 60)) }
                 td.n { (number(kernel.launches)) }
