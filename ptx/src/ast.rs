@@ -315,6 +315,31 @@ pub enum Operand {
     Raw(Span),
 }
 
+impl Operand {
+    /// The registers that it names as values, in their order: those of vectors, lists and pairs, too, and none that stands in an
+    /// address.
+    pub fn registers<'o>(&'o self, each: &mut impl FnMut(&'o str)) {
+        match self {
+            Operand::Register(name) => each(name),
+            Operand::Vector(inner) | Operand::List(inner) => {
+                inner.iter().for_each(|operand| operand.registers(each));
+            }
+            Operand::Pair(first, second) => {
+                first.registers(each);
+                second.registers(each);
+            }
+            Operand::Not(inner) => inner.registers(each),
+            Operand::Symbol { .. }
+            | Operand::Integer(_)
+            | Operand::F32(_)
+            | Operand::F64(_)
+            | Operand::Address { .. }
+            | Operand::Sink
+            | Operand::Raw(_) => {}
+        }
+    }
+}
+
 /// The base of an address operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AddressBase {

@@ -45,7 +45,8 @@
 //!   told as a warning.
 //!
 //! # What it can misreport
-//! Against the memory model: all that is ordered otherwise than by barriers, barriers of clusters among them. The
+//! Against the memory model: all that is ordered otherwise than by barriers, barriers of clusters among them; and a relaxed or
+//! acquiring load beside a plain load of a word that nobody has written yet, since such loads are atomics. The
 //! first access of a report may be the last of several of which one races ([`crate::Finding::certain`]).
 
 mod clocks;

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_ptx::ast::{Instruction, Item, Module, Operand};
+use bugaroo_ptx::ast::{Instruction, Item, Module};
 use bugaroo_ptx::cfg::Cfg;
 use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::{Effect, Stated};
@@ -93,7 +93,10 @@ fn in_block(instructions: &[&Instruction], log: &Log, at: &BTreeMap<usize, usize
             }
         }
         let mut written = Vec::new();
-        destinations(instruction.operands.first(), &mut written);
+        // What an instruction may write: the registers of its first operand.
+        if let Some(first) = instruction.operands.first() {
+            first.registers(&mut |name| written.push(name));
+        }
         known.retain(|one| match &one.access.address.base {
             Base::Register64(name) | Base::Register32(name) => !written.contains(&name.as_str()),
             Base::Symbol(_) | Base::Absolute => true,
@@ -109,19 +112,4 @@ fn covers(one: &Known<'_>, access: &Access, stated: Stated) -> bool {
         && one.access.address == access.address
         && one.stated.ty.bytes() == stated.ty.bytes()
         && one.stated.elements == stated.elements
-}
-
-/// The registers that an instruction may write: those of its first operand.
-fn destinations<'a>(operand: Option<&'a Operand>, into: &mut Vec<&'a str>) {
-    match operand {
-        Some(Operand::Register(name)) => into.push(name),
-        Some(Operand::Vector(all) | Operand::List(all)) => {
-            all.iter().for_each(|one| destinations(Some(one), into));
-        }
-        Some(Operand::Pair(one, other)) => {
-            destinations(Some(one), into);
-            destinations(Some(other), into);
-        }
-        _ => {}
-    }
 }

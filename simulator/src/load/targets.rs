@@ -91,20 +91,6 @@ pub(super) fn together<'t>(functions: impl Iterator<Item = &'t Option<Vec<Target
     Some(all)
 }
 
-/// The registers of an operand, wherever they stand in it.
-fn registers<'m>(operand: &'m Operand, each: &mut impl FnMut(&'m str)) {
-    match operand {
-        Operand::Register(name) => each(name),
-        Operand::Vector(inner) | Operand::List(inner) => inner.iter().for_each(|one| registers(one, each)),
-        Operand::Pair(a, b) => {
-            registers(a, each);
-            registers(b, each);
-        }
-        Operand::Not(inner) => registers(inner, each),
-        _ => {}
-    }
-}
-
 impl<'m> Analysis<'m> {
     fn statements(&mut self, statements: &'m [Statement]) {
         for statement in statements {
@@ -146,7 +132,7 @@ impl<'m> Analysis<'m> {
     fn comes_from(&mut self, destination: Option<&'m Operand>, origins: Set) {
         let Some(destination) = destination else { return };
         let mut found = Vec::new();
-        registers(destination, &mut |name| found.push(name));
+        destination.registers(&mut |name| found.push(name));
         for name in found {
             let register = self.register(name);
             self.origins[register] |= origins;
@@ -158,14 +144,14 @@ impl<'m> Analysis<'m> {
         let Some(destination) = destination else { return };
         let (mut names, mut known) = (Vec::new(), 0);
         for source in sources {
-            registers(source, &mut |name| names.push(name));
+            source.registers(&mut |name| names.push(name));
             if let Operand::Symbol { name, .. } = source {
                 known |= self.symbol(name);
             }
         }
         let sources: Vec<usize> = names.into_iter().map(|name| self.register(name)).collect();
         self.comes_from(Some(destination), known);
-        registers(destination, &mut |name| {
+        destination.registers(&mut |name| {
             let register = self.register(name);
             self.moves.push((register, sources.clone()));
         });
