@@ -14,6 +14,7 @@ use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::images::image::Image;
 use crate::images::jit::Options;
+use crate::images::wanted;
 use crate::places::{not_null, text, write, write_if_wanted};
 
 /// The device of the current context; the first one where there is none.
@@ -27,7 +28,8 @@ fn load(driver: &mut Driver, place: *mut CUlibrary, image: &Image<'_>, options: 
     unsafe { write(place, library) }
 }
 
-/// Loads a library from memory. Its own options are accepted and change nothing.
+/// Loads a library from memory. A fat binary is kept, and loaded when something of it is asked for first ("Lazy Loading", CUDA
+/// Programming Guide), unless the program wants the compiler's log. Options of the library's own are accepted and change nothing.
 ///
 /// # Safety
 /// `place` is null or points to a place for a handle; `image` is as for
@@ -48,7 +50,14 @@ pub unsafe extern "C" fn cuLibraryLoadData(
         // SAFETY: the caller's promise.
         let (image, options) =
             unsafe { (Image::at(image)?, Options::read(jit_count, jit_options, jit_values)?) };
-        load(driver, place, &image, &options)
+        match image {
+            Image::Fat(binary) if !options.wants_a_log() => {
+                let library = driver.load_library_later(Image::Fat(binary));
+                // SAFETY: not null; the caller's promise.
+                unsafe { write(place, library) }
+            }
+            image => load(driver, place, &image, &options),
+        }
     })
 }
 
@@ -95,8 +104,9 @@ pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetModule", |driver| {
+        let module = driver.library_module(library, current_device(driver))?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.library_module(library, current_device(driver))?) }
+        unsafe { write(place, module) }
     })
 }
 
@@ -111,9 +121,10 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 ) -> Status {
     with_driver("cuLibraryGetKernel", |driver| {
         not_null(place)?;
-        let module = driver.library_module(library, 0)?;
         // SAFETY: the caller's promise.
-        let kernel = driver.find_function(module, unsafe { text(name) }?)?;
+        let name = unsafe { text(name) }?;
+        let module = wanted::for_kernel(name, || driver.library_module(library, 0))?;
+        let kernel = driver.find_function(module, name)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, kernel) }
     })
@@ -125,7 +136,8 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CUlibrary) -> Status {
     with_driver("cuLibraryGetKernelCount", |driver| {
-        let count = driver.code.modules.get(driver.library_module(library, 0)?)?.functions.len();
+        let module = driver.library_module(library, 0)?;
+        let count = driver.code.modules.get(module)?.functions.len();
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
     })
@@ -142,7 +154,8 @@ pub unsafe extern "C" fn cuLibraryEnumerateKernels(
 ) -> Status {
     with_driver("cuLibraryEnumerateKernels", |driver| {
         not_null(places)?;
-        let functions = &driver.code.modules.get(driver.library_module(library, 0)?)?.functions;
+        let module = driver.library_module(library, 0)?;
+        let functions = &driver.code.modules.get(module)?.functions;
         for (index, function) in functions.iter().take(count as usize).enumerate() {
             // SAFETY: the caller's promise.
             unsafe { write(places.add(index), *function) }?;

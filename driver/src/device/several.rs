@@ -54,6 +54,18 @@ impl Driver {
     /// # Errors
     /// As for a module. Variables that all devices were to share are refused: each would have its own.
     pub fn load_library(&mut self, image: &Image<'_>, options: &Options) -> Outcome<CUlibrary> {
+        let modules = self.load_everywhere(image, options)?;
+        Ok(self.code.libraries.insert(Library { modules, waiting: None }))
+    }
+
+    /// A library that is loaded when something of it is asked for first: most programs register more device code than they use, and
+    /// what is not used may be machine code alone.
+    pub fn load_library_later(&mut self, image: Image<'static>) -> CUlibrary {
+        self.code.libraries.insert(Library { modules: Vec::new(), waiting: Some(image) })
+    }
+
+    /// A module on each device.
+    fn load_everywhere(&mut self, image: &Image<'_>, options: &Options) -> Outcome<Vec<CUmodule>> {
         let mut modules = vec![self.load_module(None, image, options)?];
         for _ in 1..devices::count() {
             let program = &self.code.modules.get(modules[0])?.program;
@@ -65,14 +77,30 @@ impl Driver {
             }
             modules.push(self.load_module(None, image, options)?);
         }
-        Ok(self.code.libraries.insert(Library { modules }))
+        Ok(modules)
     }
 
-    /// The module of a library on a device.
+    /// The module of a library on a device, loaded if it is not yet.
     ///
     /// # Errors
-    /// `InvalidHandle`, `InvalidDevice`
-    pub fn library_module(&self, library: CUlibrary, device: CUdevice) -> Outcome<CUmodule> {
+    /// `InvalidHandle`, `InvalidDevice`; as [`Self::load_library`] when it is loaded. It is tried again at the next use then.
+    pub fn library_module(&mut self, library: CUlibrary, device: CUdevice) -> Outcome<CUmodule> {
+        if let Some(image) = self.code.libraries.get_mut(library)?.waiting.take() {
+            let loaded = self.load_everywhere(&image, &Options::none());
+            let library = self.code.libraries.get_mut(library)?;
+            match loaded {
+                Ok(modules) => library.modules = modules,
+                Err(status) => {
+                    library.waiting = Some(image);
+                    return Err(status);
+                }
+            }
+        }
+        self.loaded_module(library, device)
+    }
+
+    /// The same of a library that was loaded.
+    fn loaded_module(&self, library: CUlibrary, device: CUdevice) -> Outcome<CUmodule> {
         let modules = &self.code.libraries.get(library)?.modules;
         modules.get(device as usize).copied().ok_or(Status::InvalidDevice)
     }
@@ -88,7 +116,7 @@ impl Driver {
         }
         let libraries = self.code.libraries.find(|library| library.modules.contains(&module));
         let library = *libraries.first().ok_or(Status::InvalidHandle)?;
-        let here = self.code.modules.get(self.library_module(library, self.device_of(context))?)?;
+        let here = self.code.modules.get(self.loaded_module(library, self.device_of(context))?)?;
         let all = &self.code.modules.get(module)?.functions;
         let place = all.iter().position(|other| *other == function);
         place.and_then(|place| here.functions.get(place)).copied().ok_or(Status::InvalidHandle)

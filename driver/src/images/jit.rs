@@ -58,6 +58,11 @@ impl Options {
         Options { info: Log::NONE, error: Log::NONE }
     }
 
+    /// Whether the program wants to be told what becomes of the load.
+    pub fn wants_a_log(&self) -> bool {
+        [&self.info, &self.error].into_iter().any(|log| !log.buffer.is_null() || !log.used.is_null())
+    }
+
     /// Reads options.
     ///
     /// # Errors

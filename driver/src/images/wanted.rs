@@ -20,6 +20,14 @@ pub fn kernel(name: Option<String>) {
     let _ = KERNEL.try_with(|kernel| kernel.replace(name));
 }
 
+/// Does something for the sake of a kernel.
+pub fn for_kernel<T>(name: &str, does: impl FnOnce() -> T) -> T {
+    kernel(Some(name.to_owned()));
+    let done = does();
+    kernel(None);
+    done
+}
+
 /// The module, in the words for a refusal.
 pub fn module() -> String {
     let kernel = KERNEL.try_with(|kernel| kernel.borrow().clone()).ok().flatten();
