@@ -107,20 +107,6 @@ fn nvrtc_machine_code() {
     passes_under_injection(&[&python, &programs().join("nvrtc_machine_code.py")], &[]);
 }
 
-#[test]
-fn a_stripped_program_is_told_what_to_do() {
-    let Some(nvcc) = nvcc() else { return };
-    let program = build(&nvcc, "graphs.cu", Runtime::Static);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let stripped = folder.path().join("stripped");
-    let strip = std::process::Command::new("strip").arg(&program).arg("-o").arg(&stripped).status();
-    assert!(strip.is_ok_and(|status| status.success()), "strip");
-    let ran = run(&["run", "--trials", "2"], &[Path::new(&stripped)]);
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(4), "{said}");
-    assert!(said.contains("relink with `-cudart shared`, or don't strip"), "{said}");
-}
-
 /// As of torch, of which tensors work, and kernels do not.
 #[test]
 fn machine_code_is_refused_when_a_kernel_of_it_is_launched_and_the_kernel_is_named() {

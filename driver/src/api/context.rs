@@ -10,7 +10,7 @@ use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
 
 use crate::api::entry::{current_context, with_context, with_driver};
 use crate::api::synchronising::synchronising;
-use crate::api::{current, wait};
+use crate::api::{current, kept, wait};
 use crate::device::objects::context::{Context, check_cache_config, check_flags};
 use crate::device::objects::primary;
 use crate::device::state::Driver;
@@ -86,11 +86,16 @@ pub unsafe extern "C" fn cuCtxCreate_v3(
 pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
     // What went wrong goes with the context.
     let _ = wait::finish_context("cuCtxDestroy_v2", context);
-    with_driver("cuCtxDestroy_v2", |driver| {
+    let status = with_driver("cuCtxDestroy_v2", |driver| {
         driver.context(context)?;
-        if driver.owners.primaries.iter().any(|primary| primary.handle == context) {
-            return Err(Status::InvalidContext);
-        }
+        let is_primary = driver.owners.primaries.iter().any(|primary| primary.handle == context);
+        if is_primary { Err(Status::InvalidContext) } else { Ok(()) }
+    });
+    if status != Status::Success {
+        return status;
+    }
+    kept::tell_end("cuCtxDestroy_v2", context);
+    with_driver("cuCtxDestroy_v2", |driver| {
         driver.clear(context);
         driver.owners.contexts.remove(context)?;
         if current::top() == Some(context) {
@@ -122,14 +127,15 @@ pub unsafe extern "C" fn cuCtxPopCurrent_v2(place: *mut CUcontext) -> Status {
     })
 }
 
-/// Makes a context current in place of the one that is, or none (null).
+/// Makes a context current in place of the one that is, or none (null). A primary context need not be retained yet: NVIDIA's runtime
+/// does that afterwards. Until then it cannot be used (`CUDA_ERROR_CONTEXT_IS_DESTROYED`).
 pub extern "C" fn cuCtxSetCurrent(context: CUcontext) -> Status {
     with_driver("cuCtxSetCurrent", |driver| {
         if context.is_null() {
             current::set(None);
             return Ok(());
         }
-        driver.context(context)?;
+        driver.owners.contexts.get(context).map_err(|_| Status::InvalidContext)?;
         current::set(Some(context));
         Ok(())
     })
@@ -171,7 +177,7 @@ pub unsafe extern "C" fn cuCtxGetDevice_v2(place: *mut CUdevice, context: CUcont
 }
 
 /// `context` if it is one, the current one for null.
-fn given_or_current(driver: &Driver, context: CUcontext) -> Outcome<CUcontext> {
+pub(crate) fn given_or_current(driver: &Driver, context: CUcontext) -> Outcome<CUcontext> {
     if context.is_null() { current_context(driver) } else { driver.context(context).map(|_| context) }
 }
 

@@ -11,6 +11,13 @@ use crate::devices;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, text, write};
 
+/// A device's identity is its number.
+pub(crate) fn uuid(device: CUdevice) -> CUuuid {
+    let mut uuid = CUuuid { bytes: *b"bugaroo-virtual\0" };
+    uuid.bytes[15] = device as u8;
+    uuid
+}
+
 /// Where a device claims to sit.
 fn pci_bus_id(device: CUdevice) -> String {
     format!("0000:{:02x}:00.0", device + 1)
@@ -73,11 +80,8 @@ pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, devi
 pub unsafe extern "C" fn cuDeviceGetUuid_v2(place: *mut CUuuid, device: CUdevice) -> Status {
     with_driver("cuDeviceGetUuid_v2", |_| {
         check_device(device)?;
-        // Its identity is its number.
-        let mut uuid = CUuuid { bytes: *b"bugaroo-virtual\0" };
-        uuid.bytes[15] = device as u8;
         // SAFETY: the caller's promise.
-        unsafe { write(place, uuid) }
+        unsafe { write(place, uuid(device)) }
     })
 }
 

@@ -14,8 +14,8 @@ use crate::api::graph::{
 use crate::api::texture::{self, surface};
 use crate::api::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, door,
-    error, event, fill, function, green, host, init, launch, legacy_launch, library, link, memop, memory,
-    mipmap, module, notices, occupancy, peer, pointer, pool, primary, procaddr, profiler, stream,
+    error, event, export, fill, function, green, host, init, launch, legacy_launch, library, link, memop,
+    memory, mipmap, module, notices, occupancy, peer, pointer, pool, primary, procaddr, profiler, stream,
     stream_attributes, tensor_map, virtual_memory,
 };
 
@@ -99,6 +99,9 @@ slots! {
         cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventElapsedTime_v2 cuEventQuery
         cuEventRecord cuEventRecordWithFlags cuEventRecordWithFlags_ptsz cuEventRecord_ptsz
         cuEventSynchronize
+    }
+    export {
+        cuGetExportTable
     }
     fill {
         cuMemsetD16Async cuMemsetD16Async_ptsz cuMemsetD16_v2 cuMemsetD16_v2_ptds cuMemsetD2D16Async
@@ -244,7 +247,7 @@ slots! {
         cuDevicePrimaryCtxRetain cuDevicePrimaryCtxSetFlags_v2
     }
     procaddr {
-        cuGetExportTable cuGetProcAddress cuGetProcAddress_v2
+        cuGetProcAddress cuGetProcAddress_v2
     }
     profiler {
         cuProfilerStart cuProfilerStop

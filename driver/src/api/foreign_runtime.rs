@@ -1,9 +1,7 @@
-//! Tells of a CUDA runtime of NVIDIA's that runs in the program in spite of all.
+//! Tells of a library that asks for internal functions of NVIDIA's driver which Bugaroo lacks ([`crate::api::export`]).
 //!
-//! Such a runtime asks the driver for tables of internal functions before all else, which there are none of here: it
-//! fails with an error that says nothing. It was linked into a library whose symbols are gone, so
-//! that nothing could redirect it. Most such libraries are loaded and never used: so it is told here, and not when they
-//! are loaded.
+//! Such a library, a profiler's or a CUDA runtime of another version for one, may fail then with an error that says nothing. Most such
+//! libraries are loaded and never used: so it is told when they ask, and not when they are loaded.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_int, c_void};
@@ -18,8 +16,8 @@ const FRAMES: usize = 32;
 /// Libraries that were named already.
 static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Says, once, what asks for the tables.
-pub fn tell() {
+/// Says, once, who asks for a table, and for which.
+pub fn tell(table: u128) {
     let Some(library) = caller() else { return };
     let name = library.rsplit('/').next().unwrap_or_default();
     if COMPILERS.iter().any(|compiler| name.starts_with(compiler)) {
@@ -27,11 +25,17 @@ pub fn tell() {
     }
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(library.clone()) {
         eprintln!(
-            "bugaroo: {library} was linked with the static CUDA runtime and stripped of its symbols, and so its calls of the \
-             runtime fail: relink it with `-cudart shared`, or don't strip it (NVIDIA's own libraries, as cuBLAS, \
-             hold machine code, which Bugaroo does not run)"
+            "bugaroo: {library} asks for internal functions of NVIDIA's driver that Bugaroo lacks (table {}): what it needs them for may \
+             fail. If it is a program or library with the CUDA runtime linked in, relink it with `-cudart shared`, or don't strip it",
+            hyphenated(table)
         );
     }
+}
+
+/// A UUID as it is written.
+fn hyphenated(uuid: u128) -> String {
+    let text = format!("{uuid:032x}");
+    [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }
 
 /// The file of the code that called, which is not this library's.

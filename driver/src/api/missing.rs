@@ -5,6 +5,7 @@
 //! take no arguments: by the C calling convention of 64-bit Linux it is the caller that cleans up, and
 //! whatever was passed is left unread.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -15,12 +16,14 @@ use crate::error::Status;
 use crate::own_process::{Whose, whose};
 
 /// Names that were said already.
-static SAID: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+static SAID: Mutex<BTreeSet<Cow<'static, str>>> = Mutex::new(BTreeSet::new());
 
-fn missing(name: &'static str) -> Status {
+/// Says that this is not supported, once, and tells the harness.
+pub(super) fn missing(name: impl Into<Cow<'static, str>>) -> Status {
+    let name = name.into();
     let mut first = false;
-    let said = anytime(name, || {
-        first = SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+    let said = anytime(&name, || {
+        first = SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
         Err(Status::NotSupported)
     });
     if first {
@@ -28,7 +31,7 @@ fn missing(name: &'static str) -> Status {
     }
     if first && whose() == Whose::Ours {
         let what = format!("{name} is not supported");
-        return with_driver(name, |driver| {
+        return with_driver(&name, |driver| {
             driver.trial.report.send(&Message::Unsupported { what });
             Err(Status::NotSupported)
         });

@@ -17,6 +17,9 @@ pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Statu
             return Err(Status::InvalidValue);
         }
         driver.context(peer)?;
+        if peer == context {
+            return Err(Status::InvalidContext);
+        }
         if driver.device_of(peer) == driver.device_of(context) {
             return Err(Status::PeerAccessUnsupported);
         }

@@ -6,22 +6,28 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::with_driver;
+use crate::api::kept;
 use crate::device::objects::context::check_flags;
-use crate::device::objects::primary::check_device;
+use crate::device::objects::primary::{Primary, check_device};
 use crate::device::primary::start_afresh;
 use crate::error::Status;
 use crate::places::{not_null, write};
 
-/// Lets a primary context's work come to its end.
-fn finish_primary(name: &str, device: CUdevice) {
-    let mut primary = None;
+/// Lets a primary context's work come to its end, and tells those who keep something with it, if it is about to end.
+fn finish_primary(name: &str, device: CUdevice, ends: impl FnOnce(&Primary) -> bool) {
+    let mut found = None;
+    // Where there is no such device, the caller says so.
     let _ = with_driver(name, |driver| {
-        primary = Some(driver.primary(device)?.handle);
+        let primary = driver.primary(device)?;
+        found = Some((primary.handle, ends(primary)));
         Ok(())
     });
-    if let Some(primary) = primary {
+    if let Some((primary, ends)) = found {
         // What went wrong goes with the context.
         let _ = crate::api::wait::finish_context(name, primary);
+        if ends {
+            kept::tell_end(name, primary);
+        }
     }
 }
 
@@ -46,7 +52,7 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device:
 
 /// Releases a primary context; the last release destroys it.
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
-    finish_primary("cuDevicePrimaryCtxRelease_v2", device);
+    finish_primary("cuDevicePrimaryCtxRelease_v2", device, |primary| primary.retained == 1);
     with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
         let primary = driver.primary(device)?;
         if !primary.active() {
@@ -59,7 +65,7 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
 
 /// Destroys what a primary context owns, and its fault; it stays as often retained as it was.
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
-    finish_primary("cuDevicePrimaryCtxReset_v2", device);
+    finish_primary("cuDevicePrimaryCtxReset_v2", device, |_| true);
     with_driver("cuDevicePrimaryCtxReset_v2", |driver| start_afresh(driver, device))
 }
 

@@ -4,11 +4,9 @@
 //! else. A name without a version stands for the newest variant that the asked-for CUDA version knew.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_ulonglong, c_void};
-
-use bugaroo_cuda_abi::CUuuid;
+use std::sync::OnceLock;
 
 use crate::api::entry::anytime;
-use crate::api::foreign_runtime;
 use crate::api::init::DRIVER_VERSION;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, text, write, write_if_wanted};
@@ -62,25 +60,31 @@ const SINCE: [(&str, c_int); 36] = [
     ("cuStreamWriteValue64_v2", 11070),
 ];
 
-/// Address of a symbol of this very library.
-fn symbol(name: &str) -> Option<*mut c_void> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: the loader fills the description in when it answers other than 0; it is plain data. The
-    // handle keeps this library, which is loaded anyway, loaded once more: it is never closed, so that
-    // the answers stay valid.
-    unsafe {
+/// This very library, as the loader knows it; null where it does not. Asked once: to find a library by an address of its code, the loader looks
+/// at all that the library exports.
+fn own_library() -> *mut c_void {
+    static OWN: OnceLock<usize> = OnceLock::new();
+    // SAFETY: the loader fills the description in when it answers other than 0; it is plain data, and its name a C string. The
+    // handle keeps this library, which is loaded anyway, loaded once more: it is never closed, so that the answers stay valid.
+    let open = || unsafe {
         let mut here: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(cuGetProcAddress_v2 as *const c_void, &mut here) == 0 {
-            return None;
+            return 0;
         }
-        let library = libc::dlopen(here.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        if library.is_null() {
-            return None;
-        }
-        let address = libc::dlsym(library, name.as_ptr());
-        libc::dlclose(library);
-        (!address.is_null()).then_some(address)
+        libc::dlopen(here.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD).expose_provenance()
+    };
+    std::ptr::with_exposed_provenance_mut(*OWN.get_or_init(open))
+}
+
+/// Address of a symbol of this very library.
+fn symbol(name: &str) -> Option<*mut c_void> {
+    let (name, library) = (CString::new(name).ok()?, own_library());
+    if library.is_null() {
+        return None;
     }
+    // SAFETY: an open library, a C string.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
 }
 
 /// The newest variant of a function that a version knew; failing that, whether there is a later one.
@@ -154,18 +158,4 @@ pub unsafe extern "C" fn cuGetProcAddress(
 ) -> Status {
     // SAFETY: the caller's promise.
     anytime("cuGetProcAddress", || unsafe { look_up(name, place, version, flags, std::ptr::null_mut()) })
-}
-
-/// A table of the real driver's internal functions: there is none. NVIDIA's own runtime library asks
-/// for some, which is why a program needs Bugaroo's in its place; who has one that nobody could see is told so.
-///
-/// # Safety
-/// `place` is null or points to a place for a pointer; `id` is not used.
-pub unsafe extern "C" fn cuGetExportTable(place: *mut *const c_void, _id: *const CUuuid) -> Status {
-    anytime("cuGetExportTable", || {
-        // SAFETY: the caller's promise.
-        unsafe { write(place, std::ptr::null()) }?;
-        foreign_runtime::tell();
-        Err(Status::NotSupported)
-    })
 }

@@ -12,8 +12,8 @@
 //! NVRTC, where a program has it compile, gives PTX in place of machine code ([`nvrtc`]). cuBLAS and its like, where a program
 //! has found NVIDIA's, jump to ours as well ([`libraries`]).
 //!
-//! What it can miss: a program without a symbol table ([`scan`] says so, by the sections that nvcc's code has
-//! in any case).
+//! What it leaves alone: a runtime in a program or library without a symbol table. It runs as it is, on Bugaroo's driver, which has
+//! what it needs for that (`driver/src/api/export/`).
 
 mod behind;
 mod later;
@@ -73,24 +73,12 @@ fn attend(object: &Object, environment: *const *const c_char) {
     if scan::is_ours(object.path(), file.bytes()) {
         return;
     }
-    let cannot = match scan::scan(file.bytes()) {
-        Found::Nothing => return,
-        Found::Static { version, functions } => {
-            match redirect::redirect(object, &functions, lazy::first_call as *const c_void) {
-                Ok(slots) => {
-                    return slots.into_iter().for_each(|slots| lazy::add(slots, Behind::Runtime, version));
-                }
-                Err(reason) => format!("{}: its CUDA runtime cannot be redirected: {reason}", object.name()),
-            }
-        }
-        // What a library cannot do, its program may never ask of it: the driver tells when it does.
-        Found::Stripped if !object.is_program() => return,
-        Found::Stripped => format!(
-            "{} was linked with the static CUDA runtime and stripped of its symbols: relink with `-cudart shared`, \
-             or don't strip it",
-            object.name()
-        ),
+    let Found::Static { version, functions } = scan::scan(file.bytes()) else { return };
+    let reason = match redirect::redirect(object, &functions, lazy::first_call as *const c_void) {
+        Ok(slots) => return slots.into_iter().for_each(|slots| lazy::add(slots, Behind::Runtime, version)),
+        Err(reason) => reason,
     };
+    let cannot = format!("{}: its CUDA runtime cannot be redirected: {reason}", object.name());
     // SAFETY: the environment that the loader handed over.
     let orders = if object.is_program() { unsafe { orders(environment) } } else { None };
     notice::unsupported(orders, &cannot);

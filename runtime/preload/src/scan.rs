@@ -14,9 +14,6 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, SymbolKind, elf};
 /// The function by which a program registers its device code: whoever has device code calls it.
 const REGISTER: &str = "__cudaRegisterFatBinary";
 
-/// A section that nvcc gives to every program with device code.
-const FAT_BINARIES: &str = ".nvFatBinSegment";
-
 /// What the names of the runtime's files begin with.
 const RUNTIME: &[u8] = b"libcudart.so";
 
@@ -26,7 +23,7 @@ const VERSION_12: &str = "cudaGetDeviceProperties_v2";
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It has no runtime of its own.
+    /// It has no runtime of its own, or one that nothing says the place of.
     Nothing,
     /// It has one, whose functions are known.
     Static {
@@ -35,8 +32,6 @@ pub enum Found {
         /// Its functions.
         functions: Vec<Redirection>,
     },
-    /// It has device code, so that it must have one, but nothing says where.
-    Stripped,
 }
 
 /// A function of the runtime.
@@ -54,7 +49,6 @@ pub fn scan(file: &[u8]) -> Found {
     if elf.elf_header().e_machine(elf.endian()) != elf::EM_X86_64 {
         return Found::Nothing;
     }
-    let has_device_code = elf.section_by_name(FAT_BINARIES).is_some();
     if names_register(&elf) {
         let mut functions = runtime(elf.symbols());
         if functions.is_empty() {
@@ -65,7 +59,7 @@ pub fn scan(file: &[u8]) -> Found {
             return Found::Static { version: if is_12 { 12 } else { 13 }, functions };
         }
     }
-    if has_device_code && !imports_register(&elf) { Found::Stripped } else { Found::Nothing }
+    Found::Nothing
 }
 
 /// Whether a file is Bugaroo's runtime. NVIDIA's has the same name, and comes before ours where a program or a library says
@@ -88,11 +82,6 @@ fn names_register(elf: &ElfFile64<'_, Endianness>) -> bool {
 pub fn contains(text: &[u8], part: &[u8]) -> bool {
     // SAFETY: both are as long as they say.
     unsafe { !libc::memmem(text.as_ptr().cast(), text.len(), part.as_ptr().cast(), part.len()).is_null() }
-}
-
-/// Whether the file has it from a library.
-fn imports_register(elf: &ElfFile64<'_, Endianness>) -> bool {
-    elf.dynamic_symbols().any(|symbol| symbol.is_undefined() && symbol.name() == Ok(REGISTER))
 }
 
 /// The runtime's functions among symbols; none when it is not there.

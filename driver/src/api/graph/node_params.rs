@@ -96,9 +96,12 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
 ) -> Status {
     with_driver("cuGraphKernelNodeGetParams_v2", |driver| {
         let first = driver.kernel_params(node)?;
-        let null = std::ptr::null_mut();
+        let (function, null) = (first.function, std::ptr::null_mut());
+        let (_, module) = driver.function(function)?;
+        // The kernel of a library is told as such, too: NVIDIA's runtime knows it by that alone.
+        let kernel = if module.context.is_none() { function } else { null };
         // SAFETY: the caller's promise.
-        unsafe { write(place, CUDA_KERNEL_NODE_PARAMS_v2 { first, kernel: null, context: null }) }
+        unsafe { write(place, CUDA_KERNEL_NODE_PARAMS_v2 { first, kernel, context: null }) }
     })
 }
 

@@ -1,7 +1,7 @@
 //! Contexts: flags, limits and preferences, and the fault that one may have.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::c_uint;
+use std::ffi::{c_uint, c_void};
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
@@ -27,6 +27,22 @@ pub struct Context {
     pub(crate) cache_config: c_uint,
     /// Limits that were set, by `CUlimit`.
     pub(crate) limits: BTreeMap<c_uint, usize>,
+    /// What others keep with it, in the order in which they came.
+    pub(crate) kept: Vec<Kept>,
+}
+
+/// Told of a context that ends: the context, the key, the value.
+pub type Ended = unsafe extern "C" fn(CUcontext, *mut c_void, *mut c_void);
+
+/// What somebody keeps with a context.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// Whose it is.
+    pub key: usize,
+    /// Of a meaning of theirs.
+    pub value: usize,
+    /// To be told when the context ends.
+    pub ended: Option<Ended>,
 }
 
 impl Context {

@@ -1,0 +1,114 @@
+//! `INTEGRITY_CHECK`: the driver answers to the runtime, which works the same answer out for itself, and compares.
+//!
+//! The runtime asks three times at its start, with its version, to which 0, 1 and 2 is added, and the time. The answers to the first two are
+//! constant. The third is an HMAC (RFC 2104) by MD2 (RFC 1319), with a constant key, of what both sides know: versions, process and
+//! thread, where the tables are, and the devices. So it says that driver, tables and devices are what the
+//! runtime has found them to be by all other ways, and no more.
+
+use std::ffi::{c_int, c_uint, c_ulonglong};
+
+use bugaroo_simulator::DeviceConfig;
+
+use crate::api::device::uuid;
+use crate::api::entry::with_driver;
+use crate::api::export::cudart;
+use crate::api::export::md2::{BLOCK, digest};
+use crate::api::export::table::{Word, words};
+use crate::api::init::DRIVER_VERSION;
+use crate::device::attributes::attribute;
+use crate::devices;
+use crate::error::{Outcome, Status};
+use crate::places::write;
+
+/// The table.
+pub static TABLE: [Word; 3] = words! { 5: (size 3) answer 2 };
+
+/// Answers to the first two questions.
+const FIRST: [u64; 2] = [0x3341_181c_03cb_675c, 0x8ed3_83aa_1f4c_d1e8];
+/// See [`FIRST`].
+const SECOND: [u64; 2] = [0x1841_181c_03cb_675c, 0x8ed3_83aa_1f4c_d1e8];
+
+/// The key of the third.
+const KEY: [u8; BLOCK] =
+    [0x14, 0x6a, 0xdd, 0xae, 0x53, 0xa9, 0xa7, 0x52, 0xaa, 0x08, 0x41, 0x36, 0x0b, 0xf5, 0x5a, 0x9f];
+
+/// PCI domain, bus and device, of `CUdevice_attribute`.
+const PCI: [c_uint; 3] = [50, 33, 34];
+
+/// HMAC, for a key of a block's length.
+fn authenticate(key: &[u8; BLOCK], message: &[u8]) -> [u8; BLOCK] {
+    let padded = |pad: u8, message: &[u8]| {
+        let key = key.iter().map(|byte| byte ^ pad);
+        digest(&key.chain(message.iter().copied()).collect::<Vec<u8>>())
+    };
+    padded(0x5c, &padded(0x36, message))
+}
+
+/// What both sides know, in the order in which it is hashed.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// As asked.
+    version: c_uint,
+    /// As asked.
+    seconds: c_ulonglong,
+    process: u32,
+    /// The lower half of `pthread_self`.
+    thread: u32,
+    /// Where [`cudart::TABLE`] is, where [`TABLE`] is, and the function that is asked.
+    addresses: [usize; 3],
+}
+
+impl Known {
+    /// The message that is authenticated.
+    fn message(&self, devices: impl Iterator<Item = Outcome<Vec<u8>>>) -> Outcome<Vec<u8>> {
+        let mut message = DRIVER_VERSION.to_ne_bytes().to_vec();
+        for number in [self.version, self.process, self.thread] {
+            message.extend(number.to_ne_bytes());
+        }
+        for address in self.addresses {
+            message.extend(address.to_ne_bytes());
+        }
+        message.extend(self.seconds.to_ne_bytes());
+        for device in devices {
+            message.extend(device?);
+        }
+        Ok(message)
+    }
+}
+
+/// A device: its UUID, and where it sits.
+fn device(number: c_int, config: &DeviceConfig) -> Outcome<Vec<u8>> {
+    let mut bytes = uuid(number).bytes.to_vec();
+    for number in PCI {
+        bytes.extend(attribute(number, config)?.to_ne_bytes());
+    }
+    Ok(bytes)
+}
+
+/// Slot 1: the answer to a question.
+///
+/// # Safety
+/// `place` is null or points to a place for the answer.
+unsafe extern "C" fn answer(version: c_uint, seconds: c_ulonglong, place: *mut [u64; 2]) -> Status {
+    with_driver("INTEGRITY_CHECK", |driver| {
+        let answer = match version % 10 {
+            0 => FIRST,
+            1 => SECOND,
+            _ => {
+                let known = Known {
+                    version,
+                    seconds,
+                    process: std::process::id(),
+                    // SAFETY: nothing is asked for. Only the lower half goes in.
+                    thread: unsafe { libc::pthread_self() } as u32,
+                    addresses: [cudart::TABLE.as_ptr().addr(), TABLE.as_ptr().addr(), TABLE[1].number()],
+                };
+                let devices = (0..devices::count()).map(|number| device(number, &driver.config));
+                let code = u128::from_le_bytes(authenticate(&KEY, &known.message(devices)?));
+                [code as u64, (code >> 64) as u64]
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { write(place, answer) }
+    })
+}
