@@ -203,6 +203,7 @@ fn addresses_are_known() {
     let address = upload(&[0_u32; 4]);
     let (mut kind, mut start, mut context, mut ordinal): (c_uint, u64, *mut c_void, c_int) =
         (0, 0, null_mut(), 9);
+    let mut words = u64::MAX;
     // SAFETY: the places are of the attributes' types.
     unsafe {
         let kind_place = (&raw mut kind).cast();
@@ -219,7 +220,31 @@ fn addresses_are_known() {
         let known = cuPointerGetAttributes(2, [2, 9].as_ptr(), places.as_ptr(), address);
         assert_eq!((known, kind, ordinal), (Status::Success, 2, 0));
         let unknown = cuPointerGetAttributes(2, [2, 9].as_ptr(), places.as_ptr(), 0x10);
-        assert_eq!((unknown, kind, ordinal), (Status::Success, 0, 0));
+        assert_eq!((unknown, kind, ordinal), (Status::Success, 0, -2));
+        let (first, next) =
+            ([1, 3, 11], [(&raw mut context).cast(), (&raw mut start).cast(), (&raw mut words).cast()]);
+        (context, start) = (std::ptr::without_provenance_mut(usize::MAX), u64::MAX);
+        let unknown = cuPointerGetAttributes(3, first.as_ptr(), next.as_ptr(), 0x10);
+        assert_eq!(
+            (unknown, context, start, words),
+            (Status::Success, null_mut(), 0, 0),
+            "all of their bytes"
+        );
+    }
+}
+
+/// As programs do that are handed a pointer before they have used the device.
+#[test]
+fn addresses_can_be_asked_about_without_a_context() {
+    assert_eq!(cuda::api::init::cuInit(0), Status::Success);
+    let (mut kind, mut place): (c_uint, u64) = (9, 9);
+    // SAFETY: the places are of the attributes' types.
+    unsafe {
+        let places = [(&raw mut kind).cast(), (&raw mut place).cast()];
+        let unknown = cuPointerGetAttributes(2, [2, 3].as_ptr(), places.as_ptr(), 0x10);
+        assert_eq!((unknown, kind, place), (Status::Success, 0, 0));
+        assert_eq!(cuPointerGetAttribute((&raw mut kind).cast(), 2, 0x10), Status::InvalidValue);
+        assert_eq!(cuda::api::host::cuMemFreeHost(null_mut()), Status::Success);
     }
 }
 

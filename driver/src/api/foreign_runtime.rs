@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-/// NVIDIA's compilers ask for a table, too, and do without.
+/// NVIDIA's compilers do without, whatever they ask for.
 const COMPILERS: [&str; 2] = ["libnvrtc", "libnvJitLink"];
 
 /// Frames of the stack that are looked at: the calls within this library, and the caller.

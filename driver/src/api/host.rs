@@ -9,7 +9,7 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use bugaroo_simulator::AllocationKind;
 
-use crate::api::entry::with_context;
+use crate::api::entry::{with_context, with_driver};
 use crate::api::synchronising::taking_away;
 use crate::device::host::release;
 use crate::device::objects::memory::HostBlock;
@@ -77,11 +77,14 @@ fn owner_of(memory: *mut c_void) -> impl FnOnce(&Driver) -> Option<CUcontext> {
     move |driver| driver.held.host_blocks.get(&(memory as usize)).map(|block| block.context)
 }
 
-/// Frees page-locked host memory, once the device's work is done.
+/// Frees page-locked host memory, once the device's work is done. Null is nothing to free.
 ///
 /// # Safety
 /// Nothing uses the memory any more.
 pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
+    if memory.is_null() {
+        return with_driver("cuMemFreeHost", |_| Ok(()));
+    }
     taking_away("cuMemFreeHost", owner_of(memory), |driver| {
         let block = driver.held.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
         let released = !block.registered && release(driver, memory as usize);

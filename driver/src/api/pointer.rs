@@ -5,10 +5,14 @@ use std::ffi::{c_int, c_uint, c_void};
 use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUcontext, CUdeviceptr, CUmemoryPool};
 use bugaroo_simulator::{Access, AllocationKind};
 
-use crate::api::entry::with_context;
+use crate::api::current;
+use crate::api::entry::{with_context, with_driver};
 use crate::device::state::Driver;
 use crate::error::{Outcome, Status};
 use crate::places::{not_null, write};
+
+/// `CU_DEVICE_INVALID`
+const NO_DEVICE: c_int = -2;
 
 /// Memory that the driver knows.
 struct Known {
@@ -101,6 +105,31 @@ unsafe fn tell(
     }
 }
 
+/// Writes what an attribute is of an address that does not have it.
+///
+/// # Safety
+/// As [`tell`].
+unsafe fn tell_nothing(place: *mut c_void, attribute: c_uint) -> Outcome {
+    // SAFETY: the caller's promise, with the types that `cuda.h` states for the attributes.
+    unsafe {
+        match attribute {
+            1 | 3 | 4 | 7 | 11 | 12 | 18 | 19 | 20 => write(place.cast::<u64>(), 0),
+            9 => write(place.cast::<c_int>(), NO_DEVICE),
+            // The smallest of the types has four bytes.
+            _ => write(place.cast::<u32>(), 0),
+        }
+    }
+}
+
+/// Runs a body under the lock, with the current context where there is one: addresses may be asked about before there is any.
+fn with_or_without_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+    if current::top().is_some() {
+        with_context(name, body)
+    } else {
+        with_driver(name, |driver| body(driver, std::ptr::null_mut()))
+    }
+}
+
 /// Sets the one attribute that can be set: that operations on the memory wait for their end, as they do.
 ///
 /// # Safety
@@ -136,13 +165,13 @@ pub unsafe extern "C" fn cuPointerGetAttribute(
     attribute: c_uint,
     address: CUdeviceptr,
 ) -> Status {
-    with_context("cuPointerGetAttribute", |driver, current| {
+    with_or_without_context("cuPointerGetAttribute", |driver, current| {
         // SAFETY: the caller's promise.
         unsafe { tell(driver, place, attribute, address, current) }
     })
 }
 
-/// Several attributes of an address; those that it does not have become 0.
+/// Several attributes of an address; those that it does not have become 0, and its device `CU_DEVICE_INVALID`.
 ///
 /// # Safety
 /// `attributes` and `places` point to `count` items each, and the places are as for
@@ -153,7 +182,7 @@ pub unsafe extern "C" fn cuPointerGetAttributes(
     places: *const *mut c_void,
     address: CUdeviceptr,
 ) -> Status {
-    with_context("cuPointerGetAttributes", |driver, current| {
+    with_or_without_context("cuPointerGetAttributes", |driver, current| {
         not_null(attributes)?;
         not_null(places)?;
         for index in 0..count as usize {
@@ -162,9 +191,8 @@ pub unsafe extern "C" fn cuPointerGetAttributes(
             // SAFETY: the caller's promise.
             let outcome = unsafe { tell(driver, place, attribute, address, current) };
             if outcome.is_err() {
-                not_null(place)?;
-                // SAFETY: the smallest of the attributes' types has four bytes.
-                unsafe { write(place.cast::<u32>(), 0) }?;
+                // SAFETY: the caller's promise.
+                unsafe { tell_nothing(place, attribute) }?;
             }
         }
         Ok(())

@@ -59,14 +59,21 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
             return Err(Status::InvalidContext);
         }
         primary.retained -= 1;
-        if primary.active() { Ok(()) } else { start_afresh(driver, device) }
+        if primary.active() {
+            return Ok(());
+        }
+        driver.end_library_modules(device);
+        start_afresh(driver, device)
     })
 }
 
 /// Destroys what a primary context owns, and its fault; it stays as often retained as it was.
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
     finish_primary("cuDevicePrimaryCtxReset_v2", device, |_| true);
-    with_driver("cuDevicePrimaryCtxReset_v2", |driver| start_afresh(driver, device))
+    with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
+        driver.end_library_modules(device);
+        start_afresh(driver, device)
+    })
 }
 
 /// The primary context's flags, and whether it is alive.

@@ -45,8 +45,10 @@ static TABLES: [(u128, &[Word]); 7] = [
     (0x21318c60_9714_3248_8ca6_41ff7324c8f2, &tools::TABLE),
 ];
 
-/// With this one the runtime would start in another way. Every runtime asks, and does without.
-const OTHER_START: u128 = 0xf8cff951_2146_8b4e_b9e2_fb469e7c0dd9;
+/// Tables that whoever asks does without: with the first the runtime would start in another way, the second is one that NVIDIA's
+/// compilers ask for, also where a library has them linked in.
+const DONE_WITHOUT: [u128; 2] =
+    [0xf8cff951_2146_8b4e_b9e2_fb469e7c0dd9, 0xda9151d3_3ae6_cc41_a5c0_4f26d533e328];
 
 /// A table of the real driver's internal functions. `CUDA_ERROR_NOT_SUPPORTED` for those that this driver lacks.
 ///
@@ -63,7 +65,7 @@ pub unsafe extern "C" fn cuGetExportTable(place: *mut *const c_void, id: *const 
         if found.is_some() {
             return Ok(());
         }
-        if id != OTHER_START {
+        if !DONE_WITHOUT.contains(&id) {
             foreign_runtime::tell(id);
         }
         Err(Status::NotSupported)

@@ -1,6 +1,8 @@
 //! Libraries: modules of no context.
 
-use bugaroo_cuda_abi::CUmodule;
+use std::collections::BTreeSet;
+
+use bugaroo_cuda_abi::{CUdevice, CUmodule};
 
 use crate::images::image::Image;
 
@@ -9,6 +11,9 @@ use crate::images::image::Image;
 pub struct Library {
     /// The modules, by device; none before they are loaded.
     pub modules: Vec<CUmodule>,
-    /// What they will be loaded from.
-    pub waiting: Option<Image<'static>>,
+    /// What they are loaded from at their first use; none where they were loaded at once.
+    pub image: Option<Image<'static>>,
+    /// Devices whose module belongs to a context that has ended: it is loaded anew at its next use, with its variables as they were
+    /// at first.
+    pub stale: BTreeSet<CUdevice>,
 }
