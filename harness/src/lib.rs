@@ -4,7 +4,7 @@
 //! A program that allows it is started but once, and its trials are forked off before its first launch
 //! (`fork_server`).
 //!
-//! Bottom up: [`process`] runs one program and captures what it says; [`report`] reads what the driver
+//! Bottom up: [`outcome`] is how trials end, [`settings`] what they share; [`process`] runs one program and captures what it says; [`report`] reads what the driver
 //! inside it says; [`oracle`] and [`classify`] turn both into an outcome; [`session`] runs the baseline
 //! and then any trials asked for, many at once; [`rundir`] keeps their records; [`campaign`] is all of
 //! `bugaroo run`, and [`profile`] of `bugaroo profile`. Nothing in here prints but [`progress`].

@@ -8,11 +8,12 @@
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
 use bugaroo_simulator::DeviceConfig;
+use hmac::{Hmac, KeyInit, Mac};
+use md2::Md2;
 
 use crate::api::device::uuid;
 use crate::api::entry::with_driver;
 use crate::api::export::cudart;
-use crate::api::export::md2::{BLOCK, digest};
 use crate::api::export::table::{Word, words};
 use crate::api::init::DRIVER_VERSION;
 use crate::device::attributes::attribute;
@@ -28,20 +29,21 @@ const FIRST: [u64; 2] = [0x3341_181c_03cb_675c, 0x8ed3_83aa_1f4c_d1e8];
 /// See [`FIRST`].
 const SECOND: [u64; 2] = [0x1841_181c_03cb_675c, 0x8ed3_83aa_1f4c_d1e8];
 
+/// Bytes of the key, and of a code.
+const KEY_BYTES: usize = 16;
 /// The key of the third.
-const KEY: [u8; BLOCK] =
+const KEY: [u8; KEY_BYTES] =
     [0x14, 0x6a, 0xdd, 0xae, 0x53, 0xa9, 0xa7, 0x52, 0xaa, 0x08, 0x41, 0x36, 0x0b, 0xf5, 0x5a, 0x9f];
 
 /// PCI domain, bus and device, of `CUdevice_attribute`.
 const PCI: [c_uint; 3] = [50, 33, 34];
 
-/// HMAC, for a key of a block's length.
-fn authenticate(key: &[u8; BLOCK], message: &[u8]) -> [u8; BLOCK] {
-    let padded = |pad: u8, message: &[u8]| {
-        let key = key.iter().map(|byte| byte ^ pad);
-        digest(&key.chain(message.iter().copied()).collect::<Vec<u8>>())
-    };
-    padded(0x5c, &padded(0x36, message))
+/// The code of a message.
+fn authenticate(message: &[u8]) -> [u8; KEY_BYTES] {
+    // HMAC takes keys of any length.
+    let mut code = Hmac::<Md2>::new_from_slice(&KEY).expect("a key of any length will do");
+    code.update(message);
+    code.finalize().into_bytes().into()
 }
 
 /// What both sides know, in the order in which it is hashed.
@@ -104,7 +106,7 @@ unsafe extern "C" fn answer(version: c_uint, seconds: c_ulonglong, place: *mut [
                     addresses: [cudart::TABLE.as_ptr().addr(), TABLE.as_ptr().addr(), TABLE[1].number()],
                 };
                 let devices = (0..devices::count()).map(|number| device(number, &driver.config));
-                let code = u128::from_le_bytes(authenticate(&KEY, &known.message(devices)?));
+                let code = u128::from_le_bytes(authenticate(&known.message(devices)?));
                 [code as u64, (code >> 64) as u64]
             }
         };

@@ -17,7 +17,6 @@ mod checks;
 mod cudart;
 mod hooks;
 mod integrity;
-mod md2;
 mod storage;
 mod table;
 mod threads;
