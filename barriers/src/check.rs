@@ -5,6 +5,7 @@ use crate::explain::{self, Recorder};
 use crate::lifetime;
 use crate::machine::{Machine, Nobody};
 use crate::program::Program;
+use crate::races::flags::Flags;
 use crate::races::pairs::{Found, Pairs, ThreadAccess};
 use crate::races::shadow::Shadow;
 use crate::verdict::{Interval, RaceGroup, Report, Stats, Verdict};
@@ -23,6 +24,7 @@ pub fn check(program: &Program) -> Report {
         recycling: Vec::new(),
         races: Vec::new(),
         unordered: Vec::new(),
+        guessed: Vec::new(),
         unfinished: Vec::new(),
         unwaited: Vec::new(),
         stats: Stats {
@@ -65,6 +67,12 @@ pub fn check(program: &Program) -> Report {
             }
         }
     };
+    let wrong = matches!(report.verdict, Verdict::Deadlock | Verdict::Misuse | Verdict::UnsafeRecycling);
+    if wrong && report.guessed.is_empty() && program.has_signals() {
+        // What went wrong may rest on values that flags decide.
+        let shadow = shadow(program, &layout);
+        report.guessed = pairs(program, &layout, &shadow, false).guessed_origins();
+    }
     report
 }
 
@@ -80,19 +88,18 @@ fn judge(races: &[RaceGroup]) -> Verdict {
     }
 }
 
-/// Where something races. The program is well-synchronised, so nothing can fail any more.
+/// Where something races, up to where the program goes wrong, if it does.
 fn shadow(program: &Program, layout: &Layout) -> Shadow {
     let mut shadow = Shadow::new(program);
-    let finished = Machine::new(program, layout).run(&mut shadow);
-    debug_assert!(finished.is_ok());
+    let _ = Machine::new(program, layout).run(&mut shadow);
     shadow
 }
 
 fn pairs<'a>(program: &'a Program, layout: &'a Layout, shadow: &Shadow, all: bool) -> Pairs<'a> {
-    let mut pairs = Pairs::new(program, layout, shadow.granule_shift(), &shadow.racy());
+    let flags = Flags::new(program, layout);
+    let mut pairs = Pairs::new(program, layout, shadow.granule_shift(), &shadow.racy(), flags);
     pairs.all = all.then(Vec::new);
-    let finished = Machine::new(program, layout).run(&mut pairs);
-    debug_assert!(finished.is_ok());
+    let _ = Machine::new(program, layout).run(&mut pairs);
     pairs
 }
 
@@ -105,6 +112,7 @@ fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
     let pairs = pairs(program, layout, &shadow, false);
     drop(shadow);
     report.unordered = pairs.unordered_origins();
+    report.guessed = pairs.guessed_origins();
     if pairs.groups.is_empty() {
         return;
     }
@@ -132,6 +140,7 @@ fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
             addresses: group.addresses.len() as u64,
             at_least: pairs.stopped,
             possible: group.possible,
+            flag: group.flag,
         });
     }
 }

@@ -213,8 +213,10 @@ pub struct Race {
     pub benign: u64,
     /// There are more pairs than that.
     pub at_least: bool,
-    /// In each pair, one of the accesses happens only if a branch goes a way that is not known.
+    /// In each pair, one of the accesses happens only if a branch goes a way that is not known, or flags in memory may order them.
     pub possible: bool,
+    /// In each pair, flags in memory may order the accesses: a read that acquires before one of them.
+    pub flag: Option<At>,
 }
 
 /// A barrier, as some threads come to it.
@@ -311,7 +313,9 @@ fn verify_case(
     open: &mut FxHashSet<u32>,
     case: &mut Case,
 ) -> Result<Verified, Refusal> {
-    match text.emulate_case(kernel, options, open, case) {
+    let emulated = text.emulate_case(kernel, options, open, case);
+    open.extend(&case.polled);
+    match emulated {
         Ok(emulation) => {
             // A deadlock is explained best with what threads would have done later.
             let explained = emulation.beyond.as_ref().map(check);
@@ -326,6 +330,7 @@ fn verify_case(
                 report.unfinished.clear();
             }
             open.extend(&report.unordered);
+            open.extend(&report.guessed);
             if emulation.program.has_last()
                 && matches!(report.verdict, Verdict::Deadlock | Verdict::Misuse | Verdict::UnsafeRecycling)
             {

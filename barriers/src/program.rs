@@ -35,12 +35,15 @@ use serde::Serialize;
 
 mod alike;
 mod condition;
+mod figures;
 mod packed;
+mod signal;
 #[cfg(test)]
 mod tests;
 
 pub use condition::{Condition, Literal};
 pub(crate) use packed::{Opcode, Packed};
+pub use signal::{Signal, Signalled};
 
 /// The most threads a CTA can have.
 pub const MAX_THREADS: u32 = 1024;
@@ -366,6 +369,7 @@ pub struct WarpProgram {
     commands: Vec<Packed>,
     addresses: Vec<[u32; 32]>,
     values: Vec<u64>,
+    signals: Vec<Signalled>,
 }
 
 /// All warps' programs.
@@ -399,6 +403,7 @@ impl Program {
                 commands: Vec::new(),
                 addresses: Vec::new(),
                 values: Vec::new(),
+                signals: Vec::new(),
             })
             .collect();
         Ok(Program {
@@ -453,28 +458,6 @@ impl Program {
     /// All warps' programs.
     pub fn warps(&self) -> &[WarpProgram] {
         &self.warps
-    }
-
-    /// Commands of all threads: each lane of a command counts one.
-    pub fn thread_commands(&self) -> u64 {
-        let warp = |w: &WarpProgram| -> u64 {
-            w.commands
-                .iter()
-                .filter(|c| c.opcode() != Opcode::Exit)
-                .map(|c| u64::from(c.lanes.count_ones()))
-                .sum()
-        };
-        self.warps.iter().map(warp).sum()
-    }
-
-    /// Bytes that the programs hold.
-    pub fn bytes(&self) -> usize {
-        let warp = |w: &WarpProgram| {
-            w.commands.capacity() * size_of::<Packed>()
-                + w.addresses.capacity() * size_of::<[u32; 32]>()
-                + w.values.capacity() * size_of::<u64>()
-        };
-        self.warps.iter().map(warp).sum()
     }
 }
 

@@ -6,8 +6,10 @@
 //! before the last one, so whoever comes after the last write comes after all. That finds out exactly *where* something races
 //! ([`shadow`]); only there are all pairs gathered ([`pairs`]), in a second reading.
 //!
-//! Morally strong accesses do not race. The first reading takes them for races; the second one sorts them out.
+//! Morally strong accesses do not race. The first reading takes them for races; the second one sorts them out. It asks whether flags may
+//! order a pair ([`flags`]), too.
 
+pub(crate) mod flags;
 mod pages;
 pub(crate) mod pairs;
 pub(crate) mod shadow;

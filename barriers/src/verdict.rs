@@ -20,6 +20,8 @@ pub struct Report {
     /// Origins of strong accesses that come in no order with conflicting ones without racing: what they read, or leave in memory, depends on
     /// the order of threads. Writes of values known to be equal are not among them.
     pub unordered: Vec<u32>,
+    /// Origins of accesses that flags may order with conflicting ones: what they read, or leave in memory, depends on how they do.
+    pub guessed: Vec<u32>,
     /// Barriers that some threads arrived at and that never completed: allowed, but seldom meant.
     pub unfinished: Vec<Generation>,
     /// Named barriers that nobody waits at, though they complete: the first such use of each.
@@ -346,8 +348,10 @@ pub struct RaceGroup {
     pub addresses: u64,
     /// There are more than `pairs`; counting stopped.
     pub at_least: bool,
-    /// In each pair, one of the accesses need not happen.
+    /// In each pair, one of the accesses need not happen, or flags may order them.
     pub possible: bool,
+    /// In each pair, flags may order the accesses: the origin of a read that acquires before one of them.
+    pub flag: Option<u32>,
 }
 
 /// Kinds of races.

@@ -14,6 +14,7 @@ mod cccl;
 mod clusters;
 mod counters;
 mod emulate;
+mod flags;
 mod garbled;
 mod grid_barriers;
 mod hints;

@@ -1,5 +1,5 @@
 //! Random kernels whose course depends on what is not known (branches around barriers and around accesses, loops of any number of rounds, roles
-//! that hand over by named barriers or mbarriers, groups of copies, blocks of a cluster, values that one warp hands to all),
+//! that hand over by named barriers, mbarriers or flags in memory, locks, groups of copies, blocks of a cluster, values that one warp hands to all),
 //! against all executions with each of many inputs. Those are found without the verifier: from the kernel's statements by
 //! [`crate::whole::run`], and from there by the definitions in [`crate::reference`].
 //!
@@ -36,19 +36,27 @@ type Judged = Option<(Option<Wrong>, bool)>;
 fn judge(cta: &Cta) -> Judged {
     let copies = cta.threads.iter().flatten().any(|command| matches!(command, Command::GroupCopy { .. }));
     let product: usize = cta.threads.iter().map(|thread| thread.len() + 1).product();
-    let limit = if copies { 200_000 } else { STATES };
-    if (copies || product <= STATES)
+    let flags = cta.threads.iter().flatten().any(Command::is_of_flags);
+    let limit = if copies || flags { 200_000 } else { STATES };
+    if (copies || flags || product <= STATES)
         && let Some(all) = explore(cta, limit)
     {
+        // Whether anybody raises a flag that is waited for is not looked at.
+        if flags && all.deadlock {
+            return None;
+        }
         let wrong = match (all.well_synchronised(), all.races.is_empty()) {
             (false, _) => Some(Wrong::Barriers),
             (true, false) => Some(Wrong::Race),
             _ => None,
         };
         // A barrier waited for a thread's return, which orders the two in time, and no memory.
-        if !all.without_returned || copies {
+        if !all.without_returned || copies || flags {
             return (wrong.is_some() || !all.without_returned).then_some((wrong, true));
         }
+    }
+    if flags {
+        return None;
     }
     // One execution stands for all (PLDI 2015, section 4). Copies are not in that.
     match reference(cta, |_| 0) {

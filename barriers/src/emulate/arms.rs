@@ -26,15 +26,17 @@ use bugaroo_simulator::decoded::{Asynchronous, Inst, Kind, NO_GUARD, Provided};
 
 use super::doubt::Doubt;
 use super::flow::successors;
-use super::join::{End, Ends};
 use super::machine::{Machine, ROOT};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, RefusalKind};
 use super::registers::{Why, lanes};
+use super::states::{End, Ends};
 use super::step::what;
 use crate::program::{Condition, Literal};
 
 /// Open branches inside each other at which a kernel is refused.
 const DEEPEST: u32 = 64;
+/// Instructions in the arms of one open branch, those inside included, at which a kernel is refused.
+const MOST_IN_ARMS: u64 = 10_000_000;
 
 impl<'a> Machine<'a> {
     /// Lanes of a fragment stand at a branch of which it is not known whether they take it: runs both arms, and leaves the lanes where they
@@ -56,12 +58,22 @@ impl<'a> Machine<'a> {
             self.warps[w].fragments[part].pc = behind;
             return Ok(());
         }
-        let shape = self.shape(function, pc);
+        let shape = self.shape(function, pc, &[]);
+        self.loops.clear();
+        self.doubt.until = self.steps + MOST_IN_ARMS;
         if shape.waits {
             // Perhaps none of it is reached.
             let before = self.state(w, frame, doubtful);
             self.doubt.silent = true;
-            let tried = self.arms(w, frame, pc, doubtful, &[]);
+            let tried = match shape.refused {
+                // Nothing has to be run to see that.
+                Some(at) => {
+                    let what = what(self.set.image.code[at as usize].kind);
+                    let why = self.frames[frame as usize].registers.why(self.decider(pc)).plain();
+                    Err(self.unknown(w, at, doubtful.trailing_zeros() as usize, what, why))
+                }
+                None => self.arms(w, frame, pc, doubtful, &[]),
+            };
             self.doubt =
                 Doubt { silent: false, condition: None, depth: 0, ..std::mem::take(&mut self.doubt) };
             self.install(w, frame, &before);
@@ -142,12 +154,18 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The slot that a branch goes by: its guard, or the index of a branch by table.
+    fn decider(&self, pc: u32) -> i32 {
+        let inst = &self.set.image.code[pc as usize];
+        if inst.guard != NO_GUARD { inst.guard as i32 } else { inst.ops.src[0] }
+    }
+
     /// Runs both arms of the branch at `pc` for some lanes of a frame, up to where they meet or to one of `stops`.
     fn arms(&mut self, w: usize, frame: u32, pc: u32, mask: u32, stops: &[u32]) -> Result<Ends<'a>, Refusal> {
         let inst = &self.set.image.code[pc as usize];
         let function = self.frames[frame as usize].function as usize;
         let registers = &self.frames[frame as usize].registers;
-        let guard = if inst.guard != NO_GUARD { inst.guard as i32 } else { inst.ops.src[0] };
+        let guard = self.decider(pc);
         let why = registers.why(guard).plain();
         if self.doubt.depth >= DEEPEST {
             return Err(self.unknown(w, pc, mask.trailing_zeros() as usize, "a branch", why));
@@ -161,9 +179,14 @@ impl<'a> Machine<'a> {
         let mut inner = stops.to_vec();
         inner.push(pc);
         inner.extend(self.set.flows[function].meet(pc));
-        let cyclic = self.shape(function, pc).cyclic;
+        let cyclic = self.shape(function, pc, stops).cyclic;
         let (was_silent, outer) = (self.doubt.silent, self.doubt.condition);
         let mut entry = self.state(w, frame, mask);
+        let first = cyclic.then(|| self.state(w, frame, mask));
+        let mut fresh = !cyclic;
+        if cyclic {
+            self.resume(frame, pc, &mut entry, why);
+        }
         self.doubt.depth += 1;
         self.doubt.silent |= cyclic;
         let ends = loop {
@@ -182,7 +205,11 @@ impl<'a> Machine<'a> {
                 });
                 let condition = Condition { origin: pc, literal, outer, last: false };
                 self.doubt.condition = Some(self.out.condition(condition));
-                self.install(w, frame, &entry);
+                // The frame stands there already where the first arm is run for the first time.
+                if !fresh {
+                    self.install(w, frame, &entry);
+                }
+                fresh = false;
                 if ends.is_empty() || cyclic {
                     self.arm(w, frame, (mask, *target), &inner, &mut ends, why)?;
                     continue;
@@ -208,6 +235,9 @@ impl<'a> Machine<'a> {
             }
             self.doubt.silent = was_silent;
         };
+        if let Some(first) = first {
+            self.loops.insert((frame, pc, mask), [first, entry]);
+        }
         self.doubt.depth -= 1;
         self.doubt.condition = outer;
         Ok(ends)
@@ -238,6 +268,9 @@ impl<'a> Machine<'a> {
                     break;
                 }
                 self.count_step(w, pc, mask)?;
+                if self.steps > self.doubt.until {
+                    return Err(self.too_much(w, pc, mask));
+                }
                 let inst = &image.code[pc as usize];
                 let (mut active, mut doubtful) = (mask, 0);
                 if inst.guard != NO_GUARD {
@@ -249,7 +282,7 @@ impl<'a> Machine<'a> {
                 match inst.kind {
                     Kind::Alu => self.arithmetic(frame, pc, inst, active, doubtful),
                     Kind::Nop => {}
-                    Kind::Fence if self.is_harmless(pc) => {}
+                    Kind::Fence if self.is_harmless(pc) => self.signal_fence(w, pc, active | doubtful),
                     Kind::ActiveMask => {
                         let registers = &mut self.frames[frame as usize].registers;
                         registers.mark(inst.ops.dst, active | doubtful, 0, Why::at(pc));
@@ -355,6 +388,16 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(())
+    }
+
+    #[cold]
+    fn too_much(&self, w: usize, pc: u32, mask: u32) -> Refusal {
+        let message = format!(
+            "more than {MOST_IN_ARMS} instructions where branches on values that are not known stand inside each other"
+        );
+        let (place, thread) =
+            (Some(Box::new(self.place(pc))), Some(self.thread(w, mask.trailing_zeros() as usize)));
+        Refusal { place, thread, ..Refusal::new(RefusalKind::NotVerifiable, message) }
     }
 
     /// Whether the index of a branch by table is not known in some of the lanes.

@@ -25,6 +25,8 @@ pub struct Case {
     pub turns: u32,
     /// Where the rounds of such loops begin: instructions.
     pub found: Vec<u32>,
+    /// Strong reads that have to be not known, as a warp waits for what they read: instructions.
+    pub polled: Vec<u32>,
     /// What goes wrong need not happen in any launch: values of the first rounds were taken for those of any.
     pub widened: bool,
 }

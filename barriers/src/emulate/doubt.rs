@@ -11,17 +11,21 @@ pub(super) struct Doubt {
     pub condition: Option<u32>,
     /// Open branches inside each other.
     pub depth: u32,
+    /// The step at which the arms of the open branch that is being run take too long.
+    pub until: u64,
     /// Times that something known of shared memory was forgotten.
     pub forgotten: u64,
-    /// By branch: whether it can be reached again before its arms meet, and whether its arms hold what is refused there.
-    pub shapes: FxHashMap<u32, Shape>,
+    /// By branch and where its arms are stopped, beside where they meet.
+    pub shapes: FxHashMap<u32, Vec<(Vec<u32>, Shape)>>,
 }
 
 /// What a branch's arms look like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// The branch can be reached again before they meet.
+    /// The branch can be reached again before they meet or are stopped.
     pub cyclic: bool,
     /// They hold what is refused there.
     pub waits: bool,
+    /// What is refused in one of them, whatever way its lanes go: an instruction.
+    pub refused: Option<u32>,
 }

@@ -3,10 +3,13 @@
 
 use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::{Scope, Semantics};
+use bugaroo_semantics::effect::{acquires, releases};
+use bugaroo_simulator::Image;
 use bugaroo_simulator::decoded::{Asynchronous, Inst};
 
 use super::machine::Machine;
 use super::refusal::Refusal;
+use super::text::Extra;
 use crate::program::{Action, Fenced};
 
 /// Whether an operation on an mbarrier orders no memory where others of its kind do.
@@ -14,6 +17,14 @@ pub(super) fn is_relaxed(operation: &Asynchronous) -> bool {
     let Asynchronous::Mbarrier { op, order, .. } = operation else { return false };
     let orders = matches!(op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
     orders && matches!(order, Semantics::Relaxed(_))
+}
+
+/// Whether threads can order memory by flags: there are fences of memory, or accesses that acquire or release.
+pub(super) fn has_flags(image: &Image<'_>, extras: &[Extra]) -> bool {
+    let orders = |semantics| acquires(semantics) || releases(semantics);
+    extras.iter().any(|extra| extra.fence.is_some())
+        || image.accesses.iter().any(|access| orders(access.semantics))
+        || image.atomics.iter().any(|atomic| orders(atomic.semantics))
 }
 
 impl Machine<'_> {

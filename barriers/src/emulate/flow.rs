@@ -129,6 +129,11 @@ impl Flow {
         self.meets[self.block(pc)]
     }
 
+    /// The instructions from `pc` to the end of its basic block.
+    pub fn rest_of_block(&self, pc: u32) -> std::ops::Range<u32> {
+        pc..self.starts[self.block(pc) + 1]
+    }
+
     /// The last instruction of the function: a return without a guard.
     pub fn last(&self) -> u32 {
         self.starts[self.starts.len() - 1] - 1

@@ -15,7 +15,7 @@ use super::constants::{self, ConstantMemory};
 use super::counter::Counters;
 use super::doubt::Doubt;
 use super::extent::{block_of, cluster_of, smallest_grid};
-use super::fence::is_relaxed;
+use super::fence::{has_flags, is_relaxed};
 use super::flow::flows;
 use super::machine::{Cta, Machine, Setting};
 use super::objects::Objects;
@@ -373,6 +373,7 @@ impl Text {
                 cluster,
                 lockstep: options.warp_synchronous,
                 relaxed: image.asyncs.iter().any(is_relaxed),
+                flags: has_flags(&image, &extras),
                 max_steps: options.max_steps,
             },
             frames: Vec::new(),
@@ -387,6 +388,7 @@ impl Text {
             symbols: std::mem::take(&mut case.symbols),
             asked: None,
             doubt: Doubt::default(),
+            loops: FxHashMap::default(),
             counters: Counters::default(),
             objects: Objects::new(&self.module, info, launched.shared_bytes),
             scattered: Vec::new(),
@@ -394,6 +396,7 @@ impl Text {
             rounds: Rounds::new(case.induction, stations),
             grid_barriers: 0,
             tables: BTreeSet::new(),
+            polled: Vec::new(),
         };
         machine.symbols.begin();
         machine.start(launched.function);
@@ -404,6 +407,7 @@ impl Text {
         let aims = std::mem::take(&mut machine.rounds.aims);
         case.strays = !aims.starts_with(&case.aims);
         case.aims = aims;
+        case.polled.append(&mut machine.polled);
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;

@@ -3,28 +3,22 @@
 use super::local::Local;
 use super::machine::Machine;
 use super::registers::{Registers, Why, lanes};
+use super::states::{End, Ends, State};
 use super::symbol::Symbol;
 use bugaroo_simulator::alu::Width;
 
-/// What is known of some lanes.
-pub(super) struct State<'a> {
-    pub mask: u32,
-    pub registers: Registers<'a>,
-    pub local: Local,
-}
-
-/// Where lanes end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    At(u32),
-    Returned,
-    Exited,
-}
-
-/// States by where their lanes end.
-pub(super) type Ends<'a> = Vec<(End, State<'a>)>;
-
 impl<'a> Machine<'a> {
+    /// Leaves known of the entry of a loop what all rounds leave that it took when it was run before, if it was entered with no less known then.
+    pub fn resume(&self, frame: u32, branch: u32, entry: &mut State<'a>, why: Why) {
+        let Some([before, after]) = self.loops.get(&(frame, branch, entry.mask)) else { return };
+        let rows = &self.set.flows[self.frames[frame as usize].function as usize].rows;
+        let grown = entry.registers.covers(&before.registers, entry.mask, rows)
+            && entry.local.covers(&before.local, entry.mask);
+        if grown {
+            self.merge(frame, entry, after, why);
+        }
+    }
+
     /// What is known in a frame now, of some lanes.
     pub fn state(&self, w: usize, frame: u32, mask: u32) -> State<'a> {
         let registers = self.frames[frame as usize].registers.clone();
@@ -44,12 +38,8 @@ impl<'a> Machine<'a> {
         match ends.iter_mut().find(|(known, _)| *known == end) {
             None => ends.push((end, self.state(w, frame, mask))),
             Some((_, state)) => {
-                let now = State {
-                    mask,
-                    registers: self.frames[frame as usize].registers.clone(),
-                    local: self.warps[w].local.clone(),
-                };
-                self.merge(frame, state, &now, why);
+                let now = (&self.frames[frame as usize].registers, &self.warps[w].local);
+                self.merge_lanes(frame, state, mask, now, why);
             }
         }
     }
@@ -89,13 +79,25 @@ impl<'a> Machine<'a> {
 
     /// Joins a state into another; answers whether anything was forgotten.
     pub fn merge(&self, frame: u32, into: &mut State<'a>, from: &State<'a>, why: Why) -> bool {
+        self.merge_lanes(frame, into, from.mask, (&from.registers, &from.local), why)
+    }
+
+    /// The same of lanes with these registers and local memory.
+    fn merge_lanes(
+        &self,
+        frame: u32,
+        into: &mut State<'a>,
+        mask: u32,
+        (registers, local): (&Registers<'a>, &Local),
+        why: Why,
+    ) -> bool {
         let rows = &self.set.flows[self.frames[frame as usize].function as usize].rows;
-        let both = into.mask & from.mask;
-        let mut changed = both != 0 && into.registers.join(&from.registers, both, rows, why);
-        changed |= both != 0 && into.local.join(&from.local, both, why);
-        into.registers.take(&from.registers, from.mask & !both, rows);
-        into.local.take(&from.local, from.mask & !both);
-        into.mask |= from.mask;
+        let both = into.mask & mask;
+        let mut changed = both != 0 && into.registers.join(registers, both, rows, why);
+        changed |= both != 0 && into.local.join(local, both, why);
+        into.registers.take(registers, mask & !both, rows);
+        into.local.take(local, mask & !both);
+        into.mask |= mask;
         changed
     }
 }

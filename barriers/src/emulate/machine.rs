@@ -22,10 +22,12 @@ use super::local::Local;
 use super::mbarrier::Phases;
 use super::objects::{Objects, Scattered};
 use super::params::Params;
+use super::polls::Polls;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
 use super::rounds::Rounds;
 use super::shared::Shared;
+use super::states::Loops;
 use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
 use super::warp::{Fragment, State, Warp};
@@ -85,6 +87,8 @@ pub(super) struct Setting<'a> {
     pub lockstep: bool,
     /// Arrivals or waits at mbarriers are relaxed: fences of memory matter.
     pub relaxed: bool,
+    /// There are fences, or accesses that acquire or release: flags in memory may order threads.
+    pub flags: bool,
     pub max_steps: u64,
 }
 
@@ -108,6 +112,8 @@ pub(super) struct Machine<'a> {
     pub asked: Option<(Symbol, Vec<String>)>,
     /// Arms of branches that are being run without knowing whether they are taken.
     pub doubt: Doubt,
+    /// Of the open branch that is being run, the loops in its arms.
+    pub loops: Loops<'a>,
     pub counters: Counters,
     /// The variables that addresses are in.
     pub objects: Objects<'a>,
@@ -121,6 +127,8 @@ pub(super) struct Machine<'a> {
     pub grid_barriers: u32,
     /// Numbers of the tables of which something was read and is taken for known.
     pub tables: BTreeSet<usize>,
+    /// Strong reads that seem to come again and again for ever: instructions.
+    pub polled: Vec<u32>,
 }
 
 /// Where an address points.
@@ -478,6 +486,7 @@ impl<'a> Machine<'a> {
             released: (0, 0),
             met: 0,
             multiplying: Multiplying::default(),
+            polls: Polls::default(),
         }
     }
 }

@@ -47,7 +47,10 @@ impl<'a> Machine<'a> {
         active: u32,
         doubtful: u32,
     ) -> Result<(), Refusal> {
-        let scattered = self.somewhere(w, frame, pc, inst, active | doubtful)?;
+        let all = active | doubtful;
+        let first = self.out.warps()[w].len();
+        self.signal_before(w, pc, inst, all);
+        let scattered = self.somewhere(w, frame, pc, inst, all)?;
         let (active, doubtful) = (active & !scattered, doubtful & !scattered);
         let (address, _) = self.reach(inst);
         let shared = |lane: &usize| matches!(self.target(w, frame, address, *lane), Target::Shared(..));
@@ -73,7 +76,8 @@ impl<'a> Machine<'a> {
             self.merge(frame, &mut with, &without, why);
             self.install(w, frame, &with);
         }
-        self.plain_access(w, frame, pc, inst, active, doubtful & !open)
+        self.plain_access(w, frame, pc, inst, active, doubtful & !open)?;
+        self.signal_after(w, frame, pc, inst, all, first)
     }
 
     fn plain_access(

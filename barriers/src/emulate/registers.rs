@@ -123,15 +123,21 @@ impl<'a> Registers<'a> {
     /// Of the `touched` lanes of a row, those in `known` are known from now on, the others are not.
     #[inline(always)]
     pub fn mark(&mut self, row: u32, touched: u32, known: u32, why: Why) {
+        self.mark_plain(row, touched, known, why);
+        if !self.symbols.is_empty() {
+            self.forget_symbols(row, touched);
+        }
+    }
+
+    /// The same, and leaves expressions as they are.
+    #[inline(always)]
+    fn mark_plain(&mut self, row: u32, touched: u32, known: u32, why: Why) {
         let at = row as usize >> 2;
         self.known[at] = self.known[at] & !touched | known & touched;
         if touched & !known != 0 {
             // Of all lanes, the one reason stands for what may be in any of them.
             let others = !(self.known[at] | touched) != 0;
             self.why[at] = why.tainted(others && self.why[at].is_tainted());
-        }
-        if !self.symbols.is_empty() {
-            self.forget_symbols(row, touched);
         }
     }
 
@@ -178,10 +184,20 @@ impl<'a> Registers<'a> {
             }
             let known = other.known[at];
             self.copy(other, (*row, *width), mask & known);
-            self.mark(*row, mask, known, other.why[at]);
-            let Some(theirs) = other.symbols.get(row).filter(|_| mask & !known != 0) else { continue };
-            let symbols = lanes(mask & !known).filter(|lane| theirs[*lane] != 0);
-            for (lane, symbol) in symbols.filter_map(|lane| Some((lane, Symbol::from_bits(theirs[lane])?))) {
+            self.mark_plain(*row, mask, known, other.why[at]);
+        }
+        self.take_symbols(other, mask);
+    }
+
+    /// Takes over the expressions of lanes of all rows.
+    fn take_symbols(&mut self, other: &Registers<'_>, mask: u32) {
+        if mask == !0 {
+            self.symbols.clear();
+        }
+        self.symbols.values_mut().for_each(|symbols| lanes(mask).for_each(|lane| symbols[lane] = 0));
+        for (row, theirs) in &other.symbols {
+            let unknown = lanes(mask & !other.known[*row as usize >> 2]);
+            for (lane, symbol) in unknown.filter_map(|lane| Some((lane, Symbol::from_bits(theirs[lane])?))) {
                 self.set_symbol(*row, lane, symbol);
             }
         }
@@ -248,6 +264,25 @@ impl<'a> Registers<'a> {
             }
         }
         changed
+    }
+
+    /// Whether the lanes of `mask` of another state are among those that this one stands for: nothing more is known here.
+    pub fn covers(&self, other: &Registers<'_>, mask: u32, rows: &[(u32, Width)]) -> bool {
+        rows.iter().all(|(row, width)| {
+            let at = *row as usize >> 2;
+            let (mine, theirs) = (self.known[at] & mask, other.known[at] & mask);
+            let symbols = || {
+                self.symbols.get(row).is_none_or(|symbols| {
+                    let theirs = other.symbols.get(row);
+                    let same = |lane: usize| theirs.is_some_and(|theirs| theirs[lane] == symbols[lane]);
+                    lanes(mask & !mine).all(|lane| symbols[lane] == 0 || same(lane))
+                })
+            };
+            mine & !theirs == 0
+                && (theirs == mask || self.why[at].is_tainted() || !other.why[at].is_tainted())
+                && (mine == 0 || self.differing(other, (*row, *width), mine) == 0)
+                && (self.symbols.is_empty() || symbols())
+        })
     }
 
     fn holds_shared_address(&self, slot: i32, lane: usize) -> bool {

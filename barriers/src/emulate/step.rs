@@ -90,6 +90,7 @@ impl Machine<'_> {
                     Kind::Nop => pc += 1,
                     Kind::Fence => {
                         self.fence(w, frame, pc, inst, [active, doubtful])?;
+                        self.signal_fence(w, pc, active | doubtful);
                         pc += 1;
                     }
                     Kind::Load | Kind::Store | Kind::Atomic => {
@@ -205,7 +206,7 @@ impl Machine<'_> {
     }
 
     #[cold]
-    fn runaway(&self, w: usize, pc: u32, mask: u32) -> Refusal {
+    pub fn runaway(&self, w: usize, pc: u32, mask: u32) -> Refusal {
         let limit = self.set.max_steps;
         let message = format!("no end after {limit} warp instructions (--max-steps sets the bound)");
         Refusal {

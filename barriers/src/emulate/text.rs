@@ -7,11 +7,12 @@ use bugaroo_ptx::types::{BoolOp, Compare, Scope, Space, Type};
 use bugaroo_simulator::Image;
 use bugaroo_simulator::alu::source_type;
 use bugaroo_simulator::decoded::Kind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::residue::LowOp;
 use super::symbol::{Division, Order};
 use super::tensor::is_tensor_copy;
+use super::unread::unread;
 
 /// When a result is known although not all sources are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub(super) struct Extra {
     pub fence: Option<(Scope, bool)>,
     /// A copy whose size a tensor map says.
     pub tensor: bool,
+    /// Nobody reads its result.
+    pub unread: bool,
 }
 
 impl Extra {
@@ -100,12 +103,13 @@ const NOTHING: Arithmetic =
 
 /// One entry for each decoded instruction.
 pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> Vec<Extra> {
-    let mut instructions = FxHashMap::default();
+    let (mut instructions, mut idle) = (FxHashMap::default(), FxHashSet::default());
     for item in &module.items {
         if let ast::Item::Function(function) = item
             && let Some(body) = &function.body
         {
             collect(&body.statements, &mut instructions);
+            idle.extend(unread(body));
         }
     }
     let extra = |(inst, origin): (&bugaroo_simulator::decoded::Inst, &bugaroo_simulator::decoded::Origin)| {
@@ -117,6 +121,7 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
                 releases: false,
                 fence: None,
                 tensor: false,
+                unread: false,
             };
         };
         let arithmetic = if inst.kind == Kind::Alu { arithmetic(instruction, fixed) } else { NOTHING };
@@ -133,7 +138,8 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
             _ => None,
         };
         let releases = matches!(fence, Some((Scope::Cluster | Scope::Gpu | Scope::Sys, false)));
-        Extra { arithmetic, proxy_fence, init_fence, releases, fence, tensor: is_tensor_copy(instruction) }
+        let (tensor, unread) = (is_tensor_copy(instruction), idle.contains(&origin.text.0));
+        Extra { arithmetic, proxy_fence, init_fence, releases, fence, tensor, unread }
     };
     image.code.iter().zip(image.origins).map(extra).collect()
 }

@@ -5,6 +5,7 @@
 
 use super::leave::Leavers;
 use super::local::Local;
+use super::polls::Polls;
 use super::warpgroup::Multiplying;
 
 /// What a fragment is up to.
@@ -55,6 +56,7 @@ pub(super) struct Warp {
     /// Lanes that came to a fence last which releases what they did, and how many commands the warp's program had then.
     pub released: (u32, usize),
     pub multiplying: Multiplying,
+    pub polls: Polls,
     /// The step at which all its lanes met last.
     pub met: u64,
 }

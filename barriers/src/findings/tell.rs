@@ -204,11 +204,14 @@ impl Teller<'_> {
                 benign: group.benign,
                 at_least: group.at_least,
                 possible: group.possible,
+                flag: group.flag.map(|origin| at_place(&self.text.place(origin), None, 0, 0)),
             };
             let lines = race.lines().map(|(file, line)| (file.map(str::to_owned), line));
             let pairs = order.len();
             let pair = *order.entry(lines.clone()).or_insert(pairs);
-            let slot = *index.entry((lines, race.kind, benign, race.possible)).or_insert(races.len());
+            let slot = *index
+                .entry((lines, race.kind, benign, race.possible, race.flag.is_some()))
+                .or_insert(races.len());
             if let Some((_, known)) = races.get_mut(slot) {
                 known.pairs += race.pairs;
                 known.benign += race.benign;

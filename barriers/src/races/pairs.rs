@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::flags::{Flags, Side};
 use super::{Stamp, conflict, fenced, lanes, morally_strong, stamp};
 use crate::chains::Layout;
 use crate::machine::{Context, Observer, place};
@@ -42,6 +43,8 @@ pub(crate) struct Found {
     pub kind: RaceKind,
     /// One of the accesses at least need not happen.
     pub possible: bool,
+    /// Flags may order the accesses: the origin of an acquiring read.
+    pub flag: Option<u32>,
     pub pairs: u64,
     pub benign: u64,
     pub addresses: FxHashSet<u32>,
@@ -56,8 +59,8 @@ pub(crate) struct Member {
     pub lane: u32,
 }
 
-/// What races are grouped by: the origins, the kind, and whether an access need not happen.
-type Key = (u32, u32, RaceKind, bool);
+/// What races are grouped by: the origins, the kind, whether an access need not happen, and whether flags may order them.
+type Key = (u32, u32, RaceKind, bool, bool);
 
 /// Gathers pairs.
 pub(crate) struct Pairs<'a> {
@@ -72,6 +75,10 @@ pub(crate) struct Pairs<'a> {
     comparisons: u64,
     pub stopped: bool,
     unordered: FxHashSet<u32>,
+    /// Whether flags order what barriers do not.
+    flags: Option<Flags<'a>>,
+    /// Origins of accesses whose value depends on how flags order them.
+    guessed: FxHashSet<u32>,
     /// Every single pair, where the caller wants them.
     pub all: Option<Vec<(ThreadAccess, ThreadAccess)>>,
 }
@@ -82,6 +89,7 @@ impl<'a> Pairs<'a> {
         layout: &'a Layout,
         granule_shift: u32,
         cells: &[u32],
+        flags: Option<Flags<'a>>,
     ) -> Pairs<'a> {
         Pairs {
             program,
@@ -94,6 +102,8 @@ impl<'a> Pairs<'a> {
             comparisons: 0,
             stopped: false,
             unordered: FxHashSet::default(),
+            flags,
+            guessed: FxHashSet::default(),
             all: None,
         }
     }
@@ -115,7 +125,7 @@ impl<'a> Pairs<'a> {
                     asynchronous: stamp.asynchronous,
                     group: stamp.group,
                 };
-                self.compare(context, &lists, &new, lane, cell);
+                self.compare(context, &lists, &new, stamp, lane, cell);
                 add(&mut lists, stamp.component, new);
                 self.cells.insert(cell, lists);
             }
@@ -131,6 +141,7 @@ impl<'a> Pairs<'a> {
         context: &Context<'_>,
         lists: &[(u32, Vec<Entry>)],
         new: &Entry,
+        stamp: Stamp,
         lane: u32,
         cell: u32,
     ) {
@@ -161,13 +172,20 @@ impl<'a> Pairs<'a> {
                     self.unordered(old, strong, new, lane);
                 }
                 if racing != 0 {
-                    self.found(race_kind(old.kind, new.kind), old, racing, new, lane, cell);
+                    let (flagged, flag) = self.flagged((old, *component), racing, (new, stamp), lane);
+                    let kind = race_kind(old.kind, new.kind);
+                    if racing & !flagged != 0 {
+                        self.found(kind, old, racing & !flagged, (new, lane), cell, None);
+                    }
+                    if flagged != 0 {
+                        self.found(kind, old, flagged, (new, lane), cell, Some(flag));
+                    }
                 }
                 let unfenced = old.lanes & !racing & !strong;
                 if unfenced != 0 && old.kind != AccessKind::Read && !old.asynchronous && old.epoch >= visible
                 {
                     let kind = RaceKind::MissingProxyFence;
-                    self.found(kind, old, unfenced, new, lane, cell);
+                    self.found(kind, old, unfenced, (new, lane), cell, None);
                 }
             }
         }
@@ -207,17 +225,42 @@ impl<'a> Pairs<'a> {
         if both_write && self.benign(old, strong, new, lane) == strong.count_ones() {
             return;
         }
-        let origin = |pairs: &Pairs<'_>, e: &Entry| {
-            pairs.program.warps()[pairs.warp(e.chain) as usize].packed()[e.command as usize].origin
-        };
+        self.unordered.extend(self.open_origins(old, new).into_iter().flatten());
+    }
+
+    /// Of two accesses in an order that is open, the origins of those whose value is: of a read and a write, it is what is read.
+    fn open_origins(&self, old: &Entry, new: &Entry) -> [Option<u32>; 2] {
         let reads = old.kind == AccessKind::Read || new.kind == AccessKind::Read;
-        for entry in [old, new] {
-            // Of a read and a write, it is what is read that is open.
-            if !reads || entry.kind == AccessKind::Read {
-                let origin = origin(self, entry);
-                self.unordered.insert(origin);
-            }
+        [old, new].map(|entry| {
+            let packed =
+                &self.program.warps()[self.warp(entry.chain) as usize].packed()[entry.command as usize];
+            (!reads || entry.kind == AccessKind::Read).then_some(packed.origin)
+        })
+    }
+
+    /// Which of the racing lanes flags may order with the new access, and the origin of an acquiring read by which.
+    fn flagged(
+        &mut self,
+        (old, component): (&Entry, u32),
+        racing: u32,
+        (new, stamp): (&Entry, Stamp),
+        lane: u32,
+    ) -> (u32, u32) {
+        let Some(flags) = &mut self.flags else { return (0, 0) };
+        let before = Stamp { component, epoch: old.epoch, asynchronous: old.asynchronous, group: old.group };
+        let side = |entry: &Entry, stamp| Side { chain: entry.chain, command: entry.command, stamp };
+        let (flagged, flag) = flags.order(&side(old, before), racing, &side(new, stamp), lane);
+        if flagged != 0 {
+            self.guessed.extend(self.open_origins(old, new).into_iter().flatten());
         }
+        (flagged, flag)
+    }
+
+    /// Origins of accesses whose value depends on how flags order them, sorted.
+    pub(crate) fn guessed_origins(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.guessed.iter().copied().collect();
+        all.sort_unstable();
+        all
     }
 
     /// Origins of strong accesses whose value depends on the order of threads, sorted.
@@ -241,16 +284,24 @@ impl<'a> Pairs<'a> {
         self.layout.chains[chain as usize].warp
     }
 
-    fn found(&mut self, kind: RaceKind, old: &Entry, racing: u32, new: &Entry, lane: u32, cell: u32) {
+    fn found(
+        &mut self,
+        kind: RaceKind,
+        old: &Entry,
+        racing: u32,
+        (new, lane): (&Entry, u32),
+        cell: u32,
+        flag: Option<u32>,
+    ) {
         let warps = self.program.warps();
         let (old_warp, new_warp) = (self.warp(old.chain), self.warp(new.chain));
         let origin = |warp: u32, e: &Entry| warps[warp as usize].packed()[e.command as usize].origin;
         let (a, b) = (origin(old_warp, old), origin(new_warp, new));
-        let possible = self.condition(old).is_some() || self.condition(new).is_some();
-        let key = (a.min(b), a.max(b), kind, possible);
+        let possible = flag.is_some() || self.condition(old).is_some() || self.condition(new).is_some();
+        let key = (a.min(b), a.max(b), kind, possible, flag.is_some());
         let group = match self.last_key {
             Some((last, group)) if last == key => group,
-            _ => self.group(key, old, racing, new, lane),
+            _ => self.group(key, old, racing, (new, lane), flag),
         };
         self.last_key = Some((key, group));
         let benign = if kind == RaceKind::WriteWrite { self.benign(old, racing, new, lane) } else { 0 };
@@ -270,7 +321,14 @@ impl<'a> Pairs<'a> {
     }
 
     #[cold]
-    fn group(&mut self, key: Key, old: &Entry, racing: u32, new: &Entry, lane: u32) -> usize {
+    fn group(
+        &mut self,
+        key: Key,
+        old: &Entry,
+        racing: u32,
+        (new, lane): (&Entry, u32),
+        flag: Option<u32>,
+    ) -> usize {
         let next = self.groups.len();
         let index = *self.index.entry(key).or_insert(next);
         if index == next {
@@ -283,6 +341,7 @@ impl<'a> Pairs<'a> {
                 second,
                 kind: key.2,
                 possible: key.3,
+                flag,
                 pairs: 0,
                 benign: 0,
                 addresses: FxHashSet::default(),

@@ -65,7 +65,11 @@ fn role(command: &Command) -> Option<Role> {
         | Command::WaitGroup { .. }
         | Command::Multiply { .. }
         | Command::CommitProducts
-        | Command::WaitProducts { .. } => None,
+        | Command::WaitProducts { .. }
+        | Command::Raise { .. }
+        | Command::Poll { .. }
+        | Command::Lock
+        | Command::Unlock => None,
         Command::Arrive { barrier, .. } => Some(Role::Arrives(*barrier)),
         Command::Sync { barrier, .. } | Command::Meet { barrier, .. } => Some(Role::Syncs(*barrier)),
         Command::MbarrierArrive { mbarrier }

@@ -9,7 +9,7 @@ pub struct Everything {
     pub error: bool,
     pub generations_differ: bool,
     pub without_returned: bool,
-    /// Pairs of conflicting accesses that occur in both orders.
+    /// Pairs of conflicting accesses that occur in both orders; with flags or locks, those that can come right one after the other.
     pub races: BTreeSet<(At, At)>,
 }
 
@@ -27,7 +27,8 @@ pub fn explore(cta: &Cta, limit: usize) -> Option<Everything> {
     let mut stack = vec![cta.initial()];
     seen.insert(stack[0].clone());
     let accesses = accesses(cta);
-    let mut first_seen = BTreeSet::new();
+    let flags = cta.threads.iter().flatten().any(Command::is_of_flags);
+    let (mut first_seen, mut together) = (BTreeSet::new(), BTreeSet::new());
     while let Some(state) = stack.pop() {
         if seen.len() > limit {
             return None;
@@ -40,6 +41,9 @@ pub fn explore(cta: &Cta, limit: usize) -> Option<Everything> {
             }
             if done(b) && !done(a) {
                 first_seen.insert((b, a));
+            }
+            if [a, b].iter().all(|at| state.at[at.0] == at.1) {
+                together.insert((a, b));
             }
         }
         let mut moved = false;
@@ -63,7 +67,10 @@ pub fn explore(cta: &Cta, limit: usize) -> Option<Everything> {
         }
         all.deadlock |= !moved && !cta.is_done(&state);
     }
-    let both = |&(a, b): &(At, At)| first_seen.contains(&(a, b)) && first_seen.contains(&(b, a));
+    let both = |&(a, b): &(At, At)| match flags {
+        true => together.contains(&(a, b)),
+        false => first_seen.contains(&(a, b)) && first_seen.contains(&(b, a)),
+    };
     all.races = conflicts(&accesses).filter(both).collect();
     Some(all)
 }

@@ -79,6 +79,24 @@ pub enum Command {
         mbarrier: usize,
         parity: u32,
     },
+    /// Adds 1 to a flag in memory, and releases.
+    Raise {
+        flag: usize,
+    },
+    /// Waits until a flag is so much, and acquires.
+    Poll {
+        flag: usize,
+        least: u32,
+    },
+    Lock,
+    Unlock,
+}
+
+impl Command {
+    /// Whether it is one of flags or locks in memory, which closures know nothing of.
+    pub fn is_of_flags(&self) -> bool {
+        matches!(self, Command::Raise { .. } | Command::Poll { .. } | Command::Lock | Command::Unlock)
+    }
 }
 
 /// Thread programs, and for each mbarrier its count.
@@ -104,6 +122,8 @@ struct State {
     barriers: Vec<Barrier>,
     /// Phase, pending arrivals, pending bytes.
     mbarriers: Vec<(u32, u32, i32)>,
+    flags: [u32; 2],
+    locked: bool,
     /// Copies under way.
     copies: Vec<At>,
     /// A barrier completed without threads that had returned.
@@ -127,6 +147,8 @@ impl Cta {
             disabled: vec![false; self.threads.len()],
             barriers: vec![Barrier::default(); self.barriers],
             mbarriers: self.mbarriers.iter().map(|&n| (0, n, 0)).collect(),
+            flags: [0; 2],
+            locked: false,
             copies: Vec::new(),
             without_returned: false,
         };
@@ -222,6 +244,17 @@ impl Cta {
             Command::Copy { .. } | Command::GroupCopy { .. } | Command::Multiply { .. } => {
                 next.copies.push((thread, at));
                 next.copies.sort_unstable();
+                next.at[thread] += 1;
+            }
+            Command::Raise { flag } => {
+                next.flags[*flag] += 1;
+                next.at[thread] += 1;
+            }
+            Command::Poll { flag, least } if next.flags[*flag] < *least => return Step::Blocked,
+            Command::Lock if next.locked => return Step::Blocked,
+            Command::Poll { .. } => next.at[thread] += 1,
+            Command::Lock | Command::Unlock => {
+                next.locked = *command == Command::Lock;
                 next.at[thread] += 1;
             }
             Command::MbarrierWait { mbarrier, parity } => {

@@ -19,7 +19,7 @@ struct Maker {
 /// The kernel of a number.
 pub fn kernel(seed: u64) -> Kernel {
     let mut random = Random(seed << 20);
-    let way = random.below(8);
+    let way = random.below(10);
     let warps = 2 + usize::from(random.below(4) == 0);
     let mistakes = [0, 0, 6, 12][random.below(4)];
     let mut maker = Maker { random, warps, is_cluster: way == 7, mbarriers: Vec::new(), left: 8, mistakes };
@@ -29,6 +29,8 @@ pub fn kernel(seed: u64) -> Kernel {
         3 | 4 => maker.mbarrier_roles(),
         5 => maker.copies(),
         6 => maker.handed_over(),
+        8 => maker.flags(),
+        9 => maker.locked(),
         _ => maker.anything(),
     };
     Kernel { warps: maker.warps, is_cluster: maker.is_cluster, mbarriers: maker.mbarriers, body }
@@ -149,6 +151,8 @@ impl Maker {
                 };
                 Statement::MbarrierWait(mbarrier, parity)
             }
+            Statement::Raise(flag) => Statement::Raise(1 - flag),
+            Statement::Poll(flag, least) => Statement::Poll(flag, least - 1),
             Statement::Access(how, Place::Own) => Statement::Access(how, Place::Next),
             Statement::Access(how, _) => Statement::Access(how, Place::Common(0)),
             Statement::Copy(_) => Statement::Copy(Place::Common(1)),
@@ -266,5 +270,43 @@ impl Maker {
         all.push(Statement::If(Test::Handed, yes, no));
         all.extend(self.block(depth, 1));
         if depth > 0 { vec![Statement::Loop(self.shared_trips(), all)] } else { all }
+    }
+
+    /// Warp 0 fills a row, the others read it, and it fills it again: by flags in memory.
+    fn flags(&mut self) -> Vec<Statement> {
+        let others = self.warps as u32 - 1;
+        let row = Place::Common(0);
+        let (mut first, mut second, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        self.add(&mut first, 0, Statement::Access(How::Write, row));
+        self.add(&mut first, 0, Statement::Raise(0));
+        self.add(&mut second, 0, Statement::Poll(0, 1));
+        self.add(&mut second, 0, Statement::Access(How::Read, row));
+        if self.chance(50) {
+            self.add(&mut second, 0, Statement::Raise(1));
+            self.add(&mut first, 0, Statement::Poll(1, others));
+            self.add(&mut first, 0, Statement::Access(How::Write, row));
+        }
+        all.push(Statement::If(Test::Warp(0), first, second));
+        if self.chance(30) {
+            self.add(&mut all, 0, Statement::Meet);
+            let access = self.access(0);
+            self.add(&mut all, 0, access);
+        }
+        all
+    }
+
+    /// All come to a row, one after the other.
+    fn locked(&mut self) -> Vec<Statement> {
+        let row = Place::Common(0);
+        let mut all = Vec::new();
+        self.add(&mut all, 0, Statement::Lock);
+        self.add(&mut all, 0, Statement::Access(How::Read, row));
+        self.add(&mut all, 0, Statement::Access(How::Write, row));
+        self.add(&mut all, 0, Statement::Unlock);
+        if self.chance(50) {
+            self.add(&mut all, 0, Statement::Meet);
+            self.add(&mut all, 0, Statement::Access(How::Read, row));
+        }
+        all
     }
 }

@@ -92,6 +92,12 @@ pub enum Statement {
     Meet,
     MbarrierArrive(usize),
     MbarrierWait(usize, Parity),
+    /// Adds 1 to a flag in memory.
+    Raise(usize),
+    /// Waits until it is so much.
+    Poll(usize, u32),
+    Lock,
+    Unlock,
     /// Warp 0 writes what it has loaded for all.
     Give,
     /// All read it.

@@ -82,6 +82,10 @@ impl Runner<'_> {
                 };
                 Command::MbarrierWait { mbarrier: *mbarrier, parity }
             }
+            Statement::Raise(flag) => Command::Raise { flag: *flag },
+            Statement::Poll(flag, least) => Command::Poll { flag: *flag, least: *least },
+            Statement::Lock => Command::Lock,
+            Statement::Unlock => Command::Unlock,
             Statement::Give if self.warp != 0 => return Some(()),
             Statement::Give => Command::Access { kind: Kind::Write, address: 16, size: 1 },
             Statement::Take => {

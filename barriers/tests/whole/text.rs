@@ -23,6 +23,13 @@ pub fn ptx(kernel: &Kernel) -> String {
         }
         writer.say("READY: bar.sync 0;");
     }
+    if kernel
+        .has(|s| matches!(s, Statement::Raise(_) | Statement::Poll(..) | Statement::Lock | Statement::Unlock))
+    {
+        writer.say("mov.u32 y, 0;\nsetp.eq.u32 p, tid, 0;");
+        [0, 4, 8].iter().for_each(|at| writer.say(&format!("@p st.shared.u32 [flags+{at}], y;")));
+        writer.say("bar.sync 0;");
+    }
     if kernel.is_cluster {
         writer.meet();
     }
@@ -44,6 +51,7 @@ pub fn ptx(kernel: &Kernel) -> String {
     .shared .align 4 .b8 data[2048];
     .shared .align 8 .b8 mbarriers[64];
     .shared .align 4 .b8 given[4];
+    .shared .align 4 .b8 flags[12];
     .reg .b32 tid, warp, word, v, n, m, w, h, x, y, i0, i1, i2;
     .reg .b64 in, at;
     .reg .pred p, leader;
@@ -152,6 +160,32 @@ impl Writer<'_> {
                     "W{label}: mbarrier.try_wait.parity.shared.b64 p, [mbarriers+{at}], y;\n@!p bra W{label};\n\
                      bar.warp.sync 0xffffffff;"
                 ));
+            }
+            // The first flag by accesses that release and acquire, the second one by fences.
+            Statement::Raise(flag) => {
+                self.say("bar.warp.sync 0xffffffff;");
+                self.say(match flag {
+                    0 => "@leader red.release.cta.shared.add.u32 [flags], 1;",
+                    _ => "membar.cta;\n@leader red.shared.add.u32 [flags+4], 1;",
+                });
+            }
+            Statement::Poll(flag, least) => {
+                let label = self.label();
+                let (load, behind) = match flag {
+                    0 => ("ld.acquire.cta.shared.u32 y, [flags];", ""),
+                    _ => ("ld.volatile.shared.u32 y, [flags+4];", "\nmembar.cta;"),
+                };
+                self.say(&format!("W{label}: {load}\nsetp.lt.u32 p, y, {least};\n@p bra W{label};{behind}"));
+            }
+            Statement::Lock => {
+                let label = self.label();
+                self.say(&format!(
+                    "mov.u32 y, 0;\nW{label}: @leader atom.acquire.cta.shared.cas.b32 y, [flags+8], 0, 1;\n\
+                     setp.ne.u32 p, y, 0;\n@p bra W{label};\nbar.warp.sync 0xffffffff;"
+                ));
+            }
+            Statement::Unlock => {
+                self.say("bar.warp.sync 0xffffffff;\n@leader st.release.cta.shared.u32 [flags+8], 0;");
             }
             Statement::Give => self.say("setp.eq.u32 p, tid, 0;\n@p st.shared.u32 [given], w;"),
             Statement::Take => self.say("ld.shared.u32 h, [given];"),

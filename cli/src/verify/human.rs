@@ -138,6 +138,12 @@ fn verdict(findings: &Findings) -> &str {
         "unsafe-recycling" => "UNSAFE RECYCLING: a barrier is used again too early",
         "race" => "RACE in shared memory",
         "benign-race" => "benign races only: writes of values known to be the same",
+        "possible-race" if findings.races.iter().all(|race| race.flag.is_some()) => {
+            "POSSIBLE RACE in shared memory: accesses race if flags or locks in memory do not order them"
+        }
+        "possible-race" if findings.races.iter().any(|race| race.flag.is_some()) => {
+            "POSSIBLE RACE in shared memory: accesses race if branches go ways that are not known to be possible, or flags in memory do not order them"
+        }
         "possible-race" => {
             "POSSIBLE RACE in shared memory: accesses race if branches go ways that are not known to be possible"
         }

@@ -102,6 +102,9 @@ fn notes(races: &[Race], excerpts: &[Option<Excerpt>; 2]) -> Vec<String> {
             });
         }
     }
+    if let Some(flag) = &race.flag {
+        notes.push(format!("no barrier orders them, but what is read here may: {}", place(flag)));
+    }
     if let Some(point) = &race.after {
         notes.push(format!(
             "together from use {} of {} on:{}: {}",
