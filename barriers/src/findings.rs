@@ -339,6 +339,10 @@ fn verify_case(
                 let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
                 return Ok(Verified { findings: refused(kernel, &refusal), emulation: Some(emulation) });
             }
+            if case.widened && report.verdict == Verdict::PossibleRace {
+                let beginning = check(&emulation.program.beginning(&case.exact));
+                case.races_early = !beginning.races.is_empty();
+            }
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
             Ok(Verified { findings, emulation: Some(emulation) })

@@ -59,6 +59,17 @@ fn what_one_thread_writes_for_all() {
     assert_eq!(queue(&two, &read, WORK, END).verdict, "verified");
 }
 
+/// What races possibly in the rounds of a queue does so whatever their number is.
+#[test]
+fn what_may_race_in_a_round() {
+    let work = "setp.gt.u32 q, v, 5;\n@q st.shared.u32 [mine], v;\nbar.sync 0;\nld.shared.u32 y, [other];";
+    assert_eq!(queue(TAKE, READ, work, END).verdict, "verified");
+    let racing = queue(TAKE, READ, &work.replace("bar.sync 0;\n", ""), END);
+    assert_eq!(racing.verdict, "possible-race", "{racing:#?}");
+    // Behind the end of the queue, what the threads of the last round have read.
+    assert_ne!(queue(TAKE, READ, work, "").verdict, "verified");
+}
+
 /// The value is another one when it has been written again, when several threads write it, or another part of it is read.
 #[test]
 fn what_is_not_the_same() {

@@ -29,6 +29,10 @@ pub struct Case {
     pub polled: Vec<u32>,
     /// What goes wrong need not happen in any launch: values of the first rounds were taken for those of any.
     pub widened: bool,
+    /// Commands of each warp before that.
+    pub exact: Vec<usize>,
+    /// Something races possibly before that already.
+    pub races_early: bool,
 }
 
 /// A predicate that is assumed to be true or false from the beginning.

@@ -403,6 +403,7 @@ impl Text {
         let finished = machine.run(backwards);
         case.symbols = machine.symbols.clone();
         (case.rounds, case.widened) = (machine.rounds.most, machine.rounds.widened);
+        case.exact = std::mem::take(&mut machine.rounds.exact);
         (case.found, case.turns) = machine.stations();
         let aims = std::mem::take(&mut machine.rounds.aims);
         case.strays = !aims.starts_with(&case.aims);

@@ -63,6 +63,8 @@ pub(super) struct Rounds<'a> {
     pub most: u32,
     /// Values have been made unknown.
     pub widened: bool,
+    /// Commands of each warp before that.
+    pub exact: Vec<usize>,
     /// The states that had to come back, by what tells them apart.
     pub aims: Vec<u64>,
     /// What follows has been seen.

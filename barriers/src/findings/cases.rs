@@ -157,7 +157,9 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
         }
         ended += 1;
         let certain = !findings.is_clean() && findings.verdict != "possible-race";
-        if case.widened && !findings.is_clean() || certain && case.assumptions() > 0 {
+        // What is only possible may be so as much in the first rounds, which are followed as they are.
+        let early = case.races_early && !certain;
+        if case.widened && !findings.is_clean() && !early || certain && case.assumptions() > 0 {
             let (found, params) = (first_refused.unwrap_or(found), case.params);
             return Ok(All::Open { found, params, many: None, stations });
         }

@@ -2,13 +2,30 @@
 
 use std::ops::Range;
 
-use super::{Addresses, LANES, Opcode, Packed, Program};
+use super::{Addresses, LANES, Opcode, Packed, Program, Signal};
 
 impl Program {
     /// The programs go on behind their ends, with what is known to be right: threads do not exit there, and who waits there need not do so for
     /// ever.
     pub fn set_open_end(&mut self) {
         self.open_end = true;
+    }
+
+    /// So many first commands of each warp's program, with an open end.
+    pub(crate) fn beginning(&self, commands: &[usize]) -> Program {
+        let mut program = self.clone();
+        for (warp, commands) in program.warps.iter_mut().zip(commands) {
+            warp.commands.truncate(*commands);
+            warp.signals.retain(|signalled| signalled.before as usize <= *commands);
+            let is_there =
+                |command: Option<u32>| command.is_none_or(|command| (command as usize) < *commands);
+            warp.signals.retain(|signalled| match signalled.what {
+                Signal::Read(command) | Signal::Write(command) => is_there(command),
+                Signal::Acquire | Signal::Release => true,
+            });
+        }
+        program.open_end = true;
+        program
     }
 
     /// Whether the programs go on behind their ends.

@@ -104,7 +104,9 @@ impl<'a> Machine<'a> {
         for (warp, before) in self.warps.iter_mut().zip(&before.warps) {
             warp.local.join(&before.local, before.lanes, why.tainted(true));
         }
-        self.rounds.widened = true;
+        if !std::mem::replace(&mut self.rounds.widened, true) {
+            self.rounds.exact = self.out.warps().iter().map(|warp| warp.len()).collect();
+        }
         numbers.moving.sort_unstable();
         numbers.moving.dedup();
         for moving in numbers.moving.iter().filter(|moving| moving.is_rising()) {
