@@ -1,58 +1,20 @@
 //! The barrier dependence graph (PLDI 2015 section 5.2, Figures 6 and 7) as a picture: dynamic barriers, and an edge from each to those
 //! that a thread registers at after it has waited there.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::chains::Layout;
 use crate::explain::Recorder;
-use crate::findings::barrier_name;
 use crate::machine::{Machine, place};
 use crate::program::Program;
 use crate::verdict::Resource;
 
+pub use nodes::{Graph, Node, Visit};
+
+mod nodes;
 mod svg;
 #[cfg(test)]
 mod tests;
-
-/// A warp's part in a dynamic barrier.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Visit {
-    /// The warp, over all CTAs.
-    pub warp: u32,
-    /// Whether it waits for the others, or arrives and goes on.
-    pub waits: bool,
-    /// The PTX instruction's number.
-    pub origin: u32,
-}
-
-/// A dynamic barrier.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Of what.
-    pub resource: Resource,
-    /// Its use, from 1.
-    pub generation: u32,
-    /// Who takes part, in order of the warps.
-    pub visits: Vec<Visit>,
-}
-
-impl Node {
-    fn name(&self) -> String {
-        format!("{} · {}", barrier_name(&self.resource), self.generation)
-    }
-}
-
-/// The graph of what completes in one execution; of a well-synchronised program, in all.
-#[derive(Clone, Debug, Default)]
-pub struct Graph {
-    /// In the order of completion, which agrees with the edges.
-    pub nodes: Vec<Node>,
-    /// From the earlier to the later.
-    pub edges: BTreeSet<(usize, usize)>,
-    /// Warps.
-    pub warps: u32,
-}
 
 impl Graph {
     /// The graph of a program. Barriers of single warps are left out.

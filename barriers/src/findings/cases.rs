@@ -6,7 +6,7 @@
 //! with pauses before the rounds of the loops that were found. Where none of that will do,
 //! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
-use super::Verified;
+use super::found::Verified;
 use crate::emulate::{Case, Early, Induction, Options, Refusal};
 
 /// Cases that are looked at.

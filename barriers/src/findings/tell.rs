@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{
+use super::found::{
     At, Deadlocked, Findings, Misused, Point, Race, RaceAccess, Recycled, Refused, Use, Waits, at_place,
     barrier_name, nothing,
 };

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::{Graph, Node};
+use super::nodes::{Graph, Node, Visit};
 
 /// Barriers that are drawn; a page has an end.
 const LIMIT: usize = 2000;
@@ -24,7 +24,7 @@ fn y(row: usize) -> usize {
 
 fn span(node: &Node) -> (u32, u32) {
     // Visits are in order of the warps; a completed barrier has at least one.
-    let warp = |v: Option<&super::Visit>| v.map_or(0, |v| v.warp);
+    let warp = |v: Option<&Visit>| v.map_or(0, |v| v.warp);
     (warp(node.visits.first()), warp(node.visits.last()))
 }
 

@@ -19,7 +19,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("ptx", 7),
     ("semantics", 4),
     ("detectors", 29),
-    ("barriers", 38),
+    ("barriers", 34),
     ("cli", 18),
     ("device-handlers", 4),
     ("injector", 48),
