@@ -5,7 +5,7 @@ orders=$BUGAROO_ORDERS
 field() { value=${orders#*\"$1\":}; value=${value%%[,\}]*}; }
 field version; version=$value
 field seed; seed=$value
-field model; model=$value
+field injects; injects=$value
 field pw; pw=$value
 field report_fd; fd=$value
 field report_sites; sites=$value
@@ -26,7 +26,7 @@ module() {
 # launch END [KERNEL]: one launch of kernel dot, or another, that ends so; its digest depends on seed and p_w.
 launch() {
   delayed=0
-  if [ "$model" != null ] && [ "$pw" != 0.0 ] && [ -z "$NOTHING_DELAYED" ]; then delayed=3; fi
+  if [ "$injects" = true ] && [ "$pw" != 0.0 ] && [ -z "$NOTHING_DELAYED" ]; then delayed=3; fi
   lengths='{"global":{},"shared":{}}'
   if [ $delayed = 3 ]; then lengths='{"global":{"1":1,"2":1},"shared":{}}'; fi
   counts="{\"warp_instructions\":1000,\"thread_instructions\":32000,\"delayed_stores\":$delayed,\"fences\":32,\"barriers\":64"
@@ -51,7 +51,7 @@ races() {
   say "{\"message\":\"races\",\"races\":[{\"detector\":\"$1\",\"kind\":\"$2\",\"class\":\"inter-block\",\"shared\":false,\"address\":520,\"allocation\":$memory,\"first\":$3,\"second\":$4,\"missing\":\"$5\",\"proven\":${PROVEN:-true},\"count\":$6}],\"accesses\":1000,\"bytes\":4096}"
 }
 looks() { case $orders in *\"race\":\[*\"$1\"*) true ;; *) false ;; esac; }
-injected() { [ "$model" != null ]; }
+injected() { [ "$injects" = true ]; }
 
 behaviour=$1
 [ "$behaviour" = silent ] || { hello; module; }
