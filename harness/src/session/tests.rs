@@ -17,7 +17,7 @@ use crate::target::Target;
 /// fence, launches its kernel; then sees to the rest.
 const PRELUDE: &str = r#"
 field() { value=${BUGAROO_ORDERS#*\"$1\":}; value=${value%%[,\}]*}; }
-field report_fd; fd=$value; field seed; seed=$value; field model; model=$value
+field report_fd; fd=$value; field seed; seed=$value; field injects; injects=$value
 say() { echo "$1" > /dev/fd/$fd; }
 site() { echo "{\"id\":\"$1\",\"kind\":\"$2\",\"function\":\"k\",\"in_kernel\":true,\"space\":null,\"scope\":null,\"ptx_line\":1,\"instruction\":\"\",\"source\":null,\"inlined_at\":[]}"; }
 say '{"message":"hello","version":VERSION,"pid":1}'
@@ -45,7 +45,7 @@ async fn session(script: &str, settings: Settings) -> Result<Session, Error> {
 }
 
 /// Fails under injection where the seed is odd.
-const ODD: &str = "[ $model = null ] && exit; case $seed in *[13579]) exit 1 ;; esac";
+const ODD: &str = "[ $injects = false ] && exit; case $seed in *[13579]) exit 1 ;; esac";
 
 fn key(record: &TrialRecord) -> (u64, u64, Outcome) {
     (record.trial, record.seed, record.outcome)
@@ -130,7 +130,7 @@ async fn stops_at_the_first_failure() {
 /// A trial after the first failure that would never end does not hold it up.
 #[tokio::test]
 async fn what_hangs_after_the_first_failure_is_killed() {
-    let script = "[ $model = null ] && exit; case $seed in *[13579]) exit 1 ;; esac; sleep 100000";
+    let script = "[ $injects = false ] && exit; case $seed in *[13579]) exit 1 ;; esac; sleep 100000";
     let session = session(script, Settings { seed: 3, jobs: Some(2), ..Settings::default() }).await.unwrap();
     let odd = (0..).find(|&index| session.seed(index) % 2 == 1).unwrap();
     let even = (0..).find(|&index| session.seed(index) % 2 == 0).unwrap();
@@ -144,7 +144,7 @@ async fn what_hangs_after_the_first_failure_is_killed() {
 #[tokio::test]
 async fn interrupted() {
     let (trigger, interrupt) = Interrupt::manual();
-    let args = vec!["-c".to_owned(), prelude() + "[ $model = null ] || sleep 100000"];
+    let args = vec!["-c".to_owned(), prelude() + "[ $injects = false ] || sleep 100000"];
     let target = Target::resolve("/bin/sh", args).unwrap();
     let library = DriverLibrary::at("/bin/sh".as_ref()).unwrap();
     let session = Session::start(target, Settings::default(), library, interrupt, &Silent).await.unwrap();
@@ -205,7 +205,7 @@ async fn a_reference_has_to_hold_still() {
 
 #[tokio::test]
 async fn what_the_driver_cannot_do() {
-    let script = r#"[ $model = null ] || say '{"message":"unsupported","what":"wmma, PTX line 3"}'"#;
+    let script = r#"[ $injects = false ] || say '{"message":"unsupported","what":"wmma, PTX line 3"}'"#;
     let session = session(script, Settings::default()).await.unwrap();
     let error = session.trial(&Variation::default(), 0).await.unwrap_err();
     assert_eq!(error.class(), Class::Unsupported);
