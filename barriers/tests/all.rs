@@ -1,6 +1,7 @@
 //! The tests of the verifier, as modules of one program. A program for each file would take long to link.
 
 mod arrivals;
+mod expected;
 mod generate;
 mod random;
 mod reference;

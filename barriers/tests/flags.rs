@@ -3,6 +3,8 @@
 use bugaroo_barriers::emulate::{Options, Text};
 use bugaroo_barriers::findings::{Findings, verify};
 
+use crate::expected::{expected, findings};
+
 /// A kernel of 64 threads. Before `body`, `flag`, `count` and `lock` are nought for all; warp 0 goes to `FIRST`, the other one falls through.
 fn kernel(body: &str) -> Findings {
     let ptx = format!(
@@ -39,15 +41,12 @@ fn kernel(body: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    findings(&ptx)
 }
 
 #[track_caller]
 fn expect(body: &str, verdict: &str) -> Findings {
-    let found = kernel(body);
-    assert_eq!(found.verdict, verdict, "{body}\n{found:#?}");
-    found
+    expected(kernel(body), body, verdict)
 }
 
 /// The second warp waits, by `WAIT`, and reads what the first one has written before it did `RAISE`.

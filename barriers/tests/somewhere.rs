@@ -1,7 +1,8 @@
 //! Accesses at an address that is not known, in a variable that is.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::findings::Findings;
+
+use crate::expected::{expected, findings};
 
 /// A kernel of 64 threads. `own` is the thread's word of `data`, `there` a word of it by a number that was loaded, `k`.
 fn kernel(body: &str) -> Findings {
@@ -36,15 +37,12 @@ fn kernel(body: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    findings(&ptx)
 }
 
 #[track_caller]
 fn expect(body: &str, verdict: &str) -> Findings {
-    let found = kernel(body);
-    assert_eq!(found.verdict, verdict, "{body}\n{found:#?}");
-    found
+    expected(kernel(body), body, verdict)
 }
 
 #[test]

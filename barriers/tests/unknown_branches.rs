@@ -1,7 +1,8 @@
 //! Branches on values that are not known.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::findings::Findings;
+
+use crate::expected::{expected, findings};
 
 /// A kernel of 64 threads with parameters `in`, `n` and `m`. Before `body`, `tid` and `a` (the thread's word of `data`) are set, `v`
 /// is loaded from global memory, and `next` is the word of another thread.
@@ -33,15 +34,12 @@ fn kernel(body: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    findings(&ptx)
 }
 
 #[track_caller]
 fn expect(body: &str, verdict: &str) -> Findings {
-    let found = kernel(body);
-    assert_eq!(found.verdict, verdict, "{body}\n{found:#?}");
-    found
+    expected(kernel(body), body, verdict)
 }
 
 #[test]

@@ -128,15 +128,8 @@ impl<'a> Objects<'a> {
     /// Parts of shared memory that an access of so many bytes is in; None if it may be anywhere. Its instruction is given by the function
     /// and by where its text begins.
     pub fn of(&mut self, function: &str, text: usize, bytes: u64) -> Option<Vec<Part>> {
-        let body = self.module.items.iter().find_map(|item| match item {
-            Item::Function(found) if found.name == function => {
-                Some((found, &found.body.as_ref()?.statements))
-            }
-            _ => None,
-        });
-        let (found, statements) = body?;
-        let mut all = Vec::new();
-        collect(statements, &mut all);
+        let found = self.module.function(function)?;
+        let all = found.instructions();
         let instruction = all.iter().find(|instruction| instruction.span.start == text)?;
         let (base, offset) = instruction.operands.iter().find_map(|operand| match operand {
             Operand::Address { base: AddressBase::Register(name), offset } => Some((name, *offset)),
@@ -182,7 +175,7 @@ impl<'a> Objects<'a> {
                 };
                 let is_call = matches!(instruction.op, Op::Call { .. });
                 let written = if is_call { &instruction.operands[..] } else { &instruction.operands[..1] };
-                each_register(written, &mut |name| {
+                let mut write = |name: &str| {
                     let old = points.get(name).cloned().unwrap_or_default();
                     let mut new = old.clone().or(found.clone());
                     if new != old {
@@ -192,7 +185,8 @@ impl<'a> Objects<'a> {
                         points.insert(name.to_owned(), new);
                         changed = true;
                     }
-                });
+                };
+                written.iter().for_each(|operand| operand.registers(&mut write));
             }
         }
         points
@@ -282,36 +276,11 @@ fn within(whole: Range<u32>, Span(least, most): Span, bytes: u64) -> Range<u32> 
     if inside.is_empty() { whole } else { inside }
 }
 
-fn collect<'a>(statements: &'a [Statement], into: &mut Vec<&'a Instruction>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Instruction(instruction) => into.push(instruction),
-            StatementKind::Block(inner) => collect(inner, into),
-            _ => {}
-        }
-    }
-}
-
 fn variables<'a>(statements: &'a [Statement], into: &mut Vec<&'a Variable>) {
     for statement in statements {
         match &statement.kind {
             StatementKind::Variable(variable) => into.push(variable),
             StatementKind::Block(inner) => variables(inner, into),
-            _ => {}
-        }
-    }
-}
-
-/// Registers that stand among operands, but for those of addresses.
-fn each_register(operands: &[Operand], see: &mut impl FnMut(&str)) {
-    for operand in operands {
-        match operand {
-            Operand::Register(name) => see(name),
-            Operand::Vector(inner) | Operand::List(inner) => each_register(inner, see),
-            Operand::Pair(first, second) => {
-                each_register(std::slice::from_ref(first), see);
-                each_register(std::slice::from_ref(second), see);
-            }
             _ => {}
         }
     }

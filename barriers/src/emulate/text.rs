@@ -1,7 +1,7 @@
 //! What the emulator takes from the text beyond the decoded program: how many sources an arithmetic instruction has, what is
 //! volatile, which fences are of the asynchronous proxy.
 
-use bugaroo_ptx::ast::{self, Instruction, Operand, Statement, StatementKind};
+use bugaroo_ptx::ast::{self, Instruction, Operand};
 use bugaroo_ptx::op::{FenceKind, Op, Part};
 use bugaroo_ptx::types::{BoolOp, Compare, Scope, Space, Type};
 use bugaroo_simulator::Image;
@@ -104,13 +104,11 @@ const NOTHING: Arithmetic =
 /// One entry for each decoded instruction.
 pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> Vec<Extra> {
     let (mut instructions, mut idle) = (FxHashMap::default(), FxHashSet::default());
-    for item in &module.items {
-        if let ast::Item::Function(function) = item
-            && let Some(body) = &function.body
-        {
-            collect(&body.statements, &mut instructions);
-            idle.extend(unread(body));
-        }
+    for function in module.functions() {
+        instructions.extend(
+            function.instructions().into_iter().map(|instruction| (instruction.span.start, instruction)),
+        );
+        idle.extend(unread(function));
     }
     let extra = |(inst, origin): (&bugaroo_simulator::decoded::Inst, &bugaroo_simulator::decoded::Origin)| {
         let Some(instruction) = instructions.get(&origin.text.0) else {
@@ -142,18 +140,6 @@ pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> V
         Extra { arithmetic, proxy_fence, init_fence, releases, fence, tensor, unread }
     };
     image.code.iter().zip(image.origins).map(extra).collect()
-}
-
-fn collect<'m>(statements: &'m [Statement], into: &mut FxHashMap<usize, &'m Instruction>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Instruction(instruction) => {
-                into.insert(instruction.span.start, instruction);
-            }
-            StatementKind::Block(inner) => collect(inner, into),
-            _ => {}
-        }
-    }
 }
 
 fn arithmetic(instruction: &Instruction, fixed: Fixed) -> Arithmetic {

@@ -1,22 +1,26 @@
 //! Instructions whose result nobody reads: `atomicAdd(&n, 1);` as it is compiled. Nothing can depend on what they find.
 
-use bugaroo_ptx::ast::{AddressBase, Body, Instruction, Operand, Statement, StatementKind};
+use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand};
 use bugaroo_ptx::op::Op;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Where in the text the loads and atomics of a function begin whose result is in a register that nothing else in it reads.
-pub(super) fn unread(body: &Body) -> FxHashSet<usize> {
-    let mut instructions = Vec::new();
-    collect(&body.statements, &mut instructions);
-    let mut times: FxHashMap<&str, u32> = FxHashMap::default();
+pub(super) fn unread(function: &Function) -> FxHashSet<usize> {
+    let instructions = function.instructions();
+    let mut read: FxHashSet<&str> = FxHashSet::default();
     for instruction in &instructions {
-        let guard = instruction.guard.iter().map(|guard| guard.register.as_str());
-        guard.for_each(|name| *times.entry(name).or_default() += 1);
-        let read = instruction.operands.iter().skip(usize::from(has_result(instruction)));
-        read.for_each(|operand| count(operand, &mut times));
+        read.extend(instruction.guard.iter().map(|guard| guard.register.as_str()));
+        for operand in instruction.operands.iter().skip(usize::from(has_result(instruction))) {
+            operand.registers(&mut |name| {
+                read.insert(name);
+            });
+            if let Operand::Address { base: AddressBase::Register(name), .. } = operand {
+                read.insert(name);
+            }
+        }
     }
     let idle = |instruction: &&&Instruction| match instruction.operands.first() {
-        Some(Operand::Register(name)) => has_result(instruction) && !times.contains_key(name.as_str()),
+        Some(Operand::Register(name)) => has_result(instruction) && !read.contains(name.as_str()),
         _ => false,
     };
     instructions.iter().filter(idle).map(|instruction| instruction.span.start).collect()
@@ -24,29 +28,4 @@ pub(super) fn unread(body: &Body) -> FxHashSet<usize> {
 
 fn has_result(instruction: &Instruction) -> bool {
     matches!(instruction.op, Op::Atom { .. } | Op::Ld { .. })
-}
-
-fn collect<'a>(statements: &'a [Statement], into: &mut Vec<&'a Instruction>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Instruction(instruction) => into.push(instruction),
-            StatementKind::Block(inner) => collect(inner, into),
-            _ => {}
-        }
-    }
-}
-
-fn count<'a>(operand: &'a Operand, times: &mut FxHashMap<&'a str, u32>) {
-    match operand {
-        Operand::Register(name) | Operand::Address { base: AddressBase::Register(name), .. } => {
-            *times.entry(name).or_default() += 1;
-        }
-        Operand::Vector(all) | Operand::List(all) => all.iter().for_each(|inner| count(inner, times)),
-        Operand::Pair(first, second) => {
-            count(first, times);
-            count(second, times);
-        }
-        Operand::Not(inner) => count(inner, times),
-        _ => {}
-    }
 }

@@ -22,7 +22,7 @@ use bugaroo_device_handlers::{CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout,
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_protocol as protocol;
-use bugaroo_protocol::{ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space};
+use bugaroo_protocol::{ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space, Variation};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler,
     Scheduler,
@@ -145,14 +145,12 @@ impl Injection {
     /// The schedule of a launch. The baseline's is random.
     pub fn schedule(&self, ordinal: u64) -> Box<dyn Scheduler> {
         let seed = scheduler_seed(self.seed(), ordinal);
-        match self.orders.as_ref().map(|orders| orders.variation.scheduler).unwrap_or_default() {
-            protocol::Scheduler::Random => Box::new(RandomScheduler::new(seed)),
-            protocol::Scheduler::Pct => Box::new(PctScheduler::new(seed, self.pct_depth(), None)),
+        match self.orders.as_ref().map(|orders| &orders.variation) {
+            Some(Variation { scheduler: protocol::Scheduler::Pct, pct_depth, .. }) => {
+                Box::new(PctScheduler::new(seed, *pct_depth, None))
+            }
+            _ => Box::new(RandomScheduler::new(seed)),
         }
-    }
-
-    fn pct_depth(&self) -> u32 {
-        self.orders.as_ref().map_or(protocol::PCT_DEPTH, |orders| orders.variation.pct_depth)
     }
 
     /// Most warp instructions of a launch.
@@ -292,8 +290,9 @@ impl Injection {
             return Ok(Arms::default());
         };
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
-        let pw = if selected { orders.variation.pw } else { 0.0 };
-        let probabilities = match orders.variation.space {
+        let variation = &orders.variation;
+        let pw = if selected { variation.pw } else { 0.0 };
+        let probabilities = match variation.space {
             Space::Both => (pw, pw),
             Space::Global => (pw, 0.0),
             Space::Shared => (0.0, pw),
@@ -324,12 +323,8 @@ impl Injection {
         // Half of what is left: the program may go on allocating.
         let present = self.free().map_or(0, |at| self.buffers[at].size);
         let budget = ((memory.available() + present) / 2).max(present);
-        let layout = Layout::new(
-            (ctas, cta_threads),
-            handlers.instrumented.store_sites,
-            orders.variation.buffer,
-            budget,
-        );
+        let layout =
+            Layout::new((ctas, cta_threads), handlers.instrumented.store_sites, variation.buffer, budget);
         let base = if idle { 0 } else { self.buffers_for(&layout, budget, memory)? };
         let state = LaunchState::new(model, probabilities, (seed, ordinal), &layout, base, flags);
         let state = Some(state.to_bytes());

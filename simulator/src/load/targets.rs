@@ -12,7 +12,7 @@
 //! A store that leaves what its pointer points to. An address that is put together of numbers of which the text does not show
 //! that they are addresses. So whoever goes by this asks of each store where it really goes: see `exec::observed::unwritten`.
 
-use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand, Statement, StatementKind};
+use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Space, Type};
 use rustc_hash::FxHashMap;
@@ -73,7 +73,7 @@ pub(super) fn of_function<'m>(
         written: Vec::new(),
         open: false,
     };
-    analysis.statements(function.body.as_ref().map_or(&[], |body| &body.statements));
+    function.instructions().into_iter().for_each(|instruction| analysis.instruction(instruction));
     analysis.spread();
     analysis.answer()
 }
@@ -92,16 +92,6 @@ pub(super) fn together<'t>(functions: impl Iterator<Item = &'t Option<Vec<Target
 }
 
 impl<'m> Analysis<'m> {
-    fn statements(&mut self, statements: &'m [Statement]) {
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Instruction(instruction) => self.instruction(instruction),
-                StatementKind::Block(inner) => self.statements(inner),
-                _ => {}
-            }
-        }
-    }
-
     fn register(&mut self, name: &'m str) -> usize {
         let next = self.origins.len();
         let number = *self.registers.entry(name).or_insert(next);
