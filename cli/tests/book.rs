@@ -14,21 +14,37 @@ mod picture;
 mod play;
 
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Blocks with commands that cannot be run here, in all pages. Each says why; one more is a decision.
 const NOT_RUN: usize = 4;
 
 #[test]
 fn commands_print_what_the_pages_say() {
-    let mut wrong = Vec::new();
-    let (mut run, mut not_run) = (0, 0);
-    let pages = pages::all();
     let only = std::env::var("BUGAROO_PAGE").ok();
-    for page in pages.iter().filter(|page| only.as_ref().is_none_or(|part| page.name.contains(part))) {
-        let count = play::follow(page, &mut wrong);
-        run += count.run;
-        not_run += count.not_run;
-    }
+    let mut pages = pages::all();
+    pages.retain(|page| only.as_ref().is_none_or(|part| page.name.contains(part)));
+    let next = AtomicUsize::new(0);
+    // Each page has a folder of its own, so that several readers can share them.
+    let reader = || {
+        let (mut wrong, mut run, mut not_run) = (Vec::new(), 0, 0);
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let count = play::follow(page, &mut wrong);
+            run += count.run;
+            not_run += count.not_run;
+        }
+        (wrong, run, not_run)
+    };
+    let (mut wrong, mut run, mut not_run) = (Vec::new(), 0, 0);
+    thread::scope(|scope| {
+        for read in [scope.spawn(reader), scope.spawn(reader)] {
+            let read = read.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            wrong.extend(read.0);
+            run += read.1;
+            not_run += read.2;
+        }
+    });
     eprintln!("{run} blocks with commands were run; {not_run} say why they cannot be");
     assert!(wrong.is_empty(), "{} differ:\n\n{}", wrong.len(), wrong.join("\n\n"));
     assert!(run > 0);

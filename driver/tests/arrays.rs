@@ -1,7 +1,5 @@
 //! Arrays, and copies of boxes and of many ranges at once.
 
-mod support;
-
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
@@ -14,7 +12,7 @@ use cuda::api::copy2d::cuMemcpy2D_v2;
 use cuda::api::copy3d::*;
 use cuda::api::memory::cuMemGetInfo_v2;
 
-use support::{Device, download, upload};
+use crate::support::{Device, download, upload};
 
 const NOTHING: Operand3D = Operand3D {
     x_in_bytes: 0,

@@ -1,7 +1,5 @@
 //! Contexts: the stack of each thread, flags and limits, the primary one.
 
-mod support;
-
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
@@ -12,7 +10,7 @@ use cuda::api::init::cuInit;
 use cuda::api::module::*;
 use cuda::api::primary::*;
 
-use support::{Device, KERNELS, baseline, load, trial};
+use crate::support::{Device, KERNELS, baseline, load, trial};
 
 /// A handle that was never given out.
 const MADE_UP: *mut c_void = 0x1234 as *mut c_void;

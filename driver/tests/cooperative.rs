@@ -1,7 +1,5 @@
 //! Cooperative launches: blocks that wait for each other.
 
-mod support;
-
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -11,7 +9,7 @@ use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::{cuLaunchCooperativeKernel, cuLaunchKernelEx};
 use cuda::api::module::cuModuleGetFunction;
 
-use support::{Device, download, launch, load, parameter, store_buffers, trial, upload};
+use crate::support::{Device, download, launch, load, parameter, store_buffers, trial, upload};
 
 const BLOCK: u32 = 64;
 

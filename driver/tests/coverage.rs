@@ -1,14 +1,12 @@
 //! What launches have shown of their threads' communication, as trials report it.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_protocol::{Launch, Model, Orders, Scheduler};
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 
-use support::{Device, baseline, download, launch, parameter, store_buffers, trial, upload, varied};
+use crate::support::{Device, baseline, download, launch, parameter, store_buffers, trial, upload, varied};
 
 /// Runs the two-block message and prints what block 1 saw.
 fn pass_message() {

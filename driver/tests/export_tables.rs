@@ -1,7 +1,5 @@
 //! The driver's internal functions that NVIDIA's own runtime needs: each table's, called as that runtime calls them.
 
-mod support;
-
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut, without_provenance_mut};
 use std::sync::Mutex;
@@ -14,7 +12,7 @@ use cuda::api::export::cuGetExportTable;
 use cuda::api::init::cuInit;
 use cuda::api::primary::*;
 
-use support::{baseline, trial};
+use crate::support::{baseline, trial};
 
 const CUDART: u128 = 0x6bd5fb6c_5bf4_e74a_8987_d93912fd9df9;
 const HOOKS: u128 = 0xa094798c_2e74_2e74_93f2_0800200c0a66;

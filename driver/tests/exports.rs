@@ -97,7 +97,7 @@ fn add_with_cudarc() -> Result<(), DriverError> {
     assert_eq!(context.name()?, "Bugaroo virtual GPU");
     assert_eq!(context.compute_capability()?, (9, 0));
     assert_eq!(context.total_mem()?, 16 << 30);
-    let module = context.load_module(Ptx::from_src(support::KERNELS))?;
+    let module = context.load_module(Ptx::from_src(crate::support::KERNELS))?;
     let kernel = module.load_function("vector_add")?;
     let n = 5000_u32;
     let a: Vec<f32> = (0..n).map(|i| i as f32).collect();
@@ -137,7 +137,7 @@ fn cudarc_sees_faults() {
     with_library("cudarc_sees_faults", || {
         let context = CudaContext::new(0).expect("there is a device");
         let stream = context.default_stream();
-        let module = context.load_module(Ptx::from_src(support::KERNELS)).expect("the kernels load");
+        let module = context.load_module(Ptx::from_src(crate::support::KERNELS)).expect("the kernels load");
         assert!(module.load_function("nobody").is_err());
         let kernel = module.load_function("store_at").expect("it is there");
         let mut launch = stream.launch_builder(&kernel);

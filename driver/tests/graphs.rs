@@ -1,7 +1,5 @@
 //! Graphs: made by hand or captured, launched again and again.
 
-mod support;
-
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,7 +19,7 @@ use cuda::api::launch::cuLaunchKernel;
 use cuda::api::memop::*;
 use cuda::api::stream::*;
 
-use support::{Device, download, number, parameter, upload};
+use crate::support::{Device, download, number, parameter, upload};
 
 const ROUNDS: usize = 100;
 

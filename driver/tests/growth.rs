@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use cuda::Status;
 
-use support::{Device, load};
+use crate::support::{Device, load};
 
 /// Bytes of this process that the host has in memory.
 fn resident() -> u64 {

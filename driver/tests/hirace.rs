@@ -1,10 +1,6 @@
 //! What HiRace on the device finds is what the native detector finds of the same accesses, in the order in which the device's words
 //! have changed.
 
-mod hirace_support;
-mod logging_support;
-mod scripts_support;
-
 use std::collections::BTreeMap;
 
 use bugaroo_detectors::hirace::Widths;
@@ -14,8 +10,8 @@ use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 use cuda::trial::looking::Sizes;
 
-use hirace_support::{Device, Ran, Setup};
-use logging_support::random;
+use crate::hirace_support::{Device, Ran, Setup};
+use crate::logging_support::random;
 
 /// The words are memory of which observers are told, and whose every access gives others their turn.
 fn sizes(words: u64, races: u64) -> Sizes {
@@ -270,7 +266,7 @@ fn what_is_not_watched_is_not_looked_at() {
 
 #[test]
 fn scripts() {
-    scripts_support::all(36, |path, script, seed| {
+    crate::scripts_support::all(36, |path, script, seed| {
         let (setup, mut accesses) = (setup(seed), 0);
         let mut device = Device::new(&script.source)?;
         script.each(

@@ -1,8 +1,6 @@
 //! Accesses that go by an earlier one of their basic block count as done when that one is: the same elements race, and whether
 //! the engine tells of them one by one is the same.
 
-mod logging_support;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +12,7 @@ use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, Grid, LaunchSpec, Memory, Program, RandomScheduler, Watch,
 };
 
-use logging_support::random;
+use crate::logging_support::random;
 
 struct Kernel {
     memory: Memory,

@@ -1,7 +1,5 @@
 //! Memory that host and device share: managed, page-locked and registered.
 
-mod support;
-
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -17,7 +15,7 @@ use cuda::api::memory::*;
 use cuda::api::module::cuModuleGetGlobal_v2;
 use cuda::api::pointer::{cuPointerGetAttribute, cuPointerSetAttribute};
 
-use support::{Device, download, launch, load, parameter, store_buffers, upload};
+use crate::support::{Device, download, launch, load, parameter, store_buffers, upload};
 
 /// `tally(p)` adds one atomically; `variable` is managed.
 const SHARED: &str = "\
@@ -92,7 +90,7 @@ fn host_and_device_use_one_address() {
 fn atomics_work_under_injection_with_the_same_digest() {
     let run = || {
         let orders = bugaroo_protocol::Orders { digest: true, ..store_buffers(0.75) };
-        support::trial("atomics_work_under_injection_with_the_same_digest", &orders, || {
+        crate::support::trial("atomics_work_under_injection_with_the_same_digest", &orders, || {
             let _device = Device::new();
             let module = load(SHARED).expect("it loads");
             let (shared, locked) = (managed(64), pinned(64));
@@ -110,7 +108,7 @@ fn atomics_work_under_injection_with_the_same_digest() {
         })
     };
     let (one, other) = (run(), run());
-    let digests = |trial: &support::Trial| {
+    let digests = |trial: &crate::support::Trial| {
         trial.launches().iter().map(|launch| launch.digest.clone().expect("asked for")).collect::<Vec<_>>()
     };
     assert_eq!(digests(&one).len(), 2);
@@ -159,7 +157,7 @@ fn a_librarys_managed_variables_are_told_from_others() {
         assert_eq!((told, bytes), (Status::Success, 4));
         assert_eq!((address as *const u32).read_volatile(), 5);
         assert_eq!(cuLibraryUnload(library), Status::Success);
-        assert_eq!(load(&mut library, support::KERNELS), Status::Success);
+        assert_eq!(load(&mut library, crate::support::KERNELS), Status::Success);
         let told = cuLibraryGetManaged(&mut address, &mut bytes, library, c"counter".as_ptr());
         assert_eq!(told, Status::NotFound, "the device's alone");
         assert_eq!(cuLibraryUnload(library), Status::Success);
@@ -213,7 +211,11 @@ fn registering_is_checked() {
         assert_eq!(cuMemHostRegister_v2(memory, 100, 16), Status::InvalidValue);
         assert_eq!(cuMemHostRegister_v2(memory, 100, 4), Status::NotSupported, "memory of a device");
         assert_eq!(cuMemHostRegister_v2(memory, usize::MAX, 0), Status::InvalidValue);
-        assert_eq!(cuMemHostRegister_v2(support::number(4096), 4096, 0), Status::InvalidValue, "not there");
+        assert_eq!(
+            cuMemHostRegister_v2(crate::support::number(4096), 4096, 0),
+            Status::InvalidValue,
+            "not there"
+        );
         assert_eq!(cuMemHostRegister_v2(constant, 8, 0), Status::InvalidValue, "not writable");
         assert_eq!(cuMemHostUnregister(memory), Status::HostMemoryNotRegistered);
         assert_eq!(cuMemHostRegister_v2(memory, 100, 1), Status::Success);

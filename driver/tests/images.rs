@@ -1,7 +1,5 @@
 //! Images of every kind: fat binaries and their wrappers in memory and in files, and links.
 
-mod support;
-
 use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -12,7 +10,7 @@ use cuda::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkComplete, cuLink
 use cuda::api::module::{cuModuleGetFunction, cuModuleLoad, cuModuleLoadData, cuModuleLoadFatBinary};
 use cuda::images::fatbin::{WRAPPER_MAGIC, of_ptx};
 
-use support::{Device, download, launch, number, parameter, upload};
+use crate::support::{Device, download, launch, number, parameter, upload};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
 

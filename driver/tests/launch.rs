@@ -1,7 +1,5 @@
 //! Launches: parameters, shapes, and what becomes of faults.
 
-mod support;
-
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -10,7 +8,7 @@ use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::{cuLaunchKernel, cuLaunchKernelEx};
 
-use support::{Device, download, launch, load, number, parameter, upload};
+use crate::support::{Device, download, launch, load, number, parameter, upload};
 
 #[test]
 fn adds_vectors() {
@@ -142,7 +140,7 @@ fn sticks(kernel: &str, parameters: &[*const c_void], expected: Status) {
     assert_eq!(download::<u32>(good, 1), Err(expected));
     assert_eq!(launch(device.kernel_after_fault("count"), 1, 1, &[]), expected);
     assert_eq!(cuda::api::memory::cuMemFree_v2(good), expected);
-    assert_eq!(load(support::KERNELS), Err(expected));
+    assert_eq!(load(crate::support::KERNELS), Err(expected));
     // Another context is not concerned.
     let other = Device::new();
     assert_eq!(launch(other.kernel("count"), 1, 1, &[]), Status::Success);
@@ -228,7 +226,7 @@ fn the_primary_context_recovers_by_a_reset() {
     // SAFETY: the place is one for a handle.
     assert_eq!(unsafe { cuDevicePrimaryCtxRetain(&mut context, 0) }, Status::Success);
     assert_eq!(cuCtxSetCurrent(context), Status::Success);
-    let broken = Device { context, module: load(support::KERNELS).expect("the kernels load") };
+    let broken = Device { context, module: load(crate::support::KERNELS).expect("the kernels load") };
     assert_eq!(launch(broken.kernel("trapped"), 1, 1, &[]), Status::Success);
     assert_eq!(cuCtxSynchronize(), Status::LaunchFailed);
     assert_eq!(cuDevicePrimaryCtxReset_v2(0), Status::Success);

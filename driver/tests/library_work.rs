@@ -1,7 +1,5 @@
 //! The door for libraries: what goes through it is work of a stream.
 
-mod support;
-
 use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +10,7 @@ use cuda::Status;
 use cuda::api::door::bugarooDoor;
 use cuda::api::stream::{cuStreamCreate, cuStreamSynchronize};
 
-use support::{Device, download, upload};
+use crate::support::{Device, download, upload};
 
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: c_uint = 1;

@@ -1,13 +1,10 @@
 //! What device code tells of itself is what the engine tells of the same launch.
 
-mod logging_support;
-mod scripts_support;
-
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Loads, Options, log};
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 
-use logging_support::{Device, Did, Setup, Told, plain, random};
+use crate::logging_support::{Device, Did, Setup, Told, plain, random};
 
 fn setup(seed: u64) -> Setup {
     Setup {
@@ -195,7 +192,7 @@ fn random_kernels() {
 
 #[test]
 fn scripts() {
-    scripts_support::all(36, |path, script, seed| {
+    crate::scripts_support::all(36, |path, script, seed| {
         let (setup, mut accesses) = (setup(seed), 0);
         let mut device = Device::new(&script.source, log(&script.source, setup.options)?, &setup);
         script.each(

@@ -1,7 +1,5 @@
 //! BARRACUDA reports the same, whether it is fed by the device's records or by the engine that runs the very same launch.
 
-mod logging_support;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,8 +11,8 @@ use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program};
 use cuda::trial::logging::session::sites;
 
-use logging_support::own::{Own, own_sites};
-use logging_support::{Device, Setup, random};
+use crate::logging_support::own::{Own, own_sites};
+use crate::logging_support::{Device, Setup, random};
 
 /// A detector's reports with their counts: what, where and who, to the last thread.
 type Reports = BTreeMap<String, u64>;

@@ -1,7 +1,5 @@
 //! Device memory, host memory and copies between them.
 
-mod support;
-
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -14,7 +12,7 @@ use cuda::api::memory::*;
 use cuda::api::pointer::{cuPointerGetAttribute, cuPointerGetAttributes};
 use cuda::api::pool::*;
 
-use support::{Device, download, upload};
+use crate::support::{Device, download, upload};
 
 #[test]
 fn copies_round_trip() {
@@ -57,7 +55,7 @@ fn bad_ranges_are_refused() {
         assert_eq!(cuMemcpyDtoH_v2(null_mut(), address, 1), Status::InvalidValue);
         assert_eq!(cuMemcpyDtoH_v2(to, address, usize::MAX), Status::InvalidValue);
         assert_eq!(cuMemcpyHtoD_v2(address, null(), 0), Status::Success, "nothing to copy");
-        assert_eq!(cuMemcpyDtoHAsync_v2(to, address, 8, support::number(77)), Status::InvalidHandle);
+        assert_eq!(cuMemcpyDtoHAsync_v2(to, address, 8, crate::support::number(77)), Status::InvalidHandle);
     }
     assert_eq!(cuMemcpyDtoD_v2(address, address + 24, 9), Status::InvalidValue);
     assert_eq!(cuMemcpyDtoD_v2(address, 0x1000, 1), Status::InvalidValue);
@@ -104,7 +102,7 @@ fn memory_goes_with_its_context() {
 
 #[test]
 fn info_counts_what_is_allocated() {
-    let trial = support::trial("info_counts_what_is_allocated", &support::baseline(), || {
+    let trial = crate::support::trial("info_counts_what_is_allocated", &crate::support::baseline(), || {
         let _device = Device::new();
         let free = || {
             let (mut free, mut total) = (0, 0);

@@ -1,7 +1,5 @@
 //! What a program can do wrong, and the error that it gets.
 
-mod support;
-
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -16,7 +14,7 @@ use cuda::api::init::{cuDriverGetVersion, cuInit};
 use cuda::api::module::*;
 use cuda::api::stream::*;
 
-use support::{Device, KERNELS, baseline, load, trial};
+use crate::support::{Device, KERNELS, baseline, load, trial};
 
 /// A handle that was never given out.
 const MADE_UP: *mut c_void = 0x1234 as *mut c_void;
@@ -80,7 +78,7 @@ fn orders_that_are_none_are_refused() {
     for (orders, code) in [("{".to_owned(), 1), (wrong.to_string(), 803)] {
         assert!(Orders::from_json(&orders).is_err());
         let child = std::process::Command::new(std::env::current_exe().expect("it knows itself"))
-            .args(["orders_that_are_none_are_refused", "--exact", "--nocapture"])
+            .args(["misuse::orders_that_are_none_are_refused", "--exact", "--nocapture"])
             .env(ORDERS_VARIABLE, orders)
             .output()
             .expect("the test binary starts");
@@ -185,7 +183,7 @@ fn modules() {
         assert_eq!(cuModuleGetFunction(&mut function, device.module, null()), Status::InvalidValue);
         let global = cuModuleGetGlobal_v2(&mut address, &mut bytes, device.module, c"counter".as_ptr());
         assert_eq!((global, bytes), (Status::Success, 4));
-        assert_eq!(support::download(address, 1), Ok(vec![41_u32]));
+        assert_eq!(crate::support::download(address, 1), Ok(vec![41_u32]));
         assert_eq!(cuda::api::memory::cuMemFree_v2(address), Status::InvalidValue, "a variable is not freed");
         let nobody = cuModuleGetGlobal_v2(&mut address, &mut bytes, device.module, c"nobody".as_ptr());
         assert_eq!(nobody, Status::NotFound);
@@ -308,7 +306,7 @@ fn streams() {
         assert_eq!(cuStreamGetFlags(MADE_UP, &mut 0), Status::InvalidHandle);
     }
     assert_eq!(cuStreamQuery(stream), Status::Success);
-    for default in [null_mut(), support::number(1), support::number(2)] {
+    for default in [null_mut(), crate::support::number(1), crate::support::number(2)] {
         assert_eq!(cuStreamSynchronize(default), Status::Success);
     }
     assert_eq!(cuStreamDestroy_v2(stream), Status::Success);
@@ -352,7 +350,7 @@ fn events() {
         assert_eq!(cuEventQuery(start), Status::Success, "nothing to wait for");
         assert_eq!(cuEventElapsedTime_v2(&mut time, start, end), Status::InvalidHandle);
         assert_eq!(cuEventRecord(start, null_mut()), Status::Success);
-        assert_eq!(support::launch(device.kernel("count"), 1, 1, &[]), Status::Success);
+        assert_eq!(crate::support::launch(device.kernel("count"), 1, 1, &[]), Status::Success);
         assert_eq!(cuEventRecord(end, null_mut()), Status::Success);
         assert_eq!(cuEventRecord(untimed, null_mut()), Status::Success);
         assert_eq!(cuEventElapsedTime_v2(&mut time, start, end), Status::Success);

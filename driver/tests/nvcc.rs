@@ -1,8 +1,6 @@
 //! Fat binaries as NVIDIA's own compiler makes them, where it is there: every way of packing, and several
 //! modules linked.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::null_mut;
@@ -12,7 +10,7 @@ use cuda::Status;
 use cuda::api::module::{cuModuleGetFunction, cuModuleLoadData};
 use cuda::images::fatbin::{Choice, Compression, FatBinary, Kind, choose};
 
-use support::{Device, download, launch, parameter, upload};
+use crate::support::{Device, download, launch, parameter, upload};
 
 const SOURCE: &str = "
 extern \"C\" __global__ void kernel(unsigned *x) { *x = 2 * *x + __CUDA_ARCH__; }

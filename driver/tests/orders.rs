@@ -1,14 +1,12 @@
 //! Orders and the report: what a harness tells a trial, and hears from it.
 
-mod support;
-
 use std::fs;
 
 use bugaroo_protocol::{Backend, FaultKind, LaunchEnd, Message, Model, Orders, SiteId, SiteKind, Space};
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 
-use support::{
+use crate::support::{
     Device, KERNELS, Trial, baseline, download, launch, load, parameter, store_buffers, trial, upload, varied,
 };
 

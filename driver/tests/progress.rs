@@ -1,11 +1,9 @@
 //! What a harness hears of launches that take long: work goes on, or nothing but spinning.
 
-mod support;
-
 use bugaroo_protocol::{Message, Orders};
 use cuda::api::context::cuCtxSynchronize;
 
-use support::{Trial, baseline, launch, load, parameter, trial, upload};
+use crate::support::{Trial, baseline, launch, load, parameter, trial, upload};
 
 /// Kernels of one block that take some hundred million instructions, or for ever: one that stores, one that adds up by
 /// atomics, one that waits for a flag, one that waits for a lock.

@@ -1,13 +1,6 @@
 //! Races between pieces of host work: what CUDA orders is told as ordered, and what it does not, not. A plain detector stands in
 //! for the real ones; what kernels do to themselves is not its business.
 
-mod support;
-
-#[path = "support/plain.rs"]
-mod plain;
-#[path = "support/streams.rs"]
-mod streams;
-
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,8 +15,8 @@ use cuda::api::memop::*;
 use cuda::api::memory::*;
 use cuda::api::stream::*;
 
-use streams::*;
-use support::{parameter, trial, upload};
+use crate::support::streams::*;
+use crate::support::{parameter, trial, upload};
 
 #[test]
 fn kernels_of_one_stream_do_not_race() {

@@ -1,14 +1,14 @@
 //! Race detectors in a process under test, from the orders to the report.
 
-mod support;
-
 use bugaroo_cuda_abi::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 use bugaroo_protocol::{Access, Detector, Message, Orders, Race, RaceClass, RaceKind, Races};
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::cuLaunchKernelEx;
 use cuda::api::module::cuModuleGetFunction;
 
-use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload, varied};
+use crate::support::{
+    Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload, varied,
+};
 
 const KERNELS: &str = concat!(
     include_str!("support/racing.ptx"),

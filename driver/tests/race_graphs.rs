@@ -1,13 +1,6 @@
 //! Races between pieces of work that no stream orders: nodes of graphs, and what kernels launch. And what race detectors do not
 //! change, and what they refuse.
 
-mod support;
-
-#[path = "support/plain.rs"]
-mod plain;
-#[path = "support/streams.rs"]
-mod streams;
-
 use std::ptr::null_mut;
 
 use bugaroo_protocol::{Backend, Detector, Message, Orders, Race};
@@ -18,8 +11,8 @@ use cuda::api::event::*;
 use cuda::api::graph::exec::*;
 use cuda::api::stream::*;
 
-use streams::*;
-use support::{Trial, baseline, download, parameter, trial, varied};
+use crate::support::streams::*;
+use crate::support::{Trial, baseline, download, parameter, trial, varied};
 
 /// The fire-and-forget stream of device code, and its default stream.
 const APART: u64 = 4;
@@ -131,7 +124,7 @@ fn what_is_not_there_is_refused_by_name() {
         });
         told.expect("it is told")
     };
-    let handlers = varied(support::store_buffers(0.5), |variation| {
+    let handlers = varied(crate::support::store_buffers(0.5), |variation| {
         variation.race = vec![Detector::Ptx];
         variation.handlers = true;
     });

@@ -1,13 +1,13 @@
 //! BARRACUDA fed with what device code logs, in a process under test: from the orders to the report.
 
-mod support;
-
 use bugaroo_cuda_abi::CUfunction;
 use bugaroo_protocol::{Detector, Message, Orders, Race};
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::module::cuModuleGetFunction;
 
-use support::{Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload, varied};
+use crate::support::{
+    Device, Trial, baseline, launch, load, parameter, store_buffers, trial, upload, varied,
+};
 
 const KERNELS: &str = concat!(
     include_str!("support/racing.ptx"),

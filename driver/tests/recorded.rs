@@ -1,7 +1,5 @@
 //! Launches as they are, in the driver's report: what each holds, and that what is large is said once.
 
-mod support;
-
 use bugaroo_cuda_abi::CUdeviceptr;
 use bugaroo_protocol::{Hex, Message, Orders, RecordedLaunch};
 use cuda::Status;
@@ -9,7 +7,7 @@ use cuda::api::context::cuCtxSynchronize;
 use cuda::api::copy::cuMemcpyHtoD_v2;
 use cuda::api::module::cuModuleGetGlobal_v2;
 
-use support::{baseline, launch, load, parameter, trial};
+use crate::support::{baseline, launch, load, parameter, trial};
 
 const KERNEL: &str = ".version 7.0
 .target sm_70

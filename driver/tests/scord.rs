@@ -8,10 +8,6 @@
 //! the device's words change in another order than the memory, and another of two racing accesses may come first. So there the
 //! two are compared on kernels that race in any order, or in none.
 
-mod logging_support;
-mod scord_support;
-mod scripts_support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_detectors::scord::layout::{Layout, Widths};
@@ -23,8 +19,8 @@ use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 use cuda::trial::looking::Sizes;
 
-use logging_support::random;
-use scord_support::{Device, Ran, Setup};
+use crate::logging_support::random;
+use crate::scord_support::{Device, Ran, Setup};
 
 fn sizes(words: u64, races: u64) -> Sizes {
     Sizes { words, races, kind: AllocationKind::Tool }
@@ -134,7 +130,7 @@ fn flags_of_a_word_are_the_detectors() {
 fn random_kernels_of_scopes_and_locks() {
     let (mut told, mut found) = (0, BTreeMap::new());
     for seed in 0..120 {
-        let source = scord_support::random::kernel(seed);
+        let source = crate::scord_support::random::kernel(seed);
         let ran = run(&source, &setup(seed), (3, 96));
         same(&ran, &format!("seed {seed}\n{source}"));
         told += ran.told;
@@ -172,7 +168,7 @@ fn random_kernels() {
 fn random_kernels_of_which_not_all_is_looked_at() {
     let (mut found, mut of_all) = (0, 0);
     for seed in 0..120 {
-        let source = scord_support::random::kernel(seed);
+        let source = crate::scord_support::random::kernel(seed);
         let mut numbers = random::Numbers(seed ^ 0xa11);
         let mut some = |start: u64, most: u64| {
             let mut range = || {
@@ -219,7 +215,7 @@ fn random_kernels_of_which_not_all_is_looked_at() {
 fn kernels_that_race_in_any_order_or_in_none() {
     let mut found = 0;
     for seed in 0..120 {
-        let (source, expected) = scord_support::random::settled(seed, seed % 3 != 0);
+        let (source, expected) = crate::scord_support::random::settled(seed, seed % 3 != 0);
         for (expected, shape) in expected.into_iter().zip([(1, 96), (3, 32)]) {
             let ran = run(&source, &Setup { lockstep: false, ..setup(seed) }, shape);
             let what = format!("seed {seed}, {shape:?}\n{source}");
@@ -237,7 +233,7 @@ fn kernels_that_race_in_any_order_or_in_none() {
 
 #[test]
 fn scripts() {
-    scripts_support::all(36, |path, script, seed| {
+    crate::scripts_support::all(36, |path, script, seed| {
         let (setup, mut accesses) = (setup(seed), 0);
         let mut device = Device::new(&script.source)?;
         script.each(

@@ -1,7 +1,5 @@
 //! Streams: what may overlap does under some picks, what may not never does.
 
-mod support;
-
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +14,7 @@ use cuda::api::host::{cuMemAllocHost_v2, cuMemFreeHost};
 use cuda::api::launch::cuLaunchKernel;
 use cuda::api::stream::*;
 
-use support::{Device, baseline, download, load, number, parameter, store_buffers, trial, upload};
+use crate::support::{Device, baseline, download, load, number, parameter, store_buffers, trial, upload};
 
 const KERNELS: &str = r"
 .version 8.0

@@ -1,8 +1,5 @@
 //! Accesses to surfaces: at random places with each of the three ways to be outside, in every size, and what is refused.
 
-mod support;
-mod texture_support;
-
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
@@ -10,8 +7,8 @@ use cuda::Status;
 use cuda::api::texture::surface::*;
 use cuda::api::texture::*;
 
-use support::{Device, download, launch, load, parameter, upload};
-use texture_support::*;
+use crate::support::{Device, download, launch, load, parameter, upload};
+use crate::texture_support::*;
 
 const KERNELS: &str = include_str!("surfaces.ptx");
 const ACCESSES: usize = 100_000;
@@ -229,7 +226,7 @@ fn what_is_no_surface_is_refused() {
     let _device = Device::new();
     let plain = array(CUDA_ARRAY3D_DESCRIPTOR { flags: 0, ..descriptor([4, 4, 1], 0) }, &[0; 64]);
     assert_eq!(surface(plain), Err(Status::InvalidValue));
-    assert_eq!(surface(support::number(0x1234)), Err(Status::InvalidHandle));
+    assert_eq!(surface(crate::support::number(0x1234)), Err(Status::InvalidHandle));
     let good = array(descriptor([4, 4, 1], 0), &[0; 64]);
     let object = surface(good).expect("it is made");
     let (mut told, mut other) = (NO_RESOURCE, 0);

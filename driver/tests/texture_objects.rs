@@ -1,8 +1,5 @@
 //! Texture objects as things: what makes one, what is refused, what they tell, and what becomes of kernels whose objects are gone.
 
-mod support;
-mod texture_support;
-
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
@@ -10,8 +7,8 @@ use cuda::Status;
 use cuda::api::array::cuArrayDestroy;
 use cuda::api::texture::*;
 
-use support::{Device, download, launch, parameter, upload};
-use texture_support::*;
+use crate::support::{Device, download, launch, parameter, upload};
+use crate::texture_support::*;
 
 const EIGHT: CUDA_ARRAY3D_DESCRIPTOR =
     CUDA_ARRAY3D_DESCRIPTOR { width: 8, height: 0, depth: 0, format: 0x20, channels: 1, flags: 0 };
@@ -54,7 +51,7 @@ fn what_is_no_texture_is_refused() {
         let what = unsafe { resource.resource.pitched };
         assert_eq!(texture(resource, &PLAIN), Err(Status::InvalidValue), "{resource:?} {what:?}");
     }
-    let none = of_array(support::number(0x1234));
+    let none = of_array(crate::support::number(0x1234));
     assert_eq!(texture(&none, &PLAIN), Err(Status::InvalidHandle));
     let how = [
         CUDA_TEXTURE_DESC { address_mode: [1, 4, 1], ..PLAIN },

@@ -1,9 +1,6 @@
 //! Lookups in layers, cubes and levels of detail, and gathers, against the CUDA Programming Guide's formulas in double precision; what
 //! objects answer when they are asked.
 
-mod support;
-mod texture_support;
-
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::*;
@@ -13,9 +10,9 @@ use cuda::api::mipmap::*;
 use cuda::api::texture::surface::*;
 use cuda::api::texture::*;
 
-use support::{Device, download, launch, load, number, parameter, upload};
-use texture_support::reference::{Expected, MODES, Texture};
-use texture_support::*;
+use crate::support::{Device, download, launch, load, number, parameter, upload};
+use crate::texture_support::reference::{Expected, MODES, Texture};
+use crate::texture_support::*;
 
 const KERNELS: &str = include_str!("texture_shapes.ptx");
 const LOOKUPS: usize = 100_000;

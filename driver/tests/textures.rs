@@ -1,15 +1,12 @@
 //! Lookups through texture objects against the formulas of the CUDA Programming Guide ("Texture Fetching") in double precision: all
 //! address modes and filters, one to three dimensions, all formats.
 
-mod support;
-mod texture_support;
-
 use bugaroo_cuda_abi::*;
 use cuda::api::texture::*;
 
-use support::{Device, download, launch, parameter, upload};
-use texture_support::reference::{MODES, Texture};
-use texture_support::*;
+use crate::support::{Device, download, launch, parameter, upload};
+use crate::texture_support::reference::{MODES, Texture};
+use crate::texture_support::*;
 
 /// Lookups of each combination.
 const LOOKUPS: usize = 100_000;

@@ -1,7 +1,5 @@
 //! Addresses reserved apart from memory, and pools.
 
-mod support;
-
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
 
@@ -14,7 +12,7 @@ use cuda::api::memory::*;
 use cuda::api::pool::*;
 use cuda::api::virtual_memory::*;
 
-use support::{Device, download, launch, parameter, upload};
+use crate::support::{Device, download, launch, parameter, upload};
 
 const DEVICE: CUmemLocation = CUmemLocation { kind: 1, id: 0 };
 const PROPERTIES: CUmemAllocationProp = CUmemAllocationProp {

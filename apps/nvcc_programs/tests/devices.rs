@@ -1,11 +1,9 @@
 //! Programs for several devices: what one orders for its own device alone, another may see late.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use support::{Runtime, build, nvcc, passes_under_injection, run};
+use crate::support::{Runtime, build, nvcc, passes_under_injection, run};
 
 fn program() -> Option<PathBuf> {
     Some(build(&nvcc()?, "peer_messages.cu", Runtime::Shared))

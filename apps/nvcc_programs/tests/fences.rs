@@ -1,11 +1,9 @@
 //! Where fences and delays go, by the options of `run`, from end to end under model `ptx` and under store buffers.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{Runtime, build, nvcc, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, run};
 
 /// What `bugaroo run` prints for one of the things that `messages.cu` does.
 fn report(program: &Path, which: &str, options: &[&str]) -> Value {

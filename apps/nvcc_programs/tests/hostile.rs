@@ -1,11 +1,9 @@
 //! Programs that do what no kernel may and end with exit code 0 all the same: each is reported, with its source line.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{Runtime, build, nvcc, programs, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, programs, run};
 
 /// What each program does, as it is told.
 const PROGRAMS: [(&str, &str); 35] = [

@@ -1,13 +1,11 @@
 //! Programs that call NVIDIA's libraries of functions: what stands for them works in its stream, and what the program forgets
 //! to order shows as it does beside a kernel.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::support::{Runtime, build, nvcc, passes_under_injection, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, passes_under_injection, run};
 
 fn program() -> Option<PathBuf> {
     Some(build(&nvcc()?, "cublas.cu", Runtime::Static))

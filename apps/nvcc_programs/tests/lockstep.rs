@@ -1,11 +1,9 @@
 //! `--warp-synchronous` from the command line, under the models that are simulated: it orders a warp for itself alone.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{Runtime, build, nvcc, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, run};
 
 const MODELS: [&str; 2] = ["store-buffer", "ptx"];
 

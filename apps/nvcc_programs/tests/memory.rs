@@ -1,12 +1,10 @@
 //! `--oracle memory`: a program that never looks at what its kernel wrote.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::support::{Runtime, build, nvcc, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, run};
 
 fn silent() -> Option<PathBuf> {
     Some(build(&nvcc()?, "silent.cu", Runtime::Static))

@@ -1,15 +1,11 @@
 //! Barriers that are inserted, scopes that are widened, and what is refused, from end to end.
 
-#[path = "support/session.rs"]
-mod harness;
-mod support;
-
 use std::path::PathBuf;
 
+use crate::harness::{failures, marked, session, trials};
+use crate::support::{Runtime, build, nvcc, programs};
 use bugaroo_harness::{Error, Outcome, Session, Variation};
 use bugaroo_protocol::{Inserted, Insertion, Model, Position, Scheduler, Side, Site, SiteId, SiteKind};
-use harness::{failures, marked, session, trials};
-use support::{Runtime, build, nvcc, programs};
 
 fn program() -> Option<PathBuf> {
     Some(build(&nvcc()?, "places/mending.cu", Runtime::Static))

@@ -1,19 +1,17 @@
 //! Programs that fail without a fence being missing: what is missing is named with its two lines, and the same programs made
 //! right have nothing of the kind.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::{Runtime, build, nvcc, programs};
 use bugaroo_bisect::{Diagnosis, DiagnosisKind, diagnose};
 use bugaroo_harness::baseline::Baseline;
 use bugaroo_harness::oracle::Reference;
 use bugaroo_harness::{
     Conflicts, DriverLibrary, Interrupt, Session, Settings, Target, TrialRecord, Variation,
 };
-use support::{Runtime, build, nvcc, programs};
 
 /// Trials of one of the programs at p_w 0, with what they tell.
 fn trials(program: &Path, which: &str, count: u64, fork_server: bool) -> Vec<(TrialRecord, Conflicts)> {

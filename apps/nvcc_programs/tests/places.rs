@@ -1,21 +1,17 @@
 //! What goes beside a stretch of the source is where nvcc puts it when the source has it.
 
-#[path = "support/session.rs"]
-mod harness;
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::harness::{failures, marked, session, trials};
+use crate::support::{Runtime, build, nvcc, programs};
 use bugaroo_harness::Variation;
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_protocol::{Inserted, Insertion, Model, Scheduler};
 use bugaroo_simulator::decoded::Kind;
 use bugaroo_simulator::{DeviceConfig, Memory, Places, Program};
-use harness::{failures, marked, session, trials};
-use support::{Runtime, build, nvcc, programs};
 
 /// All stretches of the programs, by name.
 fn stretches(what: Inserted) -> BTreeMap<String, Insertion> {

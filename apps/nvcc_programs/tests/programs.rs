@@ -1,10 +1,8 @@
 //! Each program, built by nvcc with either runtime, passes 50 trials under injection; and what it prints is right.
 
-mod support;
-
 use std::path::Path;
 
-use support::{Runtime, build, nvcc, passes_under_injection, programs, python, run};
+use crate::support::{Runtime, build, nvcc, passes_under_injection, programs, python, run};
 
 fn both_runtimes(source: &str, options: &[&str]) {
     let Some(nvcc) = nvcc() else { return };

@@ -1,13 +1,11 @@
 //! Programs with the static runtime and without symbols, which run NVIDIA's own runtime on Bugaroo's driver: trial for trial they give what
 //! the same programs give whose runtime is redirected.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{Runtime, build, nvcc, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, run};
 use tempfile::TempDir;
 
 /// A program, and the same without symbols, of the same name.

@@ -1,12 +1,10 @@
 //! Triton's kernels, as a user's Python script has them: right under injection, planted bugs found, and the Python line named.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::{programs, run, triton};
 use serde_json::Value;
-use support::{programs, run, triton};
 
 /// A script of ours.
 fn script(name: &str) -> PathBuf {

@@ -1,11 +1,9 @@
 //! `bugaroo verify` on programs: kernels as they are launched by the host, by graphs and by other kernels, with clusters and tensor maps.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{Runtime, build, nvcc, run};
 use serde_json::Value;
-use support::{Runtime, build, nvcc, run};
 
 /// What `bugaroo verify` finds in a program that nvcc has built; None without nvcc.
 fn verified(source: &str, arguments: &[&str], code: i32) -> Option<Value> {

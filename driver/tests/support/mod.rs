@@ -3,15 +3,20 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, OsStr, c_void};
 use std::io::Read as _;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::panic::Location;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUmodule};
 use bugaroo_protocol::{Backend, Launch, Message, ORDERS_VARIABLE, Orders, VERSION, Variation};
 use cuda::Status;
+
+pub mod plain;
+pub mod streams;
 
 /// The kernels under `tests/`.
 pub const KERNELS: &str = include_str!("../kernels.ptx");
@@ -162,17 +167,20 @@ impl Trial {
     }
 }
 
-/// Runs `body` as a trial in a process of its own: the test binary again, this test alone, with the
+/// Runs `body` as a trial in a process of its own: the test binary again, this test of the caller's file alone, with the
 /// orders in its environment and a pipe for its report. In that process it does not return.
+#[track_caller]
 pub fn trial(test: &str, orders: &Orders, body: impl FnOnce()) -> Trial {
     if std::env::var_os(TRIAL_VARIABLE).is_some() {
         body();
         std::process::exit(0);
     }
+    let file = Path::new(Location::caller().file());
+    let module = file.file_stem().and_then(OsStr::to_str).expect("test files have names");
     let (mut reader, writer) = pipe();
     let orders = Orders { report_fd: writer.as_raw_fd(), ..orders.clone() };
     let child = Command::new(std::env::current_exe().expect("the test binary knows itself"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .args([&format!("{module}::{test}"), "--exact", "--nocapture", "--test-threads=1"])
         .env(TRIAL_VARIABLE, "1")
         .env(ORDERS_VARIABLE, orders.to_json())
         .stdin(Stdio::null())

@@ -14,7 +14,7 @@ use cuda::api::fill::cuMemsetD32Async;
 use cuda::api::launch::cuLaunchKernel;
 use cuda::api::stream::cuStreamCreate;
 
-use crate::plain;
+use crate::support::plain;
 use crate::support::{Device, Trial, baseline, load, parameter, trial, upload, varied};
 
 const KERNELS: &str = include_str!("../race.ptx");
@@ -87,6 +87,7 @@ pub fn races(trial: &Trial) -> Vec<Race> {
 }
 
 /// What is found in a trial of its own.
+#[track_caller]
 pub fn found(test: &str, body: impl FnOnce(&Streams)) -> Vec<Race> {
     races(&trial(test, &orders(), || {
         let streams = Streams::new();

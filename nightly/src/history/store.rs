@@ -10,12 +10,13 @@ use std::sync::Once;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyPool, ConnectOptions as _, Connection as _};
 
 use super::error::StoreError;
 
-static MIGRATIONS: Migrator = sqlx::migrate!();
+/// What made the schema, step by step: the version, what it does, and its SQL. A step that was released is never changed.
+const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "nights", include_str!("../../migrations/0001_nights.sql"))];
 
 /// What was written is there after a power cut.
 const SAFE: &str = "PRAGMA synchronous = FULL";
@@ -95,7 +96,7 @@ impl Store {
             .await
             .map_err(open)?;
         let migrate = |source| StoreError::Migrate { name: name.clone(), source };
-        MIGRATIONS.run(&pool).await.map_err(migrate)?;
+        migrator().run(&pool).await.map_err(migrate)?;
         Ok(Self { pool, name })
     }
 
@@ -116,6 +117,13 @@ impl Store {
     pub(super) fn damaged(&self, what: impl Display) -> StoreError {
         StoreError::Damaged { name: self.name.clone(), what: what.to_string() }
     }
+}
+
+fn migrator() -> Migrator {
+    let steps = MIGRATIONS.iter().map(|&(version, description, sql)| {
+        Migration::new(version, description.into(), MigrationType::Simple, sql.into(), false)
+    });
+    Migrator { migrations: steps.collect(), ..Migrator::DEFAULT }
 }
 
 /// A path as part of a URL.

@@ -5,8 +5,8 @@ use std::fs;
 use bugaroo_nightly::reports;
 use serde_json::Value;
 
-use crate::chromium::Browser;
-use crate::nights;
+use super::chromium::Browser;
+use super::nights;
 
 /// What is measured in the page, with all that folds unfolded.
 const MEASURE: &str = include_str!("measure.js");

@@ -5,7 +5,7 @@ use std::fs;
 use bugaroo_nightly::night::Night;
 use bugaroo_nightly::reports;
 
-use crate::nights;
+use super::nights;
 
 #[test]
 fn all_reports_are_written_and_nothing_else() {

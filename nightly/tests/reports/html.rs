@@ -3,7 +3,7 @@
 use bugaroo_nightly::night::Night;
 use bugaroo_nightly::reports;
 
-use crate::nights;
+use super::nights;
 
 #[test]
 fn nothing_of_a_program_becomes_markup() {

@@ -5,7 +5,7 @@ use bugaroo_nightly::reports;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use crate::nights;
+use super::nights;
 
 /// A test case as it stands in the file.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use bugaroo_nightly::night::Night;
 use bugaroo_nightly::reports;
 use serde_json::{Value, json};
 
-use crate::nights;
+use super::nights;
 
 fn read(night: &Night) -> Value {
     let text = reports::sarif::text(night, Some(Path::new("/home/ci/project"))).unwrap();

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use self::support::{Cluster, Night, Told, Wanted, request, tools, until};
 use bugaroo_harness::Interrupt;
 use bugaroo_nightly::executors::slurm::{Collected, SlurmError, run_with};
-use support::{Cluster, Night, Told, Wanted, request, tools, until};
 
 /// Runs a night to its end.
 async fn run(cluster: &Cluster, night: &Night, told: &Told) -> Result<Collected, SlurmError> {

@@ -1,0 +1,40 @@
+//! The tests of the driver, as modules of one program. A program for each file would take long to link.
+
+mod hirace_support;
+mod logging_support;
+mod scord_support;
+mod scripts_support;
+mod support;
+mod texture_support;
+
+mod arrays;
+mod contexts;
+mod cooperative;
+mod coverage;
+mod export_tables;
+mod graphs;
+mod hirace;
+mod hirace_led;
+mod host_visible;
+mod images;
+mod launch;
+mod library_work;
+mod logging;
+mod logging_reports;
+mod memory;
+mod misuse;
+mod nvcc;
+mod orders;
+mod progress;
+mod race;
+mod race_detectors;
+mod race_graphs;
+mod race_logged;
+mod recorded;
+mod scord;
+mod streams;
+mod surfaces;
+mod texture_objects;
+mod texture_shapes;
+mod textures;
+mod virtual_memory;
