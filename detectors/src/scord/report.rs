@@ -5,7 +5,7 @@ use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::check::Condition;
 use super::layout::Layout;
-use super::metadata::{BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, Entry, IS_ATOM, STRONG, Written};
+use super::metadata::{BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, DIVERGED, Entry, IS_ATOM, STRONG, Written};
 use crate::collected::{Collected, SOME_ATOMIC};
 use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
 
@@ -122,14 +122,8 @@ pub(super) fn refused(reports: &mut Reports, count: u64) {
 #[cold]
 pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race: &Race<'_>) {
     let md = &race.md;
-    let (by, warp) = (access.by, access.by.first / 32);
-    let class = if md.block != block {
-        Class::InterBlock
-    } else if md.warp != warp {
-        Class::IntraBlock
-    } else {
-        Class::IntraWarp
-    };
+    let by = access.by;
+    let class = class(md, block, by.first / 32, race.lane);
     let missing = match race.condition {
         Condition::BlockFence => Missing::BlockFence,
         Condition::DeviceFence => Missing::DeviceFence,
@@ -164,6 +158,23 @@ pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race:
         missing,
         count: race.count,
     });
+}
+
+/// How far apart the two threads are. An entry may tell of the accessing warp itself: the other thread has come in between, and
+/// the flags are all that is left of it.
+fn class(md: &Entry, block: u32, warp: u32, lane: u32) -> Class {
+    let together = md.thread == lane || !md.has(DIVERGED);
+    if md.block != block {
+        Class::InterBlock
+    } else if md.warp != warp {
+        Class::IntraBlock
+    } else if together && md.has(DEV_SHARED) {
+        Class::InterBlock
+    } else if together && md.has(BLK_SHARED) {
+        Class::IntraBlock
+    } else {
+        Class::IntraWarp
+    }
 }
 
 /// Who accessed before, as far as the metadata tells.

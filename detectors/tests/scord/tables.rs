@@ -46,18 +46,20 @@ fn whoever_has_shared_it_is_not_in_program_order() {
     run.go(0, store(X)).barrier(0).go(1, load(X)).go(4, load(X));
     assert!(!run.findings()[0].certain);
     // A warp that is one of several readers, and holds a lock that they do not, has to be looked at.
-    let shared = |others: bool| {
+    let shared = |other: Option<u32>| {
         let mut run = Run::new();
         run.go(0, load(X));
-        if others {
-            run.go(1, load(X));
+        if let Some(other) = other {
+            run.go(other, load(X));
         }
         run.go(0, load(X)).fence(0, Gpu);
         run.go(0, cas(Gpu, 0x3000)).fence(0, Gpu).go(0, store(X));
-        run.missing()
+        run.findings().iter().map(|found| (found.class, found.missing)).collect::<Vec<_>>()
     };
-    assert_eq!(shared(false), []);
-    assert_eq!(shared(true), [Missing::LockOnStore]);
+    assert_eq!(shared(None), []);
+    // Where the other one was, the flags say.
+    assert_eq!(shared(Some(1)), [(Class::IntraBlock, Missing::LockOnStore)]);
+    assert_eq!(shared(Some(4)), [(Class::InterBlock, Missing::LockOnStore)]);
 }
 
 #[test]
