@@ -9,6 +9,7 @@
 
 mod dominance;
 mod labels;
+mod order;
 
 use crate::ast::{Function, Instruction, Operand};
 use crate::op::Op;

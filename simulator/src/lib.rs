@@ -26,6 +26,7 @@ mod poison;
 mod schedule;
 mod tensor_map;
 pub mod texture;
+mod turns;
 
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;

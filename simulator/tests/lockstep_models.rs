@@ -139,3 +139,49 @@ fn lanes_of_a_warp_see_each_others_stores() {
         }
     }
 }
+
+/// A branch whose second arm stands behind the end, and a loop that is left in its middle for what stands there: wherever they stand,
+/// lanes meet behind the branch, and behind the loop.
+#[test]
+fn lanes_meet_however_the_text_is_laid_out() {
+    let source = "
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 pointer)
+{
+    .reg .b32 lane, tid, met, turn;
+    .reg .b64 out;
+    .reg .pred p;
+    ld.param.u64 out, [pointer];
+    mov.u32 lane, %laneid;
+    mov.u32 tid, %tid.x;
+    mad.wide.u32 out, tid, 8, out;
+    setp.gt.u32 p, lane, 15;
+    @p bra ASIDE;
+    add.u32 tid, tid, 1;
+MET:
+    activemask.b32 met;
+    st.global.u32 [out], met;
+    mov.u32 turn, 0;
+ROUND:
+    setp.lt.u32 p, turn, lane;
+    @p bra MORE;
+    activemask.b32 met;
+    st.global.u32 [out+4], met;
+    ret;
+MORE:
+    add.u32 turn, turn, 1;
+    setp.eq.u32 p, turn, 40;
+    @p bra ROUND;
+    bra.uni ROUND;
+ASIDE:
+    add.u32 tid, tid, 2;
+    bra.uni MET;
+}";
+    for model in MODELS {
+        for seed in 0..4 {
+            assert_eq!(run(source, model, seed, 128), [u32::MAX; 128], "{model}, seed {seed}");
+        }
+    }
+}

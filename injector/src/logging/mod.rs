@@ -60,8 +60,8 @@ pub enum Told {
     Met,
     /// At a branch. The word is 1 in lanes that take it.
     Branch {
-        /// It leads to itself or to what stands before it.
-        backward: bool,
+        /// Those have the first turn in lockstep ([`bugaroo_ptx::cfg::Cfg::order`]).
+        taken_first: bool,
     },
     /// Where lanes may meet that were apart: behind labels that can be come to in several ways, behind calls, and where lanes have
     /// waited for each other.

@@ -16,7 +16,7 @@ use crate::collect_sites::{Point, PointKind, SiteTable, collect_sites};
 /// Finds everything.
 pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Result<Log, LoggingError> {
     let mut sites = collect_sites(module);
-    let backward = if options.branches { add_forks(module, &mut sites) } else { BTreeSet::new() };
+    let taken_first = if options.branches { add_forks(module, &mut sites) } else { BTreeSet::new() };
     let functions = || {
         module.items.iter().filter_map(|item| match item {
             Item::Function(function) if function.body.is_some() => Some(function),
@@ -30,7 +30,7 @@ pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Resul
     let mut points = Vec::with_capacity(sites.points.len());
     for point in &sites.points {
         let instruction = instructions.get(&point.span.start).copied();
-        let found = tell(module, point, instruction, (options, &backward, looks.harmless));
+        let found = tell(module, point, instruction, (options, &taken_first, looks.harmless));
         points.push(found.map_err(|what| LoggingError::Unsupported {
             by: looks.name,
             instruction: what,
@@ -63,7 +63,7 @@ fn tell(
     module: &Module,
     point: &Point,
     instruction: Option<&Instruction>,
-    (options, backward, harmless): (Options, &BTreeSet<usize>, &[&str]),
+    (options, taken_first, harmless): (Options, &BTreeSet<usize>, &[&str]),
 ) -> Result<LogPoint, String> {
     let mut told = LogPoint { line: instruction.map_or(0, |one| one.line), ..LogPoint::default() };
     // The end of a body has no instruction.
@@ -80,7 +80,7 @@ fn tell(
     match (&point.kind, Effect::of(&instruction.op)) {
         (PointKind::Fork, _) => match instruction.op {
             Op::Bra { .. } if point.span == instruction.span => {
-                told.before = Some(Told::Branch { backward: backward.contains(&point.span.start) });
+                told.before = Some(Told::Branch { taken_first: taken_first.contains(&point.span.start) });
             }
             _ => told.before = Some(Told::Join),
         },
@@ -164,10 +164,10 @@ fn text(module: &Module, span: Span) -> String {
     module.source[span.start..span.end].split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Adds the branches at which lanes may part, and the places where they may meet again. Answers where the branches begin that lead
-/// back.
+/// Adds the branches at which lanes may part, and the places where they may meet again. Answers where the branches begin whose
+/// lanes have the first turn in lockstep.
 fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
-    let (mut forks, mut backward) = (Vec::new(), BTreeSet::new());
+    let (mut forks, mut taken_first) = (Vec::new(), BTreeSet::new());
     for (index, listed) in sites.functions.iter().enumerate() {
         let function = module.items.iter().find_map(|item| match item {
             Item::Function(function) if function.name == listed.name && function.body.is_some() => {
@@ -177,6 +177,9 @@ fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
         });
         let Some((function, body)) = function.and_then(|f| Some((f, f.body.as_ref()?))) else { continue };
         let cfg = Cfg::build(function);
+        let order = cfg.order();
+        // The simulator's order of turns: by blocks, then by the text; the function's end comes last.
+        let turn = |at: usize| (cfg.block_of.get(at).map_or(usize::MAX, |block| order[*block]), at);
         let all = function.instructions();
         let mut meeting = Vec::new();
         for (at, instruction) in all.iter().enumerate() {
@@ -189,8 +192,8 @@ fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
                 continue;
             }
             forks.push(fork(index, instruction.span, instruction.span.start));
-            if cfg.targets[at].first().is_some_and(|target| *target <= at) {
-                backward.insert(instruction.span.start);
+            if cfg.targets[at].first().is_some_and(|target| turn(*target) < turn(at + 1)) {
+                taken_first.insert(instruction.span.start);
             }
             meeting.extend(cfg.reconvergence(at));
         }
@@ -208,7 +211,7 @@ fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
     sites.points.append(&mut forks);
     // Where lanes meet comes before what the instruction there does.
     sites.points.sort_by_key(|point| (point.function, point.before_at, point.span.end));
-    backward
+    taken_first
 }
 
 fn fork(function: usize, span: Span, before_at: usize) -> Point {

@@ -128,3 +128,116 @@ fn a_thousand_blocks_are_no_burden() {
         assert_eq!(block.post_dominator, Some(if index % 2 == 0 { index + 2 } else { index + 1 }));
     }
 }
+
+/// The blocks in their order.
+fn ordered(cfg: &Cfg) -> Vec<usize> {
+    let places = cfg.order();
+    let mut blocks: Vec<usize> = (0..places.len()).collect();
+    blocks.sort_by_key(|block| places[*block]);
+    blocks
+}
+
+#[test]
+fn where_arms_meet_comes_behind_both() {
+    // The second arm stands behind the end, as compilers put what they think is rare.
+    let aside = cfg("@%p1 bra B; mov.u32 %r1, 1; C: mov.u32 %r2, %r1; ret; B: mov.u32 %r1, 2; bra.uni C;");
+    assert_eq!(spans(&aside), [(0, 1), (1, 2), (2, 4), (4, 6)]);
+    assert_eq!(ordered(&aside), [0, 1, 3, 2]);
+    let in_place = cfg("@%p1 bra B; mov.u32 %r1, 1; bra.uni C; B: mov.u32 %r1, 2; C: ret;");
+    assert_eq!(ordered(&in_place), [0, 1, 2, 3]);
+}
+
+#[test]
+fn what_follows_a_loop_comes_behind_it() {
+    // The loop is left in its middle, and what follows stands before its second half.
+    let left = cfg("L: @%p1 bra M; ret; M: mov.u32 %r1, 1; @%p2 bra L; mov.u32 %r1, 2; bra L;");
+    assert_eq!(spans(&left), [(0, 1), (1, 2), (2, 4), (4, 6)]);
+    assert_eq!(ordered(&left), [2, 3, 0, 1]);
+    // A loop that is entered by its condition, which stands last.
+    let turned = cfg("bra.uni T; L: mov.u32 %r1, 1; T: @%p1 bra L; ret;");
+    assert_eq!(ordered(&turned), [0, 1, 2, 3]);
+}
+
+mod random {
+    use proptest::prelude::*;
+
+    use super::super::{Block, Cfg};
+
+    fn graph(edges: &[Vec<usize>]) -> Cfg {
+        let mut blocks: Vec<Block> = (0..edges.len())
+            .map(|at| Block {
+                start: at,
+                end: at + 1,
+                successors: edges[at].clone(),
+                predecessors: Vec::new(),
+                leaves: edges[at].is_empty(),
+                post_dominator: None,
+            })
+            .collect();
+        for (from, to) in
+            edges.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |to| (from, *to)))
+        {
+            blocks[to].predecessors.push(from);
+        }
+        Cfg { blocks, ..Cfg::default() }
+    }
+
+    /// Whether a path leads from one block to another within some.
+    fn leads(cfg: &Cfg, from: usize, to: usize, within: &[usize]) -> bool {
+        let (mut seen, mut left) = (vec![false; cfg.blocks.len()], vec![from]);
+        while let Some(block) = left.pop() {
+            for next in cfg.blocks[block].successors.iter().filter(|next| within.contains(next)) {
+                if *next == to {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[*next], true) {
+                    left.push(*next);
+                }
+            }
+        }
+        false
+    }
+
+    /// Blocks in an order: what leads to another block and not back stands before it, loops stand together, and so inside of each
+    /// loop without its last block.
+    fn holds(cfg: &Cfg, sorted: &[usize]) -> Result<(), TestCaseError> {
+        for (at, first) in sorted.iter().enumerate() {
+            for second in &sorted[at + 1..] {
+                let (there, back) =
+                    (leads(cfg, *first, *second, sorted), leads(cfg, *second, *first, sorted));
+                prop_assert!(!back || there, "{second} leads to {first}: {sorted:?}");
+            }
+        }
+        let mut at = 0;
+        while at < sorted.len() {
+            let same = |other: &usize| {
+                leads(cfg, sorted[at], *other, sorted) && leads(cfg, *other, sorted[at], sorted)
+            };
+            let together = sorted[at + 1..].iter().take_while(|other| same(other)).count();
+            let all = sorted[at + 1..].iter().filter(|other| same(other)).count();
+            prop_assert_eq!(together, all, "the loop of {} is torn: {:?}", sorted[at], sorted);
+            holds(cfg, &sorted[at..at + together])?;
+            at += 1 + together;
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn joins_come_behind_and_loops_stand_together(
+            edges in proptest::collection::vec(proptest::collection::btree_set(0_usize..12, 0..3), 1..12)
+        ) {
+            let count = edges.len();
+            let edges: Vec<Vec<usize>> =
+                edges.into_iter().map(|all| all.into_iter().filter(|to| *to < count).collect()).collect();
+            let cfg = graph(&edges);
+            let sorted = super::ordered(&cfg);
+            prop_assert_eq!(cfg.order(), {
+                let mut places = vec![0; count];
+                sorted.iter().enumerate().for_each(|(at, block)| places[*block] = at);
+                places
+            });
+            holds(&cfg, &sorted)?;
+        }
+    }
+}

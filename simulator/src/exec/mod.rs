@@ -65,6 +65,7 @@ use crate::model::lockstep::in_lockstep;
 use crate::model::notes::Notes;
 use crate::poison;
 use crate::schedule::{Candidate, Scheduler};
+use crate::turns::{self, Turns};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
 type Trouble = Box<(FaultKind, u32)>;
@@ -116,6 +117,8 @@ pub(crate) struct Machine<'a> {
     program: &'a Program,
     memory: Shared,
     config: &'a DeviceConfig,
+    /// Whose turn it is among parts of a warp.
+    turns: &'a Turns,
     plan: Plan<'a>,
     constants: Constants,
     params: Vec<u64>,
@@ -213,6 +216,7 @@ impl<'a> Machine<'a> {
         let mut machine = Machine {
             program,
             config,
+            turns: if config.lockstep { &program.turns } else { &turns::NONE },
             constants: launch_constants(program, config, &plan),
             params,
             warps: Vec::with_capacity(warps as usize),

@@ -35,7 +35,7 @@ impl Machine<'_> {
         }
         match warp.parting {
             Parting::Behind { operations: lead, .. } => operations.min(lead),
-            _ => warp.pass_on(&self.frames, operations, bits),
+            _ => warp.pass_on(&self.frames, self.turns, operations, bits),
         }
     }
 

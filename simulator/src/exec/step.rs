@@ -67,7 +67,7 @@ impl Machine<'_> {
         let consts = self.constants.base();
         let mut slice = SLICE.min(limit);
         'select: loop {
-            let Some(selected) = self.warps[w].select(&self.frames) else {
+            let Some(selected) = self.warps[w].select(&self.frames, self.turns) else {
                 return Ok(if self.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
             };
             let fragment = self.warps[w].fragments[selected.index];
@@ -151,7 +151,8 @@ impl Machine<'_> {
                             }
                         } else {
                             if HOW != ALONE && self.watch.is_some() {
-                                self.observed_split(w, pc, mask, active, inst.extra <= pc);
+                                let first = self.turns.turn(inst.extra) < self.turns.turn(pc + 1);
+                                self.observed_split(w, pc, mask, active, first);
                             }
                             pc += 1;
                             save!();

@@ -3,7 +3,7 @@
 //! A fragment is a set of lanes at one instruction of one frame. A warp starts as one fragment, splits where
 //! a branch, a call or a wait treats its lanes differently, and regroups when fragments of the same frame
 //! stand at the same instruction. Of several fragments the deepest call goes first, then the lowest
-//! instruction: compilers lay code out so that this lets stragglers catch up. As that alone would let lanes
+//! instruction: compilers lay code out so that this mostly lets stragglers catch up. As that alone would let lanes
 //! spin for ever on a sibling, every so often (one turn in eight, by the scheduler's random bits) a turn is
 //! given to a random ready lane's fragment. And as nothing promises that lanes which could run together do
 //! run together, one turn in 64 of a converged warp is given to a random part of its lanes alone; afterwards
@@ -12,9 +12,11 @@
 //! eight for a lane of 32 is little. So after some operations of a diverged warp another fragment than the usual one gets some
 //! ([`Warp::pass_on`]); the sooner, the more often that was so since the warp's lanes were last together.
 //! A program that leans on convergence without asking for it (`__syncwarp`) is thereby
-//! found out. In lockstep mode neither happens.
+//! found out. In lockstep mode neither happens, and blocks go by an order in which stragglers always catch up
+//! ([`Turns`]).
 
 use super::frames::Frames;
+use crate::turns::Turns;
 
 /// What a fragment is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +179,7 @@ pub(super) const NOBODY: u32 = 32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selected {
     pub index: usize,
-    /// Instruction at which it meets another fragment and has to stop; `u32::MAX` for none.
+    /// Instruction at which it meets another fragment, or may have to wait for one, and has to stop; `u32::MAX` for none.
     pub stop: u32,
     pub diverged: bool,
 }
@@ -202,7 +204,7 @@ impl Warp {
     /// Lets another fragment than the one that would be selected go first for a while, when that one has had so many
     /// operations in a row. Answers for how many of the operations granted.
     #[inline(never)]
-    pub fn pass_on(&mut self, frames: &Frames, operations: u32, bits: u64) -> u32 {
+    pub fn pass_on(&mut self, frames: &Frames, turns: &Turns, operations: u32, bits: u64) -> u32 {
         let leads = |f: &Fragment, leader: u32| f.state == State::Ready && f.mask == leader;
         if self.passing.lead > 0 {
             if self.fragments.iter().any(|f| leads(f, self.passing.leader)) {
@@ -221,7 +223,7 @@ impl Warp {
         }
         self.passing.patience = (self.passing.patience / 2).max(PATIENCE.1);
         self.passing.left = self.passing.patience;
-        let usual = self.usual(frames);
+        let usual = self.usual(frames, turns);
         let others = || {
             let all = self.fragments.iter().enumerate();
             all.filter(|(at, f)| f.state == State::Ready && Some(*at) != usual).map(|(_, f)| f.mask)
@@ -234,10 +236,10 @@ impl Warp {
         operations
     }
 
-    /// The fragment that goes first where nothing else is said: that of the deepest call, and the lowest instruction.
-    fn usual(&self, frames: &Frames) -> Option<usize> {
+    /// The fragment that goes first where nothing else is said: that of the deepest call, and of its instructions the first.
+    fn usual(&self, frames: &Frames, turns: &Turns) -> Option<usize> {
         let ready = self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
-        ready.min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, f.pc)).map(|(at, _)| at)
+        ready.min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, turns.turn(f.pc))).map(|(at, _)| at)
     }
 
     /// A turn of so many visible operations is over.
@@ -253,7 +255,7 @@ impl Warp {
 
     /// The fragment to run next; None when none is ready.
     #[inline(always)]
-    pub fn select(&mut self, frames: &Frames) -> Option<Selected> {
+    pub fn select(&mut self, frames: &Frames, turns: &Turns) -> Option<Selected> {
         if let [only] = &self.fragments[..] {
             return (only.state == State::Ready).then_some(Selected {
                 index: 0,
@@ -261,11 +263,11 @@ impl Warp {
                 diverged: false,
             });
         }
-        self.select_diverged(frames)
+        self.select_diverged(frames, turns)
     }
 
     #[inline(never)]
-    fn select_diverged(&mut self, frames: &Frames) -> Option<Selected> {
+    fn select_diverged(&mut self, frames: &Frames, turns: &Turns) -> Option<Selected> {
         // Parts that stand at the same instruction can be a turn of a loop apart: they are joined when the
         // one behind has done as many operations as the one ahead.
         match self.parting {
@@ -284,10 +286,10 @@ impl Warp {
             .iter()
             .position(|f| f.state == State::Ready && self.favoured < 32 && f.mask >> self.favoured & 1 != 0);
         let ready = || self.fragments.iter().enumerate().filter(|(_, f)| f.state == State::Ready);
-        let index = favourite.or_else(|| self.usual(frames))?;
+        let index = favourite.or_else(|| self.usual(frames, turns))?;
         let chosen = self.fragments[index];
         let ahead = ready().filter(|(_, f)| f.frame == chosen.frame && f.pc > chosen.pc).map(|(_, f)| f.pc);
-        let stop = ahead.min().unwrap_or(u32::MAX);
+        let stop = ahead.min().unwrap_or(u32::MAX).min(turns.end(chosen.pc));
         Some(Selected { index, stop, diverged: self.fragments.len() > 1 })
     }
 

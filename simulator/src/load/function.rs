@@ -167,6 +167,7 @@ impl<'m> Builder<'m> {
                 .collect();
         }
         count_runs(&mut self.program.code[entry as usize..]);
+        self.program.turns.add(at.function, entry, &self.program.origins[entry as usize..]);
         let loaded = &mut self.program.functions[index as usize];
         loaded.entry = entry;
         loaded.frame_bytes = frame_bytes(&at)?;

@@ -52,6 +52,7 @@ use crate::decoded::{
 use crate::fault::{Place, SourcePosition};
 use crate::memory::Memory;
 use crate::model::Fence;
+use crate::turns::Turns;
 
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +137,8 @@ pub struct Program {
     /// See [`DeviceConfig::only_read`].
     pub(crate) only_read: bool,
     pub(crate) origins: Vec<Origin>,
+    /// Of lanes in lockstep, whose turn it is.
+    pub(crate) turns: Turns,
     positions: Vec<ast::SourceLine>,
     files: Vec<(u32, String)>,
     text: String,
@@ -449,6 +452,7 @@ impl Program {
             leans_on_convergence: false,
             only_read: false,
             origins: Vec::new(),
+            turns: Turns::default(),
             positions: Vec::new(),
             files: Vec::new(),
             text: String::new(),

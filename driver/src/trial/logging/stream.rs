@@ -225,13 +225,13 @@ impl Stream {
                     }
                 }
             }
-            Told::Branch { backward } => {
+            Told::Branch { taken_first } => {
                 let taken = each(by.mask).filter(|lane| record.words[*lane as usize] != 0);
                 let taken = taken.fold(0, |mask, lane| mask | 1 << lane);
                 if self.wants.branches && taken != 0 && taken != by.mask {
                     let mut first = 0;
                     if let Some(warp) = known.warps.get_mut(index as usize).filter(|_| in_lockstep) {
-                        first = if backward { taken } else { by.mask & !taken };
+                        first = if taken_first { taken } else { by.mask & !taken };
                         warp.parts.split(by.mask, first);
                     }
                     observer.event(&Event::Split { by, site, taken, first });

@@ -1,6 +1,6 @@
 //! What is told of lanes that part, and of those that are together again.
 //!
-//! Warps have no stack of masks: of several fragments the one at the lowest instruction goes first, and those that stand at one
+//! Warps have no stack of masks: of several fragments the one whose block comes first has its turn, and those that stand at one
 //! instruction are joined ([`crate::exec::warp`]). In lockstep a fragment that is chosen to run says which lanes are together
 //! ([`bugaroo_semantics::parts`]).
 
@@ -10,16 +10,9 @@ use bugaroo_semantics::parts::Turn;
 use super::Machine;
 
 impl Machine<'_> {
-    /// Some lanes take a branch, and the others do not: `backward` says which go first in lockstep.
-    pub(in crate::exec) fn observed_split(
-        &mut self,
-        w: usize,
-        pc: u32,
-        mask: u32,
-        taken: u32,
-        backward: bool,
-    ) {
-        let first = if backward { taken } else { mask & !taken };
+    /// Some lanes take a branch, and the others do not: `ahead` says whether the former go first in lockstep.
+    pub(in crate::exec) fn observed_split(&mut self, w: usize, pc: u32, mask: u32, taken: u32, ahead: bool) {
+        let first = if ahead { taken } else { mask & !taken };
         let by = self.observed_lanes(w, mask);
         let in_lockstep = self.tells_parts;
         let Some(watch) = self.watch.as_mut().filter(|watch| watch.wants.branches) else { return };
