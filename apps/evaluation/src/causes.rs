@@ -3,7 +3,7 @@
 
 use bugaroo_protocol::Model;
 
-use crate::compare::Kind;
+use crate::kind::Kind;
 
 /// A cause, and what it is the cause of.
 struct Cause {

@@ -8,19 +8,9 @@
 use bugaroo_protocol::Model;
 
 use crate::causes;
+use crate::kind::Kind;
 use crate::paper::{self, Finding};
 use crate::results::{Cell, Evaluation, Rated};
-
-/// Who fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Ours fails, the paper's doesn't.
-    OursAlone,
-    /// The paper's fails, ours doesn't.
-    PapersAlone,
-    /// Both fail, but the interval of our rate excludes the paper's.
-    Size,
-}
 
 /// A difference of one kind in one row.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,20 +25,6 @@ pub struct Difference {
     pub pw: Vec<f64>,
     /// Why, if it is known.
     pub cause: Option<&'static str>,
-}
-
-impl Kind {
-    /// Of one cell, with the paper's rate; None where the two agree.
-    pub fn of(cell: &Cell, papers: f64) -> Option<Self> {
-        let [low, high] = cell.ci95;
-        match (cell.failures > 0, papers > 0.0) {
-            (true, false) => Some(Kind::OursAlone),
-            (false, true) => (high < papers).then_some(Kind::PapersAlone),
-            // The paper's 1 is what it prints of 1000 failures in 1000.
-            (true, true) => (papers < low || papers > high).then_some(Kind::Size),
-            (false, false) => None,
-        }
-    }
 }
 
 /// All differences of what was measured under a model, in the paper's order. None under `ptx`: the paper delays

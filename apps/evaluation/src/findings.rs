@@ -5,7 +5,8 @@ use std::fmt::Write;
 use bugaroo_protocol::Model;
 
 use crate::catalog::{self, PROGRAMS};
-use crate::compare::{self, Difference, Kind};
+use crate::compare::{self, Difference};
+use crate::kind::Kind;
 use crate::markdown::{Table, or_nothing, rate};
 use crate::paper;
 use crate::results::{Cell, Evaluation, model_name};

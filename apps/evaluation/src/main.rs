@@ -11,6 +11,7 @@ mod figures;
 mod findings;
 #[cfg(test)]
 mod fixture;
+mod kind;
 mod markdown;
 mod measure;
 mod memory;

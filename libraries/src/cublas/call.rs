@@ -1,32 +1,20 @@
-//! What every function does first and last: finds the handle, catches panics, and hands the work over.
+//! What every function of a handle does first and last: finds the handle, and hands the work over.
 
-use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ffi::c_int;
 
 use bugaroo_cuda_abi::CUstream;
 
+pub use super::guard::{Handle, anytime};
 use super::handle::{self, Settings};
 use super::status::{Outcome, Status};
 use crate::driver;
 use crate::unsupported::unsupported;
 use crate::work::{self, Memory, Plain};
 
-/// A `cublasHandle_t`.
-pub type Handle = *mut c_void;
-
 /// A call that goes on.
 pub struct Call<'a> {
     name: &'a str,
     settings: Settings,
-}
-
-/// Runs a function's body.
-pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> c_int {
-    let outcome = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        eprintln!("bugaroo: internal error in {name} (see above): please report it");
-        Err(Status::INTERNAL_ERROR)
-    });
-    outcome.err().map_or(0, |status| status.0)
 }
 
 /// Runs the body of a function that needs a handle and a device. `name` is what the program has called, without its version.

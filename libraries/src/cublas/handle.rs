@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bugaroo_cuda_abi::{CUstream, Function, Functions};
 
-use super::call::{Handle, anytime};
+use super::guard::{Handle, anytime};
 use super::status::{Outcome, Status};
 use crate::driver;
 

@@ -12,6 +12,7 @@ mod call;
 mod copies;
 mod ex;
 mod functions;
+mod guard;
 mod handle;
 mod level1;
 mod level2;

@@ -16,10 +16,14 @@
 mod mrg;
 mod philox;
 pub mod shape;
+mod stream;
 mod xorwow;
+
+pub use stream::Law;
 
 use mrg::Mrg;
 use philox::Philox;
+use stream::Stream;
 use xorwow::Xorwow;
 
 /// A kind of generator.
@@ -31,15 +35,6 @@ pub enum Kind {
     Mrg(usize),
     /// Philox4x32-10, in 65,536, of four numbers at a time.
     Philox,
-}
-
-/// Which numbers are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// From 0 (not itself) to 1.
-    Uniform,
-    /// The standard normal distribution.
-    Normal,
 }
 
 /// A generator's state.
@@ -58,31 +53,6 @@ pub enum State {
 pub struct Streams<S> {
     streams: Vec<S>,
     next: usize,
-}
-
-/// A stream of its own state.
-pub trait Stream {
-    /// The next 32 bits.
-    fn bits(&mut self) -> u32;
-    /// The next number of single precision.
-    fn uniform(&mut self) -> f32 {
-        shape::uniform(self.bits())
-    }
-    /// The next number of double precision.
-    fn uniform_double(&mut self) -> f64 {
-        let (low, high) = (self.bits(), self.bits());
-        shape::uniform_double(low, high)
-    }
-    /// The next two.
-    fn normal(&mut self) -> [f32; 2] {
-        let (x, y) = (self.bits(), self.bits());
-        shape::normal(x, y)
-    }
-    /// The next two.
-    fn normal_double(&mut self) -> [f64; 2] {
-        let drawn = [(); 4].map(|()| self.bits());
-        shape::normal_double(drawn)
-    }
 }
 
 impl<S: Stream> Streams<S> {

@@ -1,6 +1,7 @@
 //! MRG32k3a: two linear recurrences of three words, modulo two primes, and their difference. Streams are 2^76 steps apart.
 
-use super::{Stream, shape};
+use super::shape;
+use super::stream::Stream;
 
 /// The primes.
 const PRIMES: [u64; 2] = [4_294_967_087, 4_294_944_443];

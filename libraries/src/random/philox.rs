@@ -1,7 +1,8 @@
 //! Philox4x32-10: four numbers of a block, by its counter and a key. Streams are counters of their own; each gives four results
 //! in turn, from one block, or from two where results need more bits.
 
-use super::{Law, shape};
+use super::shape;
+use super::stream::Law;
 
 /// How many streams there are.
 const STREAMS: u64 = 65_536;

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use super::Stream;
+use super::stream::Stream;
 
 /// How many streams there are.
 pub const STREAMS: usize = 4096;

@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
+use crate::attend::attend;
 use crate::mapped::{self, Object};
 use crate::redirect::{self, ENTRY};
 
@@ -57,7 +58,7 @@ extern "C" fn changed() {
         // Taken, so that a library that is opened meanwhile by another thread is seen by that one.
         let Ok(mut seen) = SEEN.try_lock() else { return };
         for object in now.iter().filter(|object| !seen.contains(object)) {
-            crate::attend(object, std::ptr::null());
+            attend(object, std::ptr::null());
         }
         *seen = now;
     });
