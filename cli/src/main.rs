@@ -28,7 +28,8 @@ use std::process::ExitCode;
 use bugaroo_harness::limits;
 use clap::Parser;
 
-use args::{Cli, Command, program_apart};
+use args::apart::program_apart;
+use args::{Cli, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {

@@ -4,30 +4,26 @@ mod history;
 mod human;
 mod init;
 mod progress;
+mod shared;
 mod slurm;
 
 pub use history::history;
 pub use init::init;
 
 use bugaroo_harness::{Interrupt, runtime};
-use bugaroo_nightly::begin::{Begun, Wanted, begin};
-use bugaroo_nightly::history::{Key, Store};
+use bugaroo_nightly::begin::{Begun, begin};
+use bugaroo_nightly::history::Store;
 use bugaroo_nightly::merge;
-use bugaroo_nightly::morning::morning;
-use bugaroo_nightly::night::{Night, Verdict};
+use bugaroo_nightly::night::Verdict;
 use bugaroo_nightly::plan::Plan;
 use bugaroo_nightly::work::{self, Job};
 
-use crate::args::{Executor, Format, MergeArgs, NightlyArgs};
+use crate::args::{Executor, MergeArgs, NightlyArgs};
 use crate::exit::{Exit, UsageError};
 use crate::libraries;
-use crate::output::{note, print, print_json};
+use crate::output::{note, print};
 use progress::Progress;
-
-/// A plan, read; what is wrong in it is the user's to put right.
-fn plan(path: &std::path::Path) -> Result<Plan, UsageError> {
-    Plan::read(path).map_err(|error| UsageError(error.to_string()))
-}
+use shared::{merge_error, plan, report, show, wanted};
 
 /// Runs a night.
 pub fn nightly(args: &NightlyArgs) -> anyhow::Result<Exit> {
@@ -41,10 +37,6 @@ pub fn nightly(args: &NightlyArgs) -> anyhow::Result<Exit> {
         Executor::Local => local(args, &plan),
         Executor::Slurm => slurm::slurm(args, &plan),
     }
-}
-
-fn wanted(args: &NightlyArgs) -> Wanted {
-    Wanted { label: args.night.clone(), seed: args.seed, shard: args.shard, results: args.results.clone() }
 }
 
 fn local(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
@@ -101,20 +93,6 @@ fn tell_begin(begun: &Begun) {
     }
 }
 
-/// What a night came to, with its reports written.
-async fn report(plan: &Plan, store: &Store, key: &Key) -> anyhow::Result<Night> {
-    let morning = morning(plan, store, key).await?;
-    note(format_args!("report: {}", morning.written.join("index.html").display()));
-    Ok(morning.night)
-}
-
-fn show(night: &Night, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Human => print(&human::summary(night)),
-        Format::Json => print_json(night),
-    }
-}
-
 /// What the user can put right by another command line.
 fn usage(error: bugaroo_nightly::begin::BeginError) -> anyhow::Error {
     use bugaroo_nightly::begin::BeginError;
@@ -149,11 +127,4 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<Exit> {
         Verdict::Green => Exit::Clean,
         Verdict::Red => Exit::Findings(args.error_exitcode),
     })
-}
-
-fn merge_error(error: merge::MergeError) -> anyhow::Error {
-    match error {
-        merge::MergeError::Store(error) => error.into(),
-        other => UsageError(other.to_string()).into(),
-    }
 }

@@ -4,10 +4,10 @@ mod compare;
 pub mod human;
 mod json;
 pub mod sarif;
+mod shown;
 
 use bugaroo_harness::{
-    Campaign, Interrupt, Oracle, Outcome, RaceSummary, RunSummary, Settings, Stop, Suppressions, Turns,
-    Variation, progress, runtime,
+    Campaign, Interrupt, Oracle, Settings, Stop, Suppressions, Turns, Variation, progress, runtime,
 };
 use bugaroo_protocol::{Detector as Known, RaceSettings};
 
@@ -15,37 +15,7 @@ use crate::args::{Backend, Detector, Model, RaceArgs, RaceFormat};
 use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
 use crate::{libraries, run, setup};
-
-/// What a run showed, and what of it is known to the user.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// As it was named on the command line.
-    detector: &'static str,
-    summary: &'a RunSummary,
-    races: &'a RaceSummary,
-    rules: &'a Suppressions,
-    /// Whether the user named an oracle, so that what it is not content with is a finding.
-    judged: bool,
-}
-
-impl Shown<'_> {
-    /// Trials whose end is a finding. Where nobody has said what is right, an exit code is none.
-    fn failures(&self) -> u64 {
-        let of = |outcome| self.summary.cells.iter().map(|cell| cell.outcomes.of(outcome)).sum::<u64>();
-        match self.judged {
-            true => self.summary.failures(),
-            false => of(Outcome::Deadlock) + of(Outcome::Timeout),
-        }
-    }
-
-    /// Whether there is anything that somebody should look at.
-    fn is_clean(&self) -> bool {
-        self.races.open().next().is_none()
-            && self.races.more == 0
-            && self.failures() == 0
-            && self.summary.findings.is_empty()
-    }
-}
+use shown::Shown;
 
 /// Looks for races.
 pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {

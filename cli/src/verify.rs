@@ -18,6 +18,7 @@ use bugaroo_barriers::graph::Graph;
 use bugaroo_harness::names::demangled;
 use serde::Serialize;
 
+use kernels::LISTED;
 use kind::Kind;
 pub use kind::is_program;
 use progress::Progress;
@@ -26,9 +27,6 @@ use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UnsupportedError, UsageError};
 use crate::input;
 use crate::output::{print, print_json};
-
-/// Pairs of lines with races, and barriers used again too early, that are listed of a kernel without `--all`.
-const LISTED: usize = 20;
 
 /// What is written as JSON: the fields of the first kernel (the only one, where one is named), and all kernels.
 #[derive(Serialize)]

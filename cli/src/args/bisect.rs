@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RunArgs;
+use super::run::RunArgs;
 
 /// Options of `bisect`.
 #[derive(Clone, Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bugaroo_nightly::shard::Shard;
 use clap::{Args, ValueEnum};
 
-use super::Format;
+use super::values::Format;
 
 /// Options of `nightly`.
 #[derive(Clone, Debug, Args)]

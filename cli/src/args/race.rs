@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bugaroo_protocol::amount::duration;
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
-use super::{Format, MOST_TRIALS, Program, TrialArgs, duration, probability};
+use super::trial::{Program, TrialArgs};
+use super::values::{Format, MOST_TRIALS, probability};
 
 /// Options of `race`.
 #[derive(Clone, Debug, Args)]

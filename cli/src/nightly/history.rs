@@ -41,7 +41,7 @@ struct CellLine {
 
 /// Shows how programs fared over the nights.
 pub fn history(args: &HistoryArgs) -> anyhow::Result<Exit> {
-    let plan = super::plan(&args.plan)?;
+    let plan = super::shared::plan(&args.plan)?;
     if !plan.database.contains("://") && !std::path::Path::new(&plan.database).exists() {
         let what = format!("{}: there is no night yet (`bugaroo nightly` runs one)", plan.database);
         return Err(UsageError(what).into());

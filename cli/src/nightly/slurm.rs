@@ -10,7 +10,7 @@ use bugaroo_nightly::merge;
 use bugaroo_nightly::night::Verdict;
 use bugaroo_nightly::plan::Plan;
 
-use super::{merge_error, report, show, wanted};
+use super::shared::{merge_error, report, show, wanted};
 use crate::args::NightlyArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output::{note, thousands};

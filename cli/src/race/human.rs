@@ -11,7 +11,8 @@ use bugaroo_harness::race::{Looked, Place};
 use bugaroo_harness::{FoundRace, RaceSummary, Target};
 use bugaroo_protocol::{Detector, Race, RaceClass, RaceParty, SourceLine};
 
-use super::{Shown, compare};
+use super::compare;
+use super::shown::Shown;
 use crate::findings;
 use crate::output::{shell_word, thousands};
 use bugaroo_harness::words::{failure, race as words};

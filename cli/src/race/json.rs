@@ -12,8 +12,8 @@ use bugaroo_protocol::{
 };
 use serde::Serialize;
 
-use super::Shown;
 use super::compare::Compared;
+use super::shown::Shown;
 use bugaroo_harness::words::race as words;
 
 /// The whole object.

@@ -11,7 +11,7 @@ use bugaroo_harness::{Finding, FoundRace};
 use bugaroo_protocol::{Race, RaceKind, RaceParty};
 use serde_json::{Value, json};
 
-use super::Shown;
+use super::shown::Shown;
 use crate::exit::Exit;
 use bugaroo_harness::words::race as words;
 

@@ -2,9 +2,10 @@
 
 mod human;
 mod json;
+mod shown;
 
 use bugaroo_barriers::emulate::DEFAULT_MAX_STEPS;
-use bugaroo_harness::launches::{Recording, Verified, Wanted, record, verify as verify_launches};
+use bugaroo_harness::launches::{Recording, Wanted, record, verify as verify_launches};
 use bugaroo_harness::{Error, Interrupt, Outcome, Settings, Target, runtime};
 
 use super::kernels;
@@ -12,21 +13,10 @@ use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
 use crate::{libraries, setup};
+use shown::Shown;
 
 /// Verdicts of a kernel, unless `--launches` says otherwise.
 const LAUNCHES: u32 = 20;
-
-/// All that is to be printed.
-struct Shown<'a> {
-    target: &'a Target,
-    /// Without the launches themselves.
-    recording: &'a Recording,
-    verified: &'a Verified,
-    /// Launches of the kernels that were asked for.
-    launches: u64,
-    /// All pairs of lines with races are listed in JSON.
-    all: bool,
-}
 
 /// Verifies what a program launches.
 pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {

@@ -1,5 +1,6 @@
 //! A verdict for people: what is wrong, where, who, and why.
 
+mod place;
 mod race;
 
 use std::fmt::Write;
@@ -11,6 +12,7 @@ use bugaroo_barriers::verdict::RecyclingRule;
 use bugaroo_harness::names::demangled;
 
 use crate::output::{indent, thousands};
+use place::{place, who};
 
 /// Findings of a sort that are shown.
 const SHOWN: usize = 20;
@@ -153,24 +155,6 @@ fn verdict(findings: &Findings) -> &str {
     }
 }
 
-/// Threads, behind a space; nothing where it is about none.
-fn who(at: &At) -> String {
-    match (at.thread, at.threads) {
-        (None, _) => String::new(),
-        (Some([x, y, z]), 0 | 1) => format!(" thread ({x},{y},{z}){}", rank(at)),
-        (Some([x, y, z]), n) => format!(" {n} threads from ({x},{y},{z}){}", rank(at)),
-    }
-}
-
-/// A place in the source and the text, with the instruction.
-fn place(at: &At) -> String {
-    let place = match (&at.file, at.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        _ => demangled(&at.function),
-    };
-    format!("{place}, PTX line {}: {}", at.ptx_line, at.instruction.trim())
-}
-
 impl Page<'_> {
     fn line(&mut self, depth: usize, line: &str) {
         // Writing to a string cannot fail.
@@ -269,8 +253,4 @@ impl Page<'_> {
             self.line(2, &format!("… nor from {} more", recycled.unordered.len() - FEW));
         }
     }
-}
-
-fn rank(at: &At) -> String {
-    if at.cta == 0 { String::new() } else { format!(" of CTA {}", at.cta) }
 }

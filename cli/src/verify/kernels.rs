@@ -3,6 +3,9 @@
 use bugaroo_harness::names::demangled;
 use regex::Regex;
 
+/// Pairs of lines with races, and barriers used again too early, that are listed of a kernel without `--all`.
+pub const LISTED: usize = 20;
+
 /// The kernels that an option names: the one of exactly this name; else all whose names begin with it; else all in whose names it is found as
 /// a regular expression. Names are those of the PTX text and those in C++.
 ///

@@ -20,14 +20,10 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("semantics", 4),
     ("detectors", 29),
     ("barriers", 34),
-    ("cli", 18),
     ("device-handlers", 4),
     ("injector", 48),
-    ("apps/evaluation", 2),
     ("litmus", 9),
     ("simulator", 99),
-    ("runtime/preload", 2),
-    ("libraries", 6),
 ];
 
 fn workspace() -> &'static Path {

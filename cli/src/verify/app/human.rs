@@ -6,7 +6,7 @@ use bugaroo_barriers::findings::Findings;
 use bugaroo_harness::launches::{Blocks, Row};
 use bugaroo_harness::names::{demangled, readable};
 
-use super::Shown;
+use super::shown::Shown;
 use crate::output::{indent, table, thousands};
 use crate::verify::human;
 

@@ -5,8 +5,8 @@ use bugaroo_harness::launches::{LeftOut, Row};
 use bugaroo_harness::names::demangled;
 use serde::Serialize;
 
-use super::Shown;
-use crate::verify::LISTED;
+use super::shown::Shown;
+use crate::verify::kernels::LISTED;
 
 /// What is written.
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use bugaroo_barriers::program::AccessKind;
 use bugaroo_barriers::verdict::RaceKind;
 use bugaroo_bisect::SourceText;
 
-use super::{place, who};
+use super::place::{place, who};
 use crate::output::thousands;
 
 /// The races of one pair of lines, of which there is at least one. `file` is the PTX file.
