@@ -31,7 +31,8 @@ pub fn ptxas() -> Option<PathBuf> {
     found
 }
 
-/// Assembles a module for the target that it names.
+/// Assembles a module for the target that it names. What it takes is asked, not how good the code is: without
+/// optimising, which is most of the time on large texts.
 ///
 /// # Errors
 /// What ptxas says.
@@ -43,7 +44,7 @@ pub fn assemble(ptxas: &Path, text: &str) -> Result<(), String> {
     let arch = target.first().map_or("sm_75", String::as_str);
     let output = Command::new(ptxas)
         .arg(format!("-arch={arch}"))
-        .args(["--compile-only", "--output-file"])
+        .args(["-O0", "--compile-only", "--output-file"])
         .arg(folder.path().join("module.o"))
         .arg(&file)
         .output()

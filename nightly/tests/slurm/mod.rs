@@ -105,7 +105,7 @@ async fn cancelled_and_failed_shards_are_named_and_the_others_collected() {
 /// Starts the next function in a process of its own.
 fn in_a_process(cluster: &Cluster, night: &Night) -> Child {
     Command::new(std::env::current_exe().expect("it runs"))
-        .args(["--ignored", "--exact", "waits_in_a_process_of_its_own", "--nocapture"])
+        .args(["--ignored", "--exact", "slurm::waits_in_a_process_of_its_own", "--nocapture"])
         .env("SLURM_TEST_BIN", cluster.bin())
         .env("SLURM_TEST_PLAN", night.at("plan.toml"))
         .stdout(Stdio::null())
