@@ -1,7 +1,7 @@
 //! Whose turn it is among parts of a warp in lockstep.
 //!
 //! A warp from before Volta waits where the arms of a branch meet. Here the part goes first whose block comes first in an
-//! order of the function's blocks ([`Cfg::order`]): arms before the place where they meet, a loop before its head, and that before
+//! order of the function's blocks ([`Cfg::turns`]): arms before the place where they meet, a loop before its head, and that before
 //! what follows it.
 
 use bugaroo_ptx::ast::Function;
@@ -21,8 +21,7 @@ pub(crate) static NONE: Turns = Turns { places: Vec::new() };
 impl Turns {
     /// Adds a function's instructions, which begin at `entry` and have these origins, in the order of the text.
     pub fn add(&mut self, function: &Function, entry: u32, origins: &[Origin]) {
-        let cfg = Cfg::build(function);
-        let order = cfg.order();
+        let turns = Cfg::build(function).turns();
         let instructions = function.instructions();
         // What is not here are functions that the device has of its own, and those that were given up: none branches.
         self.places.resize(entry as usize, 0);
@@ -30,8 +29,7 @@ impl Turns {
         for origin in origins {
             let rest = instructions[at..].iter();
             at += rest.take_while(|instruction| instruction.span.start < origin.text.0).count();
-            let place = cfg.block_of.get(at).map_or(u32::MAX, |block| order[*block] as u32);
-            self.places.push(place);
+            self.places.push(turns[at]);
         }
         // The end of the body, where all meet.
         if let Some(last) = self.places.last_mut() {

@@ -60,7 +60,7 @@ pub enum Told {
     Met,
     /// At a branch. The word is 1 in lanes that take it.
     Branch {
-        /// Those have the first turn in lockstep ([`bugaroo_ptx::cfg::Cfg::order`]).
+        /// Those have the first turn in lockstep ([`bugaroo_ptx::cfg::Cfg::turns`]).
         taken_first: bool,
     },
     /// Where lanes may meet that were apart: behind labels that can be come to in several ways, behind calls, and where lanes have

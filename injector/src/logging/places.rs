@@ -177,9 +177,8 @@ fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
         });
         let Some((function, body)) = function.and_then(|f| Some((f, f.body.as_ref()?))) else { continue };
         let cfg = Cfg::build(function);
-        let order = cfg.order();
-        // The simulator's order of turns: by blocks, then by the text; the function's end comes last.
-        let turn = |at: usize| (cfg.block_of.get(at).map_or(usize::MAX, |block| order[*block]), at);
+        let turns = cfg.turns();
+        let turn = |at: usize| (turns[at], at);
         let all = function.instructions();
         let mut meeting = Vec::new();
         for (at, instruction) in all.iter().enumerate() {

@@ -54,6 +54,14 @@ impl Cfg {
         }
         places
     }
+
+    /// Whose turn it is: by instruction, the place of its block in [`Self::order`], and one more for the function's end, where all
+    /// meet. Of two instructions of one block the first in the text goes first.
+    pub fn turns(&self) -> Vec<u32> {
+        let order = self.order();
+        let places = self.block_of.iter().map(|block| order[*block] as u32);
+        places.chain([u32::MAX]).collect()
+    }
 }
 
 /// Where a loop is entered: its first block in the text that can follow one outside, or is the function's entry.
