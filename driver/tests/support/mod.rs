@@ -196,6 +196,9 @@ pub fn trial(test: &str, orders: &Orders, body: impl FnOnce()) -> Trial {
     let messages = report.lines().map(parse).collect();
     let trial = Trial { output, messages };
     assert!(trial.output.status.success(), "the trial failed: {}", trial.stderr());
+    // With a wrong name none runs, and all is well.
+    let ran = String::from_utf8_lossy(&trial.output.stdout).contains("running 1 test\n");
+    assert!(ran, "there is no test {module}::{test}");
     trial
 }
 
