@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Addresses, LANES, Opcode, Packed, Program, Signal};
+use super::access::Addresses;
+use super::packed::{Opcode, Packed};
+use super::programs::Program;
+use super::shape::LANES;
+use super::signal::Signal;
 
 impl Program {
     /// The programs go on behind their ends, with what is known to be right: threads do not exit there, and who waits there need not do so for

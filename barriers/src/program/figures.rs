@@ -1,6 +1,8 @@
 //! How much programs are.
 
-use super::{Opcode, Packed, Program, Signalled, WarpProgram};
+use super::packed::{Opcode, Packed};
+use super::programs::{Program, WarpProgram};
+use super::signal::Signalled;
 
 impl Program {
     /// Commands of all threads: each lane of a command counts one.
