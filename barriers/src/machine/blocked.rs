@@ -1,6 +1,7 @@
 //! Who is blocked, and where those that are would have come next.
 
-use super::{Machine, State};
+use super::runner::State;
+use super::state::Machine;
 use crate::chains::warpgroup;
 use crate::program::{GroupKind, Opcode};
 use crate::verdict::{Place, Resource, Waiting};

@@ -9,17 +9,13 @@
 //!
 //! The paper counts threads ([`crate::Program::with_paper_counts`]), and in lockstep a warp is always together: neither gathers.
 
-use super::{Machine, Observer, Part, State};
+use super::barrier::Comer;
+use super::observer::Observer;
+use super::part::Part;
+use super::runner::State;
+use super::state::Machine;
 use crate::program::Count;
 use crate::verdict::{Generation, Misuse, Recycling, RecyclingRule, Resource};
-
-/// A chain that has come to a named barrier, and waits for the rest of its warp.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Comer {
-    pub barrier: u32,
-    count: Count,
-    part: Part,
-}
 
 impl Machine<'_> {
     /// Whether warps have to gather at named barriers.

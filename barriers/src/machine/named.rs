@@ -1,34 +1,14 @@
 //! Barriers that threads are counted at: named ones, those of warps and the cluster's. How warps arrive at named ones stands in
 //! [`super::gather`].
 
-use super::{Machine, Observer, Part, State, join};
+use super::barrier::Barrier;
+use super::clocks::join;
+use super::observer::Observer;
+use super::part::Part;
+use super::runner::State;
+use super::state::Machine;
 use crate::program::{Count, Packed};
 use crate::verdict::{Generation, Misuse, Recycling, RecyclingRule, Resource};
-
-/// A barrier's present generation, and what is needed of the last.
-#[derive(Debug)]
-pub(crate) struct Barrier {
-    pub resource: Resource,
-    /// From 1.
-    pub generation: u32,
-    /// What the first to come asked for, and who it was.
-    count: Option<(Count, Part)>,
-    /// Threads as counted by the barrier, and as they are; the warps that have arrived, as bits.
-    pub(super) weight: u32,
-    threads: u32,
-    pub(super) warps: u32,
-    /// A warp has arrived again: chain and command.
-    pub(super) again: Option<(u32, u32)>,
-    pub parts: Vec<Part>,
-    clock: Vec<u32>,
-    fenced: Vec<u32>,
-    /// Participants of the generation before; of those that wait, one is enough.
-    last: Vec<Part>,
-    /// All of them, for messages; and the clock, for those who ask for it later (cluster).
-    last_all: Vec<Part>,
-    last_clock: Vec<u32>,
-    last_fenced: Vec<u32>,
-}
 
 impl Machine<'_> {
     /// The barrier of that name.
@@ -415,37 +395,5 @@ impl Machine<'_> {
             (_, Some((Count::Threads(n), _))) => (state.weight, n),
         };
         (state.resource, state.generation, arrived, expected)
-    }
-}
-
-impl Barrier {
-    /// Who takes part waits for all threads.
-    pub(super) fn is_for_all(&self) -> bool {
-        matches!(self.count, Some((Count::All, _)))
-    }
-
-    /// Participants of the generation before; of those that waited, one.
-    pub(super) fn last(&self) -> &[Part] {
-        &self.last
-    }
-
-    /// What stands in the list while the barrier is out of it, to be worked on beside the others.
-    fn taken_out(resource: Resource) -> Barrier {
-        Barrier {
-            resource,
-            generation: 0,
-            count: None,
-            weight: 0,
-            threads: 0,
-            warps: 0,
-            again: None,
-            parts: Vec::new(),
-            clock: Vec::new(),
-            fenced: Vec::new(),
-            last: Vec::new(),
-            last_all: Vec::new(),
-            last_clock: Vec::new(),
-            last_fenced: Vec::new(),
-        }
     }
 }

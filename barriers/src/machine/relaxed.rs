@@ -5,16 +5,8 @@
 //! "Release and Acquire Patterns"). So of a thread it is kept what its last fence released, and what it has seen since. In time they order as
 //! others do: the rules of well-synchronised programs hold by that.
 
-use super::{Machine, join};
-
-/// What relaxed arrivals and waits of a chain carry.
-#[derive(Debug, Default)]
-pub(super) struct Relaxed {
-    /// What a relaxed arrival releases: the clock and the one beside it at the last fence.
-    released: (Vec<u32>, Vec<u32>),
-    /// What relaxed waits have seen and no fence has acquired.
-    seen: (Vec<u32>, Vec<u32>),
-}
+use super::clocks::join;
+use super::state::Machine;
 
 /// Joins clocks, the first of which may have no components yet.
 fn gather(into: &mut Vec<u32>, from: &[u32]) {

@@ -4,7 +4,9 @@
 //! They do no harm, but somebody meant something by them. That the last phases of an mbarrier complete and nobody waits for these is how rings of
 //! buffers end, so an mbarrier counts only if no phase of it is waited for.
 
-use super::{Machine, Part};
+use super::mbarrier::Mbarrier;
+use super::part::Part;
+use super::state::Machine;
 use crate::verdict::{Generation, Resource};
 
 impl Machine<'_> {
@@ -31,7 +33,7 @@ impl Machine<'_> {
     pub(crate) fn never_waited(&self) -> Vec<Generation> {
         let mut found: Vec<_> = self.mbarriers.iter().filter(|(_, m)| m.is_never_waited()).collect();
         found.sort_by_key(|(address, _)| **address);
-        let last = |(address, m): (&u32, &super::Mbarrier)| {
+        let last = |(address, m): (&u32, &Mbarrier)| {
             self.use_of(Resource::Mbarrier { address: *address }, m.phase, &m.last_parts[0])
         };
         found.into_iter().map(last).collect()

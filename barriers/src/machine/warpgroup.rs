@@ -5,7 +5,9 @@
 //! and whoever has waited knows that the reads of all of them are over. What else the other warps did before they committed lies before
 //! that in time, which is enough for which phase of a barrier an arrival or a wait belongs to; memory does not follow.
 
-use super::{Machine, State, join};
+use super::clocks::join;
+use super::runner::State;
+use super::state::Machine;
 use crate::chains::{WARPGROUP, group_index, warpgroup};
 use crate::program::{GroupKind, Packed};
 use crate::verdict::Resource;
