@@ -1,6 +1,8 @@
 //! What is assumed of predicates, and the bounds that follow from that.
 
-use super::{Bounds, Node, Order, Source, Symbol, Symbols, signed};
+use super::bounds::{Bounds, signed};
+use super::symbols::Symbols;
+use super::terms::{Node, Order, Source, Symbol};
 
 impl Symbols {
     /// Assumes a predicate to be true or false.

@@ -11,41 +11,16 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Moving, Node, Order, Source, Symbol, Symbols, mask};
+use super::bounds::mask;
+use super::distance::{Distance, Lost, Pair};
+use super::symbols::Symbols;
+use super::terms::{Node, Order, Source, Symbol};
+use super::tie::Moving;
 
 /// Comparisons that are followed from a distance on.
 const LONGEST: u64 = 4096;
 /// How far a limit is taken to be from the largest number.
 pub(super) const ROOM: u64 = 64;
-
-/// A number and its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::emulate) struct Pair {
-    number: Symbol,
-    limit: Symbol,
-}
-
-/// A distance from the number to the limit, each taken as signed or as unsigned, where there is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::emulate) struct Distance {
-    bytes: u8,
-    unsigned: Option<u64>,
-    signed: Option<u64>,
-}
-
-/// A distance that does not stay: of numbers that go up by so much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::emulate) struct Lost {
-    limit: Symbol,
-    signed: bool,
-    step: u64,
-}
-
-impl Distance {
-    fn of(&self, signed: bool) -> Option<u64> {
-        if signed { self.signed } else { self.unsigned }
-    }
-}
 
 impl Symbols {
     /// A number that goes up begins at nought, or at `from`: notes how far it is from what has a least value, or from what `from` is far from.

@@ -14,41 +14,14 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bounds::{mask, signed};
 use super::reach::ROOM;
-use super::{Node, Order, Source, Symbol, Symbols, mask, signed};
+use super::symbols::Symbols;
+use super::terms::{Node, Order, Source, Symbol};
+use super::tie::{Moving, Tie};
 
 /// The largest ratio of steps, and of a limit and its parameter.
 const MOST_TIMES: i64 = 16;
-
-/// A number that moves by the same in each period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::emulate) struct Moving {
-    pub number: Symbol,
-    /// What it begins at; none: nought.
-    pub from: Option<Symbol>,
-    pub step: u64,
-    pub bytes: u8,
-}
-
-impl Moving {
-    /// Whether it goes up.
-    pub fn is_rising(&self) -> bool {
-        self.step_signed() > 0
-    }
-
-    fn step_signed(&self) -> i64 {
-        signed(self.step, self.bytes)
-    }
-}
-
-/// A number is `from` and so many times another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::emulate) struct Tie {
-    from: Option<Symbol>,
-    times: i64,
-    base: Symbol,
-    bytes: u8,
-}
 
 /// One side of a comparison, or the difference of both: a multiple of a number, one of a limit, and a constant.
 #[derive(Clone, Copy, Debug, Default)]
