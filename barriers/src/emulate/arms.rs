@@ -26,7 +26,8 @@ use bugaroo_simulator::decoded::{Asynchronous, Inst, Kind, NO_GUARD, Provided};
 
 use super::doubt::Doubt;
 use super::flow::successors;
-use super::machine::{Machine, ROOT};
+use super::held::frame::ROOT;
+use super::machine::Machine;
 use super::refusal::{Refusal, RefusalKind};
 use super::registers::{Why, lanes};
 use super::states::{End, Ends};

@@ -5,11 +5,11 @@ use bugaroo_ptx::types::Semantics;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Address, Asynchronous};
 
+use super::held::warp::Flow;
 use super::machine::{Machine, Target};
 use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use super::step::Flow;
 use crate::program::{
     Access, AccessKind, Action, Addresses, Completion, GroupKind, RANK_SHIFT, Strength, Values,
 };

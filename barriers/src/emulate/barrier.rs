@@ -9,54 +9,16 @@ use bugaroo_ptx::op::BarRed;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::BarrierAction;
 
+use super::held::named::Named;
+use super::held::warp::{Flow, Fragment, State, Warp};
 use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use super::step::Flow;
-use super::warp::{Fragment, State, Warp};
 use crate::program::{Action, Count};
 use crate::verdict::{Misuse, Place, Resource, Threads};
 
-/// A named barrier between its completions.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Named {
-    /// Uses that are over.
-    uses: u32,
-    /// Who came first to this use.
-    first: Option<Place>,
-    come: Come,
-}
-
-/// Who has come to a use of a named barrier.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Come {
-    count: Option<u32>,
-    /// Somebody came without a count, and so waits for all who have not exited.
-    all: bool,
-    /// Warps that have arrived, as bits, and threads that they count as.
-    warps: u32,
-    arrived: u32,
-    /// Threads whose predicate was true, and threads that gave one.
-    yes: u32,
-    votes: u32,
-    /// A vote was not known.
-    why: Option<Why>,
-}
-
 fn count_of(count: Option<u32>) -> Count {
     count.map_or(Count::All, Count::Threads)
-}
-
-impl Named {
-    /// Nobody has come to it since its last use.
-    pub fn is_idle(&self) -> bool {
-        self.first.is_none()
-    }
-
-    /// Who has come to it since then.
-    pub fn come(&self) -> Come {
-        self.come
-    }
 }
 
 impl Machine<'_> {

@@ -5,10 +5,10 @@
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{BarrierAction, Kind};
 
+use super::held::warp::State;
 use super::machine::Machine;
 use super::registers::{Why, lanes};
-use super::rounds::Rounds;
-use super::warp::State;
+use super::rounds::seen::Rounds;
 use crate::program::Program;
 
 /// Times that everybody is let go.

@@ -4,11 +4,11 @@ use bugaroo_simulator::CODE_BASE;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Callee, CopyWidth, Inst, Kind, Provided, WORD_ROW};
 
-use super::machine::{Machine, ROOT};
+use super::held::frame::ROOT;
+use super::held::warp::{Flow, Fragment, State};
+use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use super::step::Flow;
-use super::warp::{Fragment, State};
 
 /// Distance between two functions' addresses.
 const CODE_STRIDE: u64 = 16;

@@ -1,6 +1,6 @@
 //! A case of a kernel: what is assumed where barriers depend on what is the same for all threads.
 
-use super::rounds::Induction;
+use super::rounds::seen::Induction;
 use super::symbol::{Symbol, Symbols};
 
 /// What is assumed of predicates that are the same for all threads, and what has to be assumed, too.

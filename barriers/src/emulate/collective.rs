@@ -10,12 +10,11 @@ use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Collective, Together};
 use bugaroo_simulator::{reduce, shuffle_source};
 
+use super::held::warp::{Flow, State};
 use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use super::step::Flow;
 use super::symbol::Symbol;
-use super::warp::State;
 use crate::program::Action;
 
 /// Lanes that take part from one place in the program.
@@ -116,7 +115,8 @@ impl Machine<'_> {
             let State::Mask(mask) = fragment.state else { continue };
             let what = |pc: u32| image.collectives[image.code[pc as usize].extra as usize].what;
             let kind = what(fragment.pc);
-            let fellows = |f: &super::warp::Fragment| f.state == State::Mask(mask) && what(f.pc) == kind;
+            let fellows =
+                |f: &super::held::warp::Fragment| f.state == State::Mask(mask) && what(f.pc) == kind;
             let warp = &mut self.warps[w];
             let here = warp.fragments.iter().filter(|f| fellows(f)).fold(0, |lanes, f| lanes | f.mask);
             if here != mask & warp.alive {

@@ -15,8 +15,9 @@ use bugaroo_ptx::op::{AtomOp, MbarrierOp};
 use bugaroo_ptx::types::Type;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Asynchronous, Atomic, Kind, NO_GUARD};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::held::counters::Decided;
 use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
@@ -28,30 +29,6 @@ use crate::program::Action;
 const NEAR: u32 = 8;
 const LONGEST: u32 = 64;
 
-/// Counters, and what is to be known of mbarriers for them.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    /// Sums that do not show yet, by CTA and offset, and the last addition.
-    sums: FxHashMap<(u32, u32), (u32, u32)>,
-    /// By CTA and offset: by warp, who has taken its share away, and the step up to which all its lanes had met.
-    shares: FxHashMap<(u32, u32), FxHashMap<usize, (u32, u64)>>,
-    /// By mbarrier, the last step at which each warp has used it.
-    uses: FxHashMap<(u32, u32), FxHashMap<usize, u64>>,
-    /// A comparison that is decided: the instruction, the frame, lanes, and which of them are the last.
-    decided: Option<Decided>,
-    /// The last one of a counter, on its way: warp, first instruction, and the counter.
-    last: Option<(usize, FxHashSet<u32>, (u32, u32))>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Decided {
-    pc: u32,
-    frame: u32,
-    lanes: u32,
-    last: u32,
-    negate: bool,
-}
-
 /// Where the result of a counter is compared, and the way of who is the last.
 struct Question {
     compare: u32,
@@ -59,19 +36,6 @@ struct Question {
     with: i32,
     negate: bool,
     way: FxHashSet<u32>,
-}
-
-impl Counters {
-    /// Nothing is kept of any counter.
-    pub fn is_idle(&self) -> bool {
-        self.sums.is_empty() && self.shares.is_empty() && self.decided.is_none() && self.last.is_none()
-    }
-
-    /// The instruction whose predicate is decided; none is `u32::MAX`.
-    #[inline(always)]
-    pub fn decided_at(&self) -> u32 {
-        self.decided.map_or(u32::MAX, |decided| decided.pc)
-    }
 }
 
 impl Machine<'_> {

@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::ast::Function;
 
-use super::input::Options;
+use super::options::Options;
 use super::refusal::{Refusal, RefusalKind};
 
 /// Threads of a CTA: as asked for, or as the kernel says.

@@ -12,24 +12,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::case::Case;
 use super::constants::{self, ConstantMemory};
-use super::counter::Counters;
 use super::doubt::Doubt;
+use super::emulation::Emulation;
 use super::extent::{block_of, cluster_of, smallest_grid};
 use super::fence::{has_flags, is_relaxed};
 use super::flow::flows;
-use super::machine::{Cta, Machine, Setting};
+use super::held::counters::Counters;
+use super::held::cta::Cta;
+use super::held::warp::Warp;
+use super::machine::{Machine, Setting};
 use super::objects::Objects;
+use super::options::Options;
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
-use super::rounds::Rounds;
+use super::rounds::seen::Rounds;
 use super::shared::Shared;
 use super::text::{Fixed, extras};
 use super::{returns, tensor};
 use crate::program::{Program, Shape};
-use crate::verdict::Misuse;
-
-/// Warp instructions after which a kernel counts as one without an end.
-pub const DEFAULT_MAX_STEPS: u64 = 200_000_000;
 
 /// Shared memory that a CTA of the largest devices can have.
 const SHARED_LIMIT: u32 = 227 << 10;
@@ -37,57 +37,6 @@ const SHARED_LIMIT: u32 = 227 << 10;
 /// Bytes of the device's memory in which nothing is placed here: addresses that were recorded elsewhere, of other things, lie there, and
 /// must be none of a variable of the module.
 const FOREIGN: u64 = 32 << 30;
-
-/// How a kernel is launched, as far as that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Threads of a CTA; None: what the kernel requires (`.reqntid`), or else at most has (`.maxntid`).
-    pub block: Option<[u32; 3]>,
-    /// Which CTA; the first of a cluster is taken with its whole cluster.
-    pub cta: [u32; 3],
-    /// Any CTA of the grid: which one is not known, and the verdict is one of them all. For kernels without clusters.
-    pub any_cta: bool,
-    /// Whoever asks looks at every CTA of the grid, and whether all come to the grid's barrier equally often.
-    pub whole_grid: bool,
-    /// CTAs of the grid, if they are known.
-    pub grid: Option<[u32; 3]>,
-    /// CTAs of a cluster, where the kernel does not say (`.reqnctapercluster`).
-    pub cluster: Option<[u32; 3]>,
-    /// Parameters by `NAME[+OFFSET][:TYPE]`, the name or the number, and their values. What is not given is unknown.
-    pub params: Vec<(String, String)>,
-    /// The first bytes of the parameter buffer; `params` come after that.
-    pub param_bytes: Option<Vec<u8>>,
-    /// Ranges of `param_bytes` that are not known all the same.
-    pub open_bytes: Vec<Range<usize>>,
-    /// Tensor maps by the name or index of their parameter (`NAME+OFFSET` in a structure), and the bytes that a copy by them moves.
-    pub tensors: Vec<(String, u32)>,
-    /// Bytes of dynamic shared memory, if they are known.
-    pub dynamic_shared: Option<u32>,
-    /// Warps run in lockstep.
-    pub warp_synchronous: bool,
-    /// Warp instructions after which the kernel counts as one without an end.
-    pub max_steps: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            block: None,
-            cta: [0; 3],
-            any_cta: false,
-            whole_grid: false,
-            grid: None,
-            cluster: None,
-            params: Vec::new(),
-            param_bytes: None,
-            open_bytes: Vec::new(),
-            tensors: Vec::new(),
-            dynamic_shared: None,
-            warp_synchronous: false,
-            max_steps: DEFAULT_MAX_STEPS,
-        }
-    }
-}
 
 /// A module, ready to be emulated.
 pub struct Text {
@@ -97,34 +46,6 @@ pub struct Text {
     config: DeviceConfig,
     /// Its variables lie where no address of another program's memory does.
     is_apart: bool,
-}
-
-/// Threads that wait for ever in the order of execution that was emulated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
-    /// Warp, lanes, and the instruction that they wait at.
-    pub groups: Vec<(u32, u32, u32)>,
-}
-
-/// What a kernel does.
-#[derive(Clone, Debug)]
-pub struct Emulation {
-    /// The thread programs. The origin of a command is the number of its instruction: [`Text::place`].
-    pub program: Program,
-    /// Not all threads came to their end.
-    pub stuck: Option<Stuck>,
-    /// A barrier was asked what it cannot do; the programs end there.
-    pub misuse: Option<Misuse>,
-    /// If so: the programs as they might go on behind where threads wait for ever. Good for explanations only.
-    pub beyond: Option<Program>,
-    /// Threads of a CTA.
-    pub block: [u32; 3],
-    /// Warp instructions, and instructions of threads.
-    pub steps: [u64; 2],
-    /// Times that the block comes to the grid's barrier.
-    pub grid_barriers: u32,
-    /// Tables in global memory whose initial values were taken for what they hold.
-    pub tables: Vec<String>,
 }
 
 impl std::fmt::Debug for Text {
@@ -347,7 +268,7 @@ impl Text {
         });
         let warps_per_cta = shape.warps_per_cta();
         let warps: Vec<_> = (0..shape.warps())
-            .map(|w| Machine::warp(w % warps_per_cta, shape.cta_of(w), shape.lanes(w)))
+            .map(|w| Warp::new(w % warps_per_cta, shape.cta_of(w), shape.lanes(w)))
             .collect();
         let mut stations = Vec::new();
         for pc in &case.stations {

@@ -13,7 +13,8 @@
 
 use bugaroo_simulator::decoded::{Kind, NO_GUARD};
 
-use super::machine::{Machine, ROOT};
+use super::held::frame::ROOT;
+use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use crate::program::{
@@ -22,22 +23,6 @@ use crate::program::{
 
 /// Instructions of an arm that returns at once, at most.
 const LONGEST: u32 = 32;
-
-/// Lanes of a warp that may have returned.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Leavers {
-    pub lanes: u32,
-    /// By lane, the condition under which it is still there.
-    conditions: [u32; 32],
-    /// Why that is not known, of those that were the last to part.
-    why: Why,
-}
-
-impl Default for Leavers {
-    fn default() -> Leavers {
-        Leavers { lanes: 0, conditions: [0; 32], why: Why::NEVER }
-    }
-}
 
 /// An access as it is told again.
 struct Told {

@@ -9,62 +9,25 @@ use bugaroo_ptx::ast::Function;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use super::alike::Products;
-use super::barrier::Named;
 use super::constants::ConstantMemory;
-use super::counter::Counters;
 use super::doubt::Doubt;
 use super::flow::Flow;
-use super::leave::Leavers;
-use super::local::Local;
-use super::mbarrier::Phases;
+use super::held::counters::Counters;
+use super::held::cta::Cta;
+use super::held::frame::{Frame, ROOT};
+use super::held::warp::{Fragment, State, Warp};
 use super::objects::{Objects, Scattered};
 use super::params::Params;
-use super::polls::Polls;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
-use super::rounds::Rounds;
-use super::shared::Shared;
+use super::rounds::seen::Rounds;
 use super::states::Loops;
 use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
-use super::warp::{Fragment, State, Warp};
-use super::warpgroup::Multiplying;
 use crate::program::{Action, Command, Program};
 use crate::verdict::Misuse;
-
-/// No parent: the kernel's own frame.
-pub(super) const ROOT: u32 = u32::MAX;
-
-/// A call in progress.
-pub(super) struct Frame<'a> {
-    pub registers: Registers<'a>,
-    pub function: u32,
-    pub parent: u32,
-    /// The instruction after the call.
-    pub return_pc: u32,
-    /// Lanes that are in it or in a call that it made.
-    pub live: u32,
-    pub depth: u32,
-    /// Where its local variables begin.
-    pub local_base: u32,
-    /// Bytes of local memory that it took behind its variables (`alloca`).
-    pub grown: u32,
-}
-
-/// A CTA.
-pub(super) struct Cta {
-    pub shared: Shared,
-    pub barriers: [Named; 16],
-    pub mbarriers: FxHashMap<u32, Phases>,
-    /// By warpgroup; as many as have multiplied.
-    pub products: Vec<Products>,
-    /// Threads that have not exited.
-    pub alive: u32,
-    pub index: [u32; 3],
-}
 
 /// What is fixed while the kernel runs.
 pub(super) struct Setting<'a> {
@@ -471,22 +434,5 @@ impl<'a> Machine<'a> {
             | SpecialValue::GlobalTimerLow
             | SpecialValue::GlobalTimerHigh => return None,
         })
-    }
-
-    /// A warp of a CTA, all of whose lanes stand at the beginning.
-    pub fn warp(index: u32, cta: u32, alive: u32) -> Warp {
-        Warp {
-            fragments: Vec::new(),
-            alive,
-            index,
-            cta,
-            local: Local::default(),
-            leavers: Leavers::default(),
-            passing: 0,
-            released: (0, 0),
-            met: 0,
-            multiplying: Multiplying::default(),
-            polls: Polls::default(),
-        }
     }
 }

@@ -6,27 +6,12 @@ use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::Address;
 
+use super::held::phases::Phases;
+use super::held::warp::{Flow, State};
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use super::step::Flow;
-use super::warp::State;
 use crate::program::{Action, RANK_SHIFT};
-
-/// An mbarrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Phases {
-    /// Arrivals that a phase takes.
-    pub expected: u32,
-    /// Arrivals that this phase still takes.
-    pub pending: u32,
-    /// Bytes that this phase still takes.
-    pub bytes: i64,
-    /// The number of the phase.
-    pub phase: u32,
-    /// The parameter's offset of a tensor map whose copies were taken to bring all that a phase expected.
-    pub guessed: Option<u64>,
-}
 
 impl Machine<'_> {
     /// The mbarrier that a lane names: its CTA, its offset, and both in one.

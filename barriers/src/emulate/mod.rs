@@ -7,6 +7,10 @@
 //! ([`arms`]). An access of shared memory whose address depends on it may be anywhere in its variable ([`somewhere`]). Where a barrier depends
 //! on it, the kernel is refused, with the instruction and the place that the unknown value came from ([`Refusal`]).
 //!
+//! # Where to begin
+//! [`input`] takes the text and the launch. [`step`] is the walk: a warp's turn, instruction by instruction, and most other files do one kind of
+//! instruction each. What they all change is the [`machine`]; what that holds of threads and barriers stands in [`held`].
+//!
 //! # Why one order of execution is enough
 //! Warps run in turn, each until it waits. Control flow depends on known values only; of those, the ones that went through shared
 //! memory could depend on the order of threads. Say the checker finds the thread programs of this one execution well synchronised and
@@ -42,10 +46,12 @@ mod counter;
 mod data;
 mod descriptor;
 mod doubt;
+mod emulation;
 mod extent;
 mod fence;
 mod flow;
 mod grid;
+mod held;
 mod input;
 mod join;
 mod leave;
@@ -55,9 +61,9 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod objects;
+mod options;
 mod params;
 mod polling;
-mod polls;
 mod possible;
 mod refusal;
 mod registers;
@@ -74,12 +80,14 @@ mod step;
 mod symbol;
 mod tables;
 mod tensor;
+mod tensor_bytes;
 mod text;
 mod unread;
-mod warp;
 mod warpgroup;
 
 pub use case::{Case, Early};
-pub use input::{DEFAULT_MAX_STEPS, Emulation, Options, Stuck, Text};
+pub use emulation::{Emulation, Stuck};
+pub use input::Text;
+pub use options::{DEFAULT_MAX_STEPS, Options};
 pub use refusal::{Cause, Refusal, RefusalKind};
-pub use rounds::Induction;
+pub use rounds::seen::Induction;

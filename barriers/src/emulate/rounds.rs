@@ -21,127 +21,24 @@
 //! or copies are under way from one round to the next, there are no cuts, but [`pauses`]; so in clusters. Behind early returns there are neither.
 //! What goes wrong behind widened values need not happen in any launch ([`crate::findings`] takes none of it for an error).
 
+mod now;
 mod numbers;
 mod pauses;
 mod print;
+pub(super) mod seen;
 mod standing;
 mod state;
 mod stations;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::barrier::Named;
 use super::flow::Flow;
+use super::held::named::Named;
+use super::held::warp::{State, Warp};
 use super::machine::Machine;
-use super::symbol::{Lost, Symbol};
-use super::warp::{State, Warp};
-use pauses::Mark;
+use seen::{Head, Induction, Target};
 use state::{Cut, Row, moved, rows};
 
-/// Times that what was made unknown may not have been enough.
-const PATIENCE: u32 = 8;
 /// Periods that are followed from a state with pauses.
 const PERIODS: usize = 2;
-
-/// How rounds are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Induction {
-    /// Rounds that are followed as they are: at least twice as many as the longest period has.
-    pub exact: u32,
-    /// Rounds of the longest period that is tried.
-    pub longest: u32,
-}
-
-/// What is known of the rounds of an emulation.
-#[derive(Default)]
-pub(super) struct Rounds<'a> {
-    /// None: all are followed as they are.
-    induction: Option<Induction>,
-    /// Something is under way that no barrier ends for all, from here on.
-    pub under_way: bool,
-    /// The most often that a head was reached.
-    pub most: u32,
-    /// Values have been made unknown.
-    pub widened: bool,
-    /// Commands of each warp before that.
-    pub exact: Vec<usize>,
-    /// The states that had to come back, by what tells them apart.
-    pub aims: Vec<u64>,
-    /// What follows has been seen.
-    pub covered: bool,
-    /// It will not be seen.
-    given_up: bool,
-    /// Times that any head was reached.
-    clock: u64,
-    /// Pauses since each of which something was decided by assumption.
-    pauses: u64,
-    /// How often that was so at the last pause.
-    decisions: u64,
-    heads: Vec<Head<'a>>,
-    /// By instruction, whether rounds begin there for which warps wait; empty: for none.
-    stations: Vec<bool>,
-    /// By warp and instruction, the predicates that were decided by assumption.
-    decided: FxHashMap<(usize, u32), FxHashSet<Symbol>>,
-}
-
-impl Rounds<'_> {
-    /// Those of an emulation that begins.
-    pub fn new(induction: Option<Induction>, stations: Vec<bool>) -> Self {
-        Rounds { induction, stations, ..Rounds::default() }
-    }
-
-    /// Whether so many pauses have been that none of them will be found to come back.
-    fn is_late(&self) -> bool {
-        let of = |n: Induction| u64::from(n.exact + (PATIENCE + 3) * n.longest + 8);
-        self.induction.is_none_or(|induction| self.pauses > of(induction))
-    }
-}
-
-/// A barrier that all threads have met at, or where they are in a pause.
-struct Head<'a> {
-    /// The instruction behind the barrier, by warp; of a pause, the instructions of all lanes.
-    at: Vec<u32>,
-    /// Predicates that had been decided by assumption then.
-    decisions: u64,
-    /// Times that it was reached.
-    times: u32,
-    /// When it was reached last, by [`Rounds::clock`].
-    last: u64,
-    /// The latest states, and when that was.
-    states: Vec<(u64, Cut<'a>)>,
-    target: Option<Target<'a>>,
-    patience: u32,
-    /// What is not taken to be known of numbers that change.
-    lost: FxHashSet<Lost>,
-}
-
-impl Head<'_> {
-    fn new(at: Vec<u32>) -> Self {
-        Head {
-            at,
-            decisions: 0,
-            times: 0,
-            last: 0,
-            states: Vec::new(),
-            target: None,
-            patience: PATIENCE,
-            lost: FxHashSet::default(),
-        }
-    }
-}
-
-/// The state that has to come back.
-struct Target<'a> {
-    state: Cut<'a>,
-    /// Rounds of the period.
-    period: u32,
-    /// When it has to be there again.
-    due: u32,
-    /// The numbers that stand for what changes.
-    numbers: FxHashSet<Symbol>,
-    /// How far programs and barriers were, then and after each period.
-    marks: Vec<Mark>,
-}
 
 impl<'a> Machine<'a> {
     /// Whether all threads that are left wait at this barrier, and nothing else is under way.

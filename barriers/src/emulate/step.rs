@@ -3,20 +3,11 @@
 use bugaroo_simulator::decoded::{Inst, Kind, NO_GUARD, Together};
 
 use super::arithmetic::arithmetic;
-use super::input::Stuck;
+use super::emulation::Stuck;
+use super::held::warp::{Flow, State};
 use super::machine::Machine;
 use super::refusal::{Refusal, RefusalKind};
-use super::warp::State;
 use crate::program::Action;
-
-/// How an instruction left the fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// It goes on behind the instruction.
-    Next,
-    /// Fragments have changed; the next one is to be selected.
-    Select,
-}
 
 impl Machine<'_> {
     /// Runs warp `w` until it cannot go on; answers whether it did anything.

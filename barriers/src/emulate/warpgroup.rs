@@ -15,59 +15,21 @@
 use bugaroo_ptx::op::Wgmma;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Factor, Inst, Kind, Warpgroup};
-use rustc_hash::FxHashSet;
 
 use super::alike::Product;
 use super::descriptor::Descriptor;
+use super::held::warp::{Flow, State};
 use super::machine::Machine;
 use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use super::step::Flow;
 use super::text::Form;
-use super::warp::State;
 use crate::program::{AccessKind, Action, Completion, GroupKind};
 
 /// Warps of a warpgroup.
 const WARPS: u32 = 4;
 /// Rows of A that a warp has.
 const ROWS: u32 = 16;
-
-/// What a warp has under way.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Multiplying {
-    /// There was a `wgmma.fence`.
-    fenced: bool,
-    /// Registers of the groups that were committed and not waited for, and of the group to come.
-    committed: Vec<Rows>,
-    open: Rows,
-}
-
-/// Registers of a frame.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Rows {
-    results: FxHashSet<(u32, u32)>,
-    factors: FxHashSet<(u32, u32)>,
-}
-
-impl Multiplying {
-    /// Whether any multiplication was not waited for.
-    pub fn is_under_way(&self) -> bool {
-        !self.committed.is_empty() || !self.open.results.is_empty()
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Rows> {
-        self.committed.iter().chain(std::iter::once(&self.open))
-    }
-
-    fn has_result(&self, row: (u32, u32)) -> bool {
-        self.all().any(|rows| rows.results.contains(&row))
-    }
-
-    fn has(&self, row: (u32, u32)) -> bool {
-        self.all().any(|rows| rows.results.contains(&row) || rows.factors.contains(&row))
-    }
-}
 
 impl Machine<'_> {
     /// One such instruction of a fragment's active lanes, which waits for the whole warp.
@@ -116,7 +78,7 @@ impl Machine<'_> {
     /// Lets lanes go on together who have waited for each other at one instruction.
     pub fn converge(&mut self, w: usize) {
         let warp = &mut self.warps[w];
-        let waits = |f: &super::warp::Fragment| f.state == State::Converging;
+        let waits = |f: &super::held::warp::Fragment| f.state == State::Converging;
         let here = warp.fragments.iter().filter(|f| waits(f)).fold(0, |all, f| all | f.mask);
         let mut places = warp.fragments.iter().filter(|f| waits(f)).map(|f| (f.pc, f.frame));
         let first = places.next();

@@ -19,7 +19,6 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("ptx", 7),
     ("semantics", 4),
     ("detectors", 29),
-    ("barriers", 21),
     ("device-handlers", 4),
     ("injector", 48),
     ("litmus", 9),

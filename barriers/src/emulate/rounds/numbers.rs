@@ -9,7 +9,7 @@
 use bugaroo_simulator::alu::Width;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Target;
+use super::seen::Target;
 use super::state::{Cut, Row, held, may_point, moved, rows};
 use crate::emulate::flow::Flow;
 use crate::emulate::machine::Machine;

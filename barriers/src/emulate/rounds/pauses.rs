@@ -27,21 +27,14 @@
 //! Nothing that is proven is wrong by it. Refused are: early returns, counters and the setup of mbarriers within rounds, warps
 //! whose rounds end by conditions of their own (each of them is assumed to end when it likes).
 
-use rustc_hash::FxHashMap;
+use super::seen::Mark;
 
 use crate::chains::WARPGROUP;
-use crate::emulate::machine::{Cta, Machine};
+use crate::emulate::held::cta::Cta;
+use crate::emulate::held::warp::{Fragment, State};
+use crate::emulate::machine::Machine;
 use crate::emulate::refusal::{Refusal, RefusalKind};
-use crate::emulate::warp::{Fragment, State};
 use crate::program::{GroupKind, Opcode, RANK_SHIFT};
-
-/// How far programs and barriers are.
-pub(super) struct Mark {
-    /// Commands, by warp.
-    commands: Vec<usize>,
-    /// Phases of the mbarriers, by CTA and offset in one.
-    phases: FxHashMap<u32, u32>,
-}
 
 impl<'a> Machine<'a> {
     /// Whether lanes that come to a station may begin their round; else they wait.

@@ -7,13 +7,12 @@ use bugaroo_simulator::alu::Width;
 
 use super::standing::Standing;
 use crate::emulate::flow::Flow;
+use crate::emulate::held::multiplying::Multiplying;
+use crate::emulate::held::warp::State;
 use crate::emulate::local::Local;
-use crate::emulate::machine::{Machine, ROOT};
 use crate::emulate::registers::{Registers, lanes};
 use crate::emulate::shared::Shared;
 use crate::emulate::symbol::Source;
-use crate::emulate::warp::{Fragment, State, Warp};
-use crate::emulate::warpgroup::Multiplying;
 
 /// All that what follows depends on.
 pub(super) struct Cut<'a> {
@@ -28,21 +27,21 @@ pub(super) struct Cut<'a> {
 pub(super) struct Waiting<'a> {
     pub lanes: u32,
     /// Its lanes by where they are, the lowest first.
-    fragments: Vec<Placed>,
+    pub fragments: Vec<Placed>,
     /// Its calls, the innermost ones first.
     pub calls: Vec<Call<'a>>,
     pub local: Local,
-    multiplying: Multiplying,
+    pub multiplying: Multiplying,
 }
 
 /// Lanes at one instruction of one call.
 #[derive(PartialEq, Eq, Hash)]
-struct Placed {
-    mask: u32,
-    pc: u32,
-    state: State,
+pub(super) struct Placed {
+    pub mask: u32,
+    pub pc: u32,
+    pub state: State,
     /// Number of the call.
-    call: usize,
+    pub call: usize,
 }
 
 /// A call in progress.
@@ -50,11 +49,11 @@ pub(super) struct Call<'a> {
     pub function: u32,
     /// Lanes that are in it.
     pub lanes: u32,
-    return_pc: u32,
-    local_base: u32,
-    grown: u32,
+    pub return_pc: u32,
+    pub local_base: u32,
+    pub grown: u32,
     /// Number of the call around it.
-    parent: Option<usize>,
+    pub parent: Option<usize>,
     pub registers: Registers<'a>,
 }
 
@@ -145,65 +144,4 @@ pub(super) fn moved(row: &Row, lanes_of: u32, states: &[&Cut<'_>]) -> u32 {
         held.any(|other| other != first)
     };
     lanes(lanes_of).filter(moved).fold(0, |mask, lane| mask | 1 << lane)
-}
-
-impl<'a> Machine<'a> {
-    /// The registers of a row, as they are now.
-    pub(super) fn registers_with(&mut self, row: &Row) -> &mut Registers<'a> {
-        let frame = self.frames_of(row.warp)[row.call];
-        &mut self.frames[frame as usize].registers
-    }
-
-    /// The frames of a warp's calls: those of its lowest lanes first, each from the inside out.
-    fn frames_of(&self, w: usize) -> Vec<u32> {
-        let mut fragments: Vec<&Fragment> = self.warps[w].fragments.iter().collect();
-        fragments.sort_unstable_by_key(|fragment| fragment.mask.trailing_zeros());
-        let mut frames = Vec::new();
-        for fragment in fragments {
-            let mut frame = fragment.frame;
-            while frame != ROOT && !frames.contains(&frame) {
-                frames.push(frame);
-                frame = self.frames[frame as usize].parent;
-            }
-        }
-        frames
-    }
-
-    pub(super) fn cut_now(&self) -> Cut<'a> {
-        let waiting = |(w, warp): (usize, &Warp)| {
-            let frames = self.frames_of(w);
-            let number = |frame: u32| frames.iter().position(|other| *other == frame);
-            let call = |frame: &u32| {
-                let of = &self.frames[*frame as usize];
-                Call {
-                    function: of.function,
-                    lanes: of.live,
-                    return_pc: of.return_pc,
-                    local_base: of.local_base,
-                    grown: of.grown,
-                    parent: number(of.parent),
-                    registers: of.registers.clone(),
-                }
-            };
-            let placed = |fragment: &Fragment| Placed {
-                mask: fragment.mask,
-                pc: fragment.pc,
-                state: fragment.state,
-                call: number(fragment.frame).expect("the frames of all fragments are among them"),
-            };
-            let mut fragments: Vec<Placed> = warp.fragments.iter().map(placed).collect();
-            fragments.sort_unstable_by_key(|placed| placed.mask.trailing_zeros());
-            Waiting {
-                lanes: warp.alive,
-                fragments,
-                calls: frames.iter().map(call).collect(),
-                local: warp.local.clone(),
-                multiplying: warp.multiplying.clone(),
-            }
-        };
-        let warps = self.warps.iter().enumerate().map(waiting).collect();
-        let shared = self.ctas.iter().map(|cta| cta.shared.clone()).collect();
-        let standing = self.standing();
-        Cut { warps, shared, escaped: self.escaped, standing }
-    }
 }

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Rounds;
+use super::seen::Rounds;
 use crate::emulate::flow::successors;
 use crate::emulate::machine::Machine;
 use crate::emulate::symbol::Symbol;

@@ -3,14 +3,14 @@
 //! Threads are independent, so which fragment goes first means nothing; that those of one frame at one instruction are joined
 //! only saves time. The deepest call goes first, then the lowest instruction, which lets stragglers catch up.
 
-use super::leave::Leavers;
-use super::local::Local;
+use super::leavers::Leavers;
+use super::multiplying::Multiplying;
 use super::polls::Polls;
-use super::warpgroup::Multiplying;
+use crate::emulate::local::Local;
 
 /// What a fragment is up to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum State {
+pub(in crate::emulate) enum State {
     /// It can run.
     Ready,
     /// It waits at the named barrier of this number for the rest of its own warp.
@@ -26,13 +26,13 @@ pub(super) enum State {
     Cluster,
     /// It waits for all lanes of its warp to come to the instruction.
     Converging,
-    /// It is about to begin a round of a loop, and waits until nobody else can go on ([`super::rounds`]).
+    /// It is about to begin a round of a loop, and waits until nobody else can go on ([`crate::emulate::rounds`]).
     Pausing,
 }
 
 /// Lanes at one instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fragment {
+pub(in crate::emulate) struct Fragment {
     pub mask: u32,
     /// The next instruction; of one that waits, the instruction that it waits at.
     pub pc: u32,
@@ -41,8 +41,17 @@ pub(super) struct Fragment {
     pub state: State,
 }
 
+/// How an instruction left the fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulate) enum Flow {
+    /// It goes on behind the instruction.
+    Next,
+    /// Fragments have changed; the next one is to be selected.
+    Select,
+}
+
 /// A warp's lanes.
-pub(super) struct Warp {
+pub(in crate::emulate) struct Warp {
     pub fragments: Vec<Fragment>,
     /// Lanes that have not exited.
     pub alive: u32,
@@ -62,6 +71,23 @@ pub(super) struct Warp {
 }
 
 impl Warp {
+    /// A warp of a CTA, all of whose lanes stand at the beginning.
+    pub fn new(index: u32, cta: u32, alive: u32) -> Warp {
+        Warp {
+            fragments: Vec::new(),
+            alive,
+            index,
+            cta,
+            local: Local::default(),
+            leavers: Leavers::default(),
+            passing: 0,
+            released: (0, 0),
+            met: 0,
+            multiplying: Multiplying::default(),
+            polls: Polls::default(),
+        }
+    }
+
     /// The fragment to run next, and the instruction at which it meets another one and has to stop.
     pub fn select(&mut self, lockstep: bool) -> Option<(usize, u32)> {
         if let [only] = &self.fragments[..] {
