@@ -3,7 +3,7 @@
 use bugaroo_semantics::event::{Access, Event};
 use bugaroo_semantics::{Observer, Spares, Wants};
 
-use crate::Detector;
+use crate::finding::Detector;
 
 /// Detectors that are told the same.
 #[derive(Default)]

@@ -18,7 +18,6 @@ use imports::{Crate, Module};
 const IN_CIRCLES: &[(&str, usize)] = &[
     ("ptx", 7),
     ("semantics", 4),
-    ("detectors", 29),
     ("device-handlers", 4),
     ("injector", 48),
     ("litmus", 9),

@@ -45,6 +45,7 @@ mod check;
 mod clock;
 mod grid;
 mod mark;
+mod part;
 mod parts;
 mod report;
 mod shadow;

@@ -6,21 +6,9 @@
 //! instruction in different rounds of a loop, which is an error, pass for such lanes. Who the others are shows later: lanes that come to the
 //! same barrier at another instruction; or, if none come, those who parted from them at a branch.
 
-use bugaroo_semantics::event::{Lanes, Site};
+use super::part::Part;
 
 use super::report::Reports;
-
-/// Lanes that have come without others of their warp.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub by: Lanes,
-    pub site: Site,
-    pub barrier: u32,
-    /// The others.
-    pub absent: u32,
-    /// Where they parted.
-    pub parted_at: Option<Site>,
-}
 
 /// Those that have not been told of.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use bugaroo_semantics::scope::Strength;
 
 use super::clock::Home;
 use super::mark::{Mark, ROW};
-use super::parts::Part;
+use super::part::Part;
 use crate::collected::Collected;
 use crate::finding::{Class, Finding, Kind, Missing, Party, Who};
 

@@ -2,7 +2,8 @@
 
 use bugaroo_semantics::event::Memory;
 
-use super::page::{GROUP, Index, PAGE, PAGE_SHIFT, Page, Words, span_shift};
+use super::page::{Index, Page, Words};
+use super::sizes::{GROUP, PAGE, PAGE_SHIFT, span_shift};
 use crate::table::Table;
 
 /// The largest element, as a power of two.

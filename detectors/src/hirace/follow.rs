@@ -1,6 +1,6 @@
 //! How the words of a group follow from its first one.
 
-use super::page::{GROUP, GROUP_SHIFT};
+use super::sizes::{GROUP, GROUP_SHIFT};
 use super::word::{NEXT_THREAD, lane};
 
 /// The words stay equal, or go on by one thread with every so many elements.

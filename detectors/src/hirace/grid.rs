@@ -8,10 +8,10 @@ use bugaroo_semantics::history::word::action;
 
 use super::clocks::{Clocks, Warp};
 use super::elements::{Elements, Room};
+use super::known::{Known, Step};
 use super::learnt::{Follower, Learnt};
 use super::quick;
 use super::report::Reports;
-use super::step::{Known, Step};
 use super::word::{Layout, Now, of_thread};
 use crate::watched::Watched;
 

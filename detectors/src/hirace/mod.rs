@@ -54,12 +54,14 @@ pub mod device;
 mod elements;
 mod follow;
 mod grid;
+mod known;
 mod learnt;
 mod page;
 mod places;
 mod quick;
 mod report;
 mod row;
+mod sizes;
 mod step;
 mod word;
 

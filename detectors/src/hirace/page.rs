@@ -11,27 +11,8 @@
 use bytemuck::Zeroable;
 
 use super::follow::Follow;
+use super::sizes::{ELEMENTS, GROUP, GROUP_SHIFT, GROUPS, span_shift};
 use crate::slabs::Slabs;
-
-/// Bytes of the largest page, as a power of two.
-pub(super) const PAGE_SHIFT: u32 = 12;
-/// Bytes of the largest page.
-pub(super) const PAGE: u64 = 1 << PAGE_SHIFT;
-/// Elements that a page has at most, as a power of two.
-const ELEMENTS_SHIFT: u32 = 10;
-/// Elements that a page has at most.
-pub(super) const ELEMENTS: usize = 1 << ELEMENTS_SHIFT;
-/// Elements of a group, as a power of two.
-pub(super) const GROUP_SHIFT: u32 = 4;
-/// Elements of a group.
-pub(super) const GROUP: usize = 1 << GROUP_SHIFT;
-const GROUPS: usize = ELEMENTS / GROUP;
-
-/// Bytes of a page with elements of so many bytes, both as powers of two.
-#[inline(always)]
-pub(super) fn span_shift(shift: u32) -> u32 {
-    (ELEMENTS_SHIFT + shift).min(PAGE_SHIFT)
-}
 
 /// Groups that the elements of lanes are in, a bit each.
 #[inline(always)]

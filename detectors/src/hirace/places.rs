@@ -3,8 +3,8 @@
 use bugaroo_semantics::event::each;
 
 use super::follow::Follow;
-use super::page::span_shift;
 use super::row::Row;
+use super::sizes::span_shift;
 
 /// Elements of a page that lanes go to, one each.
 pub(super) struct Places {

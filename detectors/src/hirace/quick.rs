@@ -1,12 +1,13 @@
 //! Accesses of which there are most: all lanes of a warp in a row, behind each other where lanes in a row have been, or nobody; and lanes
-//! that read one place again. They do what [`Step::lanes`](super::step::Step::lanes) does with them.
+//! that read one place again. They do what [`Step::lanes`](super::known::Step::lanes) does with them.
 
 use bugaroo_semantics::event::{Access, Addresses};
 
 use super::elements::Elements;
 use super::follow::Follow;
-use super::page::{GROUP, Page};
-use super::step::Known;
+use super::known::Known;
+use super::page::Page;
+use super::sizes::GROUP;
 use super::word::{lane, of_thread, state, step, with_state};
 
 /// Whether it may be such an access.

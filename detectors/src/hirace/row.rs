@@ -7,8 +7,9 @@ use bugaroo_semantics::history::table::{State, UNTOUCHED};
 use bugaroo_semantics::history::word::STATE;
 
 use super::follow::Follow;
-use super::page::{GROUP, Page};
-use super::step::{Known, Step};
+use super::known::{Known, Step};
+use super::page::Page;
+use super::sizes::GROUP;
 use super::word::{NEXT_THREAD, of_thread, state, step, with_state};
 
 /// Lanes in a row on one page.

@@ -5,45 +5,23 @@
 //! these stand alike, or are behind a barrier of the block. All others are looked up one by one. Whatever way is taken, the words are
 //! those of lanes that access one after another, and the same elements race.
 
-use bugaroo_semantics::event::{Access, Addresses, Site, each};
-use bugaroo_semantics::history::table::{Machine, STATE_BITS, input};
+use bugaroo_semantics::event::{Addresses, each};
+use bugaroo_semantics::history::table::input;
 use bugaroo_semantics::history::word::ACTION_AT;
 use bugaroo_semantics::history::{Action, Apart, Since};
 
 use super::elements::{Elements, Room};
 use super::follow::Follow;
+use super::known::Step;
 use super::learnt::Follower;
-use super::page::{ELEMENTS, GROUP, Page};
+use super::page::Page;
 use super::places::Places;
-use super::report::{self, Conflict, Reports};
 use super::row::{self, Row};
-use super::word::{Layout, NEXT_THREAD, Now, of_thread, state, step, with_state};
+use super::sizes::{ELEMENTS, GROUP};
+use super::word::{NEXT_THREAD, Now, of_thread, state, step, with_state};
 
 /// Lanes that are looked at one by one: so many do not make it worth while to compare them.
 const FEW: u32 = 4;
-
-/// What is known of a grid all along.
-#[derive(Debug)]
-pub(super) struct Known {
-    /// The words' fields.
-    pub layout: Layout,
-    /// The same to the machine, to which threads of a warp may be one.
-    pub stepping: Layout,
-    pub lockstep: bool,
-    pub machine: &'static Machine,
-    /// By state: see [`Layout::who_matters`].
-    pub same: [u64; 1 << STATE_BITS],
-    pub first_site: Site,
-}
-
-/// Words of one access, and who they are told to.
-pub(super) struct Step<'a, 'b> {
-    pub access: &'a Access<'a>,
-    pub known: &'a Known,
-    pub reports: &'b mut Reports,
-    /// The instruction, counted from the program's first one: that of the access, then of those that go by it.
-    pub site: Site,
-}
 
 /// Elements of one page that lanes go to.
 #[derive(Clone, Copy)]
@@ -259,30 +237,6 @@ impl Step<'_, '_> {
     #[inline(always)]
     fn size(&self) -> u32 {
         self.access.size.trailing_zeros()
-    }
-
-    /// The word behind an access. Says so where it is the one that races.
-    #[inline(always)]
-    pub fn next(&mut self, old: u64, new: u64, address: u64) -> u64 {
-        let next = step(self.known.machine, self.known.stepping, old, new);
-        if next == self.known.machine.race() && state(old) != next {
-            self.conflict(old, new, address);
-        }
-        with_state(new, next)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn conflict(&mut self, old: u64, new: u64, address: u64) {
-        let conflict = Conflict {
-            access: &Access { site: self.known.first_site.wrapping_add(self.site), ..*self.access },
-            layout: self.known.layout,
-            machine: self.known.machine,
-            first_site: self.known.first_site,
-            lockstep: self.known.lockstep,
-            count: 1,
-        };
-        report::race(self.reports, &conflict, old, new, address);
     }
 
     /// One lane's access. `settles`: it may be the last one of a row of which lanes have come at different times.

@@ -4,9 +4,9 @@
 //! not written down then, until somebody asks.
 
 use super::links::Links;
+use super::lists::Lists;
 use super::messages::Messages;
 use super::record::{Record, STRONG, key};
-use super::rows::Lists;
 
 /// A granule.
 #[derive(Debug, Default)]

@@ -5,11 +5,12 @@ use bugaroo_semantics::scope::ThreadKey;
 
 use super::children::is_told_apart;
 use super::copies::Copies;
+use super::known::{Known, Views};
 use super::links::Links;
 use super::record::{COPY, HOST, ONE, Record, STRONG, SYSTEM, WRITES, Who, key};
 use super::release::Reach;
 use super::report::Report;
-use super::state::{Grid, Known, Views};
+use super::state::Grid;
 use super::works::Works;
 use crate::shadow::Bytes;
 

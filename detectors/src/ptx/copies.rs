@@ -11,7 +11,8 @@ use bugaroo_semantics::event::{CopyId, Proxy, Range, Site};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
 
-use super::state::{Known, Place};
+use super::known::Known;
+use super::places::Place;
 
 /// A copy.
 #[derive(Debug)]

@@ -25,70 +25,14 @@ use bugaroo_semantics::clocks::{View, joined};
 use bugaroo_semantics::effect::Fence;
 use bugaroo_semantics::event::{Lanes, Memory, WorkId, each};
 
-use super::Ptx;
+use super::detector::Ptx;
+use super::known::{Fenced, Known, last};
 use super::release::{self, Reach, Release};
 use super::rows::granule;
-use super::state::{Fenced, Grid, Known, Warp, last};
+use super::sc::{Sc, Together, add};
+use super::state::{Grid, Warp};
 use super::strong::granules;
 use crate::shadow::Bytes;
-
-/// What several have known; None: nobody.
-pub(super) type Together = Option<Rc<View>>;
-
-fn add(to: &mut Together, from: &Together) {
-    match (&mut *to, from) {
-        (_, None) => {}
-        (Some(own), Some(from)) => {
-            if !Rc::ptr_eq(own, from) && !own.covers(from) {
-                *own = joined(own, from);
-            }
-        }
-        (None, Some(_)) => to.clone_from(from),
-    }
-}
-
-/// What a thread keeps for `fence.sc`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sc {
-    /// What fences as wide as the device have known that come before what it does.
-    after: Together,
-    /// What the next one has to take.
-    before: Together,
-    /// Others may come before that have not been followed.
-    letter: bool,
-    /// Its last one that it did together with other lanes, if `after` does not say that yet.
-    own: Option<Rc<Fenced>>,
-}
-
-impl Sc {
-    /// What `other` keeps, but for its `own`.
-    fn join(&mut self, other: &Sc) {
-        add(&mut self.after, &other.after);
-        add(&mut self.before, &other.before);
-        self.letter |= other.letter;
-    }
-
-    fn is_empty(&self) -> bool {
-        self.after.is_none() && self.before.is_none() && !self.letter && self.own.is_none()
-    }
-}
-
-/// What `fence.sc` of one CTA have known, and their threads have kept.
-#[derive(Debug, Default)]
-pub(super) struct OfCta {
-    known: Together,
-    kept: Sc,
-}
-
-impl OfCta {
-    fn add(&mut self, view: &Rc<View>, kept: &Sc) {
-        add(&mut self.known, &Some(Rc::clone(view)));
-        self.kept.join(kept);
-    }
-}
-
-/// What is stamped on a granule: by a grid, what fences have known.
-pub(super) type Stamp = Option<(WorkId, Together)>;
 
 impl Warp {
     fn kept(&mut self, lane: u32) -> &mut Sc {

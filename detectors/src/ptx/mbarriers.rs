@@ -14,52 +14,17 @@
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{AccessKind, Lanes, Range, Site, each};
-use bugaroo_semantics::scope::{Strength, ThreadKey};
-use rustc_hash::FxHashMap;
+use bugaroo_semantics::scope::Strength;
 
-use super::Ptx;
 use super::check::Check;
+use super::detector::Ptx;
+use super::places::place_of;
 use super::record::{Kind, ONE, Record, STRONG, WRITES, key};
-use super::state::{Grid, Place, place_of};
+use super::state::Grid;
 use crate::shadow::{ROW, ROW_SHIFT, bytes};
 
 /// Bytes of an mbarrier.
 const BYTES: u32 = 8;
-
-/// The mbarriers of a grid.
-#[derive(Debug, Default)]
-pub(super) struct Objects {
-    /// The last initialisation, or the end, of each.
-    made: FxHashMap<Place, Record>,
-    /// When threads have last initialised one that they have done no fence for.
-    unfenced: FxHashMap<ThreadKey, u32>,
-    /// And one that they have.
-    fenced: FxHashMap<ThreadKey, u32>,
-}
-
-impl Objects {
-    /// The shared memory of a slot is new.
-    pub fn forget(&mut self, slot: u32) {
-        self.made.retain(|place, _| (place.0, place.1) != (1, slot));
-    }
-
-    /// A thread has done a proxy fence.
-    pub fn fence(&mut self, thread: ThreadKey) {
-        if let Some(time) = self.unfenced.remove(&thread) {
-            self.fenced.insert(thread, time);
-        }
-    }
-
-    /// Up to when a thread has initialised mbarriers and done a fence for them.
-    pub fn fenced(&self, thread: ThreadKey) -> Option<u32> {
-        self.fenced.get(&thread).copied()
-    }
-
-    /// Bytes, about.
-    pub fn held(&self) -> u64 {
-        (self.made.capacity() * (size_of::<(Place, Record)>() + 1)) as u64
-    }
-}
 
 impl Ptx {
     /// Lanes make or end an mbarrier.

@@ -7,8 +7,8 @@
 
 use bugaroo_semantics::event::WriteId;
 
-use super::fences::Stamp;
 use super::release::{self, Entries, Reach};
+use super::sc::Stamp;
 use super::state::Message;
 use crate::shadow::Bytes;
 

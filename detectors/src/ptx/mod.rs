@@ -31,24 +31,32 @@
 //! - Of more than 8 compares that failed at one place with one source, a read of that source has observed all.
 //! - Of a long list of accesses to one place that all race with a new one, the newest is reported.
 
+mod behind;
 mod by_lane;
 mod cell;
 mod check;
 mod children;
 mod copies;
+mod detector;
 mod fences;
 mod few;
 mod grids;
 mod host;
+mod host_log;
+mod known;
 mod links;
+mod lists;
 mod mbarriers;
 mod messages;
+mod objects;
+mod places;
 mod plain;
 mod quick;
 mod record;
 mod release;
 mod report;
 mod rows;
+mod sc;
 mod short;
 mod state;
 mod strong;
@@ -56,47 +64,17 @@ mod sync;
 mod told_later;
 mod works;
 
+pub use detector::Ptx;
+
 use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
-use rustc_hash::FxHashMap;
-
-use crate::shadow::Shadow;
-use crate::{Detector, Finding, Warning};
-use grids::Grids;
-use host::HostLog;
-use links::Links;
+use crate::finding::{Detector, Finding, Warning};
 use release::Reach;
-use report::{Report, SIDE_BY_SIDE};
-use rows::{Row, Spare};
+use report::SIDE_BY_SIDE;
 use state::Grid;
-use works::Works;
-
-/// The detector.
-#[derive(Debug, Default)]
-pub struct Ptx {
-    works: Works,
-    grids: Grids,
-    shadow: Shadow<Row>,
-    host: HostLog,
-    links: Links,
-    /// Whether anything was ever written strongly, to global and to shared memory: else nobody comes across a message there.
-    told: [bool; 2],
-    /// Granules of rows that are not kept by granules any more.
-    spare: Spare,
-    /// Grids that have done a `fence.sc` that reaches others: by chain, in the order of their places there.
-    fenced: FxHashMap<u32, Vec<(u32, WorkId)>>,
-    report: Report,
-}
-
-impl Ptx {
-    /// One that has seen nothing.
-    pub fn new() -> Ptx {
-        Ptx::default()
-    }
-}
 
 impl Observer for Ptx {
     fn wants(&self) -> Wants {
@@ -211,7 +189,7 @@ impl Ptx {
             }
             Event::CopyAwaited { by, copy, read_only } => grid.copy_awaited(&by, copy, read_only),
             Event::MbarrierPhase { at, .. } => {
-                grid.copies.complete(state::place_of(at.memory, at.address, 8));
+                grid.copies.complete(places::place_of(at.memory, at.address, 8));
             }
             Event::CopyCounted { copy, at, .. } => grid.copy_counted(copy, &at),
             _ => {}

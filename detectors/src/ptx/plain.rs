@@ -3,8 +3,8 @@
 use bugaroo_semantics::event::{Access, AccessKind, Addresses, each};
 use bugaroo_semantics::scope::Strength;
 
-use super::Ptx;
 use super::check::Check;
+use super::detector::Ptx;
 use super::record::{Kind, ONE, Record, WRITES};
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 

@@ -6,8 +6,8 @@
 
 use bugaroo_semantics::event::{Access, AccessKind, each};
 
-use super::Ptx;
 use super::check::Check;
+use super::detector::Ptx;
 use super::record::{Record, WRITES};
 use super::rows::granule;
 use super::state::LaneSync;

@@ -7,9 +7,8 @@ use super::record::{COPY, HOST, Kinds, Record, STRONG};
 use super::release::Reach;
 use super::state::Grid;
 use super::works::Works;
-use crate::Kind;
 use crate::collected::Collected;
-use crate::finding::{Class, Finding, Missing, Party, Who};
+use crate::finding::{Class, Finding, Kind, Missing, Party, Who};
 
 /// What is warned of where grids talk to each other.
 pub(super) const SIDE_BY_SIDE: &str =

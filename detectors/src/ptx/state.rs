@@ -7,123 +7,22 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use bugaroo_semantics::clocks::{View, Writers, joined};
-use bugaroo_semantics::event::{Lanes, Memory, Range, Shape, WorkId, WriteId};
+use bugaroo_semantics::clocks::View;
+use bugaroo_semantics::event::{Lanes, Memory, Shape, WorkId, WriteId};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
 
 use super::by_lane::ByLane;
 use super::copies::Copies;
-use super::fences::{OfCta, Sc};
 use super::few::Few;
+use super::known::{Fenced, Known, Views, last};
 use super::links::Name;
-use super::mbarriers::Objects;
+use super::objects::Objects;
+use super::places::Place;
 use super::record::{Record, key};
 use super::release::{Entries, Reach, Release};
+use super::sc::{OfCta, Sc};
 use crate::shadow::Bytes;
-
-/// What a thread knows of others.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    pub view: Rc<View>,
-    /// Of all threads of its CTA, up to when.
-    pub met: u32,
-    /// Of all threads of its warp.
-    pub met_warp: u32,
-    /// Of those of these lanes of its warp that come before its own, up to when: they did one `fence.sc` in their order.
-    pub below: (u32, u32),
-}
-
-impl Known {
-    /// Takes what a view knows.
-    #[inline]
-    pub fn take(&mut self, view: &Rc<View>) {
-        if !Rc::ptr_eq(&self.view, view) {
-            self.view = joined(&self.view, view);
-        }
-    }
-
-    /// All of it in one view, for a thread or others of its warp.
-    pub fn whole(&self, cta: u32, place: u32) -> Rc<View> {
-        let (cta, thread) = (key(cta, place).cta(), key(cta, place));
-        let needs_cta = u64::from(self.met) > self.view.of_cta(cta);
-        let needs_warp = self.met_warp > self.met;
-        let below = self.lanes_below(place);
-        if !needs_cta && !needs_warp && below == 0 {
-            return Rc::clone(&self.view);
-        }
-        let mut view = View::clone(&self.view);
-        if needs_cta {
-            view.advance(Writers::cta(cta), u64::from(self.met));
-        }
-        if needs_warp {
-            view.advance(Writers::warp(thread), u64::from(self.met_warp));
-        }
-        view.advance_lanes(key(cta, place & !31), below, u64::from(self.below.1));
-        Rc::new(view)
-    }
-
-    /// Lanes of which `below` says anything to this thread, if it says more than the rest.
-    #[inline]
-    pub fn lanes_below(&self, place: u32) -> u32 {
-        if self.below.1 <= self.met.max(self.met_warp) { 0 } else { self.below.0 & ((1 << (place & 31)) - 1) }
-    }
-
-    /// Whether `below` speaks of another thread of the same warp to this one.
-    #[inline]
-    pub fn knows_below(&self, place: u32, other: u32) -> bool {
-        other < place && self.below.0 >> (other & 31) & 1 != 0
-    }
-
-    /// What another of the same warp knows comes to it; neither says anything of lanes below.
-    pub fn join(&mut self, other: &Known) {
-        self.take(&other.view);
-        self.met = self.met.max(other.met);
-        self.met_warp = self.met_warp.max(other.met_warp);
-    }
-}
-
-/// What the lanes of a warp know.
-pub(super) type Views = ByLane<Known>;
-
-/// What a fence has released: made into an entry when a strong write first needs it.
-#[derive(Clone, Debug)]
-pub(super) struct Fenced {
-    pub known: Known,
-    pub time: u32,
-    pub reach: Reach,
-}
-
-impl Fenced {
-    /// What a thread has known and done by then.
-    pub fn view_of(&self, cta: u32, place: u32) -> Rc<View> {
-        Grid::own_view(&self.known, cta, place, self.time)
-    }
-
-    /// What these lanes have known and done together, of a warp of `full` from the place `first`. `in_order`: the last of
-    /// them knows all that by itself.
-    pub fn view_of_lanes(&self, (cta, first): (u32, u32), lanes: u32, full: u32, in_order: bool) -> Rc<View> {
-        let time = u64::from(self.time);
-        let mut view = View::clone(&self.known.whole(cta, first + last(lanes)));
-        if lanes == full {
-            view.advance(Writers::warp(key(cta, first)), time);
-        } else {
-            view.advance_lanes(key(cta, first), lanes, time);
-        }
-        if in_order {
-            view.belongs_to(key(cta, first + last(lanes)), time);
-        }
-        Rc::new(view)
-    }
-}
-
-/// The last of some lanes.
-pub(super) fn last(lanes: u32) -> u32 {
-    31 - (lanes | 1).leading_zeros()
-}
-
-/// Where a strong access is: the first byte's address, and how many.
-pub(super) type Place = (u8, u32, u64, u32);
 
 /// Of a thread: what its strong writes carry, and what its strong reads have come across.
 #[derive(Clone, Debug, Default)]
@@ -339,21 +238,12 @@ impl Grid {
         }
     }
 
-    /// What a thread knows and has done, in one view, for a release at this time.
-    pub fn own_view(known: &Known, cta: u32, place: u32, time: u32) -> Rc<View> {
-        let thread = key(cta, place);
-        let mut view = View::clone(&known.whole(cta, place));
-        view.advance(Writers::thread(thread), u64::from(time));
-        view.belongs_to(thread, u64::from(time));
-        Rc::new(view)
-    }
-
     /// What a release of a thread hands over now. The clock has to move before the thread does anything more.
     pub fn release(&mut self, by: &Lanes, lane: u32, reach: Reach) -> Entries {
         let (cta, place, time) = (by.block as u32, by.first + lane, self.ctas[by.cta as usize].clock);
         let moment = self.moment;
         let warp = &mut self.warps[by.warp as usize];
-        let view = Grid::own_view(warp.views.of(lane), cta, place, time);
+        let view = warp.views.of(lane).own_view(cta, place, time);
         warp.sync(lane).released = Some((time, moment, reach));
         Some(Rc::new(Release::new(cta, self.cluster, reach, &view)))
     }
@@ -460,19 +350,4 @@ impl Grid {
         cta.clock = cta.clock.saturating_add(1);
         self.moment += 1;
     }
-}
-
-/// Where an access is, as a key.
-pub(super) fn place_of(memory: bugaroo_semantics::event::Memory, address: u64, size: u32) -> Place {
-    match memory {
-        bugaroo_semantics::event::Memory::Global => (0, 0, address, size),
-        bugaroo_semantics::event::Memory::Shared(slot) => (1, slot, address, size),
-    }
-}
-
-/// Whether an element of a range begins at this address, or a part of it is there.
-pub(super) fn overlap(range: &Range, address: u64, size: u32) -> Option<(u64, u64)> {
-    let from = range.address.max(address);
-    let to = (range.address.saturating_add(range.bytes)).min(address.saturating_add(u64::from(size)));
-    (from < to).then_some((from, to))
 }

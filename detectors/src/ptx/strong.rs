@@ -8,15 +8,16 @@ use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::event::{Access, AccessKind, Lanes, Memory, WriteId, each};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
-use super::Ptx;
 use super::check::{Actor, Check};
+use super::detector::Ptx;
 use super::few::Few;
 use super::links::Name;
 use super::messages::ANY;
+use super::places::place_of;
 use super::record::{Kind, ONE, Record, STRONG, SYSTEM, WRITES, key};
 use super::release::{self, Entries, Reach};
 use super::rows::granule;
-use super::state::{Held, Message, Pending, place_of};
+use super::state::{Held, Message, Pending};
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
 /// One element of one lane's access.

@@ -6,12 +6,14 @@ use bugaroo_semantics::clocks::{View, Writers, joined};
 use bugaroo_semantics::event::{AccessKind, CopyId, Lanes, Proxy, Range, Site, each};
 use bugaroo_semantics::scope::Strength;
 
-use super::Ptx;
 use super::check::{Actor, Check};
 use super::copies::Copy;
+use super::detector::Ptx;
 use super::record::{COPY, Kind, ONE, Record, WRITES, key};
 
-use super::state::{Arrival, Barrier, Grid, Known, Views, last, place_of};
+use super::known::{Known, Views, last};
+use super::places::place_of;
+use super::state::{Arrival, Barrier, Grid};
 use crate::shadow::{ROW, ROW_SHIFT, bytes};
 
 impl Grid {
@@ -224,7 +226,7 @@ impl Grid {
                 for (warp, first, lanes, _) in &cta.exited {
                     let views = &self.warps[*warp as usize].views;
                     each(*lanes).for_each(|lane| {
-                        let own = Grid::own_view(views.of(lane), cta.block, *first + lane, cta.clock);
+                        let own = views.of(lane).own_view(cta.block, *first + lane, cta.clock);
                         all.take(&own);
                     });
                 }
@@ -283,7 +285,7 @@ impl Grid {
         let time = self.ctas[by.cta as usize].clock;
         for lane in each(by.mask) {
             let known = self.warps[by.warp as usize].views.of(lane);
-            let view = Grid::own_view(known, by.block as u32, by.first + lane, time);
+            let view = known.own_view(by.block as u32, by.first + lane, time);
             let mbarrier = self.copies.mbarrier(place_of(at.memory, at.address, 8));
             mbarrier.gathering = joined(&mbarrier.gathering, &view);
         }
@@ -343,7 +345,7 @@ impl Grid {
             return;
         }
         copy.counted.push(counted);
-        let view = Grid::own_view(&copy.known, copy.cta, copy.place, copy.time);
+        let view = copy.known.own_view(copy.cta, copy.place, copy.time);
         let mbarrier = self.copies.mbarrier(place_of(at.memory, at.address, 8));
         mbarrier.gathering = joined(&mbarrier.gathering, &view);
     }

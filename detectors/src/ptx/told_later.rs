@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use bugaroo_semantics::event::{Lanes, Memory, Range, WriteId};
 
-use super::Ptx;
 use super::check::Check;
+use super::detector::Ptx;
+use super::places::{Place, overlap, place_of};
 use super::record::{Record, key};
 use super::release::{self, Reach, Release};
 use super::rows::Row;
-use super::state::{Message, Place, overlap, place_of};
+use super::state::Message;
 use super::strong::{Element, Sources, granules};
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 

@@ -6,42 +6,6 @@ use bugaroo_semantics::event::Lanes;
 use super::grid::Grid;
 use super::report::{self, Reports};
 
-/// A slot for a block.
-#[derive(Debug, Default)]
-pub(super) struct Cta {
-    /// The block, and its threads that have not ended.
-    here: Option<u32>,
-    live: u32,
-    /// Threads that wait, barrier by barrier.
-    barriers: Vec<u32>,
-    /// Phases of mbarriers that were counted for it.
-    phases: u32,
-    /// Accesses of the grid when the barrier of its cluster was last counted for it.
-    cluster_at: u64,
-}
-
-impl Cta {
-    /// A block begins.
-    pub fn new(block: u32, threads: u32, phases: u32) -> Cta {
-        Cta { here: Some(block), live: threads, phases, ..Cta::default() }
-    }
-
-    /// Whether it is the slot of this block.
-    pub fn is(&self, block: u32) -> bool {
-        self.here == Some(block)
-    }
-
-    /// Threads end.
-    pub fn exit(&mut self, lanes: u32) {
-        self.live = self.live.saturating_sub(lanes.count_ones());
-    }
-
-    /// The block ends.
-    pub fn end(&mut self) {
-        *self = Cta::default();
-    }
-}
-
 impl Grid {
     /// Lanes come to a barrier.
     pub fn arrive(&mut self, by: &Lanes, barrier: u32, waits: bool) {

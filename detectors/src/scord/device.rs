@@ -14,8 +14,8 @@ use bugaroo_semantics::{Observer, Wants};
 
 use super::check::Condition;
 use super::layout::{Facts, Layout};
+use super::options::{Choice, Options};
 use super::report::{self, Race, Reports, Sites};
-use super::{Choice, Options};
 use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
 

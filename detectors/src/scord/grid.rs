@@ -7,15 +7,15 @@ use bugaroo_semantics::event::{Access, AccessKind, Lanes, Memory, Range, Shape, 
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::{Scope, Strength};
 
-use super::barriers::Cta;
 use super::cache::Metadata;
 use super::check::Now;
+use super::cta::Cta;
 use super::fences::Blocks;
 use super::layout::{Facts, Layout};
+use super::options::{Choice, Options};
 use super::report::{self, Reports, Sites};
 use super::sweep::Sweep;
 use super::warp::Warp;
-use super::{Choice, Options};
 use crate::watched::Watched;
 
 /// What a program was found to do, which its layout has to have room for.

@@ -58,6 +58,7 @@
 mod barriers;
 mod cache;
 pub mod check;
+mod cta;
 pub mod device;
 pub mod fences;
 mod grid;
@@ -65,9 +66,13 @@ mod held;
 pub mod layout;
 pub mod locks;
 pub mod metadata;
+mod options;
 mod report;
 mod sweep;
+pub mod update;
 mod warp;
+
+pub use options::{Choice, Options};
 
 use std::collections::BTreeMap;
 
@@ -79,39 +84,11 @@ use bugaroo_semantics::{Observer, Spares, Wants};
 use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
 use grid::{Grid, Program};
-use layout::Layout;
 use report::Reports;
 
 /// A warning.
 const UNFORESEEN: &str = "scord: a kernel wrote to memory of which its text and its arguments do not say so; \
      reads of that memory before were not looked at";
-
-/// Which layout words have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// What suits each launch best.
-    #[default]
-    Fit,
-    /// The paper's.
-    Paper,
-    /// This one.
-    Given(Layout),
-}
-
-/// How it looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// The layout of a word.
-    pub layout: Choice,
-    /// Metadata is a direct-mapped cache, with so many bits of a tag: of 2 to the power of it words one has an entry. The paper has 4.
-    pub cache: Option<u32>,
-    /// Threads of a warp run apart where they part (section VI).
-    pub independent_threads: bool,
-    /// Bytes that metadata may take; None: as much as there is.
-    pub most_bytes: Option<u64>,
-    /// Different races that are told; None: all.
-    pub most_races: Option<u64>,
-}
 
 /// The detector.
 #[derive(Debug)]

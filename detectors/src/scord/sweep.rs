@@ -9,8 +9,9 @@ use super::check::{Condition, Now, Since, Verdict, check};
 use super::fences::Blocks;
 use super::held::Held;
 use super::layout::Layout;
-use super::metadata::{DIVERGED, Entry, update};
+use super::metadata::{DIVERGED, Entry};
 use super::report::{self, Race, Reports, Sites};
+use super::update::update;
 
 /// What came of a word.
 #[derive(Clone, Copy, Debug)]

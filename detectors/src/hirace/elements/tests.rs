@@ -2,9 +2,9 @@ use bugaroo_semantics::event::Memory;
 use proptest::prelude::*;
 
 use super::super::follow::Follow;
-use super::super::page::{GROUP, PAGE};
 use super::super::word::NEXT_THREAD;
 use super::{Elements, Room};
+use crate::hirace::sizes::{GROUP, PAGE};
 
 /// What is done to a page. Elements count from the page's first byte, whatever part of it they are in.
 #[derive(Clone, Debug)]

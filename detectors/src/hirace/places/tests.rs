@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::page::PAGE;
 use super::*;
+use crate::hirace::sizes::PAGE;
 
 fn addresses() -> impl Strategy<Value = [u64; 32]> {
     let page = 3 * PAGE;

@@ -1,0 +1,30 @@
+//! How the detector looks.
+
+use super::layout::Layout;
+
+/// Which layout words have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// What suits each launch best.
+    #[default]
+    Fit,
+    /// The paper's.
+    Paper,
+    /// This one.
+    Given(Layout),
+}
+
+/// How it looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The layout of a word.
+    pub layout: Choice,
+    /// Metadata is a direct-mapped cache, with so many bits of a tag: of 2 to the power of it words one has an entry. The paper has 4.
+    pub cache: Option<u32>,
+    /// Threads of a warp run apart where they part (section VI).
+    pub independent_threads: bool,
+    /// Bytes that metadata may take; None: as much as there is.
+    pub most_bytes: Option<u64>,
+    /// Different races that are told; None: all.
+    pub most_races: Option<u64>,
+}
