@@ -12,8 +12,8 @@ use bugaroo_device_handlers::kit::DeviceCode;
 use bugaroo_ptx::ast::{Item, Linkage, Module};
 use bugaroo_ptx::edit::Edited;
 
-use crate::InstrumentError;
 use crate::collect_sites::SiteTable;
+use crate::error::InstrumentError;
 use crate::plan::Plan;
 
 /// What passes read: the places of a module, and what a kit has to know of them.

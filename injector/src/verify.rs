@@ -16,6 +16,9 @@ mod places;
 mod questions;
 mod scord;
 mod view;
+mod violation;
+
+pub use violation::Violation;
 
 use bugaroo_ptx::ast::Module;
 
@@ -23,16 +26,6 @@ use crate::collect_sites::SiteTable;
 use crate::kits::Pass;
 use crate::logging::Log;
 use view::View;
-
-/// An invariant that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{rule}: {what}")]
-pub struct Violation {
-    /// The pass, or the general rule.
-    pub rule: &'static str,
-    /// Where, and what was found.
-    pub what: String,
-}
 
 /// Checks the output of `passes` against the original and its table.
 ///

@@ -10,17 +10,13 @@
 //! What it does not know, it refuses by name, as the log does ([`crate::logging`]), of which it has its places. It refuses calls of
 //! `malloc` and `free`, too: whose memory comes and goes within a grid would be taken for the same.
 
+pub(crate) mod names;
 pub mod passes;
+pub(crate) mod word;
 
-use bugaroo_device_handlers::hirace::what;
-use bugaroo_ptx::types::Semantics;
-use bugaroo_semantics::effect::Stated;
-use bugaroo_semantics::history::word::action;
-use bugaroo_semantics::scope::Strength;
-
+use crate::error::{self, InstrumentError};
 use crate::kits::{Pass, apply};
 use crate::logging::{Loads, Log, Logged, LoggingError, Looks, Options, logged};
-use crate::{InstrumentError, error};
 use passes::PASSES;
 
 /// An access is looked at before it is done; branches do not matter.
@@ -47,17 +43,4 @@ pub fn detect_with(source: &str, passes: &[Pass<Log>]) -> Result<(Logged, Log), 
     let log = HIRACE.look(&module, OPTIONS)?;
     let edited = apply((&module, source), &log, passes)?;
     Ok((logged(edited, &log), log))
-}
-
-/// What the detector is told of an access besides its address.
-pub(crate) fn word(point: usize, stated: &Stated) -> u64 {
-    let (size, elements) = stated.parts();
-    let volatile = stated.semantics == Semantics::Volatile;
-    let action = action(stated.kind, Strength::of(stated.semantics), volatile);
-    // Points are fewer than the text has bytes, which are fewer than 2^32.
-    point as u64
-        | u64::from(size.trailing_zeros()) << what::SIZE_AT
-        | u64::from(elements) << what::ELEMENTS_AT
-        | (action as u64) << what::ACTION_AT
-        | u64::from(!stated.kind.writes()) << what::KEPT_AT
 }

@@ -11,7 +11,7 @@
 //!   there, and its two ways back are not taken in the piece that commits. So it is done together with the instruction.
 //! - Hardware knows no such thing. There a ticket comes before what its lanes do next, in the order of their program, and no thread
 //!   knows of it that was not told so by an acquire of what comes behind: between a release and the acquire that reads from it tickets
-//!   keep their order, as the one stands before its instruction and the other behind ([`super::Loads::Behind`]). Between accesses
+//!   keep their order, as the one stands before its instruction and the other behind ([`super::log::Loads::Behind`]). Between accesses
 //!   that nothing orders, they may be the other way round.
 
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, control, prepared, queue, record};

@@ -21,54 +21,26 @@
 //! clusters, matrices, accesses that the injector does not take apart, calls out of the module.
 
 mod emit;
+mod error;
+mod log;
+mod looks;
 pub mod passes;
 mod places;
 pub mod prune;
+mod told;
+
+pub use error::LoggingError;
+pub use log::{Loads, Log, LogPoint, Options};
+pub(crate) use looks::Looks;
+pub use told::Told;
 
 use bugaroo_ptx::ast::{Module, Span};
 use bugaroo_ptx::edit::{Edited, LineMap};
-use bugaroo_semantics::effect::{Fence, Stated};
 
-use crate::collect_sites::{Point, SiteTable};
-use crate::kits::{Pass, Table, apply};
-use crate::{InstrumentError, error};
+use crate::collect_sites::Point;
+use crate::error::{InstrumentError, check};
+use crate::kits::{Pass, apply};
 use passes::PASSES;
-
-/// What a record is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// A load, store or atomic. The word is [`bugaroo_device_handlers::logging::word`]'s.
-    Access(Stated),
-    /// Behind a compare-and-swap: the word is 1 in lanes that have written.
-    Outcome,
-    /// A fence.
-    Fence(Fence),
-    /// A proxy fence.
-    ProxyFence,
-    /// At a CTA barrier. The word is the barrier's number.
-    Arrive {
-        /// Whether the lanes wait there.
-        waits: bool,
-        /// Whether it states how many threads it waits for, so that these need not be all of the block.
-        counted: bool,
-    },
-    /// Behind a CTA barrier. The word is the barrier's number.
-    Leave,
-    /// At `bar.warp.sync`. The word is the mask of the lanes that are to meet.
-    Meet,
-    /// Behind it.
-    Met,
-    /// At a branch. The word is 1 in lanes that take it.
-    Branch {
-        /// Those have the first turn in lockstep ([`bugaroo_ptx::cfg::Cfg::turns`]).
-        taken_first: bool,
-    },
-    /// Where lanes may meet that were apart: behind labels that can be come to in several ways, behind calls, and where lanes have
-    /// waited for each other.
-    Join,
-    /// The threads end.
-    Exit,
-}
 
 /// A record's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,62 +55,6 @@ pub struct Place {
     pub guarded: bool,
 }
 
-/// When loads are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loads {
-    /// Before they are done: for a device that does not stop a warp between the two.
-    Before,
-    /// Behind them: for hardware.
-    Behind,
-}
-
-/// What to tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// When loads are told.
-    pub loads: Loads,
-    /// Tell branches and where lanes meet again.
-    pub branches: bool,
-    /// Leave out what is told already ([`prune`]).
-    pub prune: bool,
-}
-
-/// What there is to tell in a module, and what the passes have to know of it.
-#[derive(Clone, Debug)]
-pub struct Log {
-    /// The places where code is injected.
-    pub sites: SiteTable,
-    /// Per place of `sites`: what is told there.
-    pub points: Vec<LogPoint>,
-    /// Which functions of `sites` are kernels.
-    pub kernels: Vec<bool>,
-    /// What was asked for.
-    pub options: Options,
-}
-
-impl Table for Log {
-    fn sites(&self) -> &SiteTable {
-        &self.sites
-    }
-}
-
-/// What is told at a place of the table.
-#[derive(Clone, Debug, Default)]
-pub struct LogPoint {
-    /// Before the instruction; its record's place has twice the point's number.
-    pub before: Option<Told>,
-    /// Behind it; one more.
-    pub behind: Option<Told>,
-    /// The operand that is the word, or what the word is made of.
-    pub operand: Option<String>,
-    /// Of a compare-and-swap: destination, comparand and the width of both.
-    pub compared: Option<(String, String, u32)>,
-    /// Line of the instruction.
-    pub line: u32,
-    /// Left out by [`prune`].
-    pub pruned: bool,
-}
-
 /// A module that logs.
 #[derive(Clone, Debug)]
 pub struct Logged {
@@ -150,36 +66,6 @@ pub struct Logged {
     pub pruned: Vec<Span>,
     /// Which line of the original each line of the text stems from.
     pub lines: LineMap,
-}
-
-/// Why a module cannot be logged.
-#[derive(Debug, thiserror::Error)]
-pub enum LoggingError {
-    /// It cannot be instrumented at all.
-    #[error(transparent)]
-    Instrument(#[from] InstrumentError),
-    /// Something that is not told.
-    #[error("{by} on the device does not know `{instruction}` (line {line}, in {function})")]
-    Unsupported {
-        /// Which kit.
-        by: &'static str,
-        /// The instruction.
-        instruction: String,
-        /// Its line.
-        line: u32,
-        /// The function.
-        function: String,
-    },
-    /// Device code needs independent threads, `match` and scoped accesses.
-    #[error(
-        "{by} on the device needs compute capability 7.0 or later, and PTX 6.3; the module is for {target}"
-    )]
-    TooOld {
-        /// Which kit.
-        by: &'static str,
-        /// What it is for.
-        target: String,
-    },
 }
 
 /// Makes a module that logs.
@@ -196,7 +82,7 @@ pub fn log(source: &str, options: Options) -> Result<Logged, LoggingError> {
 /// As [`log`].
 pub fn log_with(source: &str, options: Options, passes: &[Pass<Log>]) -> Result<(Logged, Log), LoggingError> {
     let module = bugaroo_ptx::parse(source).map_err(InstrumentError::from)?;
-    error::check(&module)?;
+    check(&module)?;
     let mut log = LOGGING.look(&module, options)?;
     if options.prune {
         prune::prune(&module, &mut log);
@@ -218,14 +104,6 @@ pub(crate) fn logged(edited: Edited, log: &Log) -> Logged {
     let pruned = log.points.iter().zip(&log.sites.points).filter(|(point, _)| point.pruned);
     let pruned = pruned.map(|(_, point)| point.span).collect();
     Logged { ptx: edited.text, places, pruned, lines: edited.lines }
-}
-
-/// A kit that looks at what threads do.
-pub(crate) struct Looks {
-    /// Its name in errors.
-    pub name: &'static str,
-    /// Functions outside of the module that do nothing that it would have to know.
-    pub harmless: &'static [&'static str],
 }
 
 /// The log.

@@ -10,7 +10,10 @@ use bugaroo_ptx::op::{AtomOp, BarrierKind, Op};
 use bugaroo_semantics::effect::{Effect, Stated};
 use bugaroo_semantics::event::AccessKind;
 
-use super::{Loads, Log, LogPoint, LoggingError, Looks, Options, Told};
+use super::error::LoggingError;
+use super::log::{Loads, Log, LogPoint, Options};
+use super::looks::Looks;
+use super::told::Told;
 use crate::collect_sites::{Point, PointKind, SiteTable, collect_sites};
 
 /// Finds everything.

@@ -21,7 +21,7 @@ use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::{Effect, Stated};
 use bugaroo_semantics::event::AccessKind;
 
-use super::Log;
+use super::log::Log;
 use crate::access::{Access, Base};
 use crate::collect_sites::PointKind;
 

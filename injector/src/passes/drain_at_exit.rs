@@ -8,7 +8,7 @@ use crate::collect_sites::{PointKind, SiteTable};
 use crate::emit::{Code, THREAD, label};
 use crate::plan::Plan;
 
-use super::each;
+use super::places::each;
 
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {

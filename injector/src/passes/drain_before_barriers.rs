@@ -6,7 +6,9 @@ use bugaroo_device_handlers::constants::event;
 use crate::collect_sites::{PointKind, SiteTable};
 use crate::plan::Plan;
 
+use super::drain::drain_before;
+
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
-    super::drain_before(table, plan, event::BARRIER, |kind| *kind == PointKind::Barrier);
-    super::drain_before(table, plan, event::WARP_BARRIER, |kind| *kind == PointKind::WarpBarrier);
+    drain_before(table, plan, event::BARRIER, |kind| *kind == PointKind::Barrier);
+    drain_before(table, plan, event::WARP_BARRIER, |kind| *kind == PointKind::WarpBarrier);
 }

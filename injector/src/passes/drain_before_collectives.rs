@@ -9,6 +9,8 @@ use bugaroo_device_handlers::constants::event;
 use crate::collect_sites::{PointKind, SiteTable};
 use crate::plan::Plan;
 
+use super::drain::drain_before;
+
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
-    super::drain_before(table, plan, event::COLLECTIVE, |kind| *kind == PointKind::Collective);
+    drain_before(table, plan, event::COLLECTIVE, |kind| *kind == PointKind::Collective);
 }

@@ -10,7 +10,8 @@ use crate::collect_sites::{PointKind, SiteTable};
 use crate::emit::{Code, EVENT, FLAGGED, P, label};
 use crate::plan::Plan;
 
-use super::{drain, each, skip_label};
+use super::drain::drain;
+use super::places::{each, skip_label};
 
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {

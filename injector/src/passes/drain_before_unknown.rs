@@ -6,6 +6,8 @@ use bugaroo_device_handlers::constants::event;
 use crate::collect_sites::{PointKind, SiteTable};
 use crate::plan::Plan;
 
+use super::drain::drain_before;
+
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
-    super::drain_before(table, plan, event::UNKNOWN, |kind| *kind == PointKind::Unknown);
+    drain_before(table, plan, event::UNKNOWN, |kind| *kind == PointKind::Unknown);
 }

@@ -6,7 +6,7 @@ use crate::collect_sites::SiteTable;
 use crate::emit::{Code, FLAGGED, THREAD, label};
 use crate::plan::Plan;
 
-use super::each;
+use super::places::each;
 
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {

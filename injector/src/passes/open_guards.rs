@@ -4,7 +4,7 @@ use crate::collect_sites::SiteTable;
 use crate::emit::Code;
 use crate::plan::Plan;
 
-use super::{each, skip_label};
+use super::places::{each, skip_label};
 
 pub(crate) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {

@@ -11,7 +11,7 @@ use crate::collect_sites::{PointKind, SiteTable};
 use crate::emit::{ANSWER, CHOICE, Code, Concern, HELD, P, THREAD, immediate, label};
 use crate::plan::{Around, Plan};
 
-use super::each;
+use super::places::each;
 
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {

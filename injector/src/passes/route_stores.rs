@@ -14,7 +14,7 @@ use crate::collect_sites::{PointKind, SiteTable};
 use crate::emit::{ADDRESS, CHOICE, Code, HALF, HELD, P, RESTORE, THREAD, VALUE, immediate, label};
 use crate::plan::Plan;
 
-use super::each;
+use super::places::each;
 
 pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
     for (index, point, around) in each(table, plan) {

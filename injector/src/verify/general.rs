@@ -6,8 +6,8 @@ use bugaroo_ptx::ast::{AddressBase, Instruction, Operand, Statement, StatementKi
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Semantics, Space, Type};
 
-use super::Violation;
 use super::view::{FunctionView, View, jump_target, owner_of, owners};
+use super::violation::Violation;
 use crate::access::Element;
 use crate::collect_sites::{Point, PointKind};
 use crate::emit::{

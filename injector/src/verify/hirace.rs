@@ -9,8 +9,8 @@ use super::questions::{Term, address};
 use super::view::Place;
 use crate::collect_sites::PointKind;
 use crate::emit::label;
-use crate::hirace::passes::NAMES;
-use crate::hirace::word;
+use crate::hirace::names::NAMES;
+use crate::hirace::word::word;
 use crate::logging::{LogPoint, Told};
 
 /// HiRace.

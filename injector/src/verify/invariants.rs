@@ -5,9 +5,11 @@ use bugaroo_ptx::ast::{FunctionKind, Item, Statement, StatementKind};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Space;
 
-use super::view::{Token, View};
-use super::{Violation, places};
 use bugaroo_semantics::effect::Effect;
+
+use super::places;
+use super::view::{Token, View};
+use super::violation::Violation;
 
 /// Checks the pass of this name.
 pub(super) fn check(pass: &'static str, view: &View<'_>) -> Result<(), Violation> {

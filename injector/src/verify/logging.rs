@@ -8,10 +8,11 @@ use bugaroo_ptx::types::Space;
 use bugaroo_semantics::effect::Effect;
 
 use super::invariants::{defined_once, prologues};
+use super::places;
 use super::places::{Judgement, evaluate, guard_opens, instruction, require};
 use super::questions::{Term, address, chosen, logged, widened};
 use super::view::{Place, Token, View, jump_target};
-use super::{Violation, places};
+use super::violation::Violation;
 use crate::collect_sites::PointKind;
 use crate::emit::{ADDRESS, LOGGING, P, label};
 use crate::logging::{Log, LogPoint, Told};

@@ -5,10 +5,11 @@ use bugaroo_ptx::ast::{Statement, StatementKind};
 
 use super::invariants::{defined_once, prologues};
 use super::logging::nothing_is_passed_over;
+use super::places;
 use super::places::{Judgement, evaluate, guard_opens, instruction, require};
 use super::questions::{Term, number};
 use super::view::{Place, View, jump_target};
-use super::{Violation, places};
+use super::violation::Violation;
 use crate::emit::{LOGGING, PHASE, label};
 use crate::logging::{Log, LogPoint, Told};
 use crate::looking::Names;

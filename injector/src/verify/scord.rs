@@ -14,8 +14,8 @@ use super::view::Place;
 use crate::access::Access;
 use crate::emit::{ADDRESS, ANSWER, COMPARAND, P, label};
 use crate::logging::{LogPoint, Told};
-use crate::scord::passes::NAMES;
-use crate::scord::{is_wide, looked_at, releases, word};
+use crate::scord::names::NAMES;
+use crate::scord::word::{is_wide, looked_at, releases, word};
 
 /// ScoRD.
 pub(super) const LOOKING: Looking = Looking { names: &NAMES, functions: &call::ALL, owes };

@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::ast::{Function, Instruction, Item, Module, Statement, StatementKind};
 
-use super::Violation;
+use super::violation::Violation;
 use crate::collect_sites::{Point, SiteTable};
 
 /// Every name of ours contains this, and every injected statement contains a name of ours.

@@ -1,8 +1,8 @@
 //! declare-detection: our registers; at the beginning of every function, whether the launch is looked at; at that of a kernel, that
 //! its threads begin.
 
-use super::NAMES;
 use crate::emit::{ADDRESS, LOGGING, PHASE, WORD};
+use crate::hirace::names::NAMES;
 use crate::logging::Log;
 use crate::looking::declare;
 use crate::plan::Plan;

@@ -4,7 +4,7 @@ use bugaroo_device_handlers::hirace::call;
 
 use crate::collect_sites::PointKind;
 use crate::emit::{ADDRESS, label};
-use crate::hirace::word;
+use crate::hirace::word::word;
 use crate::logging::{Log, Told};
 use crate::looking::where_looked_at;
 use crate::plan::Plan;

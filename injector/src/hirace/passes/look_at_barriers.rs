@@ -4,8 +4,8 @@
 
 use bugaroo_device_handlers::hirace::call;
 
-use super::NAMES;
 use crate::emit::label;
+use crate::hirace::names::NAMES;
 use crate::logging::{Log, Told};
 use crate::looking::{look_at_block_barriers, where_looked_at};
 use crate::plan::Plan;

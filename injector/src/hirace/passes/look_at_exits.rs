@@ -1,6 +1,6 @@
 //! look-at-exits: where threads end.
 
-use super::NAMES;
+use crate::hirace::names::NAMES;
 use crate::logging::Log;
 use crate::plan::Plan;
 

@@ -6,25 +6,14 @@ mod look_at_accesses;
 mod look_at_barriers;
 mod look_at_exits;
 
-use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, call};
 use bugaroo_device_handlers::kit;
 
 use crate::kits::{Kit, Pass};
 use crate::logging::Log;
-use crate::looking::Names;
 use crate::plan::Plan;
 
 /// HiRace.
 pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: kit::HIRACE };
-
-/// What it is called by.
-pub(crate) const NAMES: Names = Names {
-    variable: HIRACE_VARIABLE,
-    begin: call::BEGIN,
-    exit: call::EXIT,
-    arrive: call::ARRIVE,
-    leave: call::LEAVE,
-};
 
 /// Every pass, in order: guards open first and close last.
 pub const PASSES: [Pass<Log>; 7] = [

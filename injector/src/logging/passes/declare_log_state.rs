@@ -7,7 +7,8 @@ use crate::emit::{
     ADDRESS, ANSWER, AT, CAPACITY, COMPARAND, Code, FIRST, HALF, HIGH, LANES, LEADER, LOGGED, LOGGING, NEXT,
     P, QUEUE, RECORD, TICKET, VALUE, WARP, WORD, WRITE, function_label,
 };
-use crate::logging::{Log, emit};
+use crate::logging::emit;
+use crate::logging::log::Log;
 use crate::plan::Plan;
 
 /// The elements of a store beside [`VALUE`], the first: a family.

@@ -2,14 +2,14 @@
 
 mod append_logger;
 mod declare_log_state;
+mod each;
 mod tell_accesses;
 mod tell_events;
 mod tell_outcomes;
 
-use super::{Log, LogPoint};
-use crate::collect_sites::Point;
+use super::log::Log;
 use crate::kits::{Kit, Pass};
-use crate::plan::{Around, Plan};
+use crate::plan::Plan;
 
 /// The log.
 pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: bugaroo_device_handlers::kit::LOG };
@@ -31,32 +31,4 @@ fn open_guards(log: &Log, plan: &mut Plan) {
 
 fn close_guards(log: &Log, plan: &mut Plan) {
     crate::passes::close_guards::run(&log.sites, plan);
-}
-
-/// A place with what belongs to it.
-struct Each<'a> {
-    /// Its number.
-    index: usize,
-    point: &'a Point,
-    told: &'a LogPoint,
-    around: &'a mut Around,
-}
-
-impl Each<'_> {
-    /// The number of its record before the instruction.
-    fn before(&self) -> u32 {
-        2 * self.index as u32
-    }
-
-    /// The number of its record behind the instruction.
-    fn behind(&self) -> u32 {
-        self.before() + 1
-    }
-}
-
-/// The places of which something is told.
-fn each<'a>(log: &'a Log, plan: &'a mut Plan) -> impl Iterator<Item = Each<'a>> {
-    let all = log.sites.points.iter().zip(&log.points).zip(&mut plan.points).enumerate();
-    all.map(|(index, ((point, told), around))| Each { index, point, told, around })
-        .filter(|each| !each.told.pruned)
 }

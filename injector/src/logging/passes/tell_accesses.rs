@@ -3,11 +3,13 @@
 use bugaroo_device_handlers::logging::prepare;
 
 use super::declare_log_state::MORE;
-use super::each;
+use super::each::each;
 use crate::access::Access;
 use crate::collect_sites::PointKind;
 use crate::emit::{ADDRESS, Code, VALUE, label};
-use crate::logging::{Log, Told, emit};
+use crate::logging::emit;
+use crate::logging::log::Log;
+use crate::logging::told::Told;
 use crate::plan::Plan;
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {

@@ -2,9 +2,11 @@
 
 use bugaroo_device_handlers::logging::prepare;
 
-use super::each;
+use super::each::each;
 use crate::emit::{ANSWER, COMPARAND, Code, LOGGING, P, label};
-use crate::logging::{Log, Told, emit};
+use crate::logging::emit;
+use crate::logging::log::Log;
+use crate::logging::told::Told;
 use crate::plan::Plan;
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {

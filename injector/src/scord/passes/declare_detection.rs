@@ -1,11 +1,11 @@
 //! declare-detection: our registers; at the beginning of every function, whether the launch is looked at; at that of a kernel, that
 //! its threads begin.
 
-use super::NAMES;
 use crate::emit::{ADDRESS, ANSWER, COMPARAND, HALF, LOGGING, P, PHASE, WORD};
 use crate::logging::Log;
 use crate::looking::declare;
 use crate::plan::Plan;
+use crate::scord::names::NAMES;
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {
     let registers = [

@@ -7,7 +7,7 @@ use crate::emit::{ADDRESS, label};
 use crate::logging::{Log, Told};
 use crate::looking::where_looked_at;
 use crate::plan::Plan;
-use crate::scord::{looked_at, word};
+use crate::scord::word::{looked_at, word};
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {
     let points = log.sites.points.iter().zip(&log.points).zip(&mut plan.points);

@@ -1,8 +1,8 @@
 //! look-at-exits: where threads end.
 
-use super::NAMES;
 use crate::logging::Log;
 use crate::plan::Plan;
+use crate::scord::names::NAMES;
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {
     crate::looking::look_at_exits(log, plan, &NAMES);

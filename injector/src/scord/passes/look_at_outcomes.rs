@@ -7,7 +7,7 @@ use crate::emit::{ADDRESS, ANSWER, COMPARAND, P, WORD, label};
 use crate::logging::{Log, Told};
 use crate::looking::where_looked_at;
 use crate::plan::Plan;
-use crate::scord::{is_wide, looked_at, releases, word};
+use crate::scord::word::{is_wide, looked_at, releases, word};
 
 pub(super) fn run(log: &Log, plan: &mut Plan) {
     let points = log.sites.points.iter().zip(&log.points).zip(&mut plan.points);

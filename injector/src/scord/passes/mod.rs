@@ -9,24 +9,13 @@ mod look_at_fences;
 mod look_at_outcomes;
 
 use bugaroo_device_handlers::kit;
-use bugaroo_device_handlers::scord::{SCORD_VARIABLE, call};
 
 use crate::kits::{Kit, Pass};
 use crate::logging::Log;
-use crate::looking::Names;
 use crate::plan::Plan;
 
 /// ScoRD.
 pub const KIT: Kit<Log> = Kit { passes: &PASSES, code: kit::SCORD };
-
-/// What it is called by.
-pub(crate) const NAMES: Names = Names {
-    variable: SCORD_VARIABLE,
-    begin: call::BEGIN,
-    exit: call::EXIT,
-    arrive: call::ARRIVE,
-    leave: call::LEAVE,
-};
 
 /// Every pass, in order: guards open first and close last.
 pub const PASSES: [Pass<Log>; 9] = [

@@ -1,0 +1,39 @@
+//! What records are about.
+
+use bugaroo_semantics::effect::{Fence, Stated};
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A load, store or atomic. The word is [`bugaroo_device_handlers::logging::word`]'s.
+    Access(Stated),
+    /// Behind a compare-and-swap: the word is 1 in lanes that have written.
+    Outcome,
+    /// A fence.
+    Fence(Fence),
+    /// A proxy fence.
+    ProxyFence,
+    /// At a CTA barrier. The word is the barrier's number.
+    Arrive {
+        /// Whether the lanes wait there.
+        waits: bool,
+        /// Whether it states how many threads it waits for, so that these need not be all of the block.
+        counted: bool,
+    },
+    /// Behind a CTA barrier. The word is the barrier's number.
+    Leave,
+    /// At `bar.warp.sync`. The word is the mask of the lanes that are to meet.
+    Meet,
+    /// Behind it.
+    Met,
+    /// At a branch. The word is 1 in lanes that take it.
+    Branch {
+        /// Those have the first turn in lockstep ([`bugaroo_ptx::cfg::Cfg::turns`]).
+        taken_first: bool,
+    },
+    /// Where lanes may meet that were apart: behind labels that can be come to in several ways, behind calls, and where lanes have
+    /// waited for each other.
+    Join,
+    /// The threads end.
+    Exit,
+}
