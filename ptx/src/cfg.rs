@@ -7,6 +7,7 @@
 //!
 //! What this can miss: a call of a function that never returns still falls through.
 
+mod block;
 mod dominance;
 mod labels;
 mod order;
@@ -14,6 +15,8 @@ mod order;
 use crate::ast::{Function, Instruction, Operand};
 use crate::op::Op;
 use labels::Labels;
+
+pub use block::Block;
 
 /// The graph of one function. Instructions are named by their position in
 /// [`Function::instructions`], blocks by their position in [`Cfg::blocks`]; block 0 is the entry.
@@ -29,24 +32,6 @@ pub struct Cfg {
     pub targets: Vec<Vec<usize>>,
     /// Branches whose label or table is not declared: (instruction, name). Such a branch goes nowhere.
     pub unresolved: Vec<(usize, String)>,
-}
-
-/// A basic block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// First instruction.
-    pub start: usize,
-    /// One past the last instruction.
-    pub end: usize,
-    /// Blocks that can follow, ascending, each once. Leaving the function is not among them.
-    pub successors: Vec<usize>,
-    /// Blocks that this one can follow, ascending, each once.
-    pub predecessors: Vec<usize>,
-    /// Whether the function can end with this block.
-    pub leaves: bool,
-    /// The first block that every path from here to the function's end passes; None when that is the
-    /// end itself.
-    pub post_dominator: Option<usize>,
 }
 
 /// How control goes on after an instruction.

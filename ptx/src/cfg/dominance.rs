@@ -1,6 +1,6 @@
 //! Immediate post-dominators.
 
-use super::Block;
+use super::block::Block;
 
 /// Fills in [`Block::post_dominator`].
 pub(super) fn post_dominate(blocks: &mut [Block]) {

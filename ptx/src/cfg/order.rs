@@ -11,7 +11,8 @@
 //!
 //! What this can miss: where a loop has two entries, threads that come in by the one meet those of the other at the head alone.
 
-use super::{Block, Cfg};
+use super::Cfg;
+use super::block::Block;
 
 /// What is to be put in order next.
 enum Task {

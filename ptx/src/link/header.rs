@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::LinkError;
+use super::error::LinkError;
 use super::resolve::Unit;
 
 /// The header of the result.

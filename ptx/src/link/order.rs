@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Init, Item, Linkage, Variable};
 
-use super::LinkError;
+use super::error::LinkError;
 use super::resolve::{Place, Symbols, Unit};
 
 /// The variables' declarations to be written, in order; of several variables in one declaration,

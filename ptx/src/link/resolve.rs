@@ -6,7 +6,8 @@ use crate::ast::{Function, FunctionKind, Item, Linkage, Module, Param, Span, Var
 use crate::lexer::{Kind, Token, lex};
 use crate::types::Space;
 
-use super::{Input, LinkError};
+use super::error::LinkError;
+use super::input::Input;
 
 /// A parsed module.
 #[derive(Debug)]
