@@ -6,7 +6,7 @@
 use bugaroo_ptx::op::{FenceKind, MbarrierOp, Op};
 use bugaroo_ptx::types::{Scope, Semantics, Space, Type};
 
-use crate::event::{AccessKind, Proxy};
+use crate::event::kinds::{AccessKind, Proxy};
 
 /// A load, store or atomic as its instruction states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

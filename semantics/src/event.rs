@@ -22,46 +22,19 @@
 //! [`Lanes`] says which grid, block, warp and lanes. Slots (of CTAs, of warps) are small numbers that one block after another
 //! uses; between [`Event::BlockBegin`] and [`Event::BlockEnd`] a slot of a grid is one block.
 
+pub(crate) mod kinds;
 mod lanes;
+mod numbers;
 mod shape;
 
-use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 
 use crate::effect::Fence;
 use crate::scope::Strength;
+pub use kinds::{AccessKind, Proxy};
 pub use lanes::{Lanes, each};
+pub use numbers::{CopyId, Site, WorkId, WriteId};
 pub use shape::Shape;
-
-/// An instruction: its number in its program, plus the first number of the program ([`Event::GridBegin`]). Host calls have
-/// numbers of their own ([`Event::Work`]).
-pub type Site = u32;
-
-/// A piece of work: a grid, a copy, a fill, a host function, a point of the host program. From 1, in the order of
-/// [`Event::Work`].
-pub type WorkId = u32;
-
-/// A store or an atomic that has written, so that reads can name it. Unique for bytes in one grid; 0: what was there before the grid
-/// wrote (by the host, by other grids, or nothing).
-pub type WriteId = u64;
-
-/// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AccessKind {
-    /// `ld`, `ldu`
-    Load,
-    /// `st`
-    Store,
-    /// `atom`, `red`
-    Atomic(AtomOp),
-}
-
-impl AccessKind {
-    /// Whether it may write.
-    pub fn writes(self) -> bool {
-        self != AccessKind::Load
-    }
-}
 
 /// Whose bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -168,15 +141,6 @@ impl std::fmt::Debug for Access<'_> {
     }
 }
 
-/// Through which path memory is accessed (PTX ISA, "Proxies").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Proxy {
-    /// That of plain accesses, of `cp.async` that is not bulk, and of the host.
-    Generic,
-    /// That of bulk and tensor copies, and of `st.async`.
-    Async,
-}
-
 /// Bytes of one memory in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Range {
@@ -187,9 +151,6 @@ pub struct Range {
     /// How many.
     pub bytes: u64,
 }
-
-/// An asynchronous operation of a grid, from 1.
-pub type CopyId = u64;
 
 /// What a piece of work is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

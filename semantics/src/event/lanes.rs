@@ -1,6 +1,6 @@
 //! Lanes of a warp.
 
-use super::WorkId;
+use super::numbers::WorkId;
 
 /// Lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
