@@ -1,29 +1,15 @@
 //! The headers of device code: this crate's numbers for it, so that they stand in one place.
 
 mod looking;
+mod text;
 
-use std::fmt::Write;
 use std::mem::offset_of;
 
 use crate::constants::{CHUNK, STRONG_CALLS, choice, cta, entry, event, hash, pending};
 use crate::logging::{LogState, control, prepared, queue, word};
+use text::Text;
+
 use crate::{BufferSpace, LaunchState, Model, SiteWord, flags};
-
-/// A header that grows.
-struct Text(String);
-
-impl Text {
-    fn new() -> Text {
-        let head = "// Generated from this crate's Rust constants (header.rs); a test compares. Do not edit.\n#pragma once\n\n";
-        Text(head.to_owned())
-    }
-
-    fn define(&mut self, name: &str, value: u64) {
-        let suffix = if value > u64::from(u32::MAX) { "ull" } else { "u" };
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "#define BUGAROO_{name} {value:#x}{suffix}");
-    }
-}
 
 /// The text of `layout.h`, for `handlers.cu`.
 pub fn store_buffers() -> String {

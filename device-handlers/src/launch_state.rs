@@ -1,7 +1,7 @@
 //! The launch state: what the host writes to [`crate::LAUNCH_VARIABLE`] before each launch.
 
-use crate::Layout;
 use crate::coin::{launch_key, threshold};
+use crate::layout::Layout;
 
 /// Which buffers the handlers simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::mem::offset_of;
 
-use super::Text;
+use super::text::Text;
 use crate::constants::hash;
 
 /// What they have in common.
