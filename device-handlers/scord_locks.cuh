@@ -58,26 +58,41 @@ __device__ __forceinline__ bool open(u64 table, u64 lock, bool device) {
     return false;
 }
 
-// Puts a lock into a table: into the next place in the circle, unless another one is free.
+// In the word of the next place: a lock that no fence had made active has gone for another one.
+#define HAS_LOST 0x100u
+
+// Puts a lock into a table: into the next place in the circle that is free, or else has a lock that is not active, or else the next one.
 __device__ __forceinline__ void take(u64 table, u64 lock, bool device) {
-    u32 next = (u32)relaxed(table + BUGAROO_TABLE_NEXT), index = next;
-    bool full = true;
+    u32 word = (u32)relaxed(table + BUGAROO_TABLE_NEXT), next = word % BUGAROO_LOCK_COUNT;
+    u32 free = BUGAROO_LOCK_COUNT, pending = BUGAROO_LOCK_COUNT;
 #pragma unroll 1
-    for (u32 more = 0; more < BUGAROO_LOCK_COUNT && full; more++) {
+    for (u32 more = BUGAROO_LOCK_COUNT; more-- > 0;) {
         u32 at = (next + more) % BUGAROO_LOCK_COUNT;
-        if (relaxed(table + 8 * at) == 0) {
-            index = at;
-            full = false;
-        }
+        u64 entry = relaxed(table + 8 * at);
+        if (entry == 0) free = at;
+        if (!(entry & BUGAROO_LOCK_ACTIVE)) pending = at;
     }
-    if (full) store(STATE.control + BUGAROO_CONTROL_FULL, 1);
+    u32 lost = word & HAS_LOST, index = free;
+    if (free == BUGAROO_LOCK_COUNT) {
+        index = pending;
+        if (pending == BUGAROO_LOCK_COUNT) {
+            index = next;
+            store(STATE.control + BUGAROO_CONTROL_FULL, 1);
+        } else
+            lost = HAS_LOST;
+    }
     store(table + 8 * index,
           lock << BUGAROO_LOCK_ADDRESS_AT | BUGAROO_LOCK_VALID | (device ? BUGAROO_LOCK_DEVICE : 0));
-    store(table + BUGAROO_TABLE_NEXT, (index + 1) % BUGAROO_LOCK_COUNT);
+    store(table + BUGAROO_TABLE_NEXT, (index + 1) % BUGAROO_LOCK_COUNT | lost);
 }
 
 // Locks without a fence are none; or a fence makes those of its scope active.
 __device__ __forceinline__ void settle(u64 table, bool drops, bool activates, bool device) {
+    u32 word = (u32)relaxed(table + BUGAROO_TABLE_NEXT);
+    if (word & HAS_LOST && (drops || activates)) {
+        if (activates) store(STATE.control + BUGAROO_CONTROL_FULL, 1);
+        store(table + BUGAROO_TABLE_NEXT, word & ~HAS_LOST);
+    }
 #pragma unroll 1
     for (u32 at = 0; at < BUGAROO_LOCK_COUNT; at++) {
         u64 entry = relaxed(table + 8 * at);

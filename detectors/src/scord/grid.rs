@@ -197,8 +197,8 @@ impl Grid {
         } else if !atomic {
             warp.held.drop_inactive(access.by.mask);
         }
-        if access.acquire {
-            warp.held.activate(access.by.mask, device);
+        if access.acquire && warp.held.activate(access.by.mask, device) {
+            reports.warn_once(report::TOO_MANY_LOCKS);
         }
         warp.summarise(&self.layout);
     }
@@ -219,7 +219,9 @@ impl Grid {
         let wrapped = self.layout.dev_fence(fences.dev) != fences.dev
             || self.layout.blk_fence(fences.blk) != fences.blk;
         if locks && !warp.held.is_empty() {
-            warp.held.activate(by.mask, device);
+            if warp.held.activate(by.mask, device) {
+                reports.warn_once(report::TOO_MANY_LOCKS);
+            }
             warp.summarise(&self.layout);
         }
         self.wrap(wrapped, reports);

@@ -68,11 +68,13 @@ impl Held {
         did
     }
 
-    /// Lanes fence.
-    pub fn activate(&mut self, lanes: u32, device: bool) {
+    /// Lanes fence. Says whether a lock that they would hold had gone already.
+    pub fn activate(&mut self, lanes: u32, device: bool) -> bool {
         match &mut self.lanes {
             None => self.warp.activate(device),
-            Some(tables) => each(lanes).for_each(|lane| tables[lane as usize].activate(device)),
+            Some(tables) => {
+                each(lanes).fold(false, |lost, lane| tables[lane as usize].activate(device) | lost)
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub fn hash(address: u64) -> u32 {
 pub struct LockTable {
     entries: [u64; LOCKS],
     next: u8,
+    /// A lock that no fence had made active has gone for another one.
+    has_lost: bool,
 }
 
 impl LockTable {
@@ -33,24 +35,31 @@ impl LockTable {
         self.entries == [0; LOCKS]
     }
 
-    /// A compare-and-swap has taken the lock; a fence has to make it active. Says whether the oldest lock had to go for it.
+    /// A compare-and-swap has taken the lock; a fence has to make it active. Says whether an active lock had to go for it.
     pub fn insert(&mut self, lock: u64, device: bool) -> bool {
         let next = usize::from(self.next) % LOCKS;
-        // The next place in the circle, unless another one is free.
-        let free = (0..LOCKS).map(|more| (next + more) % LOCKS).find(|index| self.entries[*index] == 0);
-        let index = free.unwrap_or(next);
+        let find = |fits: &dyn Fn(u64) -> bool| {
+            let mut circle = (0..LOCKS).map(|more| (next + more) % LOCKS);
+            circle.find(|index| fits(self.entries[*index]))
+        };
+        // The next place in the circle that is free, or else is of what need be no lock: programs claim what they work on by the same instruction.
+        let free = find(&|entry| entry == 0);
+        let pending = find(&|entry| entry & ACTIVE == 0);
+        let index = free.or(pending).unwrap_or(next);
+        self.has_lost |= free.is_none() && pending.is_some();
         self.entries[index] = lock << ADDRESS | VALID | if device { DEVICE } else { 0 };
         self.next = ((index + 1) % LOCKS) as u8;
-        free.is_none()
+        pending.is_none()
     }
 
-    /// A fence: locks of its scope or a lesser one are held from here on.
-    pub fn activate(&mut self, device: bool) {
+    /// A fence: locks of its scope or a lesser one are held from here on. Says whether one of them had gone already.
+    pub fn activate(&mut self, device: bool) -> bool {
         for entry in self.entries.iter_mut().filter(|entry| **entry != 0) {
             if device || *entry & DEVICE == 0 {
                 *entry |= ACTIVE;
             }
         }
+        std::mem::take(&mut self.has_lost)
     }
 
     /// An unlock of so wide a scope: says whether there was such a lock, which is released.
@@ -63,6 +72,7 @@ impl LockTable {
     /// Forgets the locks that no fence has made active.
     pub fn drop_inactive(&mut self) {
         self.entries.iter_mut().filter(|entry| **entry & ACTIVE == 0).for_each(|entry| *entry = 0);
+        self.has_lost = false;
     }
 
     /// The bloom filter of the active locks, of 8 or 16 bits. The lower half is of their addresses; the upper one is of their scopes, too: a

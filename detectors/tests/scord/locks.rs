@@ -60,6 +60,7 @@ fn the_oldest_of_five_goes() {
     let mut table = LockTable::default();
     let locks = LOCKS as u64;
     (0..locks).for_each(|lock| assert!(!table.insert(lock, true)));
+    assert!(!table.activate(true));
     assert!(table.insert(locks, true));
     assert!(!table.release(0, true));
     (1..=locks).for_each(|lock| assert!(table.release(lock, true)));
@@ -76,6 +77,23 @@ fn the_oldest_of_five_goes() {
     assert!(run.warnings().is_empty());
     lock(&mut run, 0, addresses(5)[4], Gpu);
     assert!(run.warnings()[0].contains("four locks"));
+}
+
+/// A lock that is held stays, however many cells are claimed by compare-and-swaps; whether one of these was a lock, the next fence says.
+#[test]
+fn claims_do_not_drive_out_a_lock() {
+    for dropped in [false, true] {
+        let mut table = LockTable::default();
+        assert!(!table.insert(100, true) && !table.activate(true));
+        (0..9).for_each(|cell| assert!(!table.insert(cell, true)));
+        if dropped {
+            table.drop_inactive();
+        }
+        assert_eq!((table.activate(true), table.activate(true)), (!dropped, false));
+        assert!(table.release(100, true));
+        assert!(!table.release(0, true));
+        assert_eq!(table.release(8, true), !dropped);
+    }
 }
 
 proptest! {
