@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::races::flags::Flags;
 use crate::races::pairs::{Found, Pairs, ThreadAccess};
 use crate::races::shadow::Shadow;
-use crate::verdict::{Interval, RaceGroup, Report, Stats, Verdict};
+use crate::verdict::{Interval, RaceGroup, Recycling, Report, Stats, Verdict};
 
 /// Race groups whose barrier intervals are looked up.
 const EXPLAINED: usize = 200;
@@ -22,6 +22,7 @@ pub fn check(program: &Program) -> Report {
         deadlock: None,
         misuse: None,
         recycling: Vec::new(),
+        recycled_unless_flagged: false,
         races: Vec::new(),
         unordered: Vec::new(),
         guessed: Vec::new(),
@@ -67,6 +68,9 @@ pub fn check(program: &Program) -> Report {
             }
         }
     };
+    if report.verdict == Verdict::UnsafeRecycling {
+        unless_flagged(program, &layout, &mut report);
+    }
     let wrong = matches!(report.verdict, Verdict::Deadlock | Verdict::Misuse | Verdict::UnsafeRecycling);
     if wrong && report.guessed.is_empty() && program.has_signals() {
         // What went wrong may rest on values that flags decide.
@@ -74,6 +78,20 @@ pub fn check(program: &Program) -> Report {
         report.guessed = pairs(program, &layout, &shadow, false).guessed_origins();
     }
     report
+}
+
+/// Leaves those unsafe uses of barriers again that no flag orders, if there are any.
+fn unless_flagged(program: &Program, layout: &Layout, report: &mut Report) {
+    let Some(mut flags) = Flags::new(program, layout) else { return };
+    let mut is_certain = |recycling: &Recycling| {
+        let mut earlier = recycling.unordered.iter();
+        !earlier.all(|participant| flags.may_come_before(program, &participant.place, &recycling.place))
+    };
+    let certain: Vec<Recycling> = report.recycling.iter().filter(|one| is_certain(one)).cloned().collect();
+    match certain.is_empty() {
+        true => report.recycled_unless_flagged = true,
+        false => report.recycling = certain,
+    }
 }
 
 fn judge(races: &[RaceGroup]) -> Verdict {

@@ -22,6 +22,8 @@ pub struct Report {
     pub unordered: Vec<u32>,
     /// Origins of accesses that flags may order with conflicting ones: what they read, or leave in memory, depends on how they do.
     pub guessed: Vec<u32>,
+    /// Flags may order all that `recycling` names.
+    pub recycled_unless_flagged: bool,
     /// Barriers that some threads arrived at and that never completed: allowed, but seldom meant.
     pub unfinished: Vec<Generation>,
     /// Named barriers that nobody waits at, though they complete: the first such use of each.

@@ -148,3 +148,26 @@ fn a_barrier_of_software_is_followed_as_far_as_it_can_be() {
     }
     assert_eq!(kernels, 4);
 }
+
+/// A barrier is used again too early unless a flag says that its first use is over. What flags do is not followed.
+#[test]
+fn barriers_that_flags_order() {
+    let again = |wait: &str, raise: &str| {
+        format!(
+            "@q bra FIRST;\nbar.sync 1, 64;\nbar.warp.sync 0xffffffff;\n{raise}\nbar.sync 1, 64;\nret;\n\
+             FIRST: bar.arrive 1, 64;\n{wait}\nbar.arrive 1, 64;\nret;"
+        )
+    };
+    for (wait, raise) in [(ACQUIRE, RELEASE), (VOLATILE, FENCED)] {
+        let found = expect(&again(wait, raise), "not-verifiable");
+        let refused = found.refusal.expect("a reason");
+        assert!(refused.reason.contains("unless flags"), "{}", refused.reason);
+    }
+    expect(&again("", ""), "unsafe-recycling");
+    expect(&again("", RELEASE), "unsafe-recycling");
+    expect(&again(ACQUIRE, "@leader st.shared.u32 [flag], 1;"), "unsafe-recycling");
+    // Raised before the first use, the flag says nothing of it.
+    let early = again(ACQUIRE, "")
+        .replace("\nbar.sync 1, 64;\nbar.warp", &format!("\n{RELEASE}\nbar.sync 1, 64;\nbar.warp"));
+    expect(&early, "unsafe-recycling");
+}

@@ -15,9 +15,10 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::{Stamp, lanes};
-use crate::chains::Layout;
+use crate::chains::{Chain, Layout};
 use crate::machine::{Context, Machine, Observer};
 use crate::program::{Program, Signal, WarpProgram};
+use crate::verdict::Place as At;
 
 /// Comparisons of accesses with signals, over all; after these, flags are taken to order everything.
 const LIMIT: u64 = 100_000_000;
@@ -155,6 +156,26 @@ impl<'a> Flags<'a> {
         let forth_lanes = if has(forth.to) { forth.from & racing } else { 0 };
         let back_lanes = if has(back.from) { back.to & racing } else { 0 };
         (forth_lanes | back_lanes, if forth_lanes != 0 { forth.origin } else { back.origin })
+    }
+
+    /// Whether flags may order what some threads do at one place before what others do at another.
+    pub(crate) fn may_come_before(&mut self, program: &Program, earlier: &At, later: &At) -> bool {
+        let (Some(a), Some(b)) = (self.side(program, earlier), self.side(program, later)) else {
+            return false;
+        };
+        let ordered = self.between(&a, &b);
+        ordered.from & earlier.threads.lanes != 0 && ordered.to & later.threads.lanes != 0
+    }
+
+    /// The command at a place, by its first thread.
+    fn side(&self, program: &Program, at: &At) -> Option<Side> {
+        let warp = at.threads.cta * program.shape().warps_per_cta() + at.threads.warp;
+        let first = 1 << at.threads.lanes.trailing_zeros();
+        let is_its = |chain: &Chain| chain.warp == warp && chain.lanes & first != 0;
+        let chain = self.layout.chains.iter().position(is_its)? as u32;
+        let epoch = self.epoch(chain, position(at.command));
+        let stamp = Stamp { component: chain, epoch, asynchronous: false, group: None };
+        Some(Side { chain, command: at.command, stamp })
     }
 
     fn between(&mut self, a: &Side, b: &Side) -> Ordered {
