@@ -73,13 +73,18 @@ fn verify_openly(
     open: &mut FxHashSet<u32>,
 ) -> Result<Verified, Refusal> {
     let mut tables = BTreeSet::new();
-    let mut verified = cases::verify(options, &mut |options, case| {
+    let mut meetings = BTreeSet::new();
+    let (mut verified, is_joined) = cases::verify(options, &mut |options, case| {
         let verified = verify_case(text, kernel, options, open, case)?;
+        meetings.extend(verified.emulation.iter().flat_map(|emulation| &emulation.taken_to_meet));
         tables.extend(verified.emulation.iter().flat_map(|emulation| emulation.tables.iter().cloned()));
         Ok(verified)
     })?;
     if !verified.findings.is_open() {
         verified.findings.tables = tables.into_iter().collect();
+        let place = |pc: &u32| at_place(&text.place(*pc), None, 0, 0);
+        let meetings = meetings.iter().filter(|_| is_joined);
+        verified.findings.taken_to_meet = meetings.map(place).collect();
     }
     Ok(verified)
 }
@@ -115,6 +120,11 @@ fn verify_case(
             {
                 let message =
                     "barriers go wrong if no thread returns early, and whether any does is not known";
+                let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
+                return Ok(Verified { findings: refused(kernel, &refusal), emulation: Some(emulation) });
+            }
+            if report.recycled_unless_flagged {
+                let message = "a barrier is used again too early unless flags in memory order its uses, and whether they do is not known";
                 let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
                 return Ok(Verified { findings: refused(kernel, &refusal), emulation: Some(emulation) });
             }

@@ -33,6 +33,7 @@ mod rounds;
 mod somewhere;
 mod stages;
 mod tables;
+mod together;
 mod unasked;
 mod unknown_branches;
 mod verdicts;

@@ -1,5 +1,6 @@
 //! Random kernels whose course depends on what is not known (branches around barriers and around accesses, loops of any number of rounds, roles
-//! that hand over by named barriers, mbarriers or flags in memory, locks, groups of copies, blocks of a cluster, values that one warp hands to all),
+//! that hand over by named barriers, mbarriers or flags in memory, locks, groups of copies, blocks of a cluster, values that one warp hands to all,
+//! votes and exchanges of a warp, what a barrier counts),
 //! against all executions with each of many inputs. Those are found without the verifier: from the kernel's statements by
 //! [`crate::whole::run`], and from there by the definitions in [`crate::reference`].
 //!
@@ -71,14 +72,14 @@ fn inputs(kernel: &Kernel) -> Vec<Inputs> {
     let uses = |test: fn(&Test) -> bool, trips: Trips| {
         kernel.has(|statement| match statement {
             Statement::If(of, ..) => test(of),
-            Statement::Loop(of, _) => *of == trips,
+            Statement::Loop(of, _) => *of == trips || trips == Trips::Loaded && *of == Trips::Voted,
             Statement::Access(_, Place::Chosen) => trips == Trips::Loaded,
             _ => false,
         })
     };
     let n = uses(|test| matches!(test, Test::Above(_) | Test::Before(_)), Trips::N);
     let m = uses(|test| *test == Test::Flag, Trips::M);
-    let w = uses(|test| matches!(test, Test::Loaded | Test::Handed), Trips::Loaded);
+    let w = uses(|test| matches!(test, Test::Loaded | Test::Voted | Test::Handed), Trips::Loaded);
     let n: &[u32] = if n { &[0, 1, 2, 3, 4, 6] } else { &[0] };
     let m: &[u32] = if m { &[0, 1, 3] } else { &[0] };
     let sets = if w { 1 << kernel.warps } else { 1 };

@@ -22,7 +22,7 @@ pub struct RecordedLaunch {
     pub dynamic_shared: u32,
     /// The parameter buffer.
     pub params: Hex,
-    /// The module's variables in constant memory: name, and digest of what each holds, which
+    /// The module's variables in constant memory, and in global memory those that no kernel of it writes: name, and digest of what each holds, which
     /// [`crate::Message::VariableBytes`] has said.
     pub constants: Vec<(String, String)>,
     /// Initialised variables in global memory that may hold something else than their initialisers say.

@@ -11,6 +11,7 @@ pub mod link;
 pub mod op;
 pub mod rare;
 pub mod types;
+pub mod writers;
 
 mod decode;
 mod error;

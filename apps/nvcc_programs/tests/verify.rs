@@ -74,3 +74,20 @@ fn kernels_that_look_at_textures() {
     let once = || vec![("verified".to_owned(), 1)];
     assert_eq!((of(&report, "blur("), of(&report, "sum(")), (once(), once()));
 }
+
+/// A function that a variable names: no kernel writes it, so that the launch says which it is.
+#[test]
+fn functions_that_variables_name() {
+    let Some(report) = verified("two_files/main.cu", &[], 0) else { return };
+    assert_eq!(of(&report, "evaluate("), [("verified".to_owned(), 1)]);
+}
+
+/// Blocks that wait for each other's sums, and sorts whose lanes leave a loop one by one.
+#[test]
+fn libraries_of_algorithms() {
+    for source in ["cub_algorithms.cu", "thrust_algorithms.cu"] {
+        let Some(report) = verified(source, &[], 0) else { return };
+        let rows = report["kernels"].as_array().expect("a list of verdicts");
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["verdict"] == "verified"), "{report:#}");
+    }
+}

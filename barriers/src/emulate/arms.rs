@@ -8,7 +8,8 @@
 //! known is followed as it is everywhere; an open one inside is treated in the same way, up to its own meeting point.
 //!
 //! Accesses of shared memory in an arm are commands with a condition: they happen or not. What an arm writes there is not known
-//! afterwards. Barriers, exchanges of warps, mbarriers and whatever else others could wait for are refused in arms, with the branch.
+//! afterwards. Barriers, exchanges of warps, mbarriers and whatever else others could wait for are refused in arms, with the branch. Exchanges are not where the
+//! lanes go one way together ([`super::together`]).
 //!
 //! # Why that is sound
 //! Whatever the inputs are, each lane goes one of the ways that are run here, from a state that this one covers: each value that is known
@@ -59,7 +60,9 @@ impl<'a> Machine<'a> {
             self.warps[w].fragments[part].pc = behind;
             return Ok(());
         }
-        let shape = self.shape(function, pc, &[]);
+        self.doubt.together = true;
+        let together = self.goes_together(frame, pc, doubtful);
+        let shape = self.shape(function, pc, (&[], together));
         self.loops.clear();
         self.doubt.until = self.steps + MOST_IN_ARMS;
         if shape.waits {
@@ -139,7 +142,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What a branch goes by, if that is the same for all threads.
-    fn common_condition(&self, frame: u32, pc: u32, doubtful: u32) -> Option<super::symbol::Symbol> {
+    pub fn common_condition(&self, frame: u32, pc: u32, doubtful: u32) -> Option<super::symbol::Symbol> {
         let inst = &self.set.image.code[pc as usize];
         let registers = &self.frames[frame as usize].registers;
         registers.common_symbol(inst.guard as i32, doubtful).filter(|_| inst.kind == Kind::Branch)
@@ -180,8 +183,10 @@ impl<'a> Machine<'a> {
         let mut inner = stops.to_vec();
         inner.push(pc);
         inner.extend(self.set.flows[function].meet(pc));
-        let cyclic = self.shape(function, pc, stops).cyclic;
+        let cyclic = self.shape(function, pc, (stops, false)).cyclic;
         let (was_silent, outer) = (self.doubt.silent, self.doubt.condition);
+        let were_together = self.doubt.together;
+        self.doubt.together = self.goes_together(frame, pc, mask);
         let mut entry = self.state(w, frame, mask);
         let first = cyclic.then(|| self.state(w, frame, mask));
         let mut fresh = !cyclic;
@@ -241,6 +246,7 @@ impl<'a> Machine<'a> {
         }
         self.doubt.depth -= 1;
         self.doubt.condition = outer;
+        self.doubt.together = were_together;
         Ok(ends)
     }
 
@@ -376,6 +382,8 @@ impl<'a> Machine<'a> {
                     {
                         self.group_copy(w, frame, pc, inst.extra, active)?;
                     }
+                    Kind::Collective
+                        if doubtful == 0 && active == mask && self.exchange_in_arm(w, frame, pc, active) => {}
                     _ if active | doubtful == 0 => {}
                     kind => {
                         let lane = (active | doubtful).trailing_zeros() as usize;

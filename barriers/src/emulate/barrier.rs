@@ -14,6 +14,7 @@ use super::held::warp::{Flow, Fragment, State, Warp};
 use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
+use super::symbol::Symbol;
 use crate::program::{Action, Count};
 use crate::verdict::{Misuse, Place, Resource, Threads};
 
@@ -170,6 +171,8 @@ impl Machine<'_> {
         let all = self.meet_all(id);
         self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
         let image = self.set.image;
+        // What is not known is the same for all who ask alike.
+        let mut named: [Option<Symbol>; 3] = [None; 3];
         for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Barrier(id)) {
                 let barrier = image.barriers[image.code[fragment.pc as usize].extra as usize];
@@ -183,6 +186,16 @@ impl Machine<'_> {
                     lanes(fragment.mask).for_each(|lane| registers.write(dst, width, lane, u64::from(value)));
                     let known = if state.come.why.is_none() { !0 } else { 0 };
                     registers.mark(dst, fragment.mask, known, state.come.why.unwrap_or(Why::NEVER));
+                    if known == 0 {
+                        let symbol = *named[op as usize].get_or_insert_with(|| self.symbols.content(false));
+                        let decided = if width == Width::Pred { self.symbols.decided(symbol) } else { None };
+                        match decided {
+                            Some(holds) => registers.set_predicate(dst, fragment.mask, holds),
+                            None => {
+                                lanes(fragment.mask).for_each(|lane| registers.set_symbol(dst, lane, symbol))
+                            }
+                        }
+                    }
                 }
                 fragment.state = State::Ready;
                 fragment.pc += 1;

@@ -33,6 +33,10 @@ pub struct Case {
     pub exact: Vec<usize>,
     /// Something races possibly before that already.
     pub races_early: bool,
+    /// Arms that a warp runs together may hold exchanges: their ways are joined, and are no cases.
+    pub(super) joins: bool,
+    /// There were such arms.
+    pub joined: bool,
 }
 
 /// A predicate that is assumed to be true or false from the beginning.
@@ -43,6 +47,11 @@ impl Case {
     /// All that there are, with rounds of loops looked at in this way.
     pub fn all(induction: Option<Induction>) -> Case {
         Case { induction, ..Case::default() }
+    }
+
+    /// The same, where the ways of a warp that exchanges values on them are joined, or are cases.
+    pub fn joining(self, joins: bool) -> Case {
+        Case { joins, ..self }
     }
 
     /// The same with a pause before each round that begins at one of these instructions.

@@ -173,7 +173,7 @@ impl Machine<'_> {
     }
 
     /// What moves values between registers only.
-    fn exchange(&mut self, w: usize, parts: &[Part], everybody: u32) {
+    pub fn exchange(&mut self, w: usize, parts: &[Part], everybody: u32) {
         let what = self.set.image.collectives[parts[0].index as usize].what;
         let mut out = Outcome {
             values: [0; 32],
@@ -311,8 +311,7 @@ impl Machine<'_> {
                 let decided = if out.width == Width::Pred { self.symbols.decided(symbol) } else { None };
                 match decided {
                     Some(holds) => {
-                        registers.write(dst, Width::Pred, lane, u64::from(holds));
-                        registers.mark(dst, 1 << lane, !0, Why::NEVER);
+                        registers.set_predicate(dst, 1 << lane, holds);
                         self.rounds.decided(w, part.pc, Some(symbol));
                     }
                     None => registers.set_symbol(dst, lane, symbol),

@@ -1,7 +1,7 @@
 //! Constant memory and tables with initial values: the only global memory of which anything is known.
 //!
 //! The host may overwrite a constant before it launches the kernel (`cudaMemcpyToSymbol`); a constant that has an initial value is
-//! taken to keep it, one without is not known. The same holds of a variable in global memory that no kernel writes ([`super::tables`])
+//! taken to keep it, one without is not known. The same holds of a variable in global memory that no kernel writes ([`bugaroo_ptx::writers`])
 //! and that other modules cannot name: a table. Host code of the same source file can overwrite a `static __device__` variable by its
 //! name, and the text of the module does not show that; a table is taken to keep its initial value, too. Other variables are known where
 //! their bytes are given, and the kernel does not write them. What is given comes before what initialisers say.
@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use bugaroo_ptx::ast::{Item, Linkage, Module, Statement, StatementKind, Variable};
 use bugaroo_ptx::types::Space;
+use bugaroo_ptx::writers::{Writers, variables};
 use bugaroo_simulator::{Memory, Program};
 
 use super::refusal::{Refusal, RefusalKind};
-use super::tables::{Writers, variables};
 
 /// Initialised constants by address.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,7 @@
 //! What a machine keeps while arms of branches on unknown values are run.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 /// Arms that are being run.
@@ -15,8 +17,16 @@ pub(super) struct Doubt {
     pub until: u64,
     /// Times that something known of shared memory was forgotten.
     pub forgotten: u64,
-    /// By branch and where its arms are stopped, beside where they meet.
-    pub shapes: FxHashMap<u32, Vec<(Vec<u32>, Shape)>>,
+    /// Arms that a warp runs together may hold exchanges.
+    pub joins: bool,
+    /// The lanes of the arm that is being run go the same way at it and at all open branches around it.
+    pub together: bool,
+    /// There was an exchange in such an arm.
+    pub joined: bool,
+    /// Exchanges among lanes of which it is not known who takes part: instructions.
+    pub met: BTreeSet<u32>,
+    /// By branch, where its arms are stopped beside where they meet, and whether a warp runs them together.
+    pub shapes: FxHashMap<u32, Vec<(Vec<u32>, bool, Shape)>>,
 }
 
 /// What a branch's arms look like.

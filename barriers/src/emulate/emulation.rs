@@ -29,4 +29,6 @@ pub struct Emulation {
     pub grid_barriers: u32,
     /// Tables in global memory whose initial values were taken for what they hold.
     pub tables: Vec<String>,
+    /// Exchanges among lanes of which it is not known who takes part, and which were taken to come to it all: instructions.
+    pub taken_to_meet: Vec<u32>,
 }

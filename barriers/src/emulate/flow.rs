@@ -134,6 +134,11 @@ impl Flow {
         pc..self.starts[self.block(pc) + 1]
     }
 
+    /// The instructions of the basic block of `pc` before it.
+    pub fn block_before(&self, pc: u32) -> std::ops::Range<u32> {
+        self.starts[self.block(pc)]..pc
+    }
+
     /// The last instruction of the function: a return without a guard.
     pub fn last(&self) -> u32 {
         self.starts[self.starts.len() - 1] - 1

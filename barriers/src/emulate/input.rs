@@ -308,7 +308,7 @@ impl Text {
             escaped: false,
             symbols: std::mem::take(&mut case.symbols),
             asked: None,
-            doubt: Doubt::default(),
+            doubt: Doubt { joins: case.joins, ..Doubt::default() },
             loops: FxHashMap::default(),
             counters: Counters::default(),
             objects: Objects::new(&self.module, info, launched.shared_bytes),
@@ -329,6 +329,7 @@ impl Text {
         let aims = std::mem::take(&mut machine.rounds.aims);
         case.strays = !aims.starts_with(&case.aims);
         case.aims = aims;
+        case.joined |= machine.doubt.joined;
         case.polled.append(&mut machine.polled);
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
@@ -339,6 +340,7 @@ impl Text {
         let steps = [machine.steps, machine.thread_steps];
         let name = |number: &usize| self.constants.table_name(*number).to_owned();
         let tables = machine.tables.iter().map(name).collect();
+        let taken_to_meet = std::mem::take(&mut machine.doubt.met).into_iter().collect();
         if stuck.is_none() {
             let (misuse, program) = (machine.misuse, machine.out);
             return Ok(Emulation {
@@ -349,12 +351,23 @@ impl Text {
                 steps,
                 grid_barriers,
                 tables,
+                taken_to_meet,
                 program,
             });
         }
         let program = machine.out.clone();
         let beyond = Some(machine.beyond(backwards));
-        Ok(Emulation { stuck, misuse: None, beyond, block, steps, grid_barriers, tables, program })
+        Ok(Emulation {
+            stuck,
+            misuse: None,
+            beyond,
+            block,
+            steps,
+            grid_barriers,
+            tables,
+            taken_to_meet,
+            program,
+        })
     }
 
     fn has_dynamic_shared(&self) -> bool {

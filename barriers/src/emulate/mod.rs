@@ -30,7 +30,7 @@
 //! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), or of any of it ([`Options::any_cta`]), and of the
 //! parameters given. A pointer that comes from
 //! the kernel's parameters or global memory is taken not to point into the CTA's own shared memory, unless the kernel has stored such a
-//! pointer where it is not followed. See [`constants`], [`tables`], [`matrix`] and [`tensor`] for smaller liberties.
+//! pointer where it is not followed. See [`constants`], [`matrix`] and [`tensor`] for smaller liberties.
 
 mod alike;
 mod arithmetic;
@@ -78,10 +78,10 @@ mod span;
 mod states;
 mod step;
 mod symbol;
-mod tables;
 mod tensor;
 mod tensor_bytes;
 mod text;
+mod together;
 mod unread;
 mod warpgroup;
 

@@ -9,7 +9,6 @@
 //! from there on.
 
 use bugaroo_ptx::op::MbarrierOp;
-use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Asynchronous, Kind, NO_GUARD};
 
 use super::arithmetic::arithmetic;
@@ -145,9 +144,7 @@ impl<'a> Machine<'a> {
 
     /// Writes the answer of a test.
     fn answer(&mut self, frame: u32, row: u32, active: u32, yes: bool) {
-        let registers = &mut self.frames[frame as usize].registers;
-        lanes(active).for_each(|lane| registers.write(row, Width::Pred, lane, u64::from(yes)));
-        registers.mark(row, active, !0, Why::NEVER);
+        self.frames[frame as usize].registers.set_predicate(row, active, yes);
     }
 
     /// The instructions from `pc` on that touch registers alone, and the one behind them, each with the registers before it.
@@ -177,9 +174,7 @@ impl<'a> Machine<'a> {
         let Some(dst) = dst else { return Ok(()) };
         for _ in 0..ROUNDS {
             let before = self.frames[frame].registers.clone();
-            let registers = &mut self.frames[frame].registers;
-            lanes(active).for_each(|lane| registers.write(dst, Width::Pred, lane, 0));
-            registers.mark(dst, active, !0, Why::NEVER);
+            self.frames[frame].registers.set_predicate(dst, active, false);
             let came_back = self.failing_ways(w, frame as u32, pc, active);
             self.frames[frame].registers = before;
             let registers = &mut self.frames[frame].registers;

@@ -328,6 +328,12 @@ impl<'a> Registers<'a> {
         }
     }
 
+    /// Lanes of a predicate are known from now on.
+    pub fn set_predicate(&mut self, row: u32, mask: u32, holds: bool) {
+        lanes(mask).for_each(|lane| self.write(row, Width::Pred, lane, u64::from(holds)));
+        self.mark(row, mask, !0, Why::NEVER);
+    }
+
     /// Runs a row function for the lanes of `mask`.
     ///
     /// # Safety

@@ -60,21 +60,40 @@ enum Many {
     Cases,
 }
 
-/// Verifies all cases; `verify` verifies one.
-pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
-    let mut all = follow(options, &Case::all(None), MANY, verify)?;
+/// Verifies all cases; `verify` verifies one. Ways on which a warp exchanges values are joined first; where that leaves too little
+/// known, they are cases. Answers also whether the answer is of ways that were joined.
+pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<(Verified, bool), Refusal> {
+    let mut joined = false;
+    let mut noting = |options: &Options, case: &mut Case| {
+        let found = verify(options, case);
+        joined |= case.joined;
+        found
+    };
+    let together = by_all_means(options, true, &mut noting)?;
+    let findings = &together.findings;
+    if !joined || !findings.is_open() && findings.verdict != "possible-race" {
+        return Ok((together, joined));
+    }
+    let apart = by_all_means(options, false, verify)?;
+    Ok(if apart.findings.is_open() { (together, true) } else { (apart, false) })
+}
+
+/// Verifies all cases: by following each, and by induction.
+fn by_all_means(options: &Options, joins: bool, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
+    let all_cases = |induction| Case::all(induction).joining(joins);
+    let mut all = follow(options, &all_cases(None), MANY, verify)?;
     if let All::Open { many: Some(many), stations, .. } = &all {
         let meets = INDUCTIONS.iter().filter(|_| *many == Many::Meets);
         for induction in meets {
-            if let All::Told(found) = follow(options, &Case::all(Some(*induction)), u32::MAX, verify)? {
+            if let All::Told(found) = follow(options, &all_cases(Some(*induction)), u32::MAX, verify)? {
                 return Ok(found);
             }
         }
-        if let Some(found) = with_pauses(options, stations.clone(), verify)? {
+        if let Some(found) = with_pauses(options, joins, stations.clone(), verify)? {
             return Ok(found);
         }
         if *many != Many::Cases {
-            all = follow(options, &Case::all(None), u32::MAX, verify)?;
+            all = follow(options, &all_cases(None), u32::MAX, verify)?;
         }
     }
     match all {
@@ -86,13 +105,14 @@ pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<Verifi
 /// Looks at loops with pauses where their rounds begin, and at more of these as they are found.
 fn with_pauses(
     options: &Options,
+    joins: bool,
     mut stations: Vec<u32>,
     verify: VerifyCase<'_>,
 ) -> Result<Option<Verified>, Refusal> {
     let mut left = SEARCHES;
     let mut next = PAUSES.iter();
     while let (Some(induction), false) = (next.next(), stations.is_empty()) {
-        let case = Case::all(Some(*induction)).with_pauses(&stations);
+        let case = Case::all(Some(*induction)).joining(joins).with_pauses(&stations);
         match follow(options, &case, MANY, verify)? {
             All::Told(found) => return Ok(Some(found)),
             All::Open { stations: found, .. } => {

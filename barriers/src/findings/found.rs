@@ -45,6 +45,8 @@ pub struct Findings {
     pub example: Vec<(String, String)>,
     /// Tables in global memory that it rests on: their initial values are taken for what they hold.
     pub tables: Vec<String>,
+    /// Exchanges among lanes (votes, shuffles) whose member mask is not known: who takes part is taken to come to it.
+    pub taken_to_meet: Vec<At>,
     /// Figures, as the paper counts them; those of the case with the most commands.
     pub stats: Stats,
 }
@@ -299,6 +301,7 @@ pub(super) fn nothing(kernel: &str, verdict: &'static str) -> Findings {
         cases: 1,
         example: Vec::new(),
         tables: Vec::new(),
+        taken_to_meet: Vec::new(),
         stats: Stats::default(),
     }
 }

@@ -19,7 +19,7 @@ struct Maker {
 /// The kernel of a number.
 pub fn kernel(seed: u64) -> Kernel {
     let mut random = Random(seed << 20);
-    let way = random.below(10);
+    let way = random.below(12);
     let warps = 2 + usize::from(random.below(4) == 0);
     let mistakes = [0, 0, 6, 12][random.below(4)];
     let mut maker = Maker { random, warps, is_cluster: way == 7, mbarriers: Vec::new(), left: 8, mistakes };
@@ -31,6 +31,8 @@ pub fn kernel(seed: u64) -> Kernel {
         6 => maker.handed_over(),
         8 => maker.flags(),
         9 => maker.locked(),
+        10 => maker.looking_back(),
+        11 => maker.counted(),
         _ => maker.anything(),
     };
     Kernel { warps: maker.warps, is_cluster: maker.is_cluster, mbarriers: maker.mbarriers, body }
@@ -269,6 +271,51 @@ impl Maker {
         let no = if self.chance(50) { self.block(depth, 1) } else { Vec::new() };
         all.push(Statement::If(Test::Handed, yes, no));
         all.extend(self.block(depth, 1));
+        if depth > 0 { vec![Statement::Loop(self.shared_trips(), all)] } else { all }
+    }
+
+    /// Each warp looks back in a loop that it leaves as a whole, and shows the others what it has found.
+    fn looking_back(&mut self) -> Vec<Statement> {
+        let (mut all, mut body) = (Vec::new(), Vec::new());
+        self.add(&mut body, 1, Statement::Exchange);
+        if self.chance(50) {
+            let inner = vec![Statement::Exchange];
+            let again = if self.chance(50) { Trips::Voted } else { Trips::Loaded };
+            body.push(match self.chance(50) {
+                true => Statement::If(Test::Voted, inner, Vec::new()),
+                false => Statement::Loop(again, inner),
+            });
+        }
+        if self.chance(30) {
+            self.add(&mut body, 1, Statement::Access(How::Write, Place::Own));
+        }
+        let trips = if self.chance(90) { Trips::Voted } else { Trips::Loaded };
+        let looking = Statement::Loop(trips, body);
+        match self.chance(40) {
+            true => all.push(Statement::If(Test::Warp(0), vec![looking], Vec::new())),
+            false => all.push(looking),
+        }
+        self.add(&mut all, 0, Statement::Access(How::Write, Place::Own));
+        self.add(&mut all, 0, Statement::Meet);
+        self.add(&mut all, 0, Statement::Access(How::Read, Place::Next));
+        all
+    }
+
+    /// All go on by what a barrier has counted.
+    fn counted(&mut self) -> Vec<Statement> {
+        let (mut all, depth) = (Vec::new(), usize::from(self.chance(30)));
+        self.add(&mut all, depth, Statement::Access(How::Write, Place::Own));
+        self.add(&mut all, depth, Statement::Count);
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        self.add(&mut yes, depth, Statement::Access(How::Read, Place::Next));
+        self.add(&mut yes, depth, Statement::Meet);
+        if self.chance(40) {
+            self.add(&mut no, depth, Statement::Meet);
+        }
+        all.push(Statement::If(Test::Handed, yes, no));
+        if self.chance(50) {
+            self.add(&mut all, depth, Statement::Access(How::Write, Place::Own));
+        }
         if depth > 0 { vec![Statement::Loop(self.shared_trips(), all)] } else { all }
     }
 

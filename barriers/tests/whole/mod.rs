@@ -26,7 +26,9 @@ pub enum Test {
     Flag,
     /// What the warp has loaded is not 0.
     Loaded,
-    /// What warp 0 has handed to all is not 0.
+    /// The same, on which the warp votes.
+    Voted,
+    /// What warp 0 has handed to all is not 0, or what a barrier has counted for all.
     Handed,
     /// It is this warp.
     Warp(usize),
@@ -44,6 +46,8 @@ pub enum Trips {
     N,
     M,
     Loaded,
+    /// As many, and the warp votes on each.
+    Voted,
     Fixed(u32),
 }
 
@@ -102,6 +106,10 @@ pub enum Statement {
     Give,
     /// All read it.
     Take,
+    /// Lanes of a warp exchange values.
+    Exchange,
+    /// All threads meet, and get to know whether some warp has loaded a number that is not 0.
+    Count,
     If(Test, Vec<Statement>, Vec<Statement>),
     Loop(Trips, Vec<Statement>),
 }

@@ -92,6 +92,12 @@ impl Runner<'_> {
                 self.handed = self.inputs.w[0];
                 Command::Access { kind: Kind::Read, address: 16, size: 1 }
             }
+            Statement::Exchange => return Some(()),
+            Statement::Count => {
+                self.handed = u32::from(self.inputs.w.iter().any(|loaded| *loaded != 0));
+                self.meet();
+                return (self.commands.len() < MOST).then_some(());
+            }
             Statement::If(test, yes, no) => {
                 return self.block(if self.holds(*test) { yes } else { no }, depth);
             }
@@ -99,7 +105,7 @@ impl Runner<'_> {
                 let trips = match trips {
                     Trips::N => self.inputs.n,
                     Trips::M => self.inputs.m,
-                    Trips::Loaded => self.inputs.w[self.warp],
+                    Trips::Loaded | Trips::Voted => self.inputs.w[self.warp],
                     Trips::Fixed(trips) => *trips,
                 };
                 for round in 0..trips {
@@ -118,7 +124,7 @@ impl Runner<'_> {
         match test {
             Test::Above(least) => self.inputs.n > least,
             Test::Flag => self.inputs.m != 0,
-            Test::Loaded => self.inputs.w[self.warp] != 0,
+            Test::Loaded | Test::Voted => self.inputs.w[self.warp] != 0,
             Test::Handed => self.handed != 0,
             Test::Warp(warp) => self.warp == warp,
             Test::Round(depth, round) => self.rounds[depth] == round,

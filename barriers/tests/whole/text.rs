@@ -189,6 +189,10 @@ impl Writer<'_> {
             }
             Statement::Give => self.say("setp.eq.u32 p, tid, 0;\n@p st.shared.u32 [given], w;"),
             Statement::Take => self.say("ld.shared.u32 h, [given];"),
+            Statement::Exchange => self.say("shfl.sync.bfly.b32 y, w, 1, 31, 0xffffffff;"),
+            Statement::Count => {
+                self.say("setp.ne.u32 p, w, 0;\nbar.red.or.pred p, 0, p;\nselp.u32 h, 1, 0, p;");
+            }
             Statement::If(test, yes, no) => {
                 let label = self.label();
                 self.test(*test);
@@ -203,14 +207,16 @@ impl Writer<'_> {
             }
             Statement::Loop(trips, body) => {
                 let label = self.label();
+                let voted =
+                    if *trips == Trips::Voted { "\nvote.sync.all.pred p, p, 0xffffffff;" } else { "" };
                 let trips = match trips {
                     Trips::N => "n".to_string(),
                     Trips::M => "m".to_string(),
-                    Trips::Loaded => "w".to_string(),
+                    Trips::Loaded | Trips::Voted => "w".to_string(),
                     Trips::Fixed(trips) => trips.to_string(),
                 };
                 self.say(&format!(
-                    "mov.u32 i{depth}, 0;\nA{label}: setp.ge.u32 p, i{depth}, {trips};\n@p bra B{label};"
+                    "mov.u32 i{depth}, 0;\nA{label}: setp.ge.u32 p, i{depth}, {trips};{voted}\n@p bra B{label};"
                 ));
                 self.block(body, depth + 1);
                 self.say(&format!("add.u32 i{depth}, i{depth}, 1;\nbra A{label};\nB{label}:"));
@@ -224,6 +230,7 @@ impl Writer<'_> {
             Test::Above(least) => format!("setp.gt.u32 p, n, {least};"),
             Test::Flag => "setp.ne.u32 p, m, 0;".to_string(),
             Test::Loaded => "setp.ne.u32 p, w, 0;".to_string(),
+            Test::Voted => "setp.ne.u32 p, w, 0;\nvote.sync.any.pred p, p, 0xffffffff;".to_string(),
             Test::Handed => "setp.ne.u32 p, h, 0;".to_string(),
             Test::Warp(warp) => format!("setp.eq.u32 p, warp, {warp};"),
             Test::Round(depth, round) => format!("setp.eq.u32 p, i{depth}, {round};"),

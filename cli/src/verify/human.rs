@@ -109,6 +109,12 @@ pub fn describe(findings: &Findings, file: &Path) -> String {
         let what = "note: it rests on the initial values of";
         page.line(1, &format!("{what} {}, which the host must leave as they are", names.join(", ")));
     }
+    if !findings.taken_to_meet.is_empty() {
+        let note =
+            "note: it is taken for granted that all lanes that take part in these exchanges come to them:";
+        page.line(1, note);
+        findings.taken_to_meet.iter().for_each(|at| page.place(2, "at", at));
+    }
     let stats = &findings.stats;
     if stats.threads > 0 {
         page.line(

@@ -1,19 +1,24 @@
 //! Launches as they are when they start, for who looks at their kernels without running them (`bugaroo verify APP`).
 //!
-//! Of each launch it says the text of the module, the shape, the parameters, what constant memory holds, and how many bytes
-//! copies by its tensor maps move. What is large is said once for each content.
+//! Of each launch it says the text of the module, the shape, the parameters, what constant memory holds and variables of global memory that no
+//! kernel of the module writes ([`bugaroo_ptx::writers`]), and how many bytes copies by its tensor maps move. What is large is said once for
+//! each content.
 //!
-//! Of variables in global memory it says only which hold something else by now than their initialisers say, or whose
-//! address is among the parameters. What it misses: addresses of variables that lie in memory, or in parts of words among the
+//! Of other variables in global memory, and of those whose address is among the parameters, it says only which may hold something else
+//! by now than their initialisers say. What it misses: addresses of variables that lie in memory, or in parts of words among the
 //! parameters.
 
 use std::collections::HashSet;
 
 use bugaroo_ptx::ast::{Item, Linkage, Module as Ast, Variable};
 use bugaroo_ptx::types::Space;
+use bugaroo_ptx::writers::Writers;
 use bugaroo_simulator::{Memory, Program, TENSOR_MAP_WORDS, TensorMap};
 
 use crate::digest::Digest;
+
+/// Bytes of a variable in global memory beyond which its content is not told: it is read at each launch.
+const MOST: u64 = 64 << 10;
 
 /// What has been said already.
 #[derive(Debug, Default)]
@@ -26,7 +31,7 @@ pub struct Recorder {
 pub struct Source {
     pub(crate) digest: Digest,
     pub(crate) text: String,
-    /// Variables in constant memory.
+    /// Variables in constant memory, and in global memory those that no kernel of the module writes.
     pub(crate) constants: Vec<Held>,
     /// Initialised variables in global memory that no other module can name.
     pub(crate) tables: Vec<Held>,
@@ -38,15 +43,17 @@ pub(crate) struct Held {
     pub(crate) name: String,
     address: u64,
     bytes: u64,
-    /// Digest of what its initialiser says, if it has one.
+    pub(crate) space: Space,
+    /// Digest of what its initialiser says, if the text alone says that it holds that.
     pub(crate) initial: Option<Digest>,
 }
 
 impl Held {
     fn new(variable: &Variable, program: &Program, memory: &Memory) -> Option<Held> {
         let (address, bytes) = program.variable(&variable.name)?;
-        let mut held = Held { name: variable.name.clone(), address, bytes, initial: None };
-        if !variable.init.is_empty() {
+        let (name, space) = (variable.name.clone(), variable.space);
+        let mut held = Held { name, address, bytes, space, initial: None };
+        if !variable.init.is_empty() && (space == Space::Const || variable.linkage == Linkage::Internal) {
             held.initial = Some(Digest::of(&held.read(memory)?));
         }
         Some(held)
@@ -67,6 +74,7 @@ impl Held {
 impl Source {
     /// Of a module that was just loaded, so that its variables hold what their initialisers say.
     pub fn new(text: &str, digest: Digest, ast: &Ast, program: &Program, memory: &Memory) -> Source {
+        let writers = Writers::new(ast);
         let of = |fits: &dyn Fn(&Variable) -> bool| {
             let variables = ast.items.iter().filter_map(|item| match item {
                 Item::Variable(variable) => Some(variable),
@@ -80,7 +88,14 @@ impl Source {
         Source {
             digest,
             text: text.to_owned(),
-            constants: of(&|v| v.space == Space::Const && v.linkage != Linkage::Extern),
+            constants: of(&|v| match v.space {
+                Space::Const => v.linkage != Linkage::Extern,
+                Space::Global => {
+                    let small = program.variable(&v.name).is_some_and(|(_, bytes)| bytes <= MOST);
+                    small && v.linkage != Linkage::Extern && !v.managed && writers.never(&v.name)
+                }
+                _ => false,
+            }),
             tables: of(&|v| {
                 v.space == Space::Global && v.linkage == Linkage::Internal && !v.managed && !v.init.is_empty()
             }),

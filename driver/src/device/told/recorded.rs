@@ -1,6 +1,7 @@
 //! Tells launches as they are when they start ([`crate::trial::recorded`]).
 
 use bugaroo_protocol::{Hex, Message, RecordedLaunch};
+use bugaroo_ptx::types::Space;
 
 use crate::device::objects::work::Request;
 use crate::device::state::Driver;
@@ -23,8 +24,13 @@ impl Driver {
             let (digest, text) = (source.digest.to_string(), source.text.clone());
             self.trial.report.send(&Message::ModuleText { digest, text });
         }
+        let (words, _) = request.parameters.as_chunks::<8>();
+        let given = |held: &Held| words.iter().any(|word| held.has(u64::from_le_bytes(*word)));
         let mut constants = Vec::new();
         for constant in &source.constants {
+            if constant.space == Space::Global && given(constant) {
+                continue;
+            }
             let Some(bytes) = constant.read(&self.memory) else { continue };
             let digest = Digest::of(&bytes);
             if constant.initial == Some(digest) {
@@ -36,12 +42,12 @@ impl Driver {
             }
             constants.push((constant.name.clone(), digest.to_string()));
         }
-        let (words, _) = request.parameters.as_chunks::<8>();
-        let given = |table: &Held| words.iter().any(|word| table.has(u64::from_le_bytes(*word)));
-        let changed = source.tables.iter().filter(|table| {
+        let told = |table: &Held| constants.iter().any(|(name, _)| *name == table.name);
+        let changed = source.tables.iter().filter(|table| !told(table)).filter(|table| {
             let now = table.read(&self.memory).map(|bytes| Digest::of(&bytes));
             now.is_none() || now != table.initial || given(table)
         });
+        let changed = changed.map(|table| table.name.clone()).collect();
         self.trial.report.send(&Message::Recorded(RecordedLaunch {
             module: source.digest.to_string(),
             kernel: function.name().to_owned(),
@@ -51,7 +57,7 @@ impl Driver {
             dynamic_shared: request.dynamic_shared,
             params: Hex(request.parameters.clone()),
             constants,
-            changed: changed.map(|table| table.name.clone()).collect(),
+            changed,
             tensors: tensors(&request.parameters),
         }));
         Ok(())

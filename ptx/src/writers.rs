@@ -8,16 +8,17 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_ptx::ast::{
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ast::{
     AddressBase, FunctionKind, Init, Instruction, Item, Module, Operand, Statement, StatementKind, Variable,
 };
-use bugaroo_ptx::op::Op;
-use bugaroo_ptx::types::Space;
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::op::Op;
+use crate::types::Space;
 
 /// Where variables may be written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Writers {
+pub struct Writers {
     /// By variable: kernels that may write it.
     kernels: FxHashMap<String, FxHashSet<String>>,
     /// Variables that any kernel may write.
@@ -89,7 +90,7 @@ impl Writers {
 }
 
 /// A module's variables.
-pub(super) fn variables(module: &Module) -> impl Iterator<Item = &Variable> {
+pub fn variables(module: &Module) -> impl Iterator<Item = &Variable> {
     module.items.iter().filter_map(|item| match item {
         Item::Variable(variable) => Some(variable),
         _ => None,
