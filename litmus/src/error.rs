@@ -1,4 +1,4 @@
-//! What can be wrong with a test's text.
+//! What can be wrong with a test: with its text, or when it is run.
 
 use std::fmt;
 
@@ -61,4 +61,24 @@ pub(crate) fn place(text: &str, offset: usize) -> (u32, u32) {
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     (line as u32, column as u32)
+}
+
+/// Why a test could not be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The test's kernel is no PTX that Bugaroo takes: Bugaroo's own mistake.
+    #[error("the test's kernel does not compile: {0}")]
+    Compile(String),
+    /// The simulator does not have something.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Not all threads reach a barrier.
+    #[error("the test deadlocks: threads wait at a barrier that others do not reach")]
+    Deadlock,
+    /// A trial came to a bad end.
+    #[error("a trial ended with a fault: {0}")]
+    Fault(String),
+    /// The host has no room.
+    #[error("{0}")]
+    Host(String),
 }

@@ -9,7 +9,7 @@
 //! Locations in shared memory are set by the CTA's first thread before the test begins, and copied out by it
 //! when all have ended; between lie barriers.
 
-use crate::keys::Key;
+use crate::key::Key;
 use crate::test::{Arithmetic, FenceKind, Op, Order, Rmw, Scope, Space, Test, Thread, Type, Value};
 
 /// Name of the kernel.

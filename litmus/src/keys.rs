@@ -2,21 +2,8 @@
 
 use crate::cursor::Cursor;
 use crate::error::Problem;
+use crate::key::Key;
 use crate::test::Test;
-
-/// A register or a location, by index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
-    /// A thread's register.
-    Register {
-        /// The thread.
-        thread: usize,
-        /// The register in it.
-        register: usize,
-    },
-    /// A location.
-    Location(usize),
-}
 
 impl Key {
     /// Finds a key by how tables of outcomes name it: `P1:r0`, `1:r0`, `x`, `[x]`.

@@ -13,10 +13,11 @@ use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, launch_with,
 };
 
+use crate::error::RunError;
 use crate::kernel::{KERNEL, Layout, Placement, kernel};
-use crate::keys::Key;
+use crate::key::Key;
 use crate::model::Model;
-use crate::run::{Options, RunError};
+use crate::options::Options;
 use crate::schedule::Copies;
 use crate::test::Test;
 

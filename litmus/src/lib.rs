@@ -9,14 +9,17 @@
 //! `bar.warp.sync` is not looked at further than that it names all lanes, as the format does not say who
 //! shares a warp.
 
+mod case;
 mod condition;
 mod cursor;
 mod error;
 mod files;
 pub mod kernel;
+mod key;
 mod keys;
 mod launch;
 mod model;
+mod options;
 mod outcomes;
 mod parse;
 mod report;
@@ -26,17 +29,19 @@ mod suite;
 mod test;
 mod verdict;
 
+pub use case::{Case, Skipped};
 pub use condition::{Condition, Expression, Quantifier};
-pub use error::{Fault, ParseError};
+pub use error::{Fault, ParseError, RunError};
 pub use files::{FileError, find, table_for};
-pub use keys::Key;
+pub use key::Key;
 pub use model::Model;
+pub use options::Options;
 pub use outcomes::{Known, Outcomes, Target};
 pub use parse::parse;
-pub use report::{OutcomeReport, Report, Skipped, TestReport, Totals};
-pub use run::{Job, Options, RunError, Seen, Sighting, run};
+pub use report::{OutcomeReport, Report, TestReport, Totals};
+pub use run::{Job, Seen, Sighting, run};
 pub use schedule::Strategy;
-pub use suite::{Case, Suite};
+pub use suite::Suite;
 pub use test::{
     Arithmetic, FenceKind, Instruction, Location, Op, Order, Register, Rmw, Scope, Space, Test, Thread, Type,
     Value, shape,

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::case::{Case, Skipped};
 use crate::condition::Quantifier;
 use crate::model::Model;
+use crate::options::Options;
 use crate::outcomes::Target;
-use crate::run::Options;
 use crate::schedule::Strategy;
-use crate::suite::Case;
 use crate::verdict::Verdict;
 
 /// What came out.
@@ -40,17 +40,6 @@ pub struct Report {
     pub totals: Totals,
     /// The same by the first part of tests' names.
     pub shapes: BTreeMap<String, Totals>,
-}
-
-/// A test that was not run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Skipped {
-    /// Its file.
-    pub path: PathBuf,
-    /// It is one, but has something that this version does not.
-    pub unsupported: bool,
-    /// Why, with the path.
-    pub error: String,
 }
 
 /// What came out of a test.

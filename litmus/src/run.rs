@@ -7,70 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::keys::Key;
+use crate::error::RunError;
+use crate::key::Key;
 use crate::launch::{COPIES, Compiled, Loaded};
-use crate::model::Model;
-use crate::schedule::Strategy;
+use crate::options::Options;
 use crate::test::Test;
-
-/// How tests are run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Which memory behaviour is shown.
-    pub model: Model,
-    /// Trials of each test.
-    pub trials: u64,
-    /// Probabilities with which a store is delayed, for a launch each in turn; at least one.
-    pub pw: Vec<f64>,
-    /// Probability with which a load reads an older value than it has to, under model `ptx`.
-    pub pr: f64,
-    /// Who runs next.
-    pub strategy: Strategy,
-    /// What all that is random stems from.
-    pub seed: u64,
-    /// Trials at the same time, at least 1.
-    pub jobs: usize,
-    /// All locations lie in shared memory: for tests of one CTA only.
-    pub shared: bool,
-    /// The models `store-buffer` and `ptx` delay an instruction each time or never, drawn for each launch.
-    pub swarm: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            model: Model::StoreBuffer,
-            trials: 1000,
-            pw: vec![0.5, 1.0],
-            pr: 0.5,
-            strategy: Strategy::Random,
-            seed: 0,
-            jobs: std::thread::available_parallelism().map_or(1, usize::from),
-            shared: false,
-            swarm: false,
-        }
-    }
-}
-
-/// Why a test could not be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
-    /// The test's kernel is no PTX that Bugaroo takes: Bugaroo's own mistake.
-    #[error("the test's kernel does not compile: {0}")]
-    Compile(String),
-    /// The simulator does not have something.
-    #[error("{0}")]
-    Unsupported(String),
-    /// Not all threads reach a barrier.
-    #[error("the test deadlocks: threads wait at a barrier that others do not reach")]
-    Deadlock,
-    /// A trial came to a bad end.
-    #[error("a trial ended with a fault: {0}")]
-    Fault(String),
-    /// The host has no room.
-    #[error("{0}")]
-    Host(String),
-}
 
 /// A final state that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

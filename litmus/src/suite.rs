@@ -6,28 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::error::Fault;
-use crate::files::{find, read, table_for};
-use crate::keys::Key;
-use crate::outcomes::{Known, Outcomes};
-use crate::parse::parse;
-use crate::report::{Report, Skipped, TestReport};
-use crate::run::{Job, Options, RunError, Seen, run};
-use crate::test::Test;
-use crate::verdict::{Verdict, keys};
-
-/// A test that can be run.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Its file.
-    pub path: PathBuf,
-    /// What it says.
-    pub test: Test,
-    /// What a table says of it.
-    pub known: Option<Known>,
-    /// What its final states are told by.
-    pub keys: Vec<Key>,
-}
+use crate::case::{Case, Skipped};
+use crate::error::RunError;
+use crate::files::{find, table_for};
+use crate::options::Options;
+use crate::outcomes::Outcomes;
+use crate::report::{Report, TestReport};
+use crate::run::{Job, Seen, run};
+use crate::verdict::Verdict;
 
 /// Many tests.
 #[derive(Clone, Debug, Default)]
@@ -105,20 +91,5 @@ impl Suite {
             }
         }
         Report::new(tests, skipped, options, seconds)
-    }
-}
-
-impl Case {
-    fn read(path: &Path, table: Option<&Outcomes>) -> Result<Case, Skipped> {
-        let skipped = |unsupported, error: String| Skipped { path: path.to_owned(), unsupported, error };
-        let name = path.display();
-        let bytes = read(path).map_err(|error| skipped(false, format!("{name}: {error}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| skipped(false, format!("{name}: it is no text")))?;
-        // `PATH:LINE:COLUMN: …`, which editors find.
-        let test = parse(&text)
-            .map_err(|error| skipped(error.fault == Fault::Unsupported, format!("{name}:{error}")))?;
-        let known = table.and_then(|table| table.get(&test.name)).cloned();
-        let keys = keys(&test, known.as_ref()).map_err(|error| skipped(false, format!("{name}: {error}")))?;
-        Ok(Case { path: path.to_owned(), test, known, keys })
     }
 }

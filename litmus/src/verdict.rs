@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::condition::Condition;
-use crate::keys::Key;
+use crate::key::Key;
 use crate::outcomes::{Known, Target};
 use crate::run::Seen;
 use crate::test::Test;

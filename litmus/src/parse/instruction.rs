@@ -1,6 +1,6 @@
 //! One instruction of a test: an opcode of PTX with its modifiers in any order, and operands.
 
-use super::Builder;
+use super::builder::Builder;
 use crate::cursor::Cursor;
 use crate::error::{Problem, place};
 use crate::test::{Arithmetic, FenceKind, Instruction, Op, Order, Rmw, Scope, Space, Type, Value};

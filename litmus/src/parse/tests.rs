@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::parse;
 use crate::error::Fault;
-use crate::keys::Key;
+use crate::key::Key;
 use crate::test::{Op, Order, Rmw, Scope, Space, Test, Value};
 use crate::{Expression, Quantifier, shape};
 
