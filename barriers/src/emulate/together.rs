@@ -36,7 +36,7 @@ impl Machine<'_> {
         if self.doubt.depth == 0 || inst.kind != Kind::Branch || inst.guard == NO_GUARD {
             return false;
         }
-        let guard = inst.guard as u32;
+        let guard = inst.guard;
         let before = flow.block_before(pc).rev();
         let mut writers = before.map(|at| &image.code[at as usize]).skip_while(|inst| match inst.kind {
             Kind::Alu => inst.ops.dst != guard && inst.ops.dst2 != guard,
