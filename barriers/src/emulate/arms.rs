@@ -61,8 +61,7 @@ impl<'a> Machine<'a> {
             return Ok(());
         }
         self.doubt.together = true;
-        let together = self.goes_together(frame, pc, doubtful);
-        let shape = self.shape(function, pc, (&[], together));
+        let shape = self.shape(function, pc, &[]);
         self.loops.clear();
         self.doubt.until = self.steps + MOST_IN_ARMS;
         if shape.waits {
@@ -183,7 +182,7 @@ impl<'a> Machine<'a> {
         let mut inner = stops.to_vec();
         inner.push(pc);
         inner.extend(self.set.flows[function].meet(pc));
-        let cyclic = self.shape(function, pc, (stops, false)).cyclic;
+        let cyclic = self.shape(function, pc, stops).cyclic;
         let (was_silent, outer) = (self.doubt.silent, self.doubt.condition);
         let were_together = self.doubt.together;
         self.doubt.together = self.goes_together(frame, pc, mask);

@@ -25,8 +25,8 @@ pub(super) struct Doubt {
     pub joined: bool,
     /// Exchanges among lanes of which it is not known who takes part: instructions.
     pub met: BTreeSet<u32>,
-    /// By branch, where its arms are stopped beside where they meet, and whether a warp runs them together.
-    pub shapes: FxHashMap<u32, Vec<(Vec<u32>, bool, Shape)>>,
+    /// By branch and where its arms are stopped, beside where they meet.
+    pub shapes: FxHashMap<u32, Vec<(Vec<u32>, Shape)>>,
 }
 
 /// What a branch's arms look like.

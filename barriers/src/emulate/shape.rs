@@ -9,11 +9,10 @@ use super::flow::successors;
 use super::machine::Machine;
 
 impl Machine<'_> {
-    /// The shape of the branch at `pc`, up to where its arms meet or one of `stops`; whether its lanes go the same way.
-    pub fn shape(&mut self, function: usize, pc: u32, (stops, together): (&[u32], bool)) -> Shape {
+    /// The shape of the branch at `pc`, up to where its arms meet or one of `stops`.
+    pub fn shape(&mut self, function: usize, pc: u32, stops: &[u32]) -> Shape {
         let known = self.doubt.shapes.get(&pc).into_iter().flatten();
-        let same = |(stopped, alike, _): &&(Vec<u32>, bool, Shape)| stopped == stops && *alike == together;
-        if let Some((.., shape)) = known.into_iter().find(same) {
+        if let Some((_, shape)) = known.into_iter().find(|(stopped, _)| stopped == stops) {
             return *shape;
         }
         let meet = self.set.flows[function].meet(pc);
@@ -22,7 +21,7 @@ impl Machine<'_> {
         let mut next = Vec::new();
         let mut arms = Vec::new();
         successors(&self.set.image, pc, |to| arms.push(to));
-        shape.refused = arms.iter().find_map(|arm| self.refused_on(function, *arm, meet, together));
+        shape.refused = arms.iter().find_map(|arm| self.refused_on(function, *arm, meet));
         next.extend(arms);
         while let Some(at) = next.pop() {
             if at == pc {
@@ -39,19 +38,19 @@ impl Machine<'_> {
             shape.waits |= !self.is_harmless(at);
             successors(&self.set.image, at, |to| next.push(to));
         }
-        self.doubt.shapes.entry(pc).or_default().push((stops.to_vec(), together, shape));
+        self.doubt.shapes.entry(pc).or_default().push((stops.to_vec(), shape));
         shape
     }
 
     /// A wait for other threads that all ways from `start` come to before `meet`.
-    fn refused_on(&self, function: usize, start: u32, meet: Option<u32>, together: bool) -> Option<u32> {
+    fn refused_on(&self, function: usize, start: u32, meet: Option<u32>) -> Option<u32> {
         let flow = &self.set.flows[function];
         let waits = |at: &u32| {
             let inst = &self.set.image.code[*at as usize];
             inst.guard == NO_GUARD
                 && match inst.kind {
                     Kind::Barrier | Kind::ClusterBarrier => true,
-                    Kind::Collective => !(together && self.is_exchange(inst.extra)),
+                    Kind::Collective => !(self.doubt.joins && self.is_exchange(inst.extra)),
                     _ => false,
                 }
         };
