@@ -104,7 +104,7 @@ fn switches_at_places_are_a_schedule_of_their_own_and_replay() {
         let orders = |seed| {
             varied(Orders { seed, ..store_buffers(0.5) }, |variation| variation.switches = switches.to_vec())
         };
-        (0..64)
+        (0..12)
             .map(|seed| run(name, &orders(seed)))
             .map(|(told, saw)| (told.counts.warp_instructions, saw))
             .collect()
