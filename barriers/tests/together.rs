@@ -103,6 +103,12 @@ fn masks_that_lanes_have_computed() {
     let [at] = &found.taken_to_meet[..] else { panic!("{found:#?}") };
     assert!(at.instruction.starts_with("vote.sync.ballot.b32"), "{at:?}");
     expect(&format!("{leaving}\nst.shared.u32 [mine], sum;\nld.shared.u32 y, [other];"), "race");
+    // A vote by such a mask is not one for all lanes: those that go on need not be all that the next vote waits for.
+    let groups = "ld.global.u32 mask, [at];\nvote.sync.any.pred q, first, 0xffffffff;\nld.relaxed.gpu.u32 status, [in];
+                  shfl.sync.idx.b32 status, status, 0, 31, 0xffffffff;\nsetp.eq.u32 p, status, 7;\n@p bra ON;
+                  ld.global.u32 x, [at];\nsetp.eq.u32 r, x, 5;\nvote.sync.any.pred q, r, mask;\n@q bra ON;
+                  vote.sync.any.pred q, r, 0xffffffff;\nON:";
+    expect(&format!("{groups}\n{end}"), "not-verifiable");
 }
 
 #[test]

@@ -341,33 +341,14 @@ impl Text {
         let name = |number: &usize| self.constants.table_name(*number).to_owned();
         let tables = machine.tables.iter().map(name).collect();
         let taken_to_meet = std::mem::take(&mut machine.doubt.met).into_iter().collect();
-        if stuck.is_none() {
-            let (misuse, program) = (machine.misuse, machine.out);
-            return Ok(Emulation {
-                stuck,
-                misuse,
-                beyond: None,
-                block,
-                steps,
-                grid_barriers,
-                tables,
-                taken_to_meet,
-                program,
-            });
-        }
-        let program = machine.out.clone();
-        let beyond = Some(machine.beyond(backwards));
-        Ok(Emulation {
-            stuck,
-            misuse: None,
-            beyond,
-            block,
-            steps,
-            grid_barriers,
-            tables,
-            taken_to_meet,
-            program,
-        })
+        let (misuse, beyond, program) = match stuck {
+            None => (machine.misuse, None, machine.out),
+            Some(_) => {
+                let program = machine.out.clone();
+                (None, Some(machine.beyond(backwards)), program)
+            }
+        };
+        Ok(Emulation { stuck, misuse, beyond, block, steps, grid_barriers, tables, taken_to_meet, program })
     }
 
     fn has_dynamic_shared(&self) -> bool {

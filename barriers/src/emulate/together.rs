@@ -37,14 +37,18 @@ impl Machine<'_> {
             return false;
         }
         let guard = inst.guard;
-        let before = flow.block_before(pc).rev();
-        let mut writers = before.map(|at| &image.code[at as usize]).skip_while(|inst| match inst.kind {
-            Kind::Alu => inst.ops.dst != guard && inst.ops.dst2 != guard,
-            Kind::Nop | Kind::Fence => true,
-            _ => false,
-        });
-        writers.next().is_some_and(|inst| {
-            inst.kind == Kind::Collective && inst.guard == NO_GUARD && {
+        let leaves_guard = |at: &u32| {
+            let inst = &image.code[*at as usize];
+            match inst.kind {
+                Kind::Alu => inst.ops.dst != guard && inst.ops.dst2 != guard,
+                Kind::Nop | Kind::Fence => true,
+                _ => false,
+            }
+        };
+        flow.block_before(pc).rev().find(|at| !leaves_guard(at)).is_some_and(|at| {
+            let inst = &image.code[at as usize];
+            // Lanes with a mask that is not known may have voted in several groups.
+            inst.kind == Kind::Collective && inst.guard == NO_GUARD && !self.doubt.met.contains(&at) && {
                 let vote = &image.collectives[inst.extra as usize];
                 let one_for_all = matches!(vote.what, Together::Vote(mode) if mode != VoteMode::Ballot);
                 one_for_all && vote.dst == Some(guard)
@@ -91,6 +95,7 @@ impl Machine<'_> {
         self.doubt.joined = true;
         true
     }
+
     /// Lanes exchange values among those that a member mask names which is not known.
     fn exchange_among_some(&mut self, frame: u32, pc: u32, index: u32, mask: u32) {
         let collective = self.set.image.collectives[index as usize];
