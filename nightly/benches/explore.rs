@@ -4,7 +4,11 @@
 //! For each program and each of some seeds, both run until a trial fails, the grid arm after arm, each trial with a seed of its own in
 //! both. Printed are the medians over the seeds, and their ratio; `>` where the median search found nothing within the limit.
 //!
-//! Exploration was not shaped after the five programs that come last ("further"): they have a median of their own.
+//! Exploration was not shaped after the five programs that come behind the ten ("further"), nor after the three behind these ("last"): each
+//! of these sets has a median of its own.
+//!
+//! `--table N` measures no search: it tells how often trials of each way fail, by arm, N trials each, once 64 trials have shown where threads
+//! meet. What is held back is each of these places in turn.
 //!
 //! Options, behind `--`: `--rate N` trials for the rate under the default settings (10000), `--seeds N` (20), `--from N`, the first of them (1), `--most N` trials of a search (20000), `--only NAME`, `--fixed` (the programs without their
 //! bugs, where nothing must be found), `--program PATH ARGUMENT…` (another program; stands last).
@@ -14,7 +18,7 @@ use std::path::PathBuf;
 
 use bugaroo_harness::progress::Silent;
 use bugaroo_harness::{DriverLibrary, Interrupt, Session, Settings, Target, Variation};
-use bugaroo_nightly::explore::{Explorer, ROUND, Shown, arms};
+use bugaroo_nightly::explore::{Choice, Explorer, ROUND, Shown, Way, arms};
 use bugaroo_nightly::plan::cells::Grid;
 use bugaroo_protocol::Backend;
 
@@ -35,6 +39,9 @@ const BUGS: [&str; 10] = [
 /// Those that were written afterwards.
 const FURTHER: [&str; 5] = ["late_look", "hazard", "marks", "both_in", "two_copies"];
 
+/// Those that were written last.
+const LAST: [&str; 3] = ["steal", "early_ack", "two_counts"];
+
 struct Options {
     /// Trials that the rate under the default settings is measured by.
     rate: u64,
@@ -42,13 +49,22 @@ struct Options {
     from: u64,
     most: u64,
     only: Option<String>,
+    table: Option<u64>,
     fixed: bool,
     program: Option<(String, Vec<String>)>,
 }
 
 fn options() -> Result<Options, Box<dyn Error>> {
-    let mut options =
-        Options { rate: 10_000, seeds: 20, from: 1, most: 20_000, only: None, fixed: false, program: None };
+    let mut options = Options {
+        rate: 10_000,
+        seeds: 20,
+        from: 1,
+        most: 20_000,
+        only: None,
+        table: None,
+        fixed: false,
+        program: None,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -58,6 +74,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--from" => options.from = value()?.parse()?,
             "--most" => options.most = value()?.parse()?,
             "--only" => options.only = Some(value()?),
+            "--table" => options.table = Some(value()?.parse()?),
             "--fixed" => options.fixed = true,
             "--program" => options.program = Some((value()?, words.by_ref().collect())),
             // Cargo says it to every bench.
@@ -81,20 +98,26 @@ async fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
     } else {
         let app = std::env::current_exe()?.with_file_name("../rare_bugs");
         let wanted = |bug: &&str| options.only.as_ref().is_none_or(|only| only == bug);
-        for bug in BUGS.into_iter().chain(FURTHER).filter(wanted) {
+        for bug in BUGS.into_iter().chain(FURTHER).chain(LAST).filter(wanted) {
             let mut arguments = vec!["--bug".to_owned(), bug.to_owned()];
             arguments.extend(options.fixed.then(|| "--fixed".to_owned()));
             programs.push((bug.to_owned(), app.clone(), arguments));
         }
     }
     let library = DriverLibrary::find(None)?;
-    println!("{:18} {:>9} {:>9} {:>9} {:>6}", "program", "default", "grid", "explored", "ratio");
-    let (mut ratios, mut further) = (Vec::new(), Vec::new());
+    if options.table.is_none() {
+        println!("{:18} {:>9} {:>9} {:>9} {:>6}", "program", "default", "grid", "explored", "ratio");
+    }
+    let mut ratios = [const { Vec::new() }; 3];
     for (name, path, arguments) in programs {
         let target = Target::resolve(&path.display().to_string(), arguments)?;
         let settings = |seed| Settings { seed, backend: Backend::Sim, ..Settings::default() };
         let first =
             Session::start(target.clone(), settings(0), library.clone(), Interrupt::never(), &Silent).await?;
+        if let Some(trials) = options.table {
+            table(&first, &name, trials).await?;
+            continue;
+        }
         let default = rate(&first, options.rate).await?;
         let (mut grid, mut explored) = (Vec::new(), Vec::new());
         for seed in options.from..options.from + options.seeds {
@@ -126,10 +149,12 @@ async fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
             shown(explored),
             explored.0 / grid.0
         );
-        let all = if FURTHER.contains(&&*name) { &mut further } else { &mut ratios };
-        all.push(explored.0 / grid.0);
+        let set = if LAST.contains(&&*name) { 2 } else { usize::from(FURTHER.contains(&&*name)) };
+        ratios[set].push(explored.0 / grid.0);
     }
-    for (what, mut ratios) in [("the programs", ratios), ("the further programs", further)] {
+    for (what, mut ratios) in
+        ["the programs", "the further programs", "the last programs"].into_iter().zip(ratios)
+    {
         ratios.sort_by(f64::total_cmp);
         if let (Some(low), Some(high)) =
             (ratios.get((ratios.len().max(1) - 1) / 2), ratios.get(ratios.len() / 2))
@@ -146,6 +171,31 @@ async fn rate(session: &Session, trials: u64) -> Result<String, Box<dyn Error>> 
     let records = session.trials(&Variation::default(), 0..trials, stop, &Silent).await?;
     let failures = records.iter().filter(|record| record.outcome.is_failure()).count();
     Ok(format!("{failures}/{trials}"))
+}
+
+/// How often trials of each way fail, by arm.
+async fn table(session: &Session, name: &str, trials: u64) -> Result<(), Box<dyn Error>> {
+    let all = arms::all(&Grid::to_explore(), &Variation::default());
+    let mut explorer = Explorer::new(all, 0, None);
+    explore_until(session, &mut explorer, 64).await?;
+    let places: Vec<u32> = explorer.known().holds.keys().copied().collect();
+    let mut at = 1 << 20;
+    for arm in 0..explorer.arms().len() {
+        for (what, way) in [("free", Some(Way::Free)), ("switched", Some(Way::Switched)), ("held", None)] {
+            for swarm in [false, true] {
+                let place = |at: u64| places.get((at % places.len().max(1) as u64) as usize).copied();
+                let next = (at..at + trials).map(|at| {
+                    let way = way.or_else(|| place(at).map(Way::Held)).unwrap_or_default();
+                    (explorer.variation(Choice { arm, way, swarm }), at)
+                });
+                let ended = session.each(next, &Silent).await?;
+                at += trials;
+                let failed = ended.iter().filter(|full| full.record.outcome.is_failure()).count();
+                println!("{name}\t{what}\t{swarm}\t{}\t{failed}\t{trials}", explorer.arms()[arm].key);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Trials until the first failure; None: there is none among so many.
@@ -170,7 +220,20 @@ async fn by_grid(session: &Session, most: u64) -> Result<Option<u64>, Box<dyn Er
 /// The same.
 async fn by_exploration(session: &Session, seed: u64, most: u64) -> Result<Option<u64>, Box<dyn Error>> {
     let mut explorer = Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, None);
-    while explorer.known().trials < most {
+    while explorer.known().first_failure.is_none() && explorer.known().trials < most {
+        let trials = explorer.known().trials;
+        explore_until(session, &mut explorer, trials + 1).await?;
+    }
+    Ok(explorer.known().first_failure.as_ref().map(|first| first.after))
+}
+
+/// Explores, whole rounds, until there have been so many trials.
+async fn explore_until(
+    session: &Session,
+    explorer: &mut Explorer,
+    trials: u64,
+) -> Result<(), Box<dyn Error>> {
+    while explorer.known().trials < trials {
         let choices = explorer.choose(explorer.round());
         let first = explorer.known().trials;
         let next: Vec<_> = choices.iter().map(|choice| explorer.variation(*choice)).zip(first..).collect();
@@ -180,12 +243,9 @@ async fn by_exploration(session: &Session, seed: u64, most: u64) -> Result<Optio
             let failed = full.record.outcome.is_failure();
             let (trial, more) = (full.record.trial, full.more_coverage);
             explorer.take(choice, &Shown { trial, failed, things: &things, meetings: &meetings, more });
-            if failed {
-                return Ok(explorer.known().first_failure.as_ref().map(|first| first.after));
-            }
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The median, and whether it is one: searches that found nothing count as longer than all others.

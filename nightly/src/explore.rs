@@ -8,13 +8,14 @@
 //! *Arms* are configurations: model, p_w, p_r or size of the buffers, scheduler and depth; the plan says which ([`arms`]). *Holds* are
 //! instructions whose accesses have met those of other threads. They are not known from the start: each is found by a trial. A trial
 //! goes one of three *ways*: its arm as it stands; warps that come by one of the holds are held back, which lets others come in between
-//! at just that place; or warps are switched at the holds and nowhere else, by priorities that are drawn anew there. Besides, it may be a
-//! *swarm*: its arm's probabilities become certainty for some instructions, and nothing for the others.
+//! at just that place; or warps are switched at the holds and nowhere else, by priorities that change there. Besides, it may be a
+//! *swarm*: its arm's probabilities become certainty for some instructions, and nothing for the others; in every second one, for those
+//! whose accesses are weak.
 //!
 //! # The rule
 //! 1. Every [`SHARE`]th trial runs the next arm in turn, as it stands: no arm starves, and what the even grid finds in N trials is found
 //!    in at most [`SHARE`] times N here.
-//! 2. Of all others, [`SWITCHED`] in [`WAYS`] are switched at all holds, and [`HELD`] held back at one. Which one, and of every second
+//! 2. Of all others, one in [`HELD`] is held back at a hold, and the rest are switched at all of them. Which hold, and of every second
 //!    trial the arm, is drawn by Thompson sampling (Thompson 1933; Chapelle and Li 2011): for each one a rate is drawn from the gamma
 //!    distribution that its trials suggest, and the largest wins. The rest take the next arm in turn. One in [`SWARM`] is a swarm.
 //! 3. A trial is worth 1 if it has shown something that no trial before has, and 1 / (1 + n) if the rarest of what it has shown was
@@ -41,17 +42,14 @@ use draw::Draw;
 
 /// One trial in so many belongs to the even share.
 pub const SHARE: u64 = 4;
-/// The others are divided into so many parts.
-pub const WAYS: u64 = 6;
-/// So many of these parts are switched at the holds.
-pub const SWITCHED: u64 = 4;
-/// So many are held back at one of them.
-pub const HELD: u64 = 1;
+/// One trial in so many of the others is held back at one of the holds; the rest are switched at all of them.
+pub const HELD: u64 = 6;
 /// One trial in so many of the others is a swarm.
-pub const SWARM: u64 = 3;
+pub const SWARM: u64 = 2;
 /// Trials that are chosen at a time.
 pub const ROUND: usize = 8;
-/// Trials that are chosen at a time before there have been [`ROUND`]: each of the first teaches a good deal.
+/// Trials that are chosen at a time before there have been [`ROUND`]: each of the first teaches a good deal. Where threads meet, the very
+/// first one shows, and it is alone.
 const FIRST_ROUND: usize = 2;
 /// Older trials fade by one part in this with each new one.
 const FADES: u64 = 64;
@@ -223,7 +221,11 @@ impl Explorer {
 
     /// How many trials are chosen at a time now.
     pub fn round(&self) -> usize {
-        if self.known.trials < ROUND as u64 { FIRST_ROUND } else { ROUND }
+        match self.known.trials {
+            0 | 1 => 1,
+            few if few < ROUND as u64 => FIRST_ROUND,
+            _ => ROUND,
+        }
     }
 
     /// What the next trials run, so many: to be taken before the next are chosen.
@@ -259,12 +261,10 @@ impl Explorer {
             next(place)
         };
         let swarm = draw.below(SWARM) == 0;
-        let part = draw.below(WAYS);
-        let way = match part {
+        let way = match draw.below(HELD) {
             _ if self.known.holds.is_empty() => Way::Free,
-            0..SWITCHED => Way::Switched,
-            _ if part < SWITCHED + HELD => Way::Held(self.hold(&mut draw, usual)),
-            _ => Way::Free,
+            0 => Way::Held(self.hold(&mut draw, usual)),
+            _ => Way::Switched,
         };
         Choice { arm, way, swarm }
     }

@@ -89,6 +89,9 @@ async fn programs_that_are_right_never_fail() {
         "marks",
         "both_in",
         "two_copies",
+        "steal",
+        "early_ack",
+        "two_counts",
     ] {
         let session = session(&["--bug", bug, "--fixed"], 2).await;
         let (_, trials) = explore(&session, 1, 160).await;

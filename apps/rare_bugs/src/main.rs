@@ -12,6 +12,7 @@ use cudarc::driver::PushKernelArg as _;
 
 const KERNELS: &str = include_str!("../kernel.ptx");
 const FURTHER: &str = include_str!("../further.ptx");
+const LAST: &str = include_str!("../last.ptx");
 /// Words of the memory that a program's parts share.
 const WORDS: usize = 64;
 
@@ -61,6 +62,12 @@ enum Bug {
     BothIn,
     /// A reader that counts itself too late
     TwoCopies,
+    /// A queue with two ends whose owner lacks a fence
+    Steal,
+    /// A message that is said to be there before it is read
+    EarlyAck,
+    /// Two counts that are looked at in the wrong order
+    TwoCounts,
 }
 
 impl Bug {
@@ -73,6 +80,7 @@ impl Bug {
     fn module(self) -> &'static str {
         match self {
             Bug::LateLook | Bug::Hazard | Bug::Marks | Bug::BothIn | Bug::TwoCopies => FURTHER,
+            Bug::Steal | Bug::EarlyAck | Bug::TwoCounts => LAST,
             _ => KERNELS,
         }
     }
@@ -80,7 +88,7 @@ impl Bug {
     /// Blocks of one thread.
     fn parts(self) -> u32 {
         match self {
-            Bug::TwoHops | Bug::LateLook => 3,
+            Bug::TwoHops | Bug::LateLook | Bug::EarlyAck => 3,
             Bug::DoubleChecked => 4,
             Bug::TicketWrap => 6,
             _ => 2,
@@ -93,6 +101,7 @@ impl Bug {
         match self {
             Bug::Aba => memory[..4].copy_from_slice(&[1, 2, 3, 0]),
             Bug::Hazard => memory[..7].copy_from_slice(&[1, 0, 0, 0, 0, 5, 6]),
+            Bug::Steal => memory[1] = 2,
             _ => {}
         }
         memory
@@ -122,6 +131,10 @@ impl Bug {
                     false => Err(format!("nodes are there {:?} times instead of once each", &owners[1..])),
                 }
             }
+            Bug::Steal => match memory[16..18].iter().all(|count| *count <= 1) {
+                true => Ok(()),
+                false => Err(format!("items were taken {:?} times instead of once at most", &memory[16..18])),
+            },
             _ => Ok(()),
         }
     }

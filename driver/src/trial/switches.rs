@@ -7,15 +7,19 @@
 //!
 //! Where it departs.
 //! - A priority belongs to a warp and not to an event: what a warp does up to its next step goes with it.
-//! - In every second launch a priority is drawn anew behind each step, in the others behind every second, fourth or eighth on average:
-//!   what needs one thread to do much before another does little is as rare as it is long else.
+//! - Three launches in eight draw a priority anew behind each step, one in eight behind every second, fourth or eighth on average. A thread
+//!   that is to do much before another does little would do so as seldom as it is much else.
+//! - One launch in four draws none: few steps of all that it has are changes, behind which the warp falls below all others ([`points`]).
 //! - A store that is held back is no step. While a warp holds stores back, it falls below all others behind every second step: a flag that
-//!   is there before its data is to be seen by somebody before the data lands as well.
-//! - A warp that reads the same again by the same instruction, or that has had [`QUOTA`] operations since its priority changed, falls below
-//!   all others, so that all runnable warps get on in the end.
+//!   is there before its data is to be seen by somebody before the data lands as well. One launch in four does that and nothing else:
+//!   its threads run one after the other but where one shows what it has done in another order.
+//! - A warp that reads the same again by the same instruction, or that has had [`QUOTA`] operations since it fell last, falls below all
+//!   others, so that all runnable warps get on in the end, also where one spins by an atomic that writes.
 //!
 //! A schedule is all that it changes, and every schedule is legal. What it can miss: lanes of one warp are the engine's to choose; threads
 //! that meet at places which no trial has shown yet.
+
+mod points;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,12 +29,36 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{Candidate, Rng, Scheduler, Turn};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use points::Points;
+
 use crate::trial::coverage::{kernel_hash, place_hash};
 
 /// Operations after which a warp falls below all others.
 const QUOTA: u32 = 256;
 /// Priorities that are drawn are at least this; those who fell are below.
 const DRAWN: u64 = 1 << 63;
+
+/// When a warp's priority changes.
+#[derive(Debug)]
+enum Change {
+    /// It is drawn anew behind one step in so many.
+    Anew(u64),
+    /// The warp falls below all others, but only where it holds stores back.
+    Held,
+    /// The warp falls below all others behind few steps.
+    Few(Points),
+}
+
+impl Change {
+    fn draw(rng: &mut Rng) -> Change {
+        match rng.next() % 8 {
+            0..=2 => Change::Anew(1),
+            3 => Change::Anew(2 << (rng.next() | 4).trailing_zeros()),
+            4..=5 => Change::Held,
+            _ => Change::Few(Points::new(rng)),
+        }
+    }
+}
 
 /// Who goes before whom.
 #[derive(Debug)]
@@ -42,15 +70,16 @@ pub struct Priorities {
     first_site: u32,
     warps_per_block: u64,
     rng: Rng,
-    /// A priority is drawn anew behind one step in so many.
-    odds: u64,
+    change: Change,
     /// Where the first priorities come from.
     key: u64,
     changed: FxHashMap<u64, u64>,
     /// The next who falls gets this priority: lower than all others.
     lowest: u64,
-    /// Operations of each warp since its priority changed.
+    /// Operations of each warp since it fell last.
     spent: FxHashMap<u64, u32>,
+    /// The warp whose turn it is, if it has used up its quota.
+    tired: Option<u64>,
     /// The instruction and the address of each warp's last step.
     last: FxHashMap<u64, (u32, u64)>,
     /// Stores that each warp holds back.
@@ -68,11 +97,12 @@ impl Priorities {
             first_site: 0,
             warps_per_block: 1,
             key: rng.next(),
-            odds: 1 << (rng.next() | 8).trailing_zeros(),
+            change: Change::draw(&mut rng),
             rng,
             changed: FxHashMap::default(),
             lowest: DRAWN,
             spent: FxHashMap::default(),
+            tired: None,
             last: FxHashMap::default(),
             holds: FxHashMap::default(),
         }
@@ -88,14 +118,32 @@ impl Priorities {
         self.spent.remove(&warp);
     }
 
-    /// A warp has done what others can tell.
+    /// A warp has one more operation.
+    fn turn(&mut self, warp: u64) {
+        let spent = self.spent.entry(warp).or_insert(0);
+        *spent += 1;
+        self.tired = (*spent >= QUOTA).then_some(warp);
+        // It has this turn, and then falls.
+        if self.tired.is_some() {
+            self.fall(warp);
+        }
+    }
+
+    /// A warp has done what others can tell. Who is tired stays where it fell.
     fn step(&mut self, warp: u64) {
         let drawn = self.rng.next();
-        if drawn & 1 == 0 && self.holds.get(&warp).is_some_and(|holds| *holds > 0) {
+        let holds = || self.holds.get(&warp).is_some_and(|holds| *holds > 0);
+        let falls = match &mut self.change {
+            Change::Anew(_) | Change::Held => drawn & 1 == 0 && holds(),
+            Change::Few(points) => points.next(&mut self.rng),
+        };
+        if falls {
             self.fall(warp);
-        } else if (drawn >> 1).is_multiple_of(self.odds) {
+        } else if let Change::Anew(odds) = self.change
+            && (drawn >> 1).is_multiple_of(odds)
+            && self.tired != Some(warp)
+        {
             self.changed.insert(warp, DRAWN | self.rng.next());
-            self.spent.remove(&warp);
         }
     }
 
@@ -183,12 +231,7 @@ impl Scheduler for ByPriority {
         let at = still.map_or_else(|| highest().unwrap_or(0), |(_, at, _, _)| at);
         let warp = candidates[at].warp;
         self.turn = Some((warp, at, candidates.len(), all.of(warp)));
-        let spent = all.spent.entry(warp).or_insert(0);
-        *spent += 1;
-        // It has this turn, and then falls.
-        if *spent >= QUOTA {
-            all.fall(warp);
-        }
+        all.turn(warp);
         Turn { candidate: at, operations: 1 }
     }
 

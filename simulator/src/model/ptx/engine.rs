@@ -127,8 +127,8 @@ impl Ptx {
     }
 
     /// What may happen at an access of this space.
-    fn chances(&self, at: &At, space: Space) -> Chances {
-        match self.swarm.is_none_or(|swarm| swarm.has(at.pc)) {
+    fn chances(&self, at: &At, space: Space, weak: bool) -> Chances {
+        match self.swarm.is_none_or(|swarm| swarm.has(at.pc, weak)) {
             true => self.chances[space as usize],
             false => Chances::default(),
         }
@@ -262,7 +262,7 @@ impl MemoryModel for Ptx {
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        let late = self.late_lanes(at, self.fresh(at));
+        let late = self.late_lanes(at, access, self.fresh(at));
         if late == [0; 2] && self.nothing_known(at, access) {
             return Step::run(at.lanes);
         }

@@ -53,7 +53,9 @@ impl StoreBuffer {
     ) -> Step {
         let bytes = access.bytes();
         let mut coins = 0;
-        if site.slot != NONE && bytes <= WIDEST && self.swarm.is_none_or(|swarm| swarm.has(site.number)) {
+        let has = |swarm: Swarm| swarm.has(site.number, access.semantics == Semantics::Weak);
+        let is_in = self.swarm.is_none_or(has);
+        if site.slot != NONE && bytes <= WIDEST && is_in {
             for group in groups {
                 let threshold = self.thresholds[group.space as usize];
                 let of = (site.slot, site.number, access.elements);

@@ -83,7 +83,7 @@ impl Ptx {
                 return false;
             }
         }
-        let chances = self.chances(at, first.space);
+        let chances = self.chances(at, first.space, weak);
         self.machine.set_chances(if late.is_some() { chances.certainly_late() } else { chances });
         if late.is_some() {
             self.machine.step(memory, slot, Some(Span::new(first, byte, bytes)));
@@ -134,7 +134,7 @@ impl Ptx {
     ) -> bool {
         let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
         let (strength, _, release) = order(access.semantics);
-        self.machine.set_chances(self.chances(at, first.space));
+        self.machine.set_chances(self.chances(at, first.space, strength == Strength::Weak));
         self.machine.begin_naming();
         for (done, span) in parts(first, byte, access.bytes()) {
             let elements = (done / access.size)..access.elements.min((done + WIDEST) / access.size);
@@ -164,7 +164,7 @@ impl Ptx {
             self.opaque(at, 1 << lane, memory);
             return false;
         };
-        self.machine.set_chances(self.chances(at, first.space));
+        self.machine.set_chances(self.chances(at, first.space, false));
         self.machine.believe(memory, span);
         let order = AtomicOrder { scope, acquire, release };
         let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {

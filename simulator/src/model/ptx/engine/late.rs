@@ -1,8 +1,10 @@
 //! Late loads of a program's lanes: which are, for how long, and where their values go in the end.
 
-use super::bytes::{Seen, packed};
+use super::bytes::{Seen, order, packed};
 use super::{At, Ptx};
+use crate::model::Accessed;
 use crate::model::accessed::Registers;
+use crate::model::ptx::Strength;
 use crate::model::ptx::draw::mix;
 use crate::model::ptx::until::NEVER;
 
@@ -72,11 +74,12 @@ impl Ptx {
 
     /// The lanes whose load at this instruction is to be late, if it is from global memory and if it is from shared
     /// memory: now and then some of the warp's.
-    pub(super) fn late_lanes(&mut self, at: &At, among: u32) -> [u32; 2] {
+    pub(super) fn late_lanes(&mut self, at: &At, access: &Accessed<'_>, among: u32) -> [u32; 2] {
         if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == [0; 2] {
             return [0; 2];
         }
-        if self.swarm.is_some_and(|swarm| !swarm.has(at.pc)) {
+        let weak = || order(access.semantics).0 == Strength::Weak;
+        if self.swarm.is_some_and(|swarm| !swarm.has(at.pc, weak())) {
             return [0; 2];
         }
         let draw = self.draw();
