@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_protocol::{Launch, Model, Orders, Scheduler};
+use bugaroo_protocol::{Launch, Model, Orders, Scheduler, Variation};
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 
@@ -30,10 +30,21 @@ fn run(name: &str, orders: &Orders) -> (Launch, String) {
 #[test]
 fn who_asks_is_told_and_nothing_else_changes() {
     let name = "who_asks_is_told_and_nothing_else_changes";
-    for model in [Model::StoreBuffer, Model::Ptx] {
+    let switches = places(name);
+    type Way<'a> = &'a dyn Fn(&mut Variation);
+    let ways: [Way<'_>; 4] = [
+        &|_| {},
+        &|variation| variation.swarm = true,
+        &|variation| variation.hold = Some(switches[0]),
+        &|variation| variation.switches = switches.clone(),
+    ];
+    for (model, way) in
+        [Model::StoreBuffer, Model::Ptx].into_iter().flat_map(|model| ways.map(|way| (model, way)))
+    {
         for seed in 0..4 {
             let orders = varied(Orders { seed, injects: true, ..store_buffers(0.5) }, |variation| {
-                variation.model = model
+                variation.model = model;
+                way(variation);
             });
             let (plain, saw) = run(name, &orders);
             assert!(plain.coverage.is_empty() && plain.meetings.is_empty());
@@ -43,11 +54,8 @@ fn who_asks_is_told_and_nothing_else_changes() {
             assert_eq!((told.more_coverage, &saw), (0, &saw_too));
             assert_eq!(run(name, &asks).0, told, "the same trial shows the same");
             assert!(!told.meetings.is_empty() && told.meetings.is_sorted());
-            assert_eq!(
-                Launch { coverage: Vec::new(), meetings: Vec::new(), ..told },
-                plain,
-                "{model:?}, seed {seed}"
-            );
+            let told = Launch { coverage: Vec::new(), meetings: Vec::new(), ..told };
+            assert_eq!(told, plain, "seed {seed}, {:?}", asks.variation);
         }
     }
 }

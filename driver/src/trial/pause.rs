@@ -65,8 +65,9 @@ impl Held {
 pub struct Looker(pub Rc<RefCell<Held>>);
 
 impl Observer for Looker {
+    // Whether anybody else looks must not change what is drawn: accesses of which this is told come in other groups.
     fn wants(&self) -> Wants {
-        Wants::default()
+        Wants { sources: true, ..Wants::default() }
     }
 
     fn access(&mut self, access: &Access<'_>) {

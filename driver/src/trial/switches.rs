@@ -163,8 +163,9 @@ impl Priorities {
 pub struct Stepping(pub Rc<RefCell<Priorities>>);
 
 impl Observer for Stepping {
+    // Whether anybody else looks must not change who goes next: what is held back is told to those alone who want this.
     fn wants(&self) -> Wants {
-        Wants::default()
+        Wants { sources: true, ..Wants::default() }
     }
 
     fn access(&mut self, access: &Access<'_>) {
