@@ -15,7 +15,7 @@ fn kernel(body: &str) -> Findings {
     .shared .align 4 .b8 data[256];
     .shared .align 8 .b8 other[256];
     .local .align 8 .b8 table[16];
-    .reg .b32 tid, loaded, k, n, v, x, y, z, a, m, own, there, i, at_other;
+    .reg .b32 tid, loaded, k, n, v, x, y, z, a, m, own, there, i, at_other, spot;
     .reg .b64 in, at, generic, wide, state;
     .reg .pred p, q, leader;
     ld.param.u64 in, [k_in];
@@ -121,11 +121,12 @@ fn an_address_that_comes_from_nowhere_is_refused() {
         "ld.shared.u32 x, [own];",
         "setp.lt.s32 p, v, 0;\nselp.u32 x, there, v, p;",
         "mov.u32 x, there;\nsetp.lt.s32 p, v, 0;\n@p mov.u32 x, v;",
-        "mov.u32 x, data;\nsub.u32 x, there, x;",
     ] {
         let found = expect(&format!("{address}\nst.shared.u32 [x], v;"), "not-verifiable");
         assert!(found.refusal.is_some_and(|refused| refused.reason.contains("address")));
     }
+    // A number between bounds is an address between them, whatever it was made from.
+    expect("mov.u32 x, data;\nsub.u32 x, there, x;\nst.shared.u32 [x], v;", "possible-race");
 }
 
 /// What may be an address of shared memory in some lanes, or on one way, is not one of global memory as it is elsewhere.
@@ -186,4 +187,67 @@ fn bounds_of_the_index_count() {
         let body = store.replace("INDEX", index).replace("PLACE", "200");
         expect(&body, "possible-race");
     }
+}
+
+/// Each warp has a row of 32 words in `data`, at `row`; `m` is 31, by numbers that the text alone does not tell.
+const ROWS: &str = "shr.u32 i, tid, 5;\nshl.b32 i, i, 7;\nmov.u32 a, data;\nadd.u32 a, a, i;\n\
+                    mov.u32 m, -1;\nshl.b32 m, m, 5;\nnot.b32 m, m;\n";
+
+#[test]
+fn an_address_between_bounds_is_in_no_other_row() {
+    let counts = format!(
+        "{ROWS}st.shared.u32 [own], 0;\nbar.warp.sync -1;\nand.b32 x, loaded, m;\nshl.b32 x, x, 2;\nadd.u32 spot, a, x;\n\
+         red.shared.add.u32 [spot], 1;\nbar.warp.sync -1;\nld.shared.u32 y, [own];"
+    );
+    expect(&counts, "verified");
+    for (what, by) in [
+        // 64 words, and so the next row as well.
+        ("shl.b32 m, m, 5;", "shl.b32 m, m, 6;"),
+        ("and.b32 x, loaded, m;", "or.b32 x, loaded, m;"),
+        // One word too far.
+        ("add.u32 spot, a, x;", "add.u32 spot, a, x;\nadd.u32 spot, spot, 4;"),
+        ("red.shared.add.u32 [spot], 1;", "red.shared.add.u32 [spot+4], 1;"),
+        // The first row's too near.
+        ("red.shared.add.u32 [spot], 1;", "red.shared.add.u32 [spot+-4], 1;"),
+        // What the mask was, and not what it has become.
+        ("and.b32 x, loaded, m;", "mov.u32 z, 63;\nand.b32 x, loaded, z;\nmov.u32 z, 31;"),
+        ("and.b32 x, loaded, m;", "and.b32 x, loaded, 63;\nsetp.gt.s32 p, v, 0;\n@p and.b32 x, loaded, m;"),
+        ("shl.b32 x, x, 2;", "shl.b32 x, x, 2;\nadd.u32 x, x, x;"),
+        ("bar.warp.sync -1;\nand", "and"),
+    ] {
+        let other = counts.replacen(what, by, 1);
+        assert_ne!(other, counts, "{what}");
+        expect(&other, "possible-race");
+    }
+    // In another block the mask is still known, and the index is not.
+    let apart =
+        counts.replacen("shl.b32 x, x, 2;", "setp.lt.u32 p, tid, 99;\n@!p bra E;\nE: shl.b32 x, x, 2;", 1);
+    expect(&apart, "possible-race");
+    // By a generic address, made before or behind the sum.
+    for generic in [
+        "cvt.u64.u32 wide, spot;\ncvta.shared.u64 generic, wide;\nred.add.u32 [generic], 1;",
+        "sub.u32 x, spot, a;\ncvt.u64.u32 wide, a;\ncvta.shared.u64 generic, wide;\ncvt.u64.u32 wide, x;\n\
+         add.u64 generic, generic, wide;\nred.add.u32 [generic+0], 1;",
+    ] {
+        let found = counts.replacen("red.shared.add.u32 [spot], 1;", generic, 1);
+        expect(&found, "verified");
+    }
+    let behind = "and.b32 x, loaded, m;\nmul.wide.u32 wide, x, 4;\ncvt.u64.u32 at, a;\ncvta.shared.u64 generic, at;\n\
+                  add.u64 generic, wide, generic;\nred.add.u32 [generic], 1;";
+    let begin = counts.find("and.b32 x").expect("it is there");
+    let end = counts.find("bar.warp.sync -1;\nld").expect("it is there");
+    expect(&format!("{}{behind}\n{}", &counts[..begin], &counts[end..]), "verified");
+}
+
+#[test]
+fn what_another_warp_has_yet_to_read_stays_known_beside_an_address_between_bounds() {
+    let chosen = format!(
+        "{ROWS}@leader st.shared.u32 [other], v;\nbar.sync 0;\nld.shared.u32 n, [other];\nsetp.gt.s32 q, n, 0;\n\
+         and.b32 x, loaded, m;\nshl.b32 x, x, 2;\nadd.u32 spot, PLACE, x;\nred.shared.add.u32 [spot], 1;\n@q bra L;\nbar.sync 0;\nL:"
+    );
+    expect(&chosen.replace("PLACE", "a"), "verified");
+    // One variable for both, as a union of C++ is: behind the rows, or in them.
+    let union = chosen.replace("PLACE", "a").replace("[other]", "[data+248]");
+    expect(&union.replace("shl.b32 m, m, 5;", "shl.b32 m, m, 4;"), "verified");
+    expect(&union, "possible-race");
 }

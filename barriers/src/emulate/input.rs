@@ -10,6 +10,7 @@ use bugaroo_simulator::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bounded::Makings;
 use super::case::Case;
 use super::constants::{self, ConstantMemory};
 use super::doubt::Doubt;
@@ -312,6 +313,7 @@ impl Text {
             loops: FxHashMap::default(),
             counters: Counters::default(),
             objects: Objects::new(&self.module, info, launched.shared_bytes),
+            makings: Makings::new(&self.module),
             scattered: Vec::new(),
             misuse: None,
             rounds: Rounds::new(case.induction, stations),

@@ -11,6 +11,7 @@ use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
 use rustc_hash::FxHashSet;
 
+use super::bounded::Makings;
 use super::constants::ConstantMemory;
 use super::doubt::Doubt;
 use super::flow::Flow;
@@ -80,6 +81,8 @@ pub(super) struct Machine<'a> {
     pub counters: Counters,
     /// The variables that addresses are in.
     pub objects: Objects<'a>,
+    /// How addresses are made.
+    pub makings: Makings<'a>,
     /// Where something was written at an address that is not known.
     pub scattered: Scattered,
     /// A barrier was asked what it cannot do: nothing goes on behind that.
@@ -386,7 +389,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn shared_target(&self, w: usize, at: u64) -> Target {
+    /// Where an address of shared memory points.
+    pub fn shared_target(&self, w: usize, at: u64) -> Target {
         match at >> 24 {
             0 => Target::Shared(self.warps[w].cta, at),
             rank if rank <= self.ctas.len() as u64 => Target::Shared(rank as u32 - 1, at & 0xff_ffff),

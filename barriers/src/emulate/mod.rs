@@ -38,6 +38,7 @@ mod arms;
 mod asynchronous;
 mod barrier;
 mod beyond;
+mod bounded;
 mod call;
 mod case;
 mod collective;

@@ -1,7 +1,7 @@
 //! Accesses of shared memory at an address that is not known, in a variable that is ([`super::objects`]): `counts[key]`.
 //!
-//! Each such lane accesses all of the variable, perhaps: a race with anything else there is possible, no more, and a proof holds wherever
-//! the access goes. Whatever is read is not known, nor is any of the variable behind a write. What stands beside an mbarrier in one variable
+//! Each such lane accesses all of the variable, or all of it between the bounds of its address ([`super::bounded`]), perhaps: a race with
+//! anything else there is possible, no more, and a proof holds wherever the access goes. Whatever is read is not known, nor is any of the variable behind a write. What stands beside an mbarrier in one variable
 //! is refused, as nobody could say whether that is overwritten.
 
 use std::ops::Range;
@@ -31,7 +31,7 @@ impl Machine<'_> {
         inst: &Inst,
         all: u32,
     ) -> Result<u32, Refusal> {
-        let (address, bytes) = self.reach(inst);
+        let (address, _) = self.reach(inst);
         if matches!(address.space, Space::Local | Space::Param) {
             return Ok(0);
         }
@@ -40,15 +40,13 @@ impl Machine<'_> {
         if scattered == 0 {
             return Ok(0);
         }
-        let function = &self.set.image.functions[self.frames[frame as usize].function as usize];
-        let text = self.set.image.origins[pc as usize].text.0;
-        let Some(parts) = self.objects.of(&function.name, text, bytes) else { return Ok(0) };
         let (kind, strength) = self.sort(inst);
-        let mut places = Scattered::new();
-        for Part { bytes, mapped } in parts {
-            let own = self.warps[w].cta;
-            let ranks = if mapped { 0..self.ctas.len() as u32 } else { own..own + 1 };
-            places.extend(ranks.map(|rank| (rank, bytes.clone())));
+        let Some(groups) = self.places(w, frame, pc, inst, scattered) else { return Ok(0) };
+        let mut places: Scattered = Vec::new();
+        for place in groups.iter().flat_map(|(_, places)| places) {
+            if !places.contains(place) {
+                places.push(place.clone());
+            }
         }
         let holds_mbarrier = |(rank, bytes): &(u32, Range<u32>)| {
             let mut mbarriers = self.ctas[*rank as usize].mbarriers.keys();
@@ -61,10 +59,12 @@ impl Machine<'_> {
         let outer = self.doubt.condition;
         let condition = Condition { origin: pc, literal: None, outer, last: false };
         self.doubt.condition = Some(self.out.condition(condition));
-        for (rank, bytes) in &places {
-            if kind != AccessKind::Read {
-                self.forget_shared(*rank, bytes.start as usize, bytes.len(), why);
-            }
+        for (rank, bytes) in places.iter().filter(|_| kind != AccessKind::Read) {
+            self.forget_shared(*rank, bytes.start as usize, bytes.len(), why);
+        }
+        for (mask, (rank, bytes)) in
+            groups.iter().flat_map(|(mask, places)| places.iter().map(move |place| (*mask, place)))
+        {
             let access = Access {
                 kind,
                 size: bytes.len() as u32,
@@ -73,16 +73,16 @@ impl Machine<'_> {
                 values: Values::Unknown,
                 completion: Completion::Now,
             };
-            self.emit(w, scattered, pc, Action::Access(access))?;
+            self.emit(w, mask, pc, Action::Access(access))?;
         }
         self.doubt.condition = outer;
+        let points = places.iter().any(|(rank, bytes)| {
+            self.ctas[*rank as usize].shared.may_point(bytes.start as usize, bytes.len())
+        });
         if kind != AccessKind::Read {
             places.retain(|place| !self.scattered.contains(place));
             self.scattered.append(&mut places);
         }
-        let points = places.iter().any(|(rank, bytes)| {
-            self.ctas[*rank as usize].shared.may_point(bytes.start as usize, bytes.len())
-        });
         let registers = &mut self.frames[frame as usize].registers;
         let image = self.set.image;
         match inst.kind {
@@ -101,6 +101,47 @@ impl Machine<'_> {
             _ => {}
         }
         Ok(scattered)
+    }
+
+    /// The places that lanes may access: lanes that may access the same, and these. None if one of them may be anywhere.
+    fn places(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        scattered: u32,
+    ) -> Option<Vec<(u32, Scattered)>> {
+        let mut groups: Vec<(u32, Scattered)> = Vec::new();
+        let variables = self.variables(w, frame, pc, inst);
+        for lane in lanes(scattered) {
+            let places = match (self.bounded(w, frame, pc, inst, lane), &variables) {
+                (Some(place), Some(parts)) => within(&place, parts),
+                (Some(place), None) => vec![place],
+                (None, Some(parts)) => parts.clone(),
+                (None, None) => return None,
+            };
+            match groups.iter_mut().find(|(_, same)| *same == places) {
+                Some((mask, _)) => *mask |= 1 << lane,
+                None => groups.push((1 << lane, places)),
+            }
+        }
+        Some(groups)
+    }
+
+    /// The variables, or parts of them, that an access may be in.
+    fn variables(&mut self, w: usize, frame: u32, pc: u32, inst: &Inst) -> Option<Scattered> {
+        let function = &self.set.image.functions[self.frames[frame as usize].function as usize];
+        let text = self.set.image.origins[pc as usize].text.0;
+        let (_, bytes) = self.reach(inst);
+        let parts = self.objects.of(&function.name, text, bytes)?;
+        let own = self.warps[w].cta;
+        let all = 0..self.ctas.len() as u32;
+        let ranks = |mapped: bool| if mapped { all.clone() } else { own..own + 1 };
+        let places = parts.into_iter().flat_map(|Part { bytes, mapped }| {
+            ranks(mapped).map(move |rank| (rank, bytes.clone())).collect::<Vec<_>>()
+        });
+        Some(places.collect())
     }
 
     /// Whether a store may be of an address of shared memory.
@@ -131,4 +172,14 @@ impl Machine<'_> {
         };
         self.scattered.iter().any(over)
     }
+}
+
+/// What of these parts of variables is in a place; all of the place if it is beyond them.
+fn within((rank, bytes): &(u32, Range<u32>), parts: &Scattered) -> Scattered {
+    let common = |(of, part): &(u32, Range<u32>)| {
+        let both = part.start.max(bytes.start)..part.end.min(bytes.end);
+        (of == rank && !both.is_empty()).then_some((*of, both))
+    };
+    let inside: Scattered = parts.iter().filter_map(common).collect();
+    if inside.is_empty() { vec![(*rank, bytes.clone())] } else { inside }
 }

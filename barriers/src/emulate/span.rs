@@ -78,13 +78,17 @@ pub(super) fn result(op: &Op, source: impl Fn(usize) -> Span) -> Span {
         }
         Op::Ld { ty, .. } if ty.bytes() < 4 && unsigned(ty) => Span::up_to((1 << ty.bits()) - 1),
         Op::Selp { .. } => source(0).or(source(1)),
-        Op::Add { ty, sat: false, .. } if ty.bytes() >= 4 && !ty.is_float() => source(0).plus(source(1)),
-        Op::Sub { ty, sat: false, .. } if ty.bytes() >= 4 && !ty.is_float() => source(0).minus(source(1)),
+        Op::Add { ty, sat: false, carry_in: false, .. } if ty.bytes() >= 4 && !ty.is_float() => {
+            source(0).plus(source(1))
+        }
+        Op::Sub { ty, sat: false, carry_in: false, .. } if ty.bytes() >= 4 && !ty.is_float() => {
+            source(0).minus(source(1))
+        }
         Op::Mul { ty, part: Some(part), sat: false, .. } if ty.bytes() >= 4 => match part {
             bugaroo_ptx::op::Part::Hi => Span::ALL,
             _ => source(0).times(source(1)),
         },
-        Op::Mad { ty, part, sat: false, .. } if ty.bytes() >= 4 => match part {
+        Op::Mad { ty, part, sat: false, carry_in: false, .. } if ty.bytes() >= 4 => match part {
             bugaroo_ptx::op::Part::Hi => Span::ALL,
             _ => source(0).times(source(1)).plus(source(2)),
         },

@@ -1,0 +1,243 @@
+//! Bounds of an address that is not known, as the instructions before it make it: `counts + warp * 1024 + (key & digits) * 4`.
+//!
+//! Followed back are the definitions in the basic block of the access, which are the same whenever it is run ([`Making`]). What is known of their
+//! sources is what a lane's registers hold: a source that nobody has written since has the value that it had there. Bounds are those of
+//! [`super::span`]; other than there ([`super::objects`]), the values of this launch and of this thread count, and so the address cannot be
+//! beyond them.
+//!
+//! # What it can miss
+//! Definitions in other blocks, and those under a guard: such a number may be anything.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use bugaroo_ptx::ast::{AddressBase, Instruction, Module, Operand};
+use bugaroo_ptx::op::Op;
+use bugaroo_ptx::types::Space;
+use bugaroo_simulator::alu::Width;
+use bugaroo_simulator::decoded::{Base, Inst, Kind, NO_GUARD};
+use bugaroo_simulator::{Image, SHARED_WINDOW};
+use rustc_hash::FxHashMap;
+
+use super::flow::Flow;
+use super::machine::{Machine, Target};
+use super::registers::Registers;
+use super::span::{self, Span};
+use super::text::Extra;
+
+/// Definitions that are followed back from an address.
+const MOST_STEPS: usize = 24;
+
+/// A source of a definition, or an address.
+#[derive(Clone, Copy, Debug)]
+struct From {
+    /// Where it stands, if its value there is still the one that it had.
+    slot: Option<(i32, Width)>,
+    /// The definition that it comes from.
+    step: Option<usize>,
+}
+
+const OPEN: From = From { slot: None, step: None };
+
+#[derive(Debug)]
+struct Step<'a> {
+    op: &'a Op,
+    sources: Vec<From>,
+}
+
+/// How an address is made in its basic block.
+#[derive(Debug)]
+struct Making<'a> {
+    address: From,
+    steps: Vec<Step<'a>>,
+}
+
+/// How the addresses of accesses are made, by instruction.
+#[derive(Debug)]
+pub(super) struct Makings<'a> {
+    module: &'a Module,
+    instructions: FxHashMap<usize, &'a Instruction>,
+    found: FxHashMap<u32, Rc<Making<'a>>>,
+}
+
+/// A number between bounds, or an address that is so far behind the beginning of the window of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bound {
+    in_window: bool,
+    span: Span,
+}
+
+const ANYTHING: Bound = Bound { in_window: false, span: Span::ALL };
+
+impl<'a> Makings<'a> {
+    pub fn new(module: &'a Module) -> Makings<'a> {
+        Makings { module, instructions: FxHashMap::default(), found: FxHashMap::default() }
+    }
+
+    fn of(&mut self, image: Image<'a>, extras: &[Extra], flow: &Flow, pc: u32, base: Base) -> Rc<Making<'a>> {
+        if self.instructions.is_empty() {
+            let all = self.module.functions().flat_map(|function| function.instructions());
+            self.instructions = all.map(|instruction| (instruction.span.start, instruction)).collect();
+        }
+        if let Some(found) = self.found.get(&pc) {
+            return Rc::clone(found);
+        }
+        let mut back =
+            Back { image, extras, flow, instructions: &self.instructions, access: pc, steps: Vec::new() };
+        let address = back.address(base);
+        let making = Rc::new(Making { address, steps: back.steps });
+        self.found.insert(pc, Rc::clone(&making));
+        making
+    }
+}
+
+/// On the way back from an access.
+struct Back<'a, 'b> {
+    image: Image<'a>,
+    extras: &'b [Extra],
+    flow: &'b Flow,
+    instructions: &'b FxHashMap<usize, &'a Instruction>,
+    access: u32,
+    steps: Vec<Step<'a>>,
+}
+
+impl<'a> Back<'a, '_> {
+    fn instruction(&self, pc: u32) -> Option<&'a Instruction> {
+        self.instructions.get(&self.image.origins[pc as usize].text.0).copied()
+    }
+
+    fn address(&mut self, base: Base) -> From {
+        let (slot, width) = match base {
+            Base::Row64(slot) => (slot, Width::W64),
+            Base::Row32(slot) => (slot, Width::W32),
+            Base::Fixed | Base::FrameLocal => return OPEN,
+        };
+        let operands = self.instruction(self.access).map(|access| &access.operands[..]).unwrap_or_default();
+        let name = operands.iter().find_map(|operand| match operand {
+            Operand::Address { base: AddressBase::Register(name), .. } => Some(name),
+            _ => None,
+        });
+        name.map_or(OPEN, |name| self.from(name, (slot, width), self.access))
+    }
+
+    /// Whether an instruction may write a register of this name.
+    fn writes(&self, pc: u32, name: &str) -> bool {
+        let Some(instruction) = self.instruction(pc) else { return true };
+        let is_call = matches!(instruction.op, Op::Call { .. });
+        let count = if is_call { instruction.operands.len() } else { instruction.operands.len().min(1) };
+        let mut found = false;
+        for operand in &instruction.operands[..count] {
+            operand.registers(&mut |written| found |= written == name);
+        }
+        found
+    }
+
+    /// Where the register's value before `pc` comes from.
+    fn from(&mut self, name: &str, (slot, width): (i32, Width), pc: u32) -> From {
+        let since = (pc..self.access).any(|later| self.writes(later, name));
+        let before = self.flow.block_before(self.access).start;
+        let definition = (before..pc).rev().find(|earlier| self.writes(*earlier, name));
+        let step = definition.and_then(|definition| self.step(definition, slot));
+        From { slot: (!since).then_some((slot, width)), step }
+    }
+
+    /// The definition at `pc` of the register at this slot.
+    fn step(&mut self, pc: u32, slot: i32) -> Option<usize> {
+        let (inst, instruction): (&Inst, _) = (&self.image.code[pc as usize], self.instruction(pc)?);
+        let is_plain = matches!(instruction.operands.first(), Some(Operand::Register(_)));
+        if inst.guard != NO_GUARD || !is_plain || self.steps.len() == MOST_STEPS {
+            return None;
+        }
+        // Its place in the list goes before those of its sources.
+        let at = self.steps.len();
+        self.steps.push(Step { op: &instruction.op, sources: Vec::new() });
+        if inst.kind == Kind::Alu && inst.ops.dst == slot as u32 {
+            let info = self.extras[pc as usize].arithmetic;
+            let sources = instruction.operands[1..].iter().zip(inst.ops.src).enumerate();
+            let sources = sources.take(usize::from(info.sources)).map(|(i, (operand, slot))| {
+                let of_constant = if info.wide >> i & 1 != 0 { Width::W64 } else { Width::W32 };
+                let row = u32::try_from(slot).ok();
+                let width = row.map_or(of_constant, |row| self.flow.width(row).unwrap_or(of_constant));
+                match operand {
+                    Operand::Register(name) if slot >= 0 => self.from(name, (slot, width), pc),
+                    _ if slot < 0 => From { slot: Some((slot, width)), step: None },
+                    _ => OPEN,
+                }
+            });
+            self.steps[at].sources = sources.collect();
+        }
+        Some(at)
+    }
+}
+
+impl Making<'_> {
+    fn bound(&self, registers: &Registers<'_>, lane: usize, from: From) -> Bound {
+        if let Some((slot, width)) = from.slot
+            && registers.known(slot) >> lane & 1 != 0
+        {
+            let value = registers.read(slot, width, if slot < 0 { 0 } else { lane });
+            let (in_window, value) = match value.wrapping_sub(SHARED_WINDOW) {
+                offset if offset >> 32 == 0 => (true, offset),
+                _ => (false, value),
+            };
+            let span = i64::try_from(value).map_or(Span::ALL, Span::exactly);
+            return Bound { in_window, span };
+        }
+        let Some(step) = from.step.map(|step| &self.steps[step]) else { return ANYTHING };
+        let source =
+            |i: usize| step.sources.get(i).map_or(ANYTHING, |source| self.bound(registers, lane, *source));
+        let anywhere = (0..step.sources.len()).all(|i| !source(i).in_window);
+        match step.op {
+            Op::Mov { .. } => source(0),
+            // From an address of the window on, sums of 64 bits do not come round.
+            Op::Add { ty, carry_in: false, .. } if !anywhere && ty.bytes() == 8 => {
+                let (a, b) = (source(0), source(1));
+                Bound { in_window: a.in_window != b.in_window, span: a.span.plus(b.span) }
+            }
+            Op::Cvta { to, space: Space::Shared, .. } if source(0).in_window == *to => {
+                Bound { in_window: !to, span: source(0).span }
+            }
+            Op::Cvta { .. } => ANYTHING,
+            op if anywhere => Bound { in_window: false, span: span::result(op, |i| source(i).span) },
+            _ => ANYTHING,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The bytes of shared memory that an access is in whose address is not known in this lane, and the CTA's rank.
+    pub fn bounded(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        lane: usize,
+    ) -> Option<(u32, Range<u32>)> {
+        let (address, bytes) = self.reach(inst);
+        let flow = &self.set.flows[self.frames[frame as usize].function as usize];
+        let making = self.makings.of(self.set.image, self.set.extras, flow, pc, address.base);
+        let Bound { in_window, span } =
+            making.bound(&self.frames[frame as usize].registers, lane, making.address);
+        if span.is_all() || in_window != (address.space == Space::Generic) {
+            return None;
+        }
+        let offset = match address.base {
+            Base::Row64(_) => address.offset as i64,
+            _ => i64::from(address.offset as i32),
+        };
+        let apart = Span::exactly(i64::try_from(offset.unsigned_abs()).ok()?);
+        let reached = if offset < 0 { span.minus(apart) } else { span.plus(apart) };
+        if reached.is_all() {
+            return None;
+        }
+        let size = |rank: u32| self.ctas[rank as usize].shared.len();
+        let (Target::Shared(rank, first), Target::Shared(same, last)) =
+            (self.shared_target(w, reached.0), self.shared_target(w, reached.1))
+        else {
+            return None;
+        };
+        let end = (last + bytes).min(size(rank));
+        (rank == same && first < end).then_some((rank, first as u32..end as u32))
+    }
+}
