@@ -10,7 +10,6 @@ use bugaroo_simulator::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bounded::Makings;
 use super::case::Case;
 use super::constants::{self, ConstantMemory};
 use super::doubt::Doubt;
@@ -22,6 +21,7 @@ use super::held::counters::Counters;
 use super::held::cta::Cta;
 use super::held::warp::Warp;
 use super::machine::{Machine, Setting};
+use super::making::Makings;
 use super::objects::Objects;
 use super::options::Options;
 use super::params::{self, Params};

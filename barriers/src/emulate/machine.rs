@@ -11,7 +11,6 @@ use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
 use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
 use rustc_hash::FxHashSet;
 
-use super::bounded::Makings;
 use super::constants::ConstantMemory;
 use super::doubt::Doubt;
 use super::flow::Flow;
@@ -19,6 +18,7 @@ use super::held::counters::Counters;
 use super::held::cta::Cta;
 use super::held::frame::{Frame, ROOT};
 use super::held::warp::{Fragment, State, Warp};
+use super::making::Makings;
 use super::objects::{Objects, Scattered};
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};

@@ -1,19 +1,21 @@
 //! Accesses of shared memory at an address that is not known, in a variable that is ([`super::objects`]): `counts[key]`.
 //!
-//! Each such lane accesses all of the variable, or all of it between the bounds of its address ([`super::bounded`]), perhaps: a race with
+//! Each such lane accesses all of the variable, or all of it between the bounds of its address ([`super::making`]), perhaps: a race with
 //! anything else there is possible, no more, and a proof holds wherever the access goes. Whatever is read is not known, nor is any of the variable behind a write. What stands beside an mbarrier in one variable
 //! is refused, as nobody could say whether that is overwritten.
 
 use std::ops::Range;
 
 use bugaroo_ptx::types::Space;
-use bugaroo_simulator::decoded::{Inst, Kind};
+use bugaroo_simulator::decoded::{Base, Inst, Kind};
 
 use super::machine::{Machine, Target};
+use super::making::Bound;
 use super::memory::{atomic_strength, strength};
 use super::objects::{Part, Scattered};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes, points_to_shared};
+use super::span::Span;
 use crate::program::{
     Access, AccessKind, Action, Addresses, Completion, Condition, RANK_SHIFT, Strength, Values,
 };
@@ -142,6 +144,41 @@ impl Machine<'_> {
             ranks(mapped).map(move |rank| (rank, bytes.clone())).collect::<Vec<_>>()
         });
         Some(places.collect())
+    }
+
+    /// The bytes of shared memory that an access is in whose address is not known in this lane, and the CTA's rank.
+    pub fn bounded(
+        &mut self,
+        w: usize,
+        frame: u32,
+        pc: u32,
+        inst: &Inst,
+        lane: usize,
+    ) -> Option<(u32, Range<u32>)> {
+        let (address, bytes) = self.reach(inst);
+        let flow = &self.set.flows[self.frames[frame as usize].function as usize];
+        let making = self.makings.of(self.set.image, self.set.extras, flow, pc, address.base);
+        let Bound { in_window, span } = making.of(&self.frames[frame as usize].registers, lane);
+        if span.is_all() || in_window != (address.space == Space::Generic) {
+            return None;
+        }
+        let offset = match address.base {
+            Base::Row64(_) => address.offset as i64,
+            _ => i64::from(address.offset as i32),
+        };
+        let apart = Span::exactly(i64::try_from(offset.unsigned_abs()).ok()?);
+        let reached = if offset < 0 { span.minus(apart) } else { span.plus(apart) };
+        if reached.is_all() {
+            return None;
+        }
+        let size = |rank: u32| self.ctas[rank as usize].shared.len();
+        let (Target::Shared(rank, first), Target::Shared(same, last)) =
+            (self.shared_target(w, reached.0), self.shared_target(w, reached.1))
+        else {
+            return None;
+        };
+        let end = (last + bytes).min(size(rank));
+        (rank == same && first < end).then_some((rank, first as u32..end as u32))
     }
 
     /// Whether a store may be of an address of shared memory.

@@ -8,7 +8,6 @@
 //! # What it can miss
 //! Definitions in other blocks, and those under a guard: such a number may be anything.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use bugaroo_ptx::ast::{AddressBase, Instruction, Module, Operand};
@@ -20,7 +19,6 @@ use bugaroo_simulator::{Image, SHARED_WINDOW};
 use rustc_hash::FxHashMap;
 
 use super::flow::Flow;
-use super::machine::{Machine, Target};
 use super::registers::Registers;
 use super::span::{self, Span};
 use super::text::Extra;
@@ -47,7 +45,7 @@ struct Step<'a> {
 
 /// How an address is made in its basic block.
 #[derive(Debug)]
-struct Making<'a> {
+pub(super) struct Making<'a> {
     address: From,
     steps: Vec<Step<'a>>,
 }
@@ -60,11 +58,12 @@ pub(super) struct Makings<'a> {
     found: FxHashMap<u32, Rc<Making<'a>>>,
 }
 
-/// A number between bounds, or an address that is so far behind the beginning of the window of shared memory.
+/// A number between bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bound {
-    in_window: bool,
-    span: Span,
+pub(super) struct Bound {
+    /// It is a generic address, so far behind the beginning of the window of shared memory.
+    pub in_window: bool,
+    pub span: Span,
 }
 
 const ANYTHING: Bound = Bound { in_window: false, span: Span::ALL };
@@ -74,7 +73,15 @@ impl<'a> Makings<'a> {
         Makings { module, instructions: FxHashMap::default(), found: FxHashMap::default() }
     }
 
-    fn of(&mut self, image: Image<'a>, extras: &[Extra], flow: &Flow, pc: u32, base: Base) -> Rc<Making<'a>> {
+    /// How the address of the access at `pc` is made.
+    pub fn of(
+        &mut self,
+        image: Image<'a>,
+        extras: &[Extra],
+        flow: &Flow,
+        pc: u32,
+        base: Base,
+    ) -> Rc<Making<'a>> {
         if self.instructions.is_empty() {
             let all = self.module.functions().flat_map(|function| function.instructions());
             self.instructions = all.map(|instruction| (instruction.span.start, instruction)).collect();
@@ -171,6 +178,11 @@ impl<'a> Back<'a, '_> {
 }
 
 impl Making<'_> {
+    /// Bounds of the address in a lane, without the offset that the access has.
+    pub fn of(&self, registers: &Registers<'_>, lane: usize) -> Bound {
+        self.bound(registers, lane, self.address)
+    }
+
     fn bound(&self, registers: &Registers<'_>, lane: usize, from: From) -> Bound {
         if let Some((slot, width)) = from.slot
             && registers.known(slot) >> lane & 1 != 0
@@ -201,43 +213,5 @@ impl Making<'_> {
             op if anywhere => Bound { in_window: false, span: span::result(op, |i| source(i).span) },
             _ => ANYTHING,
         }
-    }
-}
-
-impl Machine<'_> {
-    /// The bytes of shared memory that an access is in whose address is not known in this lane, and the CTA's rank.
-    pub fn bounded(
-        &mut self,
-        w: usize,
-        frame: u32,
-        pc: u32,
-        inst: &Inst,
-        lane: usize,
-    ) -> Option<(u32, Range<u32>)> {
-        let (address, bytes) = self.reach(inst);
-        let flow = &self.set.flows[self.frames[frame as usize].function as usize];
-        let making = self.makings.of(self.set.image, self.set.extras, flow, pc, address.base);
-        let Bound { in_window, span } =
-            making.bound(&self.frames[frame as usize].registers, lane, making.address);
-        if span.is_all() || in_window != (address.space == Space::Generic) {
-            return None;
-        }
-        let offset = match address.base {
-            Base::Row64(_) => address.offset as i64,
-            _ => i64::from(address.offset as i32),
-        };
-        let apart = Span::exactly(i64::try_from(offset.unsigned_abs()).ok()?);
-        let reached = if offset < 0 { span.minus(apart) } else { span.plus(apart) };
-        if reached.is_all() {
-            return None;
-        }
-        let size = |rank: u32| self.ctas[rank as usize].shared.len();
-        let (Target::Shared(rank, first), Target::Shared(same, last)) =
-            (self.shared_target(w, reached.0), self.shared_target(w, reached.1))
-        else {
-            return None;
-        };
-        let end = (last + bytes).min(size(rank));
-        (rank == same && first < end).then_some((rank, first as u32..end as u32))
     }
 }
