@@ -18,7 +18,14 @@ struct Maker {
 
 impl Maker {
     fn access(&mut self) {
-        let own = ["a", "b", "a", "c"][self.random.below(4)];
+        let own = ["a", "b", "a", "c", "d"][self.random.below(5)];
+        if own == "d" {
+            // One of the threads' two words, by an input; or one of three.
+            let (input, more) = (["n", "m", "w"][self.random.below(3)], [-8, -4][self.random.below(2)]);
+            let made =
+                format!("and.b32 x, {input}, k;\nshl.b32 x, x, 2;\nadd.u32 d, c, x;\nadd.u32 d, d, {more};");
+            writeln!(self.text, "{made}").unwrap();
+        }
         match self.random.below(2) {
             0 => writeln!(self.text, "st.shared.u32 [{own}], v;"),
             _ => writeln!(self.text, "ld.shared.u32 x, [{own}];"),
@@ -84,7 +91,7 @@ fn kernel(body: &str, inputs: &str) -> Findings {
 .maxntid 2, 1, 1
 {{
     .shared .align 4 .b8 data[64];
-    .reg .b32 tid, a, b, c, v, n, m, w, x, i0, i1, i2;
+    .reg .b32 tid, a, b, c, d, k, v, n, m, w, x, i0, i1, i2;
     .reg .b64 in;
     .reg .pred p;
     mov.u32 tid, %tid.x;
@@ -95,6 +102,8 @@ fn kernel(body: &str, inputs: &str) -> Findings {
     add.u32 a, c, x;
     xor.b32 b, a, 4;
     add.u32 c, c, 8;
+    mov.u32 k, -1;
+    shr.u32 k, k, 31;
     {inputs}
     {body}
     ret;
