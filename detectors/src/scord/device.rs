@@ -15,7 +15,8 @@ use bugaroo_semantics::{Observer, Wants};
 use super::check::Condition;
 use super::layout::{Facts, Layout};
 use super::options::{Choice, Options};
-use super::report::{self, Race, Reports, Sites};
+use super::raced::{Race, Sites};
+use super::report::{self, Reports};
 use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
 

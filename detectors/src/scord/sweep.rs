@@ -10,7 +10,8 @@ use super::fences::Blocks;
 use super::held::Held;
 use super::layout::Layout;
 use super::metadata::{DIVERGED, Entry};
-use super::report::{self, Race, Reports, Sites};
+use super::raced::{Race, Sites};
+use super::report::{self, Reports};
 use super::update::update;
 
 /// What came of a word.
