@@ -15,8 +15,7 @@ use bugaroo_semantics::{Observer, Wants};
 use super::check::Condition;
 use super::layout::{Facts, Layout};
 use super::options::{Choice, Options};
-use super::raced::{Race, Sites};
-use super::report::{self, Reports};
+use super::report::{self, Race, Reports, Sites};
 use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
 

@@ -69,7 +69,6 @@ pub mod locks;
 pub mod metadata;
 mod opponent;
 mod options;
-mod raced;
 mod report;
 mod sweep;
 pub mod update;

@@ -12,7 +12,7 @@ use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::check::Condition;
 use super::metadata::{DEV_SHARED, DEVICE_SCOPE, IS_ATOM, STRONG, Written};
-use super::raced::Race;
+use super::report::Race;
 use crate::finding::{Forgotten, NO_SITE, Party, SOME_ATOMIC, Who};
 
 /// The earlier access of a race.

@@ -10,8 +10,7 @@ use super::fences::Blocks;
 use super::held::Held;
 use super::layout::Layout;
 use super::metadata::{DIVERGED, Entry};
-use super::raced::{Race, Sites};
-use super::report::{self, Reports};
+use super::report::{self, Race, Reports, Sites};
 use super::update::update;
 
 /// What came of a word.
