@@ -145,7 +145,6 @@ impl Grid {
             atomic: matches!(access.kind, AccessKind::Atomic(_)) || strong && !role.volatile,
             device_scope,
             strong,
-            keeps_both: self.layout.keeps_both(),
         };
         warp.touched();
         warp.opened = 0;
@@ -276,13 +275,7 @@ impl Grid {
         }
         self.metadata.change(|word| {
             let mut entry = old.unpack(word);
-            let (mut site, writer) = (old.instruction(entry.site), old.writer(entry.wrote));
-            if old.keeps_both() && !layout.keeps_both() && entry.is_alone() {
-                // Where there is room for one, that is the write.
-                site = writer;
-            }
-            entry.site = layout.site(site.unwrap_or(u32::MAX));
-            entry.wrote = layout.site(writer.unwrap_or(u32::MAX));
+            entry.site = layout.site(old.instruction(entry.site).unwrap_or(u32::MAX));
             layout.pack(&entry)
         });
         for warp in &mut self.warps {

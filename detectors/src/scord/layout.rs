@@ -33,8 +33,6 @@ pub struct Widths {
     pub bloom: u32,
     /// Instruction that accessed last.
     pub site: u32,
-    /// Instruction of the last modification.
-    pub wrote: u32,
 }
 
 /// What a launch needs of a layout.
@@ -75,8 +73,6 @@ pub struct Fields {
     pub block: (u32, u32),
     /// Instruction.
     pub site: (u32, u32),
-    /// Instruction of the last modification.
-    pub wrote: (u32, u32),
 }
 
 /// A field's place in the word.
@@ -113,12 +109,11 @@ pub struct Layout {
     thread: Field,
     epoch: Field,
     site: Field,
-    wrote: Field,
 }
 
 impl Layout {
     /// Fields of these widths, from the low end in the order of figure 7; what the paper's base design has not comes above. None
-    /// where they take more than a word, or two instructions are not as wide as each other.
+    /// where they take more than a word.
     pub fn new(widths: Widths) -> Option<Layout> {
         let mut used = 0;
         let mut field = |bits: u32| {
@@ -141,10 +136,8 @@ impl Layout {
             thread: field(widths.thread)?,
             epoch: field(widths.epoch)?,
             site: field(widths.site)?,
-            wrote: field(widths.wrote)?,
         };
-        let sites = widths.wrote == 0 || widths.wrote == widths.site;
-        (used <= BITS && sites && matches!(widths.bloom, 0 | 8 | 16)).then_some(layout)
+        (used <= BITS && matches!(widths.bloom, 0 | 8 | 16)).then_some(layout)
     }
 
     /// That of figure 7. With `threads`, the lane takes the unused bits and the flag of divergence a bit of the barrier's
@@ -161,15 +154,13 @@ impl Layout {
             barrier: if threads { 7 } else { 8 },
             bloom: 16,
             site: 0,
-            wrote: 0,
         };
         Layout::of(widths)
     }
 
     /// What suits a launch best. Each number that names an accessor has all the bits that it needs, if there are so many. Fences, barriers
     /// and locks have none where there are none, else the paper's. The rest goes to fences and barriers, to the
-    /// instruction if all of them fit, to that of the last modification if there is room for it, too, and then to fences and barriers
-    /// again.
+    /// instruction if all of them fit, and then to fences and barriers again.
     ///
     /// Block numbers have as many bits without fences and locks as with them, so that a grid can change its layout.
     pub fn fit(facts: &Facts) -> Layout {
@@ -198,10 +189,8 @@ impl Layout {
         widths.site = match facts.sites {
             // One number more: none of them.
             Some(sites) => Some(bits_for(u64::from(sites) + 1)).filter(|bits| *bits <= left).unwrap_or(0),
-            // Instructions with larger numbers are not named.
-            None => (if left < 16 { left } else { left / 2 }).min(16),
+            None => left.min(16),
         };
-        widths.wrote = if left >= 2 * widths.site { widths.site } else { 0 };
         widths.grow(fences(12), 16, if facts.threads { 12 } else { 0 });
         Layout::of(widths)
     }
@@ -223,14 +212,7 @@ impl Layout {
             warp: of(self.warp),
             block: of(self.block),
             site: of(self.site),
-            wrote: of(self.wrote),
         }
-    }
-
-    /// Whether the instruction of the last modification is kept beside that of the last access.
-    #[inline]
-    pub fn keeps_both(&self) -> bool {
-        self.wrote.mask != 0
     }
 
     /// How wide the fields are.
@@ -252,7 +234,6 @@ impl Layout {
             | self.thread.put(entry.thread)
             | self.epoch.put(entry.epoch)
             | self.site.put(entry.site)
-            | self.wrote.put(entry.wrote)
     }
 
     /// The entry of a word.
@@ -270,7 +251,6 @@ impl Layout {
             thread: self.thread.get(word),
             epoch: self.epoch.get(word),
             site: self.site.get(word),
-            wrote: self.wrote.get(word),
         }
     }
 
@@ -295,11 +275,6 @@ impl Layout {
     /// The instruction that a site field names.
     pub fn instruction(&self, site: u32) -> Option<u32> {
         (site < self.site.mask).then_some(site)
-    }
-
-    /// The instruction that the field of the last modification names.
-    pub fn writer(&self, wrote: u32) -> Option<u32> {
-        (wrote < self.wrote.mask).then_some(wrote)
     }
 
     /// A block's number in an entry.
@@ -368,7 +343,7 @@ fn flags_of(widths: &Widths) -> u32 {
 
 /// Bits that fields and flags take.
 fn taken(w: &Widths) -> u32 {
-    let accessor = w.tag + w.block + w.warp + w.thread + w.epoch + w.site + w.wrote;
+    let accessor = w.tag + w.block + w.warp + w.thread + w.epoch + w.site;
     accessor + w.dev_fence + w.blk_fence + w.barrier + w.bloom + flags_of(w)
 }
 

@@ -1,14 +1,13 @@
 //! Races as findings: each pair of sites once, with a count.
 
 use bugaroo_semantics::event::{Access, AccessKind, Site};
-use bugaroo_semantics::scope::Strength;
+use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::check::Condition;
 use super::layout::Layout;
-use super::metadata::{BLK_SHARED, DEV_SHARED, DIVERGED, Entry};
-use super::opponent::opponent;
-use crate::collected::Collected;
-use crate::finding::{Class, Finding, Forgotten, Kind, Missing, Party, Who};
+use super::metadata::{BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, DIVERGED, Entry, IS_ATOM, STRONG, Written};
+use crate::collected::{Collected, SOME_ATOMIC};
+use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
 
 /// Instructions that are kept, where it is not known how many the program has.
 const MOST_SITES: usize = 1 << 16;
@@ -68,16 +67,6 @@ impl Sites {
         }
     }
 
-    /// What an instruction has been seen to do, by its number in the program.
-    pub fn seen(&self, number: u32) -> Option<(AccessKind, Strength, u32)> {
-        self.seen.get(number as usize).copied().flatten()
-    }
-
-    /// What observers know an instruction by.
-    pub fn site(&self, number: u32) -> Site {
-        self.first.wrapping_add(number)
-    }
-
     /// Bytes that it holds.
     pub fn bytes(&self) -> u64 {
         (self.seen.capacity() * size_of::<Option<(AccessKind, Strength, u32)>>()) as u64
@@ -91,8 +80,6 @@ pub(super) struct Race<'a> {
     pub sites: &'a Sites,
     /// What the metadata said.
     pub md: Entry,
-    /// The access that it tells of and this one are in program order.
-    pub own: bool,
     /// Where its piece of memory begins.
     pub at: u64,
     /// Bytes of it.
@@ -101,13 +88,11 @@ pub(super) struct Race<'a> {
     pub lane: u32,
     /// Whether the access counts as a write.
     pub writes: bool,
-    /// Whether it is strong.
-    pub strong: bool,
     pub count: u64,
 }
 
 /// What makes two findings one.
-pub(super) type Key = (Class, Site, Site, Missing, Option<Forgotten>);
+pub(super) type Key = (Class, Site, Site, Missing);
 
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
@@ -147,8 +132,11 @@ pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race:
         Condition::LockOnLoad => Missing::LockOnLoad,
         Condition::LockOnStore => Missing::LockOnStore,
     };
-    let opponent = opponent(race, access.by.grid);
-    let key = (class, opponent.first.site, access.site, missing, opponent.forgotten);
+    let first = first_party(access, race);
+    let key = (class, first.site, access.site, missing);
+    // Of several readers the last one is told; of a write that others have read since, the last of them.
+    let alone = !md.has(BLK_SHARED | DEV_SHARED);
+    let certain = alone && (race.writes || md.written() != Written::InBlock);
     let own = access.address(race.lane);
     let second = Party {
         who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + race.lane },
@@ -164,9 +152,8 @@ pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race:
         class,
         memory: access.memory,
         address: race.at.max(own),
-        first: opponent.first,
-        forgotten: opponent.forgotten,
-        latest: opponent.latest,
+        first,
+        certain,
         second,
         missing,
         count: race.count,
@@ -187,5 +174,36 @@ fn class(md: &Entry, block: u32, warp: u32, lane: u32) -> Class {
         Class::IntraBlock
     } else {
         Class::IntraWarp
+    }
+}
+
+/// Who accessed before, as far as the metadata tells.
+fn first_party(access: &Access<'_>, race: &Race<'_>) -> Party {
+    let md = &race.md;
+    let instruction = race.layout.instruction(md.site);
+    let seen = instruction.and_then(|number| race.sites.seen.get(number as usize).copied().flatten());
+    let strength = match (md.has(STRONG), md.has(IS_ATOM) && !md.has(DEVICE_SCOPE)) {
+        (false, _) => Strength::Weak,
+        (true, true) => Strength::Strong(Scope::Cta),
+        (true, false) => Strength::Strong(Scope::Gpu),
+    };
+    let kind = match (md.written(), md.has(IS_ATOM)) {
+        (Written::No, _) => AccessKind::Load,
+        (_, true) => SOME_ATOMIC,
+        (_, false) => AccessKind::Store,
+    };
+    let (kind, strength, bytes) = seen.unwrap_or((kind, strength, race.piece));
+    Party {
+        who: Who::Thread {
+            grid: access.by.grid,
+            block: u64::from(md.block),
+            thread: md.warp * 32 + md.thread,
+        },
+        site: instruction.map_or(NO_SITE, |number| race.sites.first.wrapping_add(number)),
+        kind,
+        strength,
+        address: race.at,
+        bytes,
+        asynchronous: false,
     }
 }

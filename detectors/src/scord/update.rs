@@ -5,9 +5,6 @@ use super::metadata::{
     BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, Entry, IS_ATOM, MODIFIED, ORDERED, STRONG, Written,
 };
 
-/// No instruction: as many ones as the field has.
-const NOBODY: u32 = u32::MAX;
-
 /// The flags that say it.
 fn flags_of(written: Written) -> u8 {
     match written {
@@ -22,7 +19,6 @@ fn flags_of(written: Written) -> u8 {
 #[inline]
 pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
     let mut new = now.who;
-    new.wrote = if now.writes { now.who.site } else { NOBODY };
     if now.strong {
         new.flags |= STRONG;
     }
@@ -43,9 +39,6 @@ pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
                 _ => Written::InBlock,
             };
             new.flags |= flags_of(written);
-            if !now.writes && written != Written::No {
-                new.wrote = md.wrote;
-            }
         }
         Verdict::ProgramOrder | Verdict::Atomics | Verdict::Ordered => {
             if !md.has(STRONG) {
@@ -86,11 +79,7 @@ fn keep(new: &mut Entry, md: &Entry, now: &Now, since: Since) {
         0
     };
     new.flags |= flags_of(written) | shared;
-    if written == Written::No {
-        return;
-    }
-    new.wrote = md.wrote;
-    if own && !now.keeps_both {
+    if own && written != Written::No {
         // Who is to be named is the write.
         new.site = md.site;
     }

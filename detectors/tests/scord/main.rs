@@ -5,7 +5,6 @@ mod layouts;
 mod locks;
 mod memory;
 mod micro;
-mod opponents;
 mod random;
 mod run;
 mod speed;

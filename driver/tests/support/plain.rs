@@ -25,9 +25,7 @@ pub fn make() -> Vec<Box<dyn Detector>> {
 impl Plain {
     fn work(who: Who) -> WorkId {
         match who {
-            Who::Thread { grid, .. } | Who::Warp { grid, .. } | Who::Block { grid, .. } | Who::Grid(grid) => {
-                grid
-            }
+            Who::Thread { grid, .. } => grid,
             Who::Host(work) => work,
         }
     }
@@ -49,8 +47,7 @@ impl Plain {
                 memory: Memory::Global,
                 address: start,
                 first: *first,
-                forgotten: None,
-                latest: None,
+                certain: true,
                 second,
                 missing: Missing::Stream,
                 count: 1,
