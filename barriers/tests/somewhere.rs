@@ -219,6 +219,11 @@ fn an_address_between_bounds_is_in_no_other_row() {
         assert_ne!(other, counts, "{what}");
         expect(&other, "possible-race");
     }
+    // A long way to the address, and one that is too long to be followed.
+    for (sums, verdict) in [(40, "verified"), (80, "possible-race")] {
+        let way = format!("{}shl.b32 x, x, 2;", "add.u32 x, x, 0;\n".repeat(sums));
+        expect(&counts.replacen("shl.b32 x, x, 2;", &way, 1), verdict);
+    }
     // In another block the mask is still known, and the index is not.
     let apart =
         counts.replacen("shl.b32 x, x, 2;", "setp.lt.u32 p, tid, 99;\n@!p bra E;\nE: shl.b32 x, x, 2;", 1);

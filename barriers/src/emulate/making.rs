@@ -21,10 +21,10 @@ use rustc_hash::FxHashMap;
 use super::flow::Flow;
 use super::registers::Registers;
 use super::span::{self, Span};
-use super::text::Extra;
+use super::text::{Extra, results};
 
 /// Definitions that are followed back from an address.
-const MOST_STEPS: usize = 24;
+const MOST_STEPS: usize = 64;
 
 /// A source of a definition, or an address.
 #[derive(Clone, Copy, Debug)]
@@ -130,10 +130,8 @@ impl<'a> Back<'a, '_> {
     /// Whether an instruction may write a register of this name.
     fn writes(&self, pc: u32, name: &str) -> bool {
         let Some(instruction) = self.instruction(pc) else { return true };
-        let is_call = matches!(instruction.op, Op::Call { .. });
-        let count = if is_call { instruction.operands.len() } else { instruction.operands.len().min(1) };
         let mut found = false;
-        for operand in &instruction.operands[..count] {
+        for operand in results(instruction) {
             operand.registers(&mut |written| found |= written == name);
         }
         found
@@ -180,38 +178,48 @@ impl<'a> Back<'a, '_> {
 impl Making<'_> {
     /// Bounds of the address in a lane, without the offset that the access has.
     pub fn of(&self, registers: &Registers<'_>, lane: usize) -> Bound {
-        self.bound(registers, lane, self.address)
-    }
-
-    fn bound(&self, registers: &Registers<'_>, lane: usize, from: From) -> Bound {
-        if let Some((slot, width)) = from.slot
-            && registers.known(slot) >> lane & 1 != 0
-        {
-            let value = registers.read(slot, width, if slot < 0 { 0 } else { lane });
-            let (in_window, value) = match value.wrapping_sub(SHARED_WINDOW) {
-                offset if offset >> 32 == 0 => (true, offset),
-                _ => (false, value),
+        let mut bounds = [ANYTHING; MOST_STEPS];
+        // Sources stand behind what is made of them. Each is looked at once: sums of sums would be looked at twice as often each time.
+        for at in (0..self.steps.len()).rev() {
+            let step = &self.steps[at];
+            let source = |i: usize| {
+                step.sources.get(i).map_or(ANYTHING, |source| source.bound(registers, lane, &bounds))
             };
-            let span = i64::try_from(value).map_or(Span::ALL, Span::exactly);
-            return Bound { in_window, span };
+            bounds[at] = made(step.op, step.sources.len(), source);
         }
-        let Some(step) = from.step.map(|step| &self.steps[step]) else { return ANYTHING };
-        let source =
-            |i: usize| step.sources.get(i).map_or(ANYTHING, |source| self.bound(registers, lane, *source));
-        let anywhere = (0..step.sources.len()).all(|i| !source(i).in_window);
-        match step.op {
-            Op::Mov { .. } => source(0),
-            // From an address of the window on, sums of 64 bits do not come round.
-            Op::Add { ty, carry_in: false, .. } if !anywhere && ty.bytes() == 8 => {
-                let (a, b) = (source(0), source(1));
-                Bound { in_window: a.in_window != b.in_window, span: a.span.plus(b.span) }
-            }
-            Op::Cvta { to, space: Space::Shared, .. } if source(0).in_window == *to => {
-                Bound { in_window: !to, span: source(0).span }
-            }
-            Op::Cvta { .. } => ANYTHING,
-            op if anywhere => Bound { in_window: false, span: span::result(op, |i| source(i).span) },
-            _ => ANYTHING,
+        self.address.bound(registers, lane, &bounds)
+    }
+}
+
+impl From {
+    fn bound(&self, registers: &Registers<'_>, lane: usize, steps: &[Bound]) -> Bound {
+        let known = self.slot.filter(|(slot, _)| registers.known(*slot) >> lane & 1 != 0);
+        let Some((slot, width)) = known else { return self.step.map_or(ANYTHING, |step| steps[step]) };
+        let value = registers.read(slot, width, if slot < 0 { 0 } else { lane });
+        let (in_window, value) = match value.wrapping_sub(SHARED_WINDOW) {
+            offset if offset >> 32 == 0 => (true, offset),
+            _ => (false, value),
+        };
+        let span = i64::try_from(value).map_or(Span::ALL, Span::exactly);
+        Bound { in_window, span }
+    }
+}
+
+/// What an instruction makes of so many sources.
+fn made(op: &Op, count: usize, source: impl Fn(usize) -> Bound) -> Bound {
+    let are_numbers = (0..count).all(|i| !source(i).in_window);
+    match op {
+        Op::Mov { .. } => source(0),
+        // From an address of the window on, sums of 64 bits do not come round.
+        Op::Add { ty, carry_in: false, .. } if !are_numbers && ty.bytes() == 8 => {
+            let (a, b) = (source(0), source(1));
+            Bound { in_window: a.in_window != b.in_window, span: a.span.plus(b.span) }
         }
+        Op::Cvta { to, space: Space::Shared, .. } if source(0).in_window == *to => {
+            Bound { in_window: !to, span: source(0).span }
+        }
+        Op::Cvta { .. } => ANYTHING,
+        op if are_numbers => Bound { in_window: false, span: span::result(op, |i| source(i).span) },
+        _ => ANYTHING,
     }
 }

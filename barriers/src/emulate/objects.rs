@@ -20,6 +20,7 @@ use bugaroo_simulator::KernelInfo;
 use rustc_hash::FxHashMap;
 
 use super::span::{self, Span};
+use super::text::results;
 
 /// Readings of a function's instructions after which bounds that still grow are given up.
 const READINGS: u32 = 8;
@@ -173,8 +174,6 @@ impl<'a> Objects<'a> {
                     Operand::Register(_) => self.result(function, instruction, &points),
                     _ => ANYWHERE,
                 };
-                let is_call = matches!(instruction.op, Op::Call { .. });
-                let written = if is_call { &instruction.operands[..] } else { &instruction.operands[..1] };
                 let mut write = |name: &str| {
                     let old = points.get(name).cloned().unwrap_or_default();
                     let mut new = old.clone().or(found.clone());
@@ -186,7 +185,7 @@ impl<'a> Objects<'a> {
                         changed = true;
                     }
                 };
-                written.iter().for_each(|operand| operand.registers(&mut write));
+                results(instruction).iter().for_each(|operand| operand.registers(&mut write));
             }
         }
         points

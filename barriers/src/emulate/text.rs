@@ -290,6 +290,12 @@ fn whole(ty: &Type) -> bool {
     )
 }
 
+/// The operands in which an instruction may write registers: the first one, and of a call all, as results and arguments look alike.
+pub(super) fn results(instruction: &Instruction) -> &[Operand] {
+    let all = &instruction.operands[..];
+    if matches!(instruction.op, Op::Call { .. }) { all } else { &all[..all.len().min(1)] }
+}
+
 /// A special register whose value no launch, or not this one, fixes.
 fn is_open(operand: &Operand, fixed: Fixed) -> bool {
     let Operand::Register(name) = operand else { return false };
