@@ -1,24 +1,7 @@
 // Five more kernels of the kind that `kernel.cu` has. Exploration was not shaped after them: what it does about them shows whether it
 // was shaped after the first ten.
 
-typedef unsigned Word;
-
-// Strong accesses: what threads of other blocks read and write while this one runs.
-__device__ __forceinline__ Word look(const Word *at) { return *(const volatile Word *)at; }
-__device__ __forceinline__ void put(Word *at, Word value) { *(volatile Word *)at = value; }
-
-// Reads what is there now: an atomic never reads an older value.
-__device__ __forceinline__ Word now(Word *at) { return atomicAdd(at, 0); }
-
-template <bool kThere>
-__device__ __forceinline__ void fence_if() {
-    if constexpr (kThere) __threadfence();
-}
-
-// Something else to do, for so many accesses.
-__device__ __forceinline__ void work(const Word *own, int accesses) {
-    for (int i = 0; i < accesses; i++) look(own);
-}
+#include "parts.cuh"
 
 // A barrier of three parts. Who waits has to look at the generation before it is counted: behind that, the last one may have come. Without
 // a fence the look itself may come late.
@@ -130,10 +113,6 @@ __device__ __forceinline__ void two_copies_of(Word *memory, Word *wrong) {
         atomicSub(readers + copy, 1);
     }
 }
-
-#define BUG(name)                                                                                                  \
-    extern "C" __global__ void name(Word *memory, Word *wrong) { name##_of<false>(memory, wrong); }                \
-    extern "C" __global__ void name##_fixed(Word *memory, Word *wrong) { name##_of<true>(memory, wrong); }
 
 BUG(late_look)
 BUG(hazard)

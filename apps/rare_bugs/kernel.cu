@@ -1,22 +1,6 @@
 // Ten small kernels, each with one bug that needs a rare interleaving, and the same ten without it (`…_fixed`).
-// Each block has one thread and plays a part. `memory` is all zero at first but where the host says otherwise; `wrong` becomes 1 where
-// a part sees what must not be.
 
-typedef unsigned Word;
-
-// Strong accesses: what threads of other blocks read and write while this one runs.
-__device__ __forceinline__ Word look(const Word *at) { return *(const volatile Word *)at; }
-__device__ __forceinline__ void put(Word *at, Word value) { *(volatile Word *)at = value; }
-
-template <bool kThere>
-__device__ __forceinline__ void fence_if() {
-    if constexpr (kThere) __threadfence();
-}
-
-// Something else to do, for so many accesses.
-__device__ __forceinline__ void work(const Word *own, int accesses) {
-    for (int i = 0; i < accesses; i++) look(own);
-}
+#include "parts.cuh"
 
 // Publication through two hops: the first part publishes without a fence, the second passes the news on, the third trusts it.
 template <bool kFixed>
@@ -42,9 +26,6 @@ __device__ __forceinline__ void two_hops_of(Word *memory, Word *wrong) {
         }
     }
 }
-
-// Reads what is there now: an atomic never reads an older value.
-__device__ __forceinline__ Word now(Word *at) { return atomicAdd(at, 0); }
 
 // A count by an atomic that reads, an addition, and an atomic that writes, by two parts that seldom meet.
 template <bool kFixed>
@@ -254,10 +235,6 @@ __device__ __forceinline__ void trailer_of(Word *memory, Word *wrong) {
         if (look(trailer) != 36) *wrong = 1;
     }
 }
-
-#define BUG(name)                                                                                                  \
-    extern "C" __global__ void name(Word *memory, Word *wrong) { name##_of<false>(memory, wrong); }                \
-    extern "C" __global__ void name##_fixed(Word *memory, Word *wrong) { name##_of<true>(memory, wrong); }
 
 BUG(two_hops)
 BUG(lost_update)

@@ -1,24 +1,7 @@
 // Three more kernels of the kind that `kernel.cu` has. They were written before exploration was changed for the last time, and measured
 // when that was done: what it does about them shows whether it was shaped after the others.
 
-typedef unsigned Word;
-
-// Strong accesses: what threads of other blocks read and write while this one runs.
-__device__ __forceinline__ Word look(const Word *at) { return *(const volatile Word *)at; }
-__device__ __forceinline__ void put(Word *at, Word value) { *(volatile Word *)at = value; }
-
-// Reads what is there now: an atomic never reads an older value.
-__device__ __forceinline__ Word now(Word *at) { return atomicAdd(at, 0); }
-
-template <bool kThere>
-__device__ __forceinline__ void fence_if() {
-    if constexpr (kThere) __threadfence();
-}
-
-// Something else to do, for so many accesses.
-__device__ __forceinline__ void work(const Word *own, int accesses) {
-    for (int i = 0; i < accesses; i++) look(own);
-}
+#include "parts.cuh"
 
 // A queue with two ends: its owner takes items from the bottom, a thief from the top. For the last item they compare and swap the top.
 // Between putting the bottom down and looking at the top the owner needs a fence.
@@ -99,10 +82,6 @@ __device__ __forceinline__ void two_counts_of(Word *memory, Word *wrong) {
         if (kFixed ? one > other : other > one) *wrong = 1;
     }
 }
-
-#define BUG(name)                                                                                                  \
-    extern "C" __global__ void name(Word *memory, Word *wrong) { name##_of<false>(memory, wrong); }                \
-    extern "C" __global__ void name##_fixed(Word *memory, Word *wrong) { name##_of<true>(memory, wrong); }
 
 BUG(steal)
 BUG(early_ack)

@@ -48,8 +48,8 @@ pub const HELD: u64 = 6;
 pub const SWARM: u64 = 2;
 /// Trials that are chosen at a time.
 pub const ROUND: usize = 8;
-/// Trials that are chosen at a time before there have been [`ROUND`]: each of the first teaches a good deal. Where threads meet, the very
-/// first one shows, and it is alone.
+/// Trials that are chosen at a time before there have been [`ROUND`]: each of the first teaches a good deal. The very
+/// first two, which begin to show where threads meet, are each alone.
 const FIRST_ROUND: usize = 2;
 /// Older trials fade by one part in this with each new one.
 const FADES: u64 = 64;

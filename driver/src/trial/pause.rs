@@ -41,7 +41,7 @@ impl Held {
     pub fn new(kernel: &str, place: u32, seed: u64) -> Held {
         let mut rng = Rng::new(seed ^ 0x6865_6c64);
         let odds = 1 << (rng.next() | 8).trailing_zeros();
-        let length = 16 << ((u128::from(rng.next()) * 7) >> 64);
+        let length = 16 << rng.below(7);
         Held {
             kernel: kernel_hash(kernel),
             place,

@@ -91,7 +91,7 @@ impl PctScheduler {
         self.points.clear();
         // Which of them falls lowest has nothing to do with which comes first.
         for _ in 1..self.depth {
-            let step = start + 1 + ((u128::from(self.rng.next()) * u128::from(length)) >> 64) as u64;
+            let step = start + 1 + self.rng.below(length);
             self.lowest -= 1;
             self.points.push((step, self.lowest));
         }

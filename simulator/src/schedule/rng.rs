@@ -27,4 +27,11 @@ impl Rng {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+
+    /// A uniform number below so many: the high bits of a draw (Lemire, "Fast random integer generation in an interval", 2019), whose bias is
+    /// below one in 2^64 / `most`.
+    #[inline]
+    pub fn below(&mut self, most: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(most)) >> 64) as u64
+    }
 }

@@ -22,14 +22,14 @@ pub struct Points {
 impl Points {
     /// Those of a launch.
     pub fn new(rng: &mut Rng) -> Points {
-        let (in_window, length) = (1 + below(rng, 2), 4 << below(rng, 5));
+        let (in_window, length) = (1 + rng.below(2), 4 << rng.below(5));
         let mut points = Points { in_window, step: 0, window: 0, points: Vec::new() };
         points.open(length, rng);
         points
     }
 
     fn open(&mut self, length: u64, rng: &mut Rng) {
-        self.points = (0..self.in_window).map(|_| self.window + 1 + below(rng, length)).collect();
+        self.points = (0..self.in_window).map(|_| self.window + 1 + rng.below(length)).collect();
         self.points.sort_unstable_by(|a, b| b.cmp(a));
         self.window += length;
     }
@@ -46,10 +46,6 @@ impl Points {
         }
         here
     }
-}
-
-fn below(rng: &mut Rng, most: u64) -> u64 {
-    ((u128::from(rng.next()) * u128::from(most)) >> 64) as u64
 }
 
 #[cfg(test)]
