@@ -16,7 +16,7 @@
 //    a fence that is counted in between it does not know.
 //  - An access of several words changes them one by one, and so does one of four bytes where others access single bytes.
 //  - Rows of words are for all accesses as small as the smallest of a page of 4 KiB.
-//  - What the word has room for is decided for the launch: for fences and for locks if the module has fences and compare-and-swaps.
+//  - What the word has room for is decided for the launch: for fences and for locks if its kernel may come to fences and to compare-and-swaps.
 //  - Of barriers that complete at once several may count as one. Threads that do not wait at one get to know of it when those that do
 //    go on. Who of a block waits is not known: of every barrier with a thread count it is warned.
 //  - Lanes are looked at each for itself. Of lanes that hold different locks and access one place by one instruction any may be the last.
@@ -62,6 +62,8 @@ struct Scord {
     u32 warp;
     u32 block;
     u32 site;
+    u32 wrote;
+    u32 unused;
 };
 #define AT(field) static_assert(__builtin_offsetof(Scord, field) == BUGAROO_SCORD_OFFSET_##field, #field)
 AT(control);
@@ -92,6 +94,7 @@ AT(dev_fence);
 AT(warp);
 AT(block);
 AT(site);
+AT(wrote);
 static_assert(sizeof(Scord) == BUGAROO_SCORD_BYTES, "size");
 
 extern "C" {
@@ -244,7 +247,9 @@ extern "C" __device__ __noinline__ void __bugaroo_scord_race(u64 old, u64 who, u
     bool same_block = get(old, STATE.block) == get(who, STATE.block);
     u32 apart = !same_block ? 2 : get(old, STATE.warp) != get(who, STATE.warp);
     u32 condition = what & BUGAROO_RACED_CONDITION;
-    u64 key = mixed(get(old, STATE.site) ^ mixed((u64)place << 8 | condition << 2 | apart)) | 1;
+    // What it says of who accessed is what a report is made of, but for who it was, and when.
+    u64 said = old & (put(~0u, STATE.site) | put(~0u, STATE.wrote) | put(~0u, STATE.flags));
+    u64 key = mixed(said ^ mixed((u64)place << 8 | condition << 2 | apart)) | 1;
     bool is_new;
     u64 entry = find_entry(key, is_new);
     if (!entry) {

@@ -80,12 +80,15 @@ extern "C" __device__ __noinline__ Judged __bugaroo_scord_judge(u64 old, u64 who
         if (!settled) condition = fences_and_locks(old, who, flags, how, since, own, same_block);
     }
 
-    bool keeps_site = false;
+    // Whether a modification is left that others made, and whether the word goes on naming its instruction for its own warp.
+    bool leaves = false, names_write = false;
     if (first || condition) {
         // One race does not breed others.
         made |= writes ? WRITTEN_LAST : WRITTEN_NO;
     } else if (barrier) {
-        made |= writes ? WRITTEN_LAST : written == WRITTEN_NO || dev ? WRITTEN_NO : WRITTEN_IN_BLOCK;
+        u32 left = writes ? WRITTEN_LAST : written == WRITTEN_NO || dev ? WRITTEN_NO : WRITTEN_IN_BLOCK;
+        made |= left;
+        leaves = !writes && left != WRITTEN_NO;
     } else {
         if (!(flags & BUGAROO_STRONG)) made &= ~BUGAROO_STRONG;
         if (writes) {
@@ -102,16 +105,17 @@ extern "C" __device__ __noinline__ Judged __bugaroo_scord_judge(u64 old, u64 who
                 made |= BUGAROO_DEV_SHARED;
             else if (flags & BUGAROO_BLK_SHARED || !own)
                 made |= BUGAROO_BLK_SHARED;
-            // Who is to be named is the write.
-            keeps_site = own && left != WRITTEN_NO;
+            leaves = left != WRITTEN_NO;
+            names_write = leaves && own;
         }
     }
     Judged judged;
     judged.word = who | put(made ^ BUGAROO_FIRST, STATE.flags);
-    if (keeps_site) {
-        u64 site = put(~0u, STATE.site);
-        judged.word = (judged.word & ~site) | (old & site);
-    }
+    u64 site = put(~0u, STATE.site), wrote = put(~0u, STATE.wrote);
+    if (leaves) judged.word |= old & wrote;
+    else judged.word |= writes ? put(get(who, STATE.site), STATE.wrote) : wrote;
+    // Who is to be named is the write: where there is room for one instruction, in place of the last access.
+    if (names_write && !wrote) judged.word = (judged.word & ~site) | (old & site);
     judged.condition = condition;
     return judged;
 }

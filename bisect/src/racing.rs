@@ -119,7 +119,7 @@ pub fn diagnose(trials: &[Vec<Race>]) -> Diagnosed {
 }
 
 fn is_strong(party: &RaceParty) -> bool {
-    party.scope != "weak"
+    !matches!(party.scope.as_str(), "weak" | "")
 }
 
 fn kind(race: &Race) -> DiagnosisKind {

@@ -2,14 +2,9 @@
 
 use std::hash::Hash;
 
-use bugaroo_ptx::op::AtomOp;
-use bugaroo_semantics::event::AccessKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Warning};
-
-/// An atomic of which the detector has not kept which operation it was.
-pub const SOME_ATOMIC: AccessKind = AccessKind::Atomic(AtomOp::Add);
 
 /// Findings, each key once with a count, and warnings.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! What a detector finds.
 
+use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::inferred::Role;
@@ -65,6 +66,9 @@ pub enum Class {
     Host,
 }
 
+/// An atomic of which the detector has not kept which operation it was.
+pub const SOME_ATOMIC: AccessKind = AccessKind::Atomic(AtomOp::Add);
+
 /// The site of an access whose instruction the detector has not kept.
 pub const NO_SITE: Site = Site::MAX;
 
@@ -80,8 +84,50 @@ pub enum Who {
         /// The thread in the block.
         thread: u32,
     },
+    /// Some thread of a warp.
+    Warp {
+        /// The grid.
+        grid: WorkId,
+        /// Its block.
+        block: u64,
+        /// The warp in the block.
+        warp: u32,
+    },
+    /// Some thread of a block.
+    Block {
+        /// The grid.
+        grid: WorkId,
+        /// The block.
+        block: u64,
+    },
+    /// Some thread of a grid.
+    Grid(WorkId),
     /// A transfer or the host.
     Host(WorkId),
+}
+
+/// What is known of an access that has come before, and that a detector of constant space has not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Forgotten {
+    /// It was a load.
+    Load,
+    /// It has written: a store or an atomic.
+    Write,
+    /// It was an atomic.
+    Atomic,
+    /// Any of these.
+    Access,
+}
+
+impl Forgotten {
+    /// A kind of access that stands for it.
+    pub fn kind(self) -> AccessKind {
+        match self {
+            Forgotten::Load | Forgotten::Access => AccessKind::Load,
+            Forgotten::Write => AccessKind::Store,
+            Forgotten::Atomic => SOME_ATOMIC,
+        }
+    }
 }
 
 /// One of the two accesses.
@@ -157,10 +203,12 @@ pub struct Finding {
     pub memory: Memory,
     /// The first byte that both touch.
     pub address: u64,
-    /// What came first in this execution.
+    /// What came first in this execution, as far as the detector has kept it.
     pub first: Party,
-    /// Whether it is `first` that races. Else it is the latest of several accesses of which one does.
-    pub certain: bool,
+    /// The detector has forgotten what `first` was but for this: kind, strength and bytes of it stand for nothing.
+    pub forgotten: Option<Forgotten>,
+    /// The latest access that the detector has kept, where `first` is another one.
+    pub latest: Option<Party>,
     /// What came later.
     pub second: Party,
     /// What would order them.

@@ -13,7 +13,7 @@ mod table;
 pub mod watched;
 
 pub use barracuda::Barracuda;
-pub use finding::{Class, Detector, Finding, Kind, Missing, NO_SITE, Party, Warning, Who};
+pub use finding::{Class, Detector, Finding, Forgotten, Kind, Missing, NO_SITE, Party, Warning, Who};
 pub use hirace::Hirace;
 pub use ptx::Ptx;
 pub use scord::Scord;

@@ -325,6 +325,10 @@ pub struct ScordState {
     pub block: u32,
     /// Instruction.
     pub site: u32,
+    /// Instruction of the last modification.
+    pub wrote: u32,
+    /// Nothing.
+    pub unused: u32,
 }
 
 impl ScordState {
@@ -356,6 +360,7 @@ impl ScordState {
             two(self.barrier, self.blk_fence),
             two(self.dev_fence, self.warp),
             two(self.block, self.site),
+            two(self.wrote, self.unused),
         ];
         let mut bytes = [0; Self::BYTES];
         for (field, word) in bytes.chunks_exact_mut(8).zip(words) {

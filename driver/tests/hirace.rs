@@ -50,9 +50,9 @@ fn without<'a>(all: &'a [Warning], part: &str) -> (bool, Vec<&'a Warning>) {
 
 fn same(ran: &Ran, what: &str) {
     assert_eq!(sorted(&ran.native.0), sorted(&ran.device.0), "{what}: native, then the device");
-    // Device code does not know who of a block waits, and warns wherever not all need to.
+    // Device code does not know who of a block waits, and warns of kernels in which not all need to.
     let (partial, native) = without(&ran.native.1, "not all threads of a block wait");
-    let (counted, device) = without(&ran.device.1, "a barrier with a thread count");
+    let (counted, device) = without(&ran.device.1, "barriers with thread counts");
     assert_eq!(native, device, "{what}: warnings");
     assert!(counted || !partial, "{what}: a barrier of some threads is not warned of");
 }

@@ -194,7 +194,7 @@ fn random_kernels() {
 fn scripts() {
     crate::scripts_support::all(36, |path, script, seed| {
         let (setup, mut accesses) = (setup(seed), 0);
-        let mut device = Device::new(&script.source, log(&script.source, setup.options)?, &setup);
+        let mut device = Device::new(&script.source, log(&script.source, setup.options)?.whole()?, &setup);
         script.each(
             &mut device,
             |device| &mut device.memory,

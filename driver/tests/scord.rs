@@ -40,9 +40,10 @@ fn setup(seed: u64) -> Setup {
 /// Two accesses that race, which condition, and how often.
 fn sorted(findings: &[Finding]) -> Vec<String> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for Finding { kind, class, missing, first, second, count, .. } in findings {
+    for Finding { kind, class, missing, first, forgotten, second, count, .. } in findings {
         let by = format!("{:?} at {} {:?}", second.kind, second.site, second.strength);
-        let behind = format!("{:?} at {} {:?}", first.kind, first.site, first.strength);
+        let behind =
+            format!("{:?} at {} {:?}, forgotten: {forgotten:?}", first.kind, first.site, first.strength);
         *counts.entry(format!("{kind:?} {class:?} {missing:?}: {by} behind {behind}")).or_default() += count;
     }
     counts.into_iter().map(|(what, count)| format!("{what}, {count} times")).collect()
@@ -68,9 +69,9 @@ fn without<'a>(all: &'a [Warning], part: &str) -> (bool, Vec<&'a Warning>) {
 }
 
 fn same_warnings(ran: &Ran, what: &str) {
-    // Device code does not know who of a block waits, and warns wherever not all need to.
+    // Device code does not know who of a block waits, and warns of kernels in which not all need to.
     let (partial, native) = without(&ran.native.1, "barriers of some threads of a block");
-    let (counted, device) = without(&ran.device.1, "a barrier with a thread count");
+    let (counted, device) = without(&ran.device.1, "barriers with thread counts");
     assert_eq!(native, device, "{what}: warnings");
     assert!(counted || !partial, "{what}: a barrier of some threads is not warned of");
 }

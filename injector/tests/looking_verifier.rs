@@ -143,16 +143,34 @@ fn what_is_wrong_about_locks_is_refused() {
     }
 }
 
+/// A kernel that calls a function that allocates, through another one, and one that does not.
 #[test]
-fn what_is_not_known_is_refused_by_name() {
-    let allocates = ".version 8.0\n.target sm_75\n.address_size 64\n\
-        .extern .func (.param .b64 out) malloc (.param .b64 bytes);\n\
-        .visible .entry k()\n{\n.reg .b64 %rd<3>;\n{\n.param .b64 p;\nst.param.b64 [p], 8;\n.param .b64 q;\n\
-        call.uni (q), malloc, (p);\nld.param.b64 %rd1, [q];\n}\nst.u32 [%rd1], 1;\nret;\n}\n";
+fn kernels_that_reach_what_is_not_known_are_named_and_the_others_looked_at() {
+    let head = ".version 8.0\n.target sm_75\n.address_size 64\n\
+        .extern .func (.param .b64 out) malloc (.param .b64 bytes);\n";
+    let allocates = ".func (.param .b64 made) make()\n{\n.reg .b64 %rd<3>;\n{\n.param .b64 p;\nst.param.b64 [p], 8;\n\
+        .param .b64 q;\ncall.uni (q), malloc, (p);\nld.param.b64 %rd1, [q];\n}\nst.u32 [%rd1], 1;\n\
+        st.param.b64 [made], %rd1;\nret;\n}\n";
+    let between = ".func between()\n{\n{\n.param .b64 r;\ncall.uni (r), make, ();\n}\nret;\n}\n";
+    let kernels = ".visible .entry makes()\n{\ncall.uni between, ();\nret;\n}\n\
+        .visible .entry stores(.param .u64 p)\n{\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [p];\nst.global.u32 [%rd1], 1;\nret;\n}\n";
+    let source = [head, allocates, between, kernels].concat();
     let old = ".version 8.0\n.target sm_60\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
     for kit in &KITS {
-        let told = (kit.detect)(allocates).map(drop).expect_err("its memory comes and goes").to_string();
-        let named = format!("{} on the device does not know `call.uni (q), malloc, (p);`", kit.name);
+        let detecting = (kit.detect)(&source).expect("some of it is known");
+        let blind: Vec<&str> = detecting.blind.iter().map(|blind| blind.kernel.as_str()).collect();
+        assert_eq!(blind, ["makes"]);
+        let told = detecting.blind[0].why.to_string();
+        let named = format!("{} on the device does not know `call.uni (q), malloc, (p);` (line ", kit.name);
+        assert!(told.starts_with(&named) && told.ends_with(", in make)"), "{told}");
+        let original = bugaroo_ptx::parse(&source).expect("it is PTX");
+        let (detecting, log) = (kit.detect_with)(&source, kit.passes).expect("as before");
+        (kit.verify)(&original, &log, kit.passes, &detecting.ptx).expect("what is known is looked at");
+        let has_points = |name: &str| {
+            log.sites.points.iter().any(|point| log.sites.functions[point.function].name == name)
+        };
+        assert!(has_points("stores") && !has_points("make"));
+        let told = detecting.whole().map(drop).expect_err("not all is known").to_string();
         assert!(told.starts_with(&named), "{told}");
         let told = (kit.detect)(old).map(drop).expect_err("it is too old").to_string();
         assert!(told.contains("compute capability 7.0"), "{told}");

@@ -30,7 +30,9 @@ pub use fault::{Access, Fault, FaultKind, HostFrame, NearAllocation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{MOST_DEVICES, ORDERS_VARIABLE, Orders, OrdersError, VERSION};
-pub use race::{Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST};
+pub use race::{
+    Detector, Forgotten, Known, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST,
+};
 pub use race_settings::{
     HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,
     WatchSettings,

@@ -10,7 +10,7 @@ use crate::insertion::Insertion;
 use crate::variation::Variation;
 
 /// Version of the orders and of the report. Raised whenever either changes shape.
-pub const VERSION: u32 = 17;
+pub const VERSION: u32 = 18;
 
 /// The environment variable that carries the orders.
 pub const ORDERS_VARIABLE: &str = "BUGAROO_ORDERS";

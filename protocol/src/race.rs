@@ -51,6 +51,8 @@ pub enum RaceKind {
     WriteRead,
     /// A read, then a write.
     ReadWrite,
+    /// An access of which the detector has not kept whether it wrote, then a write.
+    AccessWrite,
     /// Two accesses whose order is that in which a warp executes the sides of a branch.
     BranchOrder,
     /// Threads of a block that are not all there at a barrier.
@@ -59,10 +61,11 @@ pub enum RaceKind {
 
 impl RaceKind {
     /// All of them.
-    pub const ALL: [RaceKind; 5] = [
+    pub const ALL: [RaceKind; 6] = [
         RaceKind::WriteWrite,
         RaceKind::WriteRead,
         RaceKind::ReadWrite,
+        RaceKind::AccessWrite,
         RaceKind::BranchOrder,
         RaceKind::BarrierDivergence,
     ];
@@ -73,6 +76,7 @@ impl RaceKind {
             RaceKind::WriteWrite => "write-write",
             RaceKind::WriteRead => "write-read",
             RaceKind::ReadWrite => "read-write",
+            RaceKind::AccessWrite => "access-write",
             RaceKind::BranchOrder => "branch-order",
             RaceKind::BarrierDivergence => "barrier-divergence",
         }
@@ -144,6 +148,41 @@ pub enum RaceMissing {
 /// What stands in a kernel's place where the host program itself has loaded or stored.
 pub const THE_HOST: &str = "the host";
 
+/// How far the thread in a [`RaceParty::at`] is the one: a detector of constant space has not always kept it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Known {
+    /// It is the one.
+    #[default]
+    Thread,
+    /// It is the first one of this warp of its block, of which some thread is meant.
+    Warp(u32),
+    /// It is the first one of its block, of which some thread is meant.
+    Block,
+    /// It stands for some thread of the grid.
+    Nobody,
+}
+
+impl Known {
+    fn is_thread(&self) -> bool {
+        *self == Known::Thread
+    }
+}
+
+/// What is known of an access that a detector has not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forgotten {
+    /// It was a load.
+    Load,
+    /// It has written: a store or an atomic.
+    Write,
+    /// It was an atomic.
+    Atomic,
+    /// Any of these.
+    Access,
+}
+
 /// One of the two accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceParty {
@@ -153,6 +192,13 @@ pub struct RaceParty {
     /// Who and where, if it is a thread; `threads` is 1: an example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<BlockedThread>,
+    /// How far the thread in `at` is known.
+    #[serde(default, skip_serializing_if = "Known::is_thread")]
+    pub known: Known,
+    /// The detector knows that there was such an access, and has not kept it: `at` has no instruction, `access` and `bytes` stand for
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten: Option<Forgotten>,
     /// The compiler gave the instruction no line, as it has merged or moved it: the one in `at` is the nearest before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub near_line: bool,
@@ -163,7 +209,7 @@ pub struct RaceParty {
     pub access: Access,
     /// Bytes.
     pub bytes: u32,
-    /// `weak`, or the scope of a strong one: `cta`, `cluster`, `gpu`, `sys`.
+    /// `weak`, or the scope of a strong one: `cta`, `cluster`, `gpu`, `sys`. Empty where that is not known.
     pub scope: String,
     /// It is the asynchronous part of a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -196,11 +242,11 @@ pub struct Race {
     /// The allocation or variable that it is in, and where it was allocated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<NearAllocation>,
-    /// What came first.
+    /// What came first, as far as the detector has kept it.
     pub first: RaceParty,
-    /// The detector keeps the latest of several accesses only: it is one of these that races, not `first` for sure.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub one_of_several: bool,
+    /// The latest access that the detector has kept, where `first` is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest: Option<RaceParty>,
     /// What came later.
     pub second: RaceParty,
     /// What would order them.

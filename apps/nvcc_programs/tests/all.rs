@@ -9,6 +9,7 @@ mod fences;
 mod hostile;
 mod libraries;
 mod lockstep;
+mod looked_at;
 mod memory;
 mod mending;
 mod not_fences;

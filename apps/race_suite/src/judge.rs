@@ -9,16 +9,21 @@ fn is(expected: &Expected, reported: &Reported) -> bool {
     let (one, other) = (&reported.first, &reported.second);
     let forward = at(one, expected.first) && at(other, expected.second);
     let backward = at(one, expected.second) && at(other, expected.first);
+    let kinds = match reported.kind {
+        Kind::AccessWrite => vec![Kind::WriteWrite, Kind::WriteRead],
+        kind => vec![kind],
+    };
     let there = match reported.kind {
-        // What came first may be none of the two that race.
-        Kind::WriteRead => forward || (one.anywhere || other.anywhere) && backward,
-        Kind::WriteWrite | Kind::BranchOrder => forward || backward,
+        Kind::WriteRead => forward,
+        Kind::WriteWrite | Kind::AccessWrite | Kind::BranchOrder => forward || backward,
         Kind::BarrierDivergence => {
             let either = |place| at(one, place) || at(other, place);
             either(expected.first) || either(expected.second)
         }
     };
-    there && expected.kinds.contains(&reported.kind) && expected.classes.contains(&reported.class)
+    there
+        && kinds.iter().any(|kind| expected.kinds.contains(kind))
+        && expected.classes.contains(&reported.class)
 }
 
 fn told(place: Place) -> String {

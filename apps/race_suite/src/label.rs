@@ -50,6 +50,8 @@ pub enum Kind {
     WriteWrite,
     /// A write and a read, whichever came first.
     WriteRead,
+    /// An access of which the detector has not kept whether it wrote, and a write. No label demands it: it is either of the two above.
+    AccessWrite,
     /// The order of a branch's sides.
     BranchOrder,
     /// A barrier that not all threads are at.
@@ -134,6 +136,7 @@ impl Kind {
         match self {
             Kind::WriteWrite => "write-write",
             Kind::WriteRead => "write-read",
+            Kind::AccessWrite => "access-write",
             Kind::BranchOrder => "branch-order",
             Kind::BarrierDivergence => "barrier-divergence",
         }

@@ -11,7 +11,7 @@ use crate::label::{Class, Kind, Place};
 pub struct Party {
     /// Where it is; none if that is in no line of the program.
     pub place: Option<Place>,
-    /// It may be anywhere: it is the last of several of which one races, or its instruction is not known.
+    /// It may be anywhere: the detector has not kept its instruction.
     pub anywhere: bool,
     /// As it is told, for what differs.
     pub told: String,
@@ -44,7 +44,7 @@ impl Reported {
 /// Who is no thread is the host or something that it has called.
 fn party(party: &Value, file: &str) -> Party {
     let kernel = party["kernel"].as_str().unwrap_or("?");
-    if party["thread"].is_null() {
+    if party["instruction"].is_null() {
         return Party { place: Some(Place::Host), anywhere: false, told: format!("{kernel} (host)") };
     }
     let source = &party["source"];
@@ -65,7 +65,6 @@ fn race(race: &Value, file: &str) -> Result<Reported> {
     let text = |name: &str| race[name].as_str().with_context(|| format!("a race has no {name}: {race}"));
     let mut first = party(&race["first"], file);
     let mut second = party(&race["second"], file);
-    first.anywhere |= race["one_of_several"].as_bool() == Some(true);
     let kind = match text("kind")? {
         "write-write" => Kind::WriteWrite,
         "write-read" => Kind::WriteRead,
@@ -73,6 +72,7 @@ fn race(race: &Value, file: &str) -> Result<Reported> {
             (first, second) = (second, first);
             Kind::WriteRead
         }
+        "access-write" => Kind::AccessWrite,
         "branch-order" => Kind::BranchOrder,
         "barrier-divergence" => Kind::BarrierDivergence,
         other => bail!("{other} is no kind of race"),

@@ -1,6 +1,6 @@
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, Model, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
-    Space,
+    Access, BlockedThread, Detector, Known, Model, Race, RaceClass, RaceKind, RaceMissing, RaceParty,
+    SourceLine, Space,
 };
 
 use super::diagnose;
@@ -19,6 +19,8 @@ fn party(line: u32, access: Access, scope: &str) -> RaceParty {
             source: Some(SourceLine { file: "/src/k.cu".into(), line }),
             instruction: String::new(),
         }),
+        known: Known::Thread,
+        forgotten: None,
         near_line: false,
         site: None,
         access,
@@ -43,7 +45,7 @@ fn race(
         address: 0,
         allocation: None,
         first: party(first.0, first.1, first.2),
-        one_of_several: false,
+        latest: None,
         second: party(second.0, second.1, second.2),
         missing,
         proven: true,

@@ -174,7 +174,7 @@ fn notes(group: &[&FoundRace], directory: Option<&str>) -> Vec<String> {
             notes.extend(findings::frames(&format!("{when}: {what}"), &party.called_at));
         }
     }
-    notes.extend(words::one_of_several(race));
+    notes.extend(words::latest(race));
     notes.push(words::memory(race));
     if let Some(near) = &race.allocation {
         notes.extend(findings::frames("allocated", &near.allocated_at));

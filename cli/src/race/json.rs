@@ -7,8 +7,8 @@ use bugaroo_harness::race::{Looked, RaceWarning};
 use bugaroo_harness::suppressions::RuleText;
 use bugaroo_harness::{Finding, ForkServerUse, FoundRace};
 use bugaroo_protocol::{
-    Access, Detector, HostFrame, NearAllocation, RaceClass, RaceKind, RaceMissing, RaceParty, SiteId,
-    SourceLine,
+    Access, Detector, Forgotten, HostFrame, Known, NearAllocation, RaceClass, RaceKind, RaceMissing,
+    RaceParty, SiteId, SourceLine,
 };
 use serde::Serialize;
 
@@ -72,9 +72,9 @@ struct Race<'a> {
     address: u64,
     allocation: Option<&'a NearAllocation>,
     first: Party<'a>,
-    /// `first` is the latest of several accesses, of which one races.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    one_of_several: bool,
+    /// The latest access that the detector has kept, where `first` is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latest: Option<Party<'a>>,
     second: Party<'a>,
     missing: RaceMissing,
     /// The same for a person: the edge, and what adds it.
@@ -94,6 +94,18 @@ struct Race<'a> {
     rule: Option<&'a RuleText>,
 }
 
+/// What an access does, as far as it is known.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Does {
+    Kept(Access),
+    Forgotten(Forgotten),
+}
+
+fn is_true(kept: &bool) -> bool {
+    *kept
+}
+
 #[derive(Serialize)]
 struct Party<'a> {
     /// Demangled.
@@ -105,10 +117,17 @@ struct Party<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     near_line: bool,
     thread: Option<[u32; 3]>,
+    /// The warp in the block, where the thread is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warp: Option<u32>,
     block: Option<[u32; 3]>,
-    access: Access,
-    bytes: u32,
-    scope: &'a str,
+    /// False: the detector knows that there was such an access, and has not kept it.
+    #[serde(skip_serializing_if = "is_true")]
+    kept: bool,
+    /// `load`, `store` or `atomic`; of one that is not kept, what is known of it: `write` and `access`, too.
+    access: Does,
+    bytes: Option<u32>,
+    scope: Option<&'a str>,
     asynchronous: bool,
     site: Option<SiteId>,
     instruction: Option<&'a str>,
@@ -124,11 +143,13 @@ impl<'a> Party<'a> {
             ptx_line: at.and_then(|at| at.ptx_line),
             source: words::source(party),
             near_line: party.near_line,
-            thread: at.map(|at| at.thread),
-            block: at.map(|at| at.block),
-            access: party.access,
-            bytes: party.bytes,
-            scope: &party.scope,
+            thread: at.filter(|_| party.known == Known::Thread).map(|at| at.thread),
+            warp: if let Known::Warp(warp) = party.known { Some(warp) } else { None },
+            block: at.filter(|_| party.known != Known::Nobody).map(|at| at.block),
+            kept: party.forgotten.is_none(),
+            access: party.forgotten.map_or(Does::Kept(party.access), Does::Forgotten),
+            bytes: party.forgotten.is_none().then_some(party.bytes),
+            scope: Some(party.scope.as_str()).filter(|scope| !scope.is_empty()),
             asynchronous: party.asynchronous,
             site: party.site,
             instruction: at.map(|at| at.instruction.trim()),
@@ -149,7 +170,7 @@ impl<'a> Race<'a> {
             address: race.address,
             allocation: race.allocation.as_ref(),
             first: Party::new(&race.first),
-            one_of_several: race.one_of_several,
+            latest: race.latest.as_ref().map(Party::new),
             second: Party::new(&race.second),
             missing: race.missing,
             missing_edge,

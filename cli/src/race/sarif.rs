@@ -24,6 +24,9 @@ fn explained(kind: RaceKind) -> &'static str {
         RaceKind::WriteWrite => "Two writes to the same memory, and nothing orders them.",
         RaceKind::WriteRead => "A write and a later read of the same memory, and nothing orders them.",
         RaceKind::ReadWrite => "A read and a later write of the same memory, and nothing orders them.",
+        RaceKind::AccessWrite => {
+            "An access and a later write of the same memory, and nothing orders them; the detector has not kept what the first one was."
+        }
         RaceKind::BranchOrder => {
             "Two accesses whose order is that in which a warp executes the sides of a branch."
         }

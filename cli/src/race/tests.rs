@@ -1,5 +1,6 @@
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
+    Access, BlockedThread, Detector, Forgotten, Known, Race, RaceClass, RaceKind, RaceMissing, RaceParty,
+    SourceLine,
 };
 
 use bugaroo_harness::words::race as words;
@@ -16,6 +17,8 @@ fn party(access: Access, instruction: &str) -> RaceParty {
             source: Some(SourceLine { file: "sum.cu".into(), line: 3 }),
             instruction: instruction.into(),
         }),
+        known: Known::Thread,
+        forgotten: None,
         near_line: false,
         site: None,
         access,
@@ -35,7 +38,7 @@ fn race(first: RaceParty, second: RaceParty) -> Race {
         address: 0,
         allocation: None,
         first,
-        one_of_several: false,
+        latest: None,
         second,
         missing: RaceMissing::BlockBarrier,
         proven: true,
@@ -69,4 +72,42 @@ fn a_line_that_the_compiler_left_out_is_told_as_near() {
     let told =
         "block (1,0,0) thread (2,0,0) stores 8 bytes, weak (near here: the compiler merged or moved it)";
     assert_eq!(words::does(&merged), told);
+}
+
+/// What a detector has not kept is told as far as it is known, and as no access of its own.
+#[test]
+fn what_is_forgotten_is_told_as_such() {
+    let mut first = RaceParty { scope: String::new(), ..party(Access::Store, "") };
+    for (forgotten, known, told) in [
+        (Forgotten::Load, Known::Nobody, "an earlier load by another thread, not kept by the detector"),
+        (
+            Forgotten::Write,
+            Known::Block,
+            "an earlier write by a thread of block (1,0,0), not kept by the detector",
+        ),
+        (
+            Forgotten::Atomic,
+            Known::Warp(3),
+            "an earlier atomic by block (1,0,0) warp 3, not kept by the detector",
+        ),
+        (
+            Forgotten::Access,
+            Known::Thread,
+            "an earlier access by block (1,0,0) thread (2,0,0), not kept by the detector",
+        ),
+    ] {
+        (first.forgotten, first.known) = (Some(forgotten), known);
+        assert_eq!(words::does(&first), told);
+    }
+    let later = party(Access::Atomic, "atom.shared.add.u64 %rd1, [%r1], 1;");
+    let race = Race { latest: Some(later.clone()), ..race(first, later) };
+    let title = "data race in shared memory: an access, then an atomic, by threads of one block";
+    assert_eq!(words::title(&race), title);
+    // Nothing is known of its strength.
+    assert!(words::plain_beside_strong(&race).is_none());
+    let latest = words::latest(&race).unwrap();
+    assert!(
+        latest.starts_with("the latest access that it has kept: block (1,0,0) thread (2,0,0)"),
+        "{latest}"
+    );
 }

@@ -74,7 +74,8 @@ impl Reports {
             memory: access.memory,
             address: pair.at,
             first: party(old, old_home, pair.old_lane),
-            certain: true,
+            forgotten: None,
+            latest: None,
             second: party(new, home, pair.new_lane),
             missing,
             count: pair.count,
@@ -98,8 +99,18 @@ impl Reports {
         let (kind, class) = (Kind::BarrierDivergence, Class::Divergence);
         let key = (kind, class, elsewhere, site, false);
         let (memory, address, missing) = (Memory::Shared(by.cta), u64::from(barrier), Missing::BlockBarrier);
-        let finding =
-            Finding { kind, class, memory, address, first, certain: true, second, missing, count: 1 };
+        let finding = Finding {
+            kind,
+            class,
+            memory,
+            address,
+            first,
+            forgotten: None,
+            latest: None,
+            second,
+            missing,
+            count: 1,
+        };
         self.all.add(key, 1, || finding);
     }
 }

@@ -53,7 +53,7 @@ pub struct Raced {
 }
 
 /// What could not be looked at in a launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// A clock had no room in the word.
     pub over: bool,
@@ -63,8 +63,8 @@ pub struct Missed {
     pub lost: u64,
     /// Barriers at which not all threads of a warp were.
     pub partial: u64,
-    /// The program has barriers that need not wait for all threads of a block.
-    pub counted: bool,
+    /// The kernel's name, where it has barriers that need not wait for all threads of a block.
+    pub counted: Option<String>,
     /// 64 bits do not hold the word.
     pub too_large: bool,
 }
@@ -129,7 +129,13 @@ impl Told {
     /// What was missed.
     pub fn missed(&mut self, missed: &Missed) {
         // Who of a block waits is not known to the device.
-        let counted = "hirace: on the device a barrier with a thread count counts as one of all threads of a block, so races may be missed";
+        if let Some(kernel) = &missed.counted {
+            let what = format!(
+                "hirace: kernel {kernel} has barriers with thread counts, which on the device count as barriers of all threads of a block, \
+                 so races may be missed"
+            );
+            self.reports.warn(&what, 1);
+        }
         let lost = "hirace: races were found for which the device's report had no room";
         for (what, count) in [
             (super::TOO_LARGE, u64::from(missed.too_large)),
@@ -137,7 +143,6 @@ impl Told {
             (NO_ROOM, missed.refused),
             (lost, missed.lost),
             (PART_OF_A_WARP, missed.partial),
-            (counted, u64::from(missed.counted)),
         ] {
             if count > 0 {
                 self.reports.warn(what, count);

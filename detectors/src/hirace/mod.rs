@@ -46,8 +46,9 @@
 //!
 //! # What it can misreport
 //! Against the memory model: all that is ordered otherwise than by barriers, barriers of clusters among them; and a relaxed or
-//! acquiring load beside a plain load of a word that nobody has written yet, since such loads are atomics. The
-//! first access of a report may be the last of several of which one races ([`crate::Finding::certain`]).
+//! acquiring load beside a plain load of a word that nobody has written yet, since such loads are atomics. Of several accesses of which one
+//! races, the word names the last one: where that is another, a report says what is known of the one that races, and that it is
+//! forgotten ([`crate::Finding::forgotten`]).
 
 mod clocks;
 pub mod device;

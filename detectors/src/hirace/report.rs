@@ -1,13 +1,14 @@
 //! Races as findings: each pair of places once, with a count.
 
-use bugaroo_semantics::event::{Access, AccessKind, Memory, Site};
+use bugaroo_semantics::event::{Access, AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::history::table::Machine;
-use bugaroo_semantics::history::{Action, Apart};
+use bugaroo_semantics::history::word::LANE_BITS;
+use bugaroo_semantics::history::{Action, Apart, Kinds, Summary};
 use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::word::{Last, Layout, state};
-use crate::collected::{Collected, SOME_ATOMIC};
-use crate::finding::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
+use crate::collected::Collected;
+use crate::finding::{Class, Finding, Forgotten, Kind, Missing, NO_SITE, Party, SOME_ATOMIC, Who};
 
 /// What comes to a race.
 pub(super) struct Conflict<'a> {
@@ -20,8 +21,8 @@ pub(super) struct Conflict<'a> {
     pub count: u64,
 }
 
-/// What makes two findings one: how far apart, where both stand and whether they write, which memory, and whether the first is certain.
-pub(super) type Key = (Class, [(Site, bool); 2], bool, bool);
+/// What makes two findings one: how far apart, where both stand and whether they write, which memory, and what of the first is forgotten.
+pub(super) type Key = (Class, [(Site, bool); 2], bool, Option<Forgotten>);
 
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
@@ -41,29 +42,33 @@ pub(super) fn reports(most: Option<u64>) -> Reports {
 pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new: u64, address: u64) {
     let Conflict { access, layout, machine, first_site, lockstep, count } = *conflict;
     let (apart, since) = layout.relation(old, new);
+    let apart = if lockstep && apart == Apart::Warp { Apart::Thread } else { apart };
     let (first, second) = (layout.last(old), layout.last(new));
     let history = machine.histories.get(usize::from(state(old))).copied().flatten();
-    let ordered = since.orders(apart) || lockstep && apart == Apart::Warp;
     // Of several races the one of threads furthest apart is told: its cure cures the others.
     let among = history.map_or(apart, |history| history.unordered(apart, since));
-    let certain = !ordered && among == apart && first.action.conflicts(second.action, apart == Apart::Grid);
+    let is_last =
+        among == apart && !since.orders(apart) && first.action.conflicts(second.action, apart == Apart::Grid);
+    let forgotten = history.filter(|_| !is_last).map(|history| forgotten(history, among, second.action));
     let (class, missing) = match among {
         Apart::Thread | Apart::Warp => (Class::IntraWarp, Missing::WarpBarrier),
         Apart::Block => (Class::IntraBlock, Missing::BlockBarrier),
-        Apart::Grid if apart == Apart::Grid && is_scope(first, second) => {
+        Apart::Grid if is_scope(&first, forgotten) && is_atomic(&second) => {
             (Class::InterBlock, Missing::AtomicScope)
         }
         Apart::Grid => (Class::InterBlock, Missing::GridEnd),
     };
     let site = |last: &Last| last.site.map_or(NO_SITE, |site| site.wrapping_add(first_site));
+    let first_place = if forgotten.is_some() { NO_SITE } else { site(&first) };
     let key = (
         class,
-        [(site(&first), first.writes), (access.site, second.writes)],
+        [(first_place, first.writes), (access.site, second.writes)],
         access.memory == Memory::Global,
-        certain,
+        forgotten,
     );
+    let grid = access.by.grid;
     let party = |last: &Last, site: Site| Party {
-        who: Who::Thread { grid: access.by.grid, block: last.block, thread: last.thread },
+        who: Who::Thread { grid, block: last.block, thread: last.thread },
         site,
         kind: kind(last),
         strength: strength(last),
@@ -71,23 +76,63 @@ pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new
         bytes: access.size,
         asynchronous: false,
     };
+    let latest = party(&first, site(&first));
     reports.add(key, count, || Finding {
         kind: Kind::Race,
         class,
         memory: access.memory,
         address,
-        first: party(&first, site(&first)),
-        certain,
+        first: match forgotten {
+            None => latest,
+            Some(what) => {
+                Party { who: whose(what, among, &first, grid), kind: what.kind(), site: NO_SITE, ..latest }
+            }
+        },
+        forgotten,
+        latest: forgotten.map(|_| latest),
         second: Party { kind: access.kind, strength: access.strength, ..party(&second, access.site) },
         missing,
         count: 1,
     });
 }
 
-/// Both are atomic: it is the scope of one that leaves the other out.
-fn is_scope(first: Last, second: Last) -> bool {
-    let atomic = |last: Last| matches!(last.action, Action::BlockAtomic | Action::GridAtomic);
-    atomic(first) && atomic(second)
+/// What an access was that races with `action`, and is not the last one. `among`: how far apart the two threads are.
+fn forgotten(history: Summary, among: Apart, action: Action) -> Forgotten {
+    let kinds = match among {
+        Apart::Thread | Apart::Warp => history.warp,
+        Apart::Block => history.block,
+        Apart::Grid => history.all,
+    };
+    match (kinds, among, action) {
+        (Kinds::Reads, ..) => Forgotten::Load,
+        (Kinds::GridAtomics, ..) | (Kinds::Atomics, Apart::Thread | Apart::Warp | Apart::Block, _) => {
+            Forgotten::Atomic
+        }
+        // To threads of other blocks atomics of block scope are as anything else, and the machine does not tell them apart.
+        (Kinds::Atomics | Kinds::Mixed, _, Action::Read) => Forgotten::Write,
+        (Kinds::Atomics | Kinds::Mixed, ..) => Forgotten::Access,
+    }
+}
+
+/// Whose access that was. Accesses that nothing orders all load, or are all atomic: any of their threads may be the one. Else no
+/// two of them were of threads that the last barrier of `among` has not ordered, so that it was of those of the last access.
+fn whose(what: Forgotten, among: Apart, last: &Last, grid: WorkId) -> Who {
+    let (block, thread) = (last.block, last.thread);
+    match (what, among) {
+        (Forgotten::Load | Forgotten::Atomic, _) => Who::Grid(grid),
+        (_, Apart::Grid) => Who::Block { grid, block },
+        (_, Apart::Block) => Who::Warp { grid, block, warp: thread >> LANE_BITS },
+        (_, Apart::Thread | Apart::Warp) => Who::Thread { grid, block, thread },
+    }
+}
+
+fn is_atomic(last: &Last) -> bool {
+    matches!(last.action, Action::BlockAtomic | Action::GridAtomic)
+}
+
+/// Whether the earlier access is atomic: between two of these it is the scope of one that leaves the other out.
+fn is_scope(last: &Last, forgotten: Option<Forgotten>) -> bool {
+    forgotten.map_or(is_atomic(last), |what| what == Forgotten::Atomic)
 }
 
 /// What the word tells of the earlier access: not which operation it was.

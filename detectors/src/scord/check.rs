@@ -16,6 +16,8 @@ pub struct Now {
     pub device_scope: bool,
     /// It is strong.
     pub strong: bool,
+    /// Entries have room for the instruction of the last modification.
+    pub keeps_both: bool,
 }
 
 /// What has happened since the access that an entry tells of.

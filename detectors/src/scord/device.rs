@@ -15,7 +15,8 @@ use bugaroo_semantics::{Observer, Wants};
 use super::check::Condition;
 use super::layout::{Facts, Layout};
 use super::options::{Choice, Options};
-use super::report::{self, Race, Reports, Sites};
+use super::raced::{Race, Sites};
+use super::report::{self, Reports};
 use crate::finding::{Detector, Finding, Warning};
 use crate::watched::Watched;
 
@@ -98,14 +99,14 @@ pub struct Raced {
 }
 
 /// What could not be looked at in a launch, or not well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missed {
     /// Accesses of bytes for which there was no room.
     pub refused: u64,
     /// Races for which there was no room in the report.
     pub lost: u64,
-    /// The program has barriers that need not wait for all threads of a block.
-    pub counted: bool,
+    /// The kernel's name, where it has barriers that need not wait for all threads of a block.
+    pub counted: Option<String>,
     /// A count has wrapped.
     pub wrapped: bool,
     /// A table of locks was full.
@@ -168,15 +169,19 @@ impl Told {
             numbers: None,
             values: &Nothing,
         };
+        let md = launch.layout.unpack(raced.old);
+        let own = (launch.layout.block(block), thread / 32) == (md.block, md.warp);
         let race = Race {
             condition: raced.condition,
             layout: &launch.layout,
             sites,
-            md: launch.layout.unpack(raced.old),
+            md,
+            own,
             at: raced.at,
             piece: raced.piece,
             lane,
             writes: raced.writes,
+            strong: raced.strength != Strength::Weak,
             count: raced.count,
         };
         report::race(&mut self.reports, &access, launch.layout.block(block), &race);
@@ -195,11 +200,15 @@ impl Told {
             }
         }
         // Who of a block waits is not known to the device.
-        let counted = "scord: on the device a barrier with a thread count counts as one of all threads of a block, so races may be missed";
-        for (what, is_so) in [(counted, missed.counted), (report::TOO_MANY_LOCKS, missed.full)] {
-            if is_so {
-                self.reports.warn_once(what);
-            }
+        if let Some(kernel) = &missed.counted {
+            let what = format!(
+                "scord: kernel {kernel} has barriers with thread counts, which on the device count as barriers of all threads of a block, \
+                 so races may be missed"
+            );
+            self.reports.warn(&what, 1);
+        }
+        if missed.full {
+            self.reports.warn_once(report::TOO_MANY_LOCKS);
         }
     }
 }

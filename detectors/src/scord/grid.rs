@@ -13,7 +13,8 @@ use super::cta::Cta;
 use super::fences::Blocks;
 use super::layout::{Facts, Layout};
 use super::options::{Choice, Options};
-use super::report::{self, Reports, Sites};
+use super::raced::Sites;
+use super::report::{self, Reports};
 use super::sweep::Sweep;
 use super::warp::Warp;
 use crate::watched::Watched;
@@ -145,6 +146,7 @@ impl Grid {
             atomic: matches!(access.kind, AccessKind::Atomic(_)) || strong && !role.volatile,
             device_scope,
             strong,
+            keeps_both: self.layout.keeps_both(),
         };
         warp.touched();
         warp.opened = 0;
@@ -275,7 +277,13 @@ impl Grid {
         }
         self.metadata.change(|word| {
             let mut entry = old.unpack(word);
-            entry.site = layout.site(old.instruction(entry.site).unwrap_or(u32::MAX));
+            let (mut site, writer) = (old.instruction(entry.site), old.writer(entry.wrote));
+            if old.keeps_both() && !layout.keeps_both() && entry.is_alone() {
+                // Where there is room for one, that is the write.
+                site = writer;
+            }
+            entry.site = layout.site(site.unwrap_or(u32::MAX));
+            entry.wrote = layout.site(writer.unwrap_or(u32::MAX));
             layout.pack(&entry)
         });
         for warp in &mut self.warps {

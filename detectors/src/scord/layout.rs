@@ -33,6 +33,8 @@ pub struct Widths {
     pub bloom: u32,
     /// Instruction that accessed last.
     pub site: u32,
+    /// Instruction of the last modification.
+    pub wrote: u32,
 }
 
 /// What a launch needs of a layout.
@@ -73,6 +75,8 @@ pub struct Fields {
     pub block: (u32, u32),
     /// Instruction.
     pub site: (u32, u32),
+    /// Instruction of the last modification.
+    pub wrote: (u32, u32),
 }
 
 /// A field's place in the word.
@@ -109,11 +113,12 @@ pub struct Layout {
     thread: Field,
     epoch: Field,
     site: Field,
+    wrote: Field,
 }
 
 impl Layout {
     /// Fields of these widths, from the low end in the order of figure 7; what the paper's base design has not comes above. None
-    /// where they take more than a word.
+    /// where they take more than a word, or two instructions are not as wide as each other.
     pub fn new(widths: Widths) -> Option<Layout> {
         let mut used = 0;
         let mut field = |bits: u32| {
@@ -136,8 +141,10 @@ impl Layout {
             thread: field(widths.thread)?,
             epoch: field(widths.epoch)?,
             site: field(widths.site)?,
+            wrote: field(widths.wrote)?,
         };
-        (used <= BITS && matches!(widths.bloom, 0 | 8 | 16)).then_some(layout)
+        let sites = widths.wrote == 0 || widths.wrote == widths.site;
+        (used <= BITS && sites && matches!(widths.bloom, 0 | 8 | 16)).then_some(layout)
     }
 
     /// That of figure 7. With `threads`, the lane takes the unused bits and the flag of divergence a bit of the barrier's
@@ -154,13 +161,15 @@ impl Layout {
             barrier: if threads { 7 } else { 8 },
             bloom: 16,
             site: 0,
+            wrote: 0,
         };
         Layout::of(widths)
     }
 
     /// What suits a launch best. Each number that names an accessor has all the bits that it needs, if there are so many. Fences, barriers
     /// and locks have none where there are none, else the paper's. The rest goes to fences and barriers, to the
-    /// instruction if all of them fit, and then to fences and barriers again.
+    /// instruction if all of them fit, to that of the last modification if there is room for it, too, and then to fences and barriers
+    /// again.
     ///
     /// Block numbers have as many bits without fences and locks as with them, so that a grid can change its layout.
     pub fn fit(facts: &Facts) -> Layout {
@@ -189,8 +198,10 @@ impl Layout {
         widths.site = match facts.sites {
             // One number more: none of them.
             Some(sites) => Some(bits_for(u64::from(sites) + 1)).filter(|bits| *bits <= left).unwrap_or(0),
-            None => left.min(16),
+            // Instructions with larger numbers are not named.
+            None => (if left < 16 { left } else { left / 2 }).min(16),
         };
+        widths.wrote = if left >= 2 * widths.site { widths.site } else { 0 };
         widths.grow(fences(12), 16, if facts.threads { 12 } else { 0 });
         Layout::of(widths)
     }
@@ -212,7 +223,14 @@ impl Layout {
             warp: of(self.warp),
             block: of(self.block),
             site: of(self.site),
+            wrote: of(self.wrote),
         }
+    }
+
+    /// Whether the instruction of the last modification is kept beside that of the last access.
+    #[inline]
+    pub fn keeps_both(&self) -> bool {
+        self.wrote.mask != 0
     }
 
     /// How wide the fields are.
@@ -234,6 +252,7 @@ impl Layout {
             | self.thread.put(entry.thread)
             | self.epoch.put(entry.epoch)
             | self.site.put(entry.site)
+            | self.wrote.put(entry.wrote)
     }
 
     /// The entry of a word.
@@ -251,6 +270,7 @@ impl Layout {
             thread: self.thread.get(word),
             epoch: self.epoch.get(word),
             site: self.site.get(word),
+            wrote: self.wrote.get(word),
         }
     }
 
@@ -275,6 +295,11 @@ impl Layout {
     /// The instruction that a site field names.
     pub fn instruction(&self, site: u32) -> Option<u32> {
         (site < self.site.mask).then_some(site)
+    }
+
+    /// The instruction that the field of the last modification names.
+    pub fn writer(&self, wrote: u32) -> Option<u32> {
+        (wrote < self.wrote.mask).then_some(wrote)
     }
 
     /// A block's number in an entry.
@@ -343,7 +368,7 @@ fn flags_of(widths: &Widths) -> u32 {
 
 /// Bits that fields and flags take.
 fn taken(w: &Widths) -> u32 {
-    let accessor = w.tag + w.block + w.warp + w.thread + w.epoch + w.site;
+    let accessor = w.tag + w.block + w.warp + w.thread + w.epoch + w.site + w.wrote;
     accessor + w.dev_fence + w.blk_fence + w.barrier + w.bloom + flags_of(w)
 }
 

@@ -42,6 +42,8 @@ pub struct Entry {
     pub bloom: u16,
     /// The instruction.
     pub site: u32,
+    /// The instruction of the last modification, while there is one that an access could race with.
+    pub wrote: u32,
     /// Which of the words that share the entry.
     pub tag: u32,
 }
@@ -70,6 +72,11 @@ impl Entry {
     #[inline]
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
+    }
+
+    /// Whether there is a modification that an access could race with, and all accesses since were its own warp's.
+    pub fn is_alone(&self) -> bool {
+        !self.has(BLK_SHARED | DEV_SHARED) && matches!(self.written(), Written::Last | Written::ByFence)
     }
 
     /// What is known of the last modification.

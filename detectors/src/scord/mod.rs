@@ -8,7 +8,8 @@
 //! # Where it departs from the paper
 //! - The word is laid out for each launch ([`layout::Layout::fit`]): block numbers are those in the grid, not of slots, as nothing orders the
 //!   blocks that use a slot. A program's words have room for fences and for locks from its first fence and its first lock on.
-//!   What is left over keeps the last access's instruction, so that both can be named.
+//!   What is left over keeps the last access's instruction, so that both can be named, and that of the last modification: a read in order
+//!   leaves the modification as what a later read races with ([`opponent`]).
 //! - Whether a modification is ordered is kept ([`metadata::Written`]): it may be for the block and not for others. The paper's `Modified`
 //!   says neither, so that a second reader behind a barrier would race, or one of another block would not.
 //!   A write that passes all checks makes the readers before it forgotten.
@@ -66,7 +67,9 @@ mod held;
 pub mod layout;
 pub mod locks;
 pub mod metadata;
+mod opponent;
 mod options;
+mod raced;
 mod report;
 mod sweep;
 pub mod update;

@@ -5,12 +5,13 @@
 use bugaroo_semantics::event::{Access, Addresses, each};
 
 use super::cache::Metadata;
-use super::check::{Condition, Now, Since, Verdict, check};
+use super::check::{Condition, Now, Since, Verdict, check, is_own};
 use super::fences::Blocks;
 use super::held::Held;
 use super::layout::Layout;
 use super::metadata::{DIVERGED, Entry};
-use super::report::{self, Race, Reports, Sites};
+use super::raced::{Race, Sites};
+use super::report::{self, Reports};
 use super::update::update;
 
 /// What came of a word.
@@ -19,6 +20,8 @@ struct Judged {
     old: u64,
     new: u64,
     race: Option<Condition>,
+    /// The two are in program order.
+    own: bool,
     /// Of threads told apart: whether the word named the thread that accesses.
     same_thread: bool,
 }
@@ -262,7 +265,7 @@ impl<'a> Sweep<'a> {
         let verdict = check(&md, &self.now, since);
         let new = self.layout.pack(&update(&md, &self.now, since, verdict));
         let race = if let Verdict::Race(condition) = verdict { Some(condition) } else { None };
-        Judged { old, new, race, same_thread: true }
+        Judged { old, new, race, own: is_own(&md, &self.now), same_thread: true }
     }
 
     /// Lanes race: each is told once.
@@ -281,10 +284,12 @@ impl<'a> Sweep<'a> {
             layout: self.layout,
             sites: self.sites,
             md: self.layout.unpack(judged.old),
+            own: judged.own,
             at: piece,
             piece: 1 << shift,
             lane,
             writes: self.now.writes,
+            strong: self.now.strong,
             count: u64::from(lanes.count_ones()),
         };
         report::race(self.reports, self.access, self.now.who.block, &race);

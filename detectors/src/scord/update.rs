@@ -5,6 +5,9 @@ use super::metadata::{
     BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, Entry, IS_ATOM, MODIFIED, ORDERED, STRONG, Written,
 };
 
+/// No instruction: as many ones as the field has.
+const NOBODY: u32 = u32::MAX;
+
 /// The flags that say it.
 fn flags_of(written: Written) -> u8 {
     match written {
@@ -19,6 +22,7 @@ fn flags_of(written: Written) -> u8 {
 #[inline]
 pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
     let mut new = now.who;
+    new.wrote = if now.writes { now.who.site } else { NOBODY };
     if now.strong {
         new.flags |= STRONG;
     }
@@ -39,6 +43,9 @@ pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
                 _ => Written::InBlock,
             };
             new.flags |= flags_of(written);
+            if !now.writes && written != Written::No {
+                new.wrote = md.wrote;
+            }
         }
         Verdict::ProgramOrder | Verdict::Atomics | Verdict::Ordered => {
             if !md.has(STRONG) {
@@ -79,7 +86,11 @@ fn keep(new: &mut Entry, md: &Entry, now: &Now, since: Since) {
         0
     };
     new.flags |= flags_of(written) | shared;
-    if own && written != Written::No {
+    if written == Written::No {
+        return;
+    }
+    new.wrote = md.wrote;
+    if own && !now.keeps_both {
         // Who is to be named is the write.
         new.site = md.site;
     }

@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 
 use bugaroo_detectors::hirace::Settings;
-use bugaroo_detectors::{Class, Finding, Who};
+use bugaroo_detectors::{Class, Finding, Forgotten, Party, Who};
 use bugaroo_semantics::history::Action;
+use bugaroo_semantics::scope::Strength;
 
 use crate::reference::{Race, Reference, number};
 use crate::run::{FIRST, Run};
@@ -84,23 +85,40 @@ fn ops(random: &mut Random, size: Size) -> Vec<Op> {
     ops
 }
 
-/// A finding that is sure of its first access names one that races; else its class is one that there is.
+/// A finding names an earlier access that races; or it says what is known of one, and there is one of which that is so.
 fn check(finding: &Finding, races: &BTreeSet<Race>, size: Size) {
-    let thread = |who: Who| match who {
-        Who::Thread { block, thread, .. } => block as usize * size.threads as usize + thread as usize,
-        Who::Host(_) => panic!("the host"),
-    };
+    let thread = |block: u64, thread: u32| block as usize * size.threads as usize + thread as usize;
     let class = number(finding.class);
-    let (first, second) = (thread(finding.first.who), thread(finding.second.who));
-    if finding.certain {
-        let race = (finding.first.site - FIRST, first, second, class);
-        assert!(races.contains(&race), "{finding:?}: {races:?}");
-    } else {
-        assert!(
-            races.iter().any(|(.., later, of)| (*later, *of) == (second, class)),
-            "{finding:?}: {races:?}"
-        );
-    }
+    let Who::Thread { block, thread: second, .. } = finding.second.who else { panic!("{finding:?}") };
+    let second = thread(block, second);
+    let threads = size.threads as usize;
+    let is_first = |race: &Race| {
+        let who = match finding.first.who {
+            Who::Thread { block, thread: first, .. } => race.first == thread(block, first),
+            Who::Warp { block, warp, .. } => {
+                (race.first / threads, race.first % threads / 32) == (block as usize, warp as usize)
+            }
+            Who::Block { block, .. } => race.first / threads == block as usize,
+            Who::Grid(_) => true,
+            Who::Host(_) => panic!("the host"),
+        };
+        let what = match finding.forgotten {
+            None => race.site == finding.first.site - FIRST,
+            Some(Forgotten::Load) => race.action == Action::Read,
+            Some(Forgotten::Write) => race.action != Action::Read,
+            Some(Forgotten::Atomic) => matches!(race.action, Action::BlockAtomic | Action::GridAtomic),
+            Some(Forgotten::Access) => true,
+        };
+        who && what
+    };
+    let is_told = |race: &Race| race.second == second && race.class == class && is_first(race);
+    assert!(races.iter().any(is_told), "{finding:?}: {races:?}");
+    assert_eq!(finding.forgotten.is_some(), finding.latest.is_some());
+    // Two plain loads do not race, and nobody races with himself. A strong load is an atomic.
+    let is_plain_load = |party: &Party| !party.kind.writes() && party.strength == Strength::Weak;
+    let loads = is_plain_load(&finding.first) && finding.forgotten != Some(Forgotten::Access);
+    assert!(!loads || !is_plain_load(&finding.second), "{finding:?}");
+    assert_ne!(finding.first.who, finding.second.who);
 }
 
 /// A size, and an execution of a grid of it.

@@ -20,8 +20,18 @@ struct Past {
 /// A byte: the block whose shared memory it is in, or global memory.
 type Location = (Option<usize>, u64);
 
-/// Two accesses that race: site and thread of the first one, thread of the second, how far apart.
-pub type Race = (u32, usize, usize, u8);
+/// Two accesses that race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Race {
+    /// Site, thread and action of the first one.
+    pub site: u32,
+    pub first: usize,
+    pub action: Action,
+    /// Thread of the second one.
+    pub second: usize,
+    /// How far apart they are.
+    pub class: u8,
+}
 
 pub fn number(class: Class) -> u8 {
     match class {
@@ -102,7 +112,13 @@ impl Reference {
                         let class = self.class(before.thread, thread);
                         let same = before.thread == thread;
                         if !same && !knows && before.action.conflicts(access.action, class == 2) {
-                            races.insert((before.site, before.thread, thread, class));
+                            races.insert(Race {
+                                site: before.site,
+                                first: before.thread,
+                                action: before.action,
+                                second: thread,
+                                class,
+                            });
                             self.raced.insert(location);
                         }
                     }

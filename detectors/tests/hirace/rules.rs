@@ -1,7 +1,7 @@
 //! What the rules say of small executions.
 
 use bugaroo_detectors::hirace::{Settings, Widths};
-use bugaroo_detectors::{Class, Detector, Finding, Missing, NO_SITE};
+use bugaroo_detectors::{Class, Detector, Finding, Forgotten, Missing, NO_SITE, Who};
 use bugaroo_semantics::event::{Event, Memory, Range};
 use bugaroo_semantics::history::Action;
 
@@ -80,7 +80,8 @@ fn any_number_of_readers_is_remembered() {
     ];
     let found = Run::all(Size { blocks: 1, threads: 32 }, &ops).findings();
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(!found[0].certain, "the last reader is the writer itself");
+    assert_eq!(found[0].forgotten, Some(Forgotten::Load), "the last reader is the writer itself");
+    assert!(matches!(found[0].first.who, Who::Grid(_)) && found[0].first.site == NO_SITE);
     assert_eq!((found[0].class, found[0].count), (Class::IntraWarp, 31));
     let mut ops: Vec<Op> = (0..4).map(|warp| one(warp, Read)).collect();
     ops.push(one(3, Write));
@@ -91,11 +92,49 @@ fn found_classes(size: Size, ops: &[Op]) -> Vec<Class> {
     found(size, ops).into_iter().map(|(class, _)| class).collect()
 }
 
+/// Where the last access is not the one that races, what is known of that one is told, and the last one besides.
+#[test]
+fn what_is_forgotten_is_told_as_far_as_it_is_known() {
+    let told = |ops: &[Op]| {
+        let finding = the_one(TWO, ops);
+        let latest = finding.latest.map(|party| party.site - FIRST);
+        assert!(finding.first.site == NO_SITE || finding.forgotten.is_none());
+        (finding.first.who, finding.forgotten, latest)
+    };
+    let barrier = Op::BlockBarrier(0);
+    let block = |who: Who| matches!(who, Who::Block { block: 0, .. });
+    // A write, behind a barrier a read of the block, and a read of another block.
+    let (who, forgotten, latest) = told(&[one(0, Write), barrier, one(1, Read), one(2, Read)]);
+    assert!(block(who));
+    assert_eq!((forgotten, latest), (Some(Forgotten::Write), Some(2)));
+    // A thread's own read comes behind its write, and then a read of another warp, of another lane.
+    let (who, forgotten, _) = told(&[one(0, Write), one(0, Read), one(1, Read)]);
+    assert!(matches!(who, Who::Warp { block: 0, warp: 0, .. }), "{who:?}");
+    assert_eq!(forgotten, Some(Forgotten::Write));
+    let lanes = Op::Access(0, at(Read, 2, At::Same(0x1000)));
+    let (who, forgotten, _) = told(&[one(0, Write), one(0, Read), lanes]);
+    assert!(matches!(who, Who::Thread { block: 0, thread: 0, .. }), "{who:?}");
+    assert_eq!(forgotten, Some(Forgotten::Write));
+    // An atomic behind a store or a load of the same thread: which of these it was is not known.
+    for before in [Write, Read] {
+        let (who, forgotten, latest) = told(&[one(0, before), one(0, GridAtomic), one(2, GridAtomic)]);
+        assert!(block(who));
+        assert_eq!((forgotten, latest), (Some(Forgotten::Access), Some(1)));
+    }
+    // Another block reads before the thread reads and writes.
+    let (who, forgotten, latest) = told(&[one(2, Read), one(0, Read), one(0, Write)]);
+    assert!(matches!(who, Who::Grid(_)), "{who:?}");
+    assert_eq!((forgotten, latest), (Some(Forgotten::Load), Some(1)));
+    // An atomic of block scope, one of all, and one of another block.
+    let finding = the_one(TWO, &[one(0, BlockAtomic), one(0, GridAtomic), one(2, GridAtomic)]);
+    assert_eq!(finding.forgotten, Some(Forgotten::Access));
+}
+
 #[test]
 fn a_report_names_the_earlier_access() {
     let finding = the_one(TWO, &[row(3, Write, 0x1000), row(0, Read, 0x1040)]);
     assert_eq!((finding.first.site, finding.second.site), (FIRST, FIRST + 1));
-    assert!(finding.certain && finding.first.kind.writes() && !finding.second.kind.writes());
+    assert!(finding.forgotten.is_none() && finding.first.kind.writes() && !finding.second.kind.writes());
     assert_eq!((finding.address, finding.count), (0x1040, 16));
     let widths = Widths { site: Some(0), ..Widths::default() };
     let mut run = Run::new(Settings { widths, ..Settings::default() }, TWO, 2, false);

@@ -450,10 +450,12 @@ impl World {
         let agent = |who: Who| match who {
             Who::Thread { grid, block, thread } => Agent::Thread(grid, block, thread),
             Who::Host(work) => Agent::Host(work),
+            who => panic!("a detector that keeps all names no {who:?}"),
         };
         let grid = |who: Who| match who {
             Who::Thread { grid, .. } => grid,
             Who::Host(_) => 0,
+            who => panic!("a detector that keeps all names no {who:?}"),
         };
         for finding in &findings {
             let of = |race: &Race| {

@@ -42,25 +42,29 @@ fn fitted(entry: &Entry, w: &Widths) -> Entry {
         barrier: low(entry.barrier, w.barrier),
         bloom: low(u32::from(entry.bloom), w.bloom) as u16,
         site: low(entry.site, w.site),
+        wrote: low(entry.wrote, w.wrote),
         tag: low(entry.tag, w.tag),
     }
 }
 
 fn entries() -> impl Strategy<Value = Entry> {
-    let numbers = (any::<[u32; 9]>(), any::<u8>(), any::<u16>());
+    let numbers = (any::<[u32; 10]>(), any::<u8>(), any::<u16>());
     numbers.prop_map(
-        |([block, warp, thread, epoch, dev_fence, blk_fence, barrier, site, tag], flags, bloom)| Entry {
-            flags,
-            block,
-            warp,
-            thread,
-            epoch,
-            dev_fence,
-            blk_fence,
-            barrier,
-            bloom,
-            site,
-            tag,
+        |([block, warp, thread, epoch, dev_fence, blk_fence, barrier, site, tag, wrote], flags, bloom)| {
+            Entry {
+                flags,
+                block,
+                warp,
+                thread,
+                epoch,
+                dev_fence,
+                blk_fence,
+                barrier,
+                bloom,
+                site,
+                wrote,
+                tag,
+            }
         },
     )
 }
@@ -103,6 +107,7 @@ proptest! {
         // All instructions have numbers, or none.
         if let Some(sites) = facts.sites {
             prop_assert!(w.site == 0 || 1u64 << w.site > u64::from(sites));
+            prop_assert!(w.wrote == 0 || w.wrote == w.site);
         }
     }
 }

@@ -5,6 +5,7 @@ mod layouts;
 mod locks;
 mod memory;
 mod micro;
+mod opponents;
 mod random;
 mod run;
 mod speed;

@@ -206,8 +206,9 @@ proptest! {
             dev_fence: 8,
             blk_fence: 8,
             barrier: 8,
-            bloom: 16,
+            bloom: 8,
             site: 8,
+            wrote: 8,
             ..Widths::default()
         };
         let given = Options { layout: Choice::Given(Layout::new(wide).unwrap()), ..Options::default() };

@@ -26,7 +26,12 @@ fn sides_of_a_branch_race() {
         let found = run.findings();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].class, found[0].missing), (Class::IntraWarp, Missing::BlockFence));
-        assert_eq!(found[0].first.who, Who::Thread { grid: GRID, block: 0, thread: 2 });
+        // Without its instruction the last access may be a read of the warp behind its write.
+        let first = match layout {
+            Choice::Fit => Who::Thread { grid: GRID, block: 0, thread: 2 },
+            _ => Who::Warp { grid: GRID, block: 0, warp: 0 },
+        };
+        assert_eq!(found[0].first.who, first);
         assert_eq!(found[0].second.who, Who::Thread { grid: GRID, block: 0, thread: 3 });
     }
     // To the base design a warp is one.

@@ -172,6 +172,7 @@ pub fn scord() -> String {
         ("SCORD_OFFSET_warp", offset_of!(ScordState, warp) as u64),
         ("SCORD_OFFSET_block", offset_of!(ScordState, block) as u64),
         ("SCORD_OFFSET_site", offset_of!(ScordState, site) as u64),
+        ("SCORD_OFFSET_wrote", offset_of!(ScordState, wrote) as u64),
         ("CONTROL_WRAPPED", control::WRAPPED as u64),
         ("CONTROL_FULL", control::FULL as u64),
         ("BLOCK_LOCKS", block::LOCKS as u64),

@@ -141,13 +141,18 @@ impl Driver {
         let coverage = covers.then(|| Rc::new(RefCell::new(Coverage::new(&name))));
         let looked_at = logs.as_ref().map_or(&program, |logs| logs.original());
         let watch = self.watch(ticket, looked_at, &name, (request.grid, request.block));
+        let blind = logs.as_ref().and_then(|logs| logs.blind(&name));
         let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
+        let fed = fed.filter(|_| blind.is_none());
+        if let (Some(why), Some(race)) = (blind, &mut self.trial.race) {
+            *race.blind.entry(why).or_default() += 1;
+        }
         let watch = with(with(with(with(watch, conflicts.clone()), coverage.clone()), looker), stepping);
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {
             Ok(grid) => {
                 let feed = match (logs, fed) {
                     (Some(logs), Some(watch)) => {
-                        let of = (&grid, &*program);
+                        let of = (name.as_str(), &grid, &*program);
                         let told = self.trial.race.as_ref().and_then(|race| race.told.as_ref());
                         match Feed::new(&logs, of, &config, (watch, told), &mut self.memory) {
                             Ok(feed) => feed,

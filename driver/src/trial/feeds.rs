@@ -34,29 +34,32 @@ pub enum Feed {
 }
 
 impl Feed {
-    /// For a grid that has not begun, of the program that feeds. `watch`: who is told, and what the original's first site is; `told`: who
+    /// For a grid of a kernel of this name that has not begun, of the program that feeds. `watch`: who is told, and what the original's first site is; `told`: who
     /// takes the device's races. None where nobody can look at the launch, and a warning says so.
     ///
     /// # Errors
     /// Where there is no room for what it needs.
     pub fn new(
         logs: &Logs,
-        (grid, program): (&Grid, &Program),
+        (name, grid, program): (&str, &Grid, &Program),
         config: &DeviceConfig,
         (watch, told): (Watch, Option<&Told>),
         memory: &mut Memory,
     ) -> Result<Option<Feed>, Broken> {
         let feed = match (logs.kit(), told) {
             (Kit::Hirace, Some(Told::Hirace(told))) => {
-                Feed::hirace(logs, (grid, program), config, (watch, told), memory)?
+                Feed::hirace(logs, (name, grid, program), config, (watch, told), memory)?
             }
             (Kit::Scord, Some(Told::Scord(told))) => {
-                let places = (logs.places(), logs.sites());
+                // What the word needs room for is what this kernel may do.
+                let reached = logs.places_of(name);
+                let places = (&reached[..], logs.sites());
                 let of = (&**logs.original(), watch.first_site);
                 let options = told.borrow().options;
                 let wanted = (options.layout, told.borrow_mut().take_watched(watch.grid));
                 let shape = (grid.shape(), config.lockstep);
-                let launch = scord::Launch::new(watch.grid, shape, of, places, wanted);
+                let counted = logs.counted(name, grid.shape().threads_per_cta);
+                let launch = scord::Launch::new(watch.grid, shape, of, places, wanted).with_counted(counted);
                 let most = options.most_bytes.unwrap_or(scord::MOST_BYTES);
                 let sizes = Sizes::for_device(memory.available(), most);
                 let looking = scord::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;
@@ -72,7 +75,7 @@ impl Feed {
 
     fn hirace(
         logs: &Logs,
-        (grid, program): (&Grid, &Program),
+        (name, grid, program): (&str, &Grid, &Program),
         config: &DeviceConfig,
         (watch, told): (Watch, &Rc<RefCell<device::Told>>),
         memory: &mut Memory,
@@ -91,6 +94,7 @@ impl Feed {
             places: logs.places().to_vec(),
             sites: logs.sites().to_vec(),
             watched,
+            counted: logs.counted(name, shape.threads_per_cta),
         };
         let sizes = Sizes::for_device(memory.available(), settings.most_bytes);
         let looking = hirace::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;

@@ -22,7 +22,7 @@ use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::trial::logging::broken::Broken;
-use crate::trial::looking::{Arrays, Sizes, entries, is_counted, watched_table, words};
+use crate::trial::looking::{Arrays, Sizes, entries, watched_table, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct Launch {
     pub sites: Vec<Site>,
     /// What is looked at; None: everything.
     pub watched: Option<Watched>,
+    /// The kernel's name, where it has barriers that need not wait for all threads of a block.
+    pub counted: Option<String>,
 }
 
 /// Memory of a launch.
@@ -181,7 +183,7 @@ impl Looking {
             refused: counted[control::REFUSED / 8],
             lost: counted[control::LOST / 8],
             partial: counted[control::PARTIAL / 8],
-            counted: self.launch.places.iter().flatten().any(|place| is_counted(place.told)),
+            counted: self.launch.counted.clone(),
             too_large: false,
         });
         let of_slot = |slot| words(memory, state.blocks + slot * state.block_bytes + block::ACCESSES as u64);

@@ -2,7 +2,6 @@
 
 use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_device_handlers::looking::{page, race};
-use bugaroo_injector::logging::Told as Stands;
 use bugaroo_simulator::{AllocationKind, Memory};
 
 /// Entries of the report: pairs of places, each at most some dozens of times, as the kinds of accesses before and how they stand to
@@ -94,9 +93,4 @@ pub(crate) fn entries<const N: usize>(memory: &Memory, report: u64, count: u64) 
         .collect();
     entries.sort_unstable_by_key(|entry| entry[race::NUMBER / 8]);
     entries
-}
-
-/// Whether it is a barrier that need not wait for all threads of a block.
-pub(crate) fn is_counted(told: Stands) -> bool {
-    matches!(told, Stands::Arrive { counted: true, .. })
 }

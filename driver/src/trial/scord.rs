@@ -6,7 +6,7 @@
 //! ([`bugaroo_detectors::scord::device`]).
 //!
 //! Metadata takes memory of the device while the launch runs: at most half of what is free, and besides that 8 bytes for each block of the
-//! grid, 8 for each of its warps where the module fences, and lock tables for each resident warp where it compares and swaps.
+//! grid, 8 for each of its warps where the kernel fences, and lock tables for each resident warp where it compares and swaps.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
 
 use crate::trial::logging::broken::Broken;
-use crate::trial::looking::{Arrays, Sizes, entries, is_counted, watched_table, words};
+use crate::trial::looking::{Arrays, Sizes, entries, watched_table, words};
 
 /// Bytes that metadata may take if nothing else is said.
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -50,6 +50,8 @@ pub struct Launch {
     has: (bool, bool),
     /// What is looked at; None: everything.
     watched: Option<Watched>,
+    /// The kernel's name, where it has barriers that need not wait for all threads of a block.
+    counted: Option<String>,
 }
 
 impl Launch {
@@ -81,7 +83,12 @@ impl Launch {
             first_site,
             accesses: places.iter().flatten().filter_map(access).collect(),
         };
-        Launch { device, shape, places, roles: original.roles(), lockstep, has, watched }
+        Launch { device, shape, places, roles: original.roles(), lockstep, has, watched, counted: None }
+    }
+
+    /// Of a kernel with this name that has barriers which need not wait for all threads of a block.
+    pub fn with_counted(self, counted: Option<String>) -> Launch {
+        Launch { counted, ..self }
     }
 
     /// What the device is told of each place.
@@ -151,6 +158,8 @@ impl Allocated {
                 warp: of(fields.warp),
                 block: of(fields.block),
                 site: of(fields.site),
+                wrote: of(fields.wrote),
+                unused: 0,
             })
         })();
         let written = found.filter(|state| memory.write(state.places, &table).is_ok());
@@ -232,7 +241,7 @@ impl Looking {
         told.missed(&Missed {
             refused: counted[control::REFUSED / 8],
             lost: counted[control::LOST / 8],
-            counted: self.launch.places.iter().flatten().any(|(told, _)| is_counted(*told)),
+            counted: self.launch.counted.clone(),
             wrapped: counted[control::WRAPPED / 8] != 0,
             full: counted[control::FULL / 8] != 0,
             blocks: self.launch.shape.blocks > self.launch.device.layout.blocks(),

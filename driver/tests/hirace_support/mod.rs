@@ -206,7 +206,7 @@ pub struct Device {
 
 impl Device {
     pub fn new(source: &str) -> Result<Device, LoggingError> {
-        let logged = detect(source)?;
+        let logged = detect(source)?.whole()?;
         let load = |text: &str, memory: &mut Memory, config: &DeviceConfig| {
             let module = bugaroo_ptx::parse(text).expect("what is printed parses");
             Arc::new(Program::load(&module, memory, config).unwrap_or_else(|error| panic!("{error:?}")))
@@ -241,6 +241,8 @@ impl Device {
         let grid = Grid::with_model(self.program.clone(), &config, spec, None, scheduler, None, Some(watch));
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
         let shape = grid.shape();
+        let counted = self.logged.waited.get(spec.kernel);
+        let counted = counted.filter(|waited| waited.may_be_below(shape.threads_per_cta));
         let launch = Launch {
             device: device::Launch {
                 grid: WORK,
@@ -252,6 +254,7 @@ impl Device {
             places: self.logged.places.clone(),
             sites: self.sites.clone(),
             watched: setup.watched.clone(),
+            counted: counted.map(|_| spec.kernel.to_owned()),
         };
         let mut from_device = FromDevice::default();
         let nobody =

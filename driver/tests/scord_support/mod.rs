@@ -227,7 +227,7 @@ pub struct Device {
 
 impl Device {
     pub fn new(source: &str) -> Result<Device, LoggingError> {
-        let logged = detect(source)?;
+        let logged = detect(source)?.whole()?;
         let load = |text: &str, memory: &mut Memory| {
             let module = bugaroo_ptx::parse(text).expect("what is printed parses");
             let program = Program::load(&module, memory, &DeviceConfig::default());
@@ -263,7 +263,10 @@ impl Device {
         };
         let places = (&self.logged.places[..], &self.sites[..]);
         let wanted = (setup.layout, setup.watched.clone());
-        let launch = Launch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places, wanted);
+        let counted = self.logged.waited.get(spec.kernel);
+        let counted = counted.filter(|waited| waited.may_be_below(shape.threads_per_cta));
+        let launch = Launch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places, wanted)
+            .with_counted(counted.map(|_| spec.kernel.to_owned()));
         let options = Options { layout: Choice::Given(launch.device.layout), ..Options::default() };
         let mut native = Scord::new(options);
         native.learn_program(0, &self.original.roles());

@@ -89,8 +89,8 @@ pub fn all(least: u32, mut run: impl FnMut(&Path, &Scripted, u64) -> Result<u64,
         for seed in 0..2 {
             match run(&path, &script, seed) {
                 Ok(accesses) => compared += u32::from(accesses > 0),
-                Err(LoggingError::Unsupported { instruction, .. }) => {
-                    println!("{}: refused: {instruction}", path.display());
+                Err(LoggingError::Unsupported(unknown)) => {
+                    println!("{}: refused: {unknown}", path.display());
                     refused += 1;
                 }
                 Err(error) => println!("{}: {error}", path.display()),

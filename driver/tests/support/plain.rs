@@ -25,7 +25,9 @@ pub fn make() -> Vec<Box<dyn Detector>> {
 impl Plain {
     fn work(who: Who) -> WorkId {
         match who {
-            Who::Thread { grid, .. } => grid,
+            Who::Thread { grid, .. } | Who::Warp { grid, .. } | Who::Block { grid, .. } | Who::Grid(grid) => {
+                grid
+            }
             Who::Host(work) => work,
         }
     }
@@ -47,7 +49,8 @@ impl Plain {
                 memory: Memory::Global,
                 address: start,
                 first: *first,
-                certain: true,
+                forgotten: None,
+                latest: None,
                 second,
                 missing: Missing::Stream,
                 count: 1,

@@ -1,8 +1,8 @@
 //! What several detectors say of the same executions, and where one differs from the memory model: by which rule of its own.
 //!
 //! [`Detector::Ptx`] says what the model says of an execution, so every difference is told as one from it. Compared are pairs of places in one
-//! memory. HiRace and ScoRD keep one earlier access, which need not be the one that races: such a report counts for each pair
-//! that its later access is part of.
+//! memory. HiRace and ScoRD do not always keep the earlier access of a race: a report without it counts for each pair that its later access
+//! is part of.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,9 +152,9 @@ impl Comparison {
     }
 }
 
-/// Whether the earlier access of a report is the one that races.
+/// Whether a report has the place of the earlier access.
 fn is_certain(race: &Race) -> bool {
-    !race.one_of_several && race.first.at.as_ref().is_none_or(|at| !at.instruction.is_empty())
+    race.first.at.as_ref().is_none_or(|at| !at.instruction.is_empty())
 }
 
 /// What was said of each pair.

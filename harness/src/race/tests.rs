@@ -1,5 +1,5 @@
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, HostFrame, Model, NearAllocation, Race, RaceClass, RaceKind,
+    Access, BlockedThread, Detector, HostFrame, Known, Model, NearAllocation, Race, RaceClass, RaceKind,
     RaceMissing, RaceParty, Races, Scheduler, SourceLine, Space, Turns, Variation,
 };
 
@@ -23,6 +23,8 @@ pub(crate) fn party(line: u32, access: Access) -> RaceParty {
             source: Some(SourceLine { file: "/src/app/kernel.cu".into(), line }),
             instruction: "st.global.u32 [%rd1], %r1;".into(),
         }),
+        known: Known::Thread,
+        forgotten: None,
         near_line: false,
         site: None,
         access,
@@ -51,7 +53,7 @@ pub(crate) fn race(first: u32, second: u32) -> Race {
             freed_at: Vec::new(),
         }),
         first: party(first, Access::Store),
-        one_of_several: false,
+        latest: None,
         second: party(second, Access::Load),
         missing: RaceMissing::Acquire,
         proven: true,

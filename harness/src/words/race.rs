@@ -1,7 +1,8 @@
 //! Races in words.
 
 use bugaroo_protocol::{
-    Access, Detector, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty, SourceLine,
+    Access, Detector, Forgotten, Known, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty,
+    SourceLine,
 };
 
 use super::failure;
@@ -47,6 +48,14 @@ fn on_mbarrier(party: &RaceParty) -> bool {
 
 /// What the access is called.
 pub fn noun(party: &RaceParty) -> &'static str {
+    if let Some(forgotten) = party.forgotten {
+        return match forgotten {
+            Forgotten::Load => "load",
+            Forgotten::Write => "write",
+            Forgotten::Atomic => "atomic",
+            Forgotten::Access => "access",
+        };
+    }
     match (party.access, party.asynchronous) {
         (Access::Store, _) if on_mbarrier(party) => "initialisation of an mbarrier",
         (Access::Atomic, _) if on_mbarrier(party) => "arrival at an mbarrier",
@@ -86,12 +95,24 @@ pub fn reach(class: RaceClass) -> u8 {
     }
 }
 
+/// Who it is, as far as the detector has kept it.
+fn who(party: &RaceParty) -> String {
+    let Some(at) = &party.at else { return demangled(&party.kernel) };
+    let [x, y, z] = at.block;
+    match party.known {
+        Known::Thread => failure::threads(at),
+        Known::Warp(warp) => format!("block ({x},{y},{z}) warp {warp}"),
+        Known::Block => format!("a thread of block ({x},{y},{z})"),
+        Known::Nobody => "another thread".to_owned(),
+    }
+}
+
 /// Who does what there: `block (1,0,0) thread (0,0,0) loads 4 bytes, weak`.
 pub fn does(party: &RaceParty) -> String {
-    let who = match &party.at {
-        Some(at) => failure::threads(at),
-        None => demangled(&party.kernel),
-    };
+    let who = who(party);
+    if party.forgotten.is_some() {
+        return format!("an earlier {} by {who}, not kept by the detector", noun(party));
+    }
     if on_mbarrier(party) {
         let verb = match party.access {
             Access::Store => "initialises an mbarrier",
@@ -172,6 +193,7 @@ pub fn plain_beside_strong(race: &Race) -> Option<&RaceParty> {
     match (first.scope.as_str(), second.scope.as_str()) {
         _ if !device || race.kind == RaceKind::BarrierDivergence => None,
         _ if on_mbarrier(first) || on_mbarrier(second) => None,
+        ("", _) | (_, "") => None,
         ("weak", "weak") => None,
         ("weak", _) => Some(first),
         (_, "weak") => Some(second),
@@ -186,6 +208,11 @@ fn is_one_instruction(race: &Race) -> bool {
         && race.first.access == Access::Store
         && stands(&race.first).is_some()
         && stands(&race.first) == stands(&race.second)
+}
+
+/// What ScoRD's conditions ask about: the latest access, of whoever it is.
+fn kept(race: &Race) -> &'static str {
+    if race.latest.is_some() { "latest access" } else { noun(&race.first) }
 }
 
 /// Which edge is missing, and on which side; then what would add it.
@@ -271,11 +298,11 @@ pub fn missing(race: &Race) -> [String; 2] {
             "atomics for both, or an end of the kernel between the two; where fences and flags order them, ask --detector ptx",
         ),
         RaceMissing::BlockFence => said(
-            format!("the warp of the {first} has had neither a fence nor a barrier since"),
+            format!("the warp of the {} has had neither a fence nor a barrier since", kept(race)),
             "__threadfence_block() or __syncthreads() behind the first access, before others are told of it",
         ),
         RaceMissing::DeviceFence => said(
-            format!("the warp of the {first} has had no fence of device scope since, and the other is in another block"),
+            format!("the warp of the {} has had no fence of device scope since, and the other is in another block", kept(race)),
             "__threadfence() behind the first access, before others are told of it",
         ),
         RaceMissing::StrongAccess => said(
@@ -358,13 +385,8 @@ pub fn rests_on(race: &Race) -> &'static str {
     }
 }
 
-/// What is not sure of the first access, if anything.
-pub fn one_of_several(race: &Race) -> Option<String> {
-    let known = race.first.at.as_ref().is_some_and(|at| !at.instruction.is_empty());
-    let what = "several threads have accessed these bytes, and one of them races; the first access told is the latest of theirs";
-    match (race.one_of_several, known) {
-        (true, true) => Some(format!("{what}, not always the one that races")),
-        (true, false) => Some(what.to_owned()),
-        (false, _) => None,
-    }
+/// What the detector has kept besides the two, if anything.
+pub fn latest(race: &Race) -> Option<String> {
+    let latest = race.latest.as_ref()?;
+    Some(format!("the latest access that it has kept: {}: {}", does(latest), stands(latest)))
 }

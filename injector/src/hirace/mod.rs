@@ -7,8 +7,8 @@
 //!
 //! Where it departs: the paper instruments the source, and this PTX; what is an element then, the detector's head says.
 //!
-//! What it does not know, it refuses by name, as the log does ([`crate::logging`]), of which it has its places. It refuses calls of
-//! `malloc` and `free`, too: whose memory comes and goes within a grid would be taken for the same.
+//! What it does not know, it names, and does not look at kernels that reach it, as the log does ([`crate::logging`]), of which it has its
+//! places. It does not know calls of `malloc` and `free`, either: whose memory comes and goes within a grid would be taken for the same.
 
 pub(crate) mod names;
 pub mod passes;

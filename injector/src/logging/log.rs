@@ -1,6 +1,9 @@
 //! What there is to tell in a module.
 
-use super::told::Told;
+use std::collections::BTreeMap;
+
+use super::blind::Blind;
+use super::told::{Told, Waited};
 use crate::collect_sites::SiteTable;
 use crate::kits::Table;
 
@@ -33,6 +36,14 @@ pub struct Log {
     pub points: Vec<LogPoint>,
     /// Which functions of `sites` are kernels.
     pub kernels: Vec<bool>,
+    /// Kernels that are not looked at.
+    pub blind: Vec<Blind>,
+    /// Functions that stay as they are, as they have something that is not told.
+    pub left: Vec<String>,
+    /// How many threads a barrier waits for, by kernels that reach one which may wait for fewer than its block has; the fewest.
+    pub waited: BTreeMap<String, Waited>,
+    /// By kernel: the functions that it may come to, by their numbers in `sites`.
+    pub reached: BTreeMap<String, Vec<usize>>,
     /// What was asked for.
     pub options: Options,
 }

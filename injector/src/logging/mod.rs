@@ -17,9 +17,11 @@
 //! What it can miss: an atomic is told before it is done, so that on hardware one that reads what another has written may be
 //! told before that one; its success (`cas`) is told behind it.
 //!
-//! What it does not know how to tell, it refuses by name ([`LoggingError::Unsupported`]): asynchronous copies, mbarriers,
-//! clusters, matrices, accesses that the injector does not take apart, calls out of the module.
+//! What it does not know how to tell, it names ([`Unknown`]): asynchronous copies, mbarriers, clusters, matrices, accesses that the
+//! injector does not take apart, calls out of the module. Kernels that reach it are not looked at ([`Blind`]); the others are.
 
+mod blind;
+mod calls;
 mod emit;
 mod error;
 mod log;
@@ -29,10 +31,13 @@ mod places;
 pub mod prune;
 mod told;
 
-pub use error::LoggingError;
+pub use blind::Blind;
+pub use error::{LoggingError, Unknown};
 pub use log::{Loads, Log, LogPoint, Options};
 pub(crate) use looks::Looks;
-pub use told::Told;
+pub use told::{Told, Waited};
+
+use std::collections::BTreeMap;
 
 use bugaroo_ptx::ast::{Module, Span};
 use bugaroo_ptx::edit::{Edited, LineMap};
@@ -66,12 +71,41 @@ pub struct Logged {
     pub pruned: Vec<Span>,
     /// Which line of the original each line of the text stems from.
     pub lines: LineMap,
+    /// Kernels that are not looked at.
+    pub blind: Vec<Blind>,
+    /// See [`Log::waited`].
+    pub waited: BTreeMap<String, Waited>,
+    /// See [`Log::reached`].
+    reached: BTreeMap<String, Vec<usize>>,
+    /// By point, which has two places: its function.
+    functions: Vec<usize>,
+}
+
+impl Logged {
+    /// The places that threads of a kernel may come to, each at its number. All of them where the module has no such kernel.
+    pub fn places_of(&self, kernel: &str) -> Vec<Option<Place>> {
+        let Some(reached) = self.reached.get(kernel) else { return self.places.clone() };
+        let is_reached =
+            |at: usize| self.functions.get(at / 2).is_some_and(|function| reached.contains(function));
+        self.places.iter().enumerate().map(|(at, place)| place.filter(|_| is_reached(at))).collect()
+    }
+
+    /// The same, where all kernels are looked at.
+    ///
+    /// # Errors
+    /// [`LoggingError::Unsupported`].
+    pub fn whole(self) -> Result<Logged, LoggingError> {
+        match self.blind.into_iter().next() {
+            None => Ok(Logged { blind: Vec::new(), ..self }),
+            Some(blind) => Err(blind.why.into()),
+        }
+    }
 }
 
 /// Makes a module that logs.
 ///
 /// # Errors
-/// As [`crate::instrument`]; and where the module has something that is not told.
+/// As [`crate::instrument`]; and where the module is for a device that is too old.
 pub fn log(source: &str, options: Options) -> Result<Logged, LoggingError> {
     log_with(source, options, &PASSES).map(|(logged, _)| logged)
 }
@@ -103,7 +137,16 @@ pub(crate) fn logged(edited: Edited, log: &Log) -> Logged {
     let places = log.points.iter().enumerate().flat_map(at).collect();
     let pruned = log.points.iter().zip(&log.sites.points).filter(|(point, _)| point.pruned);
     let pruned = pruned.map(|(_, point)| point.span).collect();
-    Logged { ptx: edited.text, places, pruned, lines: edited.lines }
+    Logged {
+        ptx: edited.text,
+        places,
+        pruned,
+        lines: edited.lines,
+        blind: log.blind.clone(),
+        waited: log.waited.clone(),
+        reached: log.reached.clone(),
+        functions: log.sites.points.iter().map(|point| point.function).collect(),
+    }
 }
 
 /// The log.
@@ -113,7 +156,7 @@ impl Looks {
     /// What there is to look at in a module.
     pub(crate) fn look(&self, module: &Module, options: Options) -> Result<Log, LoggingError> {
         check_age(module).map_err(|target| LoggingError::TooOld { by: self.name, target })?;
-        places::collect(module, options, self)
+        Ok(places::collect(module, options, self))
     }
 }
 

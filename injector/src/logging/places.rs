@@ -10,14 +10,16 @@ use bugaroo_ptx::op::{AtomOp, BarrierKind, Op};
 use bugaroo_semantics::effect::{Effect, Stated};
 use bugaroo_semantics::event::AccessKind;
 
-use super::error::LoggingError;
+use super::blind;
+use super::calls::Calls;
+use super::error::Unknown;
 use super::log::{Loads, Log, LogPoint, Options};
 use super::looks::Looks;
-use super::told::Told;
+use super::told::{Told, Waited};
 use crate::collect_sites::{Point, PointKind, SiteTable, collect_sites};
 
 /// Finds everything.
-pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Result<Log, LoggingError> {
+pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Log {
     let mut sites = collect_sites(module);
     let taken_first = if options.branches { add_forks(module, &mut sites) } else { BTreeSet::new() };
     let functions = || {
@@ -31,34 +33,63 @@ pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Resul
         .map(|instruction| (instruction.span.start, instruction))
         .collect();
     let mut points = Vec::with_capacity(sites.points.len());
+    let mut unknown: BTreeMap<String, Unknown> = BTreeMap::new();
+    let mut is_unknown = |function: &str, instruction: String, line: u32| {
+        let why = Unknown { by: looks.name, instruction, line, function: function.to_owned() };
+        unknown.entry(function.to_owned()).or_insert(why);
+    };
     for point in &sites.points {
         let instruction = instructions.get(&point.span.start).copied();
         let found = tell(module, point, instruction, (options, &taken_first, looks.harmless));
-        points.push(found.map_err(|what| LoggingError::Unsupported {
-            by: looks.name,
-            instruction: what,
-            line: instruction.map_or(0, |instruction| instruction.line),
-            function: sites.functions[point.function].name.clone(),
-        })?);
+        points.push(found.unwrap_or_else(|what| {
+            let line = instruction.map_or(0, |instruction| instruction.line);
+            is_unknown(&sites.functions[point.function].name, what, line);
+            LogPoint::default()
+        }));
     }
-    if options.branches
-        && let Some(indexed) = functions()
-            .flat_map(|function| {
-                function.instructions().into_iter().map(move |instruction| (function, instruction))
-            })
-            .find(|(_, instruction)| matches!(instruction.op, Op::Brx { .. }))
-    {
-        let (function, instruction) = indexed;
-        return Err(LoggingError::Unsupported {
-            by: looks.name,
-            instruction: text(module, instruction.span),
-            line: instruction.line,
-            function: function.name.clone(),
-        });
+    for function in functions().filter(|_| options.branches) {
+        for indexed in function.instructions().iter().filter(|one| matches!(one.op, Op::Brx { .. })) {
+            is_unknown(&function.name, text(module, indexed.span), indexed.line);
+        }
     }
+    let calls = Calls::new(functions());
+    let blind = blind::kernels(&calls, &unknown);
+    let waited = waited(&calls, &sites, &points);
+    // What has something that is not told stays as it is.
+    let is_known = |point: &Point| !unknown.contains_key(&sites.functions[point.function].name);
+    let known: Vec<bool> = sites.points.iter().map(is_known).collect();
+    let mut each = known.iter();
+    points.retain(|_| each.next() == Some(&true));
+    let mut each = known.iter();
+    sites.points.retain(|_| each.next() == Some(&true));
     let kernel = |name: &str| functions().any(|f| f.name == name && f.kind == FunctionKind::Entry);
     let kernels = sites.functions.iter().map(|function| kernel(&function.name)).collect();
-    Ok(Log { sites, points, kernels, options })
+    let number = |name: &&str| sites.functions.iter().position(|function| function.name == **name);
+    let reached = |kernel: &str| {
+        let functions = calls.reached(kernel);
+        (kernel.to_owned(), functions.iter().filter_map(number).collect())
+    };
+    let reached = calls.kernels().map(reached).collect();
+    let left = unknown.into_keys().collect();
+    Log { sites, points, kernels, blind, left, waited, reached, options }
+}
+
+/// By kernel: how many threads a barrier waits for that it reaches, where these may be fewer than those of a block; the fewest.
+fn waited(calls: &Calls<'_>, sites: &SiteTable, points: &[LogPoint]) -> BTreeMap<String, Waited> {
+    let mut fewest: BTreeMap<&str, Waited> = BTreeMap::new();
+    for (point, told) in sites.points.iter().zip(points) {
+        if let Some(Told::Arrive { waits, threads }) = told.before {
+            // Who comes and does not wait is none of those that the barrier orders.
+            let threads = if waits { threads } else { Waited::Unknown };
+            let known = fewest.entry(&sites.functions[point.function].name).or_insert(Waited::All);
+            *known = threads.min(*known);
+        }
+    }
+    let reached = |kernel: &str| {
+        let all = calls.reached(kernel).into_iter().filter_map(|function| fewest.get(function)).min();
+        Some((kernel.to_owned(), *all.filter(|threads| **threads != Waited::All)?))
+    };
+    calls.kernels().filter_map(reached).collect()
 }
 
 /// What is told at a place; the text of what cannot be told.
@@ -122,7 +153,12 @@ fn tell(
             let waits = kind != BarrierKind::Arrive;
             // Behind the number, and of a reduction before its predicate.
             let counted = instruction.operands.len() > 1 + 2 * index;
-            told.before = Some(Told::Arrive { waits, counted });
+            let threads = match instruction.operands.get(1 + index) {
+                _ if !counted => Waited::All,
+                Some(Operand::Integer(count)) => Waited::These(u32::try_from(*count).unwrap_or(0)),
+                _ => Waited::Unknown,
+            };
+            told.before = Some(Told::Arrive { waits, threads });
             told.behind = waits.then_some(Told::Leave);
         }
         (PointKind::WarpBarrier, _) => {

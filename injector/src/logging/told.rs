@@ -17,8 +17,8 @@ pub enum Told {
     Arrive {
         /// Whether the lanes wait there.
         waits: bool,
-        /// Whether it states how many threads it waits for, so that these need not be all of the block.
-        counted: bool,
+        /// How many threads it waits for.
+        threads: Waited,
     },
     /// Behind a CTA barrier. The word is the barrier's number.
     Leave,
@@ -36,4 +36,26 @@ pub enum Told {
     Join,
     /// The threads end.
     Exit,
+}
+
+/// How many threads a barrier of a block waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waited {
+    /// As many as a register says.
+    Unknown,
+    /// So many.
+    These(u32),
+    /// All of the block.
+    All,
+}
+
+impl Waited {
+    /// Whether that may be fewer than so many.
+    pub fn may_be_below(self, threads: u32) -> bool {
+        match self {
+            Waited::Unknown => true,
+            Waited::These(count) => count < threads,
+            Waited::All => false,
+        }
+    }
 }

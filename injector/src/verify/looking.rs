@@ -47,8 +47,8 @@ pub(super) fn check(
     }
     // By the names that the log has for the same.
     match pass {
-        "look-at-accesses" => nothing_is_passed_over("tell-accesses", view),
-        "look-at-exits" => nothing_is_passed_over("tell-events", view),
+        "look-at-accesses" => nothing_is_passed_over("tell-accesses", view, log),
+        "look-at-exits" => nothing_is_passed_over("tell-events", view, log),
         _ => Ok(()),
     }
 }

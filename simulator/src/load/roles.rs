@@ -3,7 +3,9 @@
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
 use bugaroo_semantics::Spares;
+use bugaroo_semantics::event::AccessKind;
 use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
+use bugaroo_semantics::scope::Strength;
 
 use super::Program;
 use crate::decoded::{Access, Base, Inst, Kind, NO_GUARD};
@@ -18,6 +20,24 @@ pub(crate) struct Spared {
 }
 
 impl Program {
+    /// What an instruction does to memory, if it is a load, a store or an atomic: how, how strongly, and the bytes of an element.
+    pub fn stated(&self, pc: u32) -> Option<(AccessKind, Strength, u32)> {
+        let inst = self.code.get(pc as usize)?;
+        let at = inst.extra as usize;
+        match inst.kind {
+            Kind::Load | Kind::Store => {
+                let access = &self.accesses[at];
+                let kind = if inst.kind == Kind::Load { AccessKind::Load } else { AccessKind::Store };
+                Some((kind, Strength::of(access.semantics), access.size.into()))
+            }
+            Kind::Atomic => {
+                let atomic = &self.atomics[at];
+                Some((AccessKind::Atomic(atomic.op), Strength::of(atomic.semantics), atomic.ty.bytes()))
+            }
+            _ => None,
+        }
+    }
+
     /// Each instruction's role, by its number.
     pub fn roles(&self) -> Vec<Role> {
         let begins = self.blocks_begin();

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_detectors::{Class, Finding, Kind, Missing, NO_SITE, Party, Who};
+use bugaroo_detectors::{Class, Finding, Forgotten, Kind, Missing, NO_SITE, Party, Who};
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, Message, NearAllocation, Race as Told, RaceClass, RaceKind, RaceMissing,
-    RaceParty, Races, SiteId, THE_HOST,
+    Access, BlockedThread, Detector, Forgotten as NotKept, Known, Message, NearAllocation, Race as Told,
+    RaceClass, RaceKind, RaceMissing, RaceParty, Races, SiteId, THE_HOST,
 };
 use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
 use bugaroo_semantics::scope::{Scope, Strength};
@@ -21,7 +21,7 @@ use crate::trial::race::watched::Watching;
 const WEIGHED: u64 = 1 << 20;
 
 /// What makes two findings the same to who reads of them.
-type Key = (Detector, Kind, Class, [(Site, bool); 2], bool, Missing);
+type Key = (Detector, Kind, Class, [(Site, bool); 2], bool, Missing, Option<Forgotten>);
 
 impl Driver {
     /// Tells the harness what detectors have found since it was told last, and how much they have looked at. `last`: there may
@@ -52,7 +52,7 @@ impl Driver {
         let mut unknown = 0_u64;
         found.retain(|(_, _, finding)| {
             let across = matches!(finding.class, Class::InterGrid | Class::Host);
-            let talks = |party: &Party| matches!(party.who, Who::Thread { grid, .. } if looker.talks(grid));
+            let talks = |party: &Party| grid_of(party.who).is_some_and(|grid| looker.talks(grid));
             let kept = !across || !(talks(&finding.first) || talks(&finding.second));
             unknown = unknown.saturating_add(if kept { 0 } else { finding.count });
             kept
@@ -62,6 +62,7 @@ impl Driver {
             let what = "launches are not looked at: the program has loaded more code than instructions can be numbered";
             warnings.push((what.to_owned(), unwatched));
         }
+        warnings.extend(std::mem::take(&mut race.blind));
         let early = std::mem::take(&mut race.early);
         if early > 0 {
             let what = "launches that may begin early (programmatic dependent launch) are taken as launched in the order of their stream";
@@ -99,7 +100,8 @@ impl Driver {
             let site = |party: &Party| (party.site, party.kind.writes());
             let shared = finding.memory != Memory::Global;
             let sites = [site(&finding.first), site(&finding.second)];
-            let key = (*detector, finding.kind, finding.class, sites, shared, finding.missing);
+            let Finding { kind, class, missing, forgotten, .. } = *finding;
+            let key = (*detector, kind, class, sites, shared, missing, forgotten);
             match numbers.get(&key) {
                 Some(at) => told[*at].count = told[*at].count.saturating_add(finding.count),
                 None => {
@@ -116,6 +118,7 @@ impl Driver {
         let kind = match (finding.kind, finding.first.kind.writes(), finding.second.kind.writes()) {
             (Kind::BranchOrder, ..) => RaceKind::BranchOrder,
             (Kind::BarrierDivergence, ..) => RaceKind::BarrierDivergence,
+            (Kind::Race, ..) if finding.forgotten == Some(Forgotten::Access) => RaceKind::AccessWrite,
             (Kind::Race, true, true) => RaceKind::WriteWrite,
             (Kind::Race, true, false) => RaceKind::WriteRead,
             (Kind::Race, false, _) => RaceKind::ReadWrite,
@@ -127,12 +130,25 @@ impl Driver {
             shared,
             address: finding.address,
             allocation: if shared { self.variable_of(finding) } else { self.allocation_of(finding.address) },
-            first: self.party(&finding.first),
-            one_of_several: !finding.certain,
+            first: match finding.forgotten.map(not_kept) {
+                None => self.party(&self.stated(detector, &finding.first)),
+                forgotten => RaceParty { forgotten, scope: String::new(), ..self.party(&finding.first) },
+            },
+            latest: finding.latest.as_ref().map(|party| self.party(&self.stated(detector, party))),
             second: self.party(&finding.second),
             missing: missing(finding.missing),
             proven: true,
             count: finding.count,
+        }
+    }
+
+    /// An access with what its instruction says of it, where the detector has not kept that.
+    fn stated(&self, detector: Detector, party: &Party) -> Party {
+        let race = self.trial.race.as_ref().filter(|_| detector == Detector::Hirace);
+        let known = race.and_then(|race| race.programs.at(party.site));
+        match known.and_then(|(program, pc)| program.stated(pc)) {
+            Some((kind, strength, bytes)) => Party { kind, strength, bytes, ..*party },
+            None => *party,
         }
     }
 
@@ -170,6 +186,8 @@ impl Driver {
         let mut told = RaceParty {
             kernel: String::new(),
             at: None,
+            known: Known::Thread,
+            forgotten: None,
             near_line: false,
             site: None,
             access,
@@ -178,8 +196,23 @@ impl Driver {
             asynchronous: party.asynchronous,
             called_at: Vec::new(),
         };
+        let by_lane = |warp: u32| warp * 32;
         match party.who {
             Who::Thread { grid, block, thread } => self.thread(&mut told, (grid, block, thread), party.site),
+            Who::Warp { grid, block, warp } => {
+                self.thread(&mut told, (grid, block, by_lane(warp)), party.site);
+                // A warp of one thread is that one.
+                let threads = self.threads_of(grid).saturating_sub(by_lane(warp));
+                told.known = if threads == 1 { Known::Thread } else { Known::Warp(warp) };
+            }
+            Who::Block { grid, block } => {
+                self.thread(&mut told, (grid, block, 0), party.site);
+                told.known = if self.threads_of(grid) == 1 { Known::Thread } else { Known::Block };
+            }
+            Who::Grid(grid) => {
+                self.thread(&mut told, (grid, 0, 0), party.site);
+                told.known = Known::Nobody;
+            }
             Who::Host(_) => {
                 let order = self.running.queue.order.as_ref();
                 let function = order.and_then(|order| order.calls.function(party.site)).unwrap_or_default();
@@ -189,6 +222,12 @@ impl Driver {
             }
         }
         told
+    }
+
+    /// Threads of a block of a grid; 0 where it is not known any more.
+    fn threads_of(&self, grid: WorkId) -> u32 {
+        let launched = self.trial.race.as_ref().and_then(|race| race.grids.get(grid));
+        launched.map_or(0, |launched| launched.shape.1.iter().product())
     }
 
     fn thread(&self, told: &mut RaceParty, (grid, block, thread): (WorkId, u64, u32), site: Site) {
@@ -223,6 +262,25 @@ impl Driver {
         let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());
         let site = injected.and_then(|injected| injected.site(pc));
         told.site = site.map(|(module, index)| SiteId { module, index });
+    }
+}
+
+/// The grid of a thread.
+fn grid_of(who: Who) -> Option<WorkId> {
+    match who {
+        Who::Thread { grid, .. } | Who::Warp { grid, .. } | Who::Block { grid, .. } | Who::Grid(grid) => {
+            Some(grid)
+        }
+        Who::Host(_) => None,
+    }
+}
+
+fn not_kept(forgotten: Forgotten) -> NotKept {
+    match forgotten {
+        Forgotten::Load => NotKept::Load,
+        Forgotten::Write => NotKept::Write,
+        Forgotten::Atomic => NotKept::Atomic,
+        Forgotten::Access => NotKept::Access,
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, Queues};
 use bugaroo_injector::collect_sites::{Point, SiteTable, collect_sites};
-use bugaroo_injector::logging::{Loads, Logged, Options, Place, log};
+use bugaroo_injector::logging::{Loads, Logged, Options, Place, Unknown, log};
 use bugaroo_injector::{hirace, scord};
 use bugaroo_protocol::Detector;
 use bugaroo_semantics::Observer;
@@ -21,6 +21,7 @@ use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory,
 
 use super::stream::Launch;
 use crate::images::refusal::Refusal;
+use crate::names::demangled;
 use crate::trial::logging::broken::Broken;
 use crate::trial::logging::session::{Allocated, Session, queues_for, sites};
 
@@ -98,6 +99,11 @@ impl Logs {
         self.logged.as_ref().map_or(&[], |logged| &logged.places)
     }
 
+    /// The same, as far as threads of a kernel may come to them.
+    pub fn places_of(&self, kernel: &str) -> Vec<Option<Place>> {
+        self.logged.as_ref().map_or_else(|_| Vec::new(), |logged| logged.places_of(kernel))
+    }
+
     /// The instruction of the original of each.
     pub fn sites(&self) -> &[Site] {
         &self.sites
@@ -106,6 +112,20 @@ impl Logs {
     /// The text to run.
     pub fn text(&self) -> Option<&str> {
         self.logged.as_ref().ok().map(|logged| logged.ptx.as_str())
+    }
+
+    /// Why a launch of a kernel is not looked at, if it is not: it does what the device's code does not know.
+    pub fn blind(&self, kernel: &str) -> Option<String> {
+        let logged = self.logged.as_ref().ok()?;
+        let blind = logged.blind.iter().find(|blind| blind.kernel == kernel)?;
+        let why = Unknown { function: demangled(&blind.why.function), ..blind.why.clone() };
+        Some(format!("kernel {} is not looked at: {why}", demangled(kernel)))
+    }
+
+    /// The name of a kernel for people, where it has barriers that need not wait for all of so many threads of a block.
+    pub fn counted(&self, kernel: &str, threads: u32) -> Option<String> {
+        let waited = self.logged.as_ref().ok()?.waited.get(kernel)?;
+        waited.may_be_below(threads).then(|| demangled(kernel))
     }
 
     /// Why its kernels cannot log, if they cannot.

@@ -20,6 +20,7 @@ mod programs;
 pub(crate) mod watched;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_detectors::{Set, hirace, scord};
@@ -55,6 +56,8 @@ pub struct Race {
     pub(crate) weighed: u64,
     /// Launches that nobody could look at since the last report.
     pub(crate) unwatched: u64,
+    /// Launches since then of kernels that device code does not know, by what there is to say of it.
+    pub(crate) blind: BTreeMap<String, u64>,
     /// Launches since then that may begin before what comes before them in their stream is done.
     pub early: u64,
     /// Keeps memory from the host while it may race with the device.
@@ -147,6 +150,7 @@ impl Race {
             bytes: 0,
             weighed: 0,
             unwatched: 0,
+            blind: BTreeMap::new(),
             early: 0,
             keeper: Keeper::default(),
         })

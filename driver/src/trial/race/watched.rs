@@ -31,18 +31,23 @@ pub fn of_scord(settings: &RaceSettings) -> Option<scord::Options> {
         ScordLayout::Fit => scord::Choice::Fit,
         ScordLayout::Paper => scord::Choice::Paper,
         ScordLayout::Given(fields) => {
-            scord::Choice::Given(scord::layout::Layout::new(scord::layout::Widths {
-                tag: fields.tag,
-                block: fields.block,
-                warp: fields.warp,
-                thread: fields.thread,
-                epoch: fields.epoch,
-                dev_fence: fields.dev_fence,
-                blk_fence: fields.blk_fence,
-                barrier: fields.barrier,
-                bloom: fields.bloom,
-                site: fields.site,
-            })?)
+            let with = |wrote: u32| {
+                scord::layout::Layout::new(scord::layout::Widths {
+                    tag: fields.tag,
+                    block: fields.block,
+                    warp: fields.warp,
+                    thread: fields.thread,
+                    epoch: fields.epoch,
+                    dev_fence: fields.dev_fence,
+                    blk_fence: fields.blk_fence,
+                    barrier: fields.barrier,
+                    bloom: fields.bloom,
+                    site: fields.site,
+                    wrote,
+                })
+            };
+            // Bits that are left keep the instruction of the last write.
+            scord::Choice::Given(with(fields.site).or_else(|| with(0))?)
         }
     };
     Some(scord::Options {

@@ -1,4 +1,4 @@
-use bugaroo_protocol::{Access, Detector, Race, RaceClass, RaceKind, RaceMissing};
+use bugaroo_protocol::{Access, BlockedThread, Detector, Forgotten, Race, RaceClass, RaceKind, RaceMissing};
 
 use super::*;
 use crate::race::tests::{one, race, record, turns};
@@ -77,7 +77,14 @@ fn each_that_differs_has_its_rule() {
 /// A report that has not kept the earlier access is one of the pair that its later access is in.
 #[test]
 fn a_report_with_half_a_pair_counts_for_the_pair() {
-    let half = Race { one_of_several: true, ..hirace(4, 9) };
+    let mut half = hirace(4, 9);
+    half.first.forgotten = Some(Forgotten::Write);
+    half.first.at = half.first.at.map(|at| BlockedThread {
+        ptx_line: None,
+        source: None,
+        instruction: String::new(),
+        ..at
+    });
     let all = compared(vec![race(3, 9), half.clone(), scord(3, 9, RaceMissing::DeviceFence)]);
     assert_eq!(all.rows.len(), 1, "{all:#?}");
     let names: Vec<Detector> = all.rows[0].said.keys().copied().collect();
