@@ -14,7 +14,7 @@ pub enum Exit {
     Usage,
     /// 3: the program fails without injection.
     BaselineFails,
-    /// 4: this version cannot do it, or the program cannot be verified.
+    /// 4: this version cannot do it, the program cannot be verified, or detectors knew nothing of what its kernels do.
     Unsupported,
     /// 5: the machine or Bugaroo itself is at fault, or nothing was found but trials were slow or killed. Of `replay`: the trial did not go as recorded.
     Internal,

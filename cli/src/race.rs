@@ -67,6 +67,7 @@ fn exit(shown: &Shown<'_>, findings: u8) -> Exit {
         true if shown.summary.interrupted => Exit::Interrupted,
         // Trials that say nothing leave the question open.
         true if shown.summary.untold() > 0 => Exit::Internal,
+        true if shown.is_blind() => Exit::Unsupported,
         true => Exit::Clean,
         false => Exit::Findings(findings),
     }

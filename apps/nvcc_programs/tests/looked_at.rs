@@ -111,6 +111,9 @@ fn device_code_leaves_out_a_kernel_that_it_does_not_know() {
             "{warning}"
         );
         assert_eq!(report["warnings"][0]["count"], 8, "{way:?}: two launches in each of four trials");
+        // Where nothing is looked at, that is no clean bill.
+        let (code, report) = race(&program, way, &["allocates"]);
+        assert_eq!((code, report["accesses"].as_u64()), (Some(4), Some(0)), "{way:?}: {report:#}");
     }
 }
 

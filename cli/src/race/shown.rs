@@ -31,4 +31,9 @@ impl Shown<'_> {
             && self.failures() == 0
             && self.summary.findings.is_empty()
     }
+
+    /// Whether trials ran of which the detectors were told nothing, as they know nothing of what the program does.
+    pub fn is_blind(&self) -> bool {
+        self.races.trials() > 0 && self.races.accesses == 0 && !self.races.warnings.is_empty()
+    }
 }
