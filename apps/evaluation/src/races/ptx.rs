@@ -16,7 +16,7 @@ pub fn count(source: &str, wanted: &[String]) -> anyhow::Result<Code> {
     let instructions = instructions(&module, wanted);
     let told = |prune| -> Result<u64, LoggingError> {
         // As BARRACUDA has it: what is before a load, branches and where lanes meet again.
-        let logged = log(source, Options { loads: Loads::Before, branches: true, prune })?;
+        let logged = log(source, Options { loads: Loads::Before, branches: true, prune })?.whole()?;
         let places: BTreeSet<usize> = logged.places.iter().flatten().map(|place| place.span.start).collect();
         Ok(instructions.iter().filter(|start| places.contains(start)).count() as u64)
     };
