@@ -7,7 +7,8 @@ use race_suite::report::{Reported, races};
 use serde_json::{Value, json};
 
 fn party(line: u32) -> Value {
-    json!({"kernel": "k", "ptx_line": 9, "source": {"file": "/tmp/x/it.cu", "line": line}, "thread": [0, 0, 0], "block": [1, 0, 0], "access": "write"})
+    json!({"kernel": "k", "ptx_line": 9, "source": {"file": "/tmp/x/it.cu", "line": line},
+        "instruction": "st.global.u32 [%rd1], 1;", "thread": [0, 0, 0], "block": [1, 0, 0], "access": "write"})
 }
 
 fn race(kind: &str, class: &str, first: Value, second: Value) -> Value {
@@ -86,7 +87,7 @@ fn the_host_is_who_is_no_thread() {
     let verdict = "race(write-read,inter-grid/host,12,host)";
     assert!(wrong(verdict, vec![copy.clone()]).is_empty());
     assert_eq!(wrong(MESSAGE, vec![copy.clone()]).len(), 2);
-    copy["second"]["thread"] = json!([0, 0, 0]);
+    copy["second"]["instruction"] = "ld.global.u32 %r1, [%rd1];".into();
     assert_eq!(wrong(verdict, vec![copy]).len(), 2);
 }
 
