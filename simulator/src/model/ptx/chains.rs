@@ -33,6 +33,8 @@ pub struct Message {
     pub mask: u32,
     /// The next one towards the base.
     pub older: u32,
+    /// The next one away from it.
+    pub newer: u32,
     /// Nothing may come between it and the next one towards the base: an atomic has read that.
     pub attached: bool,
     /// What stood there first, or has been forgotten.
@@ -56,6 +58,7 @@ impl Message {
             value,
             mask: u32::MAX,
             older: NONE,
+            newer: NONE,
             attached: false,
             base: true,
             forgotten: false,
@@ -77,6 +80,8 @@ impl Message {
 pub struct Chain {
     /// The last message in coherence order.
     pub last: u32,
+    /// What stands under the first.
+    base: u32,
     /// Messages, without the base.
     pub length: u32,
 }
@@ -145,7 +150,8 @@ impl Chains {
 
     /// A chain of the base alone, for a granule that held `value`.
     pub fn open(&mut self, value: u32) -> Chain {
-        Chain { last: self.allocate(Message::base(value)), length: 0 }
+        let base = self.allocate(Message::base(value));
+        Chain { last: base, base, length: 0 }
     }
 
     /// Puts a message after `before` in coherence order, `before` being the one that shall follow it, or
@@ -153,8 +159,11 @@ impl Chains {
     /// Answers time and bits of the message that has become part of the base, if one has.
     pub fn insert(&mut self, chain: &mut Chain, mut message: Message, before: u32) -> Option<(u64, u32)> {
         message.older = if before == NONE { chain.last } else { self.message(before).older };
+        message.newer = before;
+        let older = message.older;
         let index = self.allocate(message);
         chain.length += 1;
+        self.message_mut(older).newer = index;
         if before == NONE {
             chain.last = index;
         } else {
@@ -162,25 +171,21 @@ impl Chains {
         }
         (chain.length > MOST).then(|| {
             chain.length -= 1;
-            self.forget_first(chain.last)
+            self.forget_first(chain.base)
         })
     }
 
-    /// The first message of a chain becomes part of the base.
-    fn forget_first(&mut self, last: u32) -> (u64, u32) {
-        let (mut newer, mut first) = (NONE, last);
-        while !self.message(self.message(first).older).base {
-            newer = first;
-            first = self.message(first).older;
-        }
+    /// The first message of a chain, which has more, becomes part of the base.
+    fn forget_first(&mut self, base: u32) -> (u64, u32) {
+        let first = self.message(base).newer;
+        let Message { time, value, mask, newer, ref entries, .. } = *self.message(first);
         debug_assert!(newer != NONE, "a chain that is too long has more than one message");
-        let base = self.message(first).older;
-        let Message { time, value, mask, ref entries, .. } = *self.message(first);
         let entries = entry::both(&self.message(base).entries, entries);
         let base_message = self.message_mut(base);
         base_message.value = base_message.value & !mask | value & mask;
         base_message.forgotten = true;
         base_message.entries = entries;
+        base_message.newer = newer;
         self.message_mut(newer).older = base;
         self.release(first);
         (time, mask)

@@ -215,6 +215,7 @@ impl Histories {
                     value: single.value,
                     mask: u32::MAX,
                     older: NONE,
+                    newer: NONE,
                     attached: false,
                     base: false,
                     forgotten: false,

@@ -91,17 +91,41 @@ impl Machine {
 
     /// Writes the waiting stores that `which` says, and those before them to the same granules.
     pub(super) fn drain_where(&mut self, memory: &mut impl Plain, slot: usize, which: impl Fn(Span) -> bool) {
-        let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
-        if waiting.len() == 1 {
-            if which(waiting[0].span) {
-                let write = Write::waited(&waiting[0]);
-                waiting.clear();
-                self.commit(memory, slot, write, &None);
-            }
+        let waiting = &self.threads[slot].waiting;
+        let Some(first) = waiting.iter().position(|store| which(store.span)) else { return };
+        let only = !waiting[first + 1..].iter().any(|store| which(store.span));
+        if only && self.is_alone(slot, first) {
+            self.drain_one(memory, slot, first);
+        } else {
+            let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
+            self.drain_several(memory, slot, &mut waiting, which);
             self.threads[slot].waiting = waiting;
-            self.threads[slot].set_due();
-            return;
         }
+        self.threads[slot].set_due();
+    }
+
+    /// Whether no other store of a thread that waits goes to a granule of this one.
+    pub(super) fn is_alone(&self, slot: usize, at: usize) -> bool {
+        let (before, rest) = self.threads[slot].waiting.split_at(at);
+        let [store, behind @ ..] = rest else { return true };
+        !before.iter().chain(behind).any(|other| other.span.meets(store.span))
+    }
+
+    /// Writes a waiting store that [is alone](Self::is_alone).
+    pub(super) fn drain_one(&mut self, memory: &mut impl Plain, slot: usize, at: usize) {
+        let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
+        let store = waiting.remove(at);
+        self.commit(memory, slot, Write::waited(&store), &None);
+        self.threads[slot].waiting = waiting;
+    }
+
+    fn drain_several(
+        &mut self,
+        memory: &mut impl Plain,
+        slot: usize,
+        waiting: &mut Vec<Waiting>,
+        which: impl Fn(Span) -> bool,
+    ) {
         let mut out = vec![false; waiting.len()];
         for last in (0..waiting.len()).rev() {
             let later = |next: usize| out[next] && waiting[next].span.meets(waiting[last].span);
@@ -115,8 +139,6 @@ impl Machine {
             }
             !out[index - 1]
         });
-        self.threads[slot].waiting = waiting;
-        self.threads[slot].set_due();
     }
 
     /// What a strong store of a thread to a location carries.
@@ -168,6 +190,7 @@ impl Machine {
                 value: value & span.mask,
                 mask: span.mask,
                 older: NONE,
+                newer: NONE,
                 attached: false,
                 base: false,
                 forgotten: false,
@@ -309,6 +332,7 @@ impl Machine {
                         value: new[index] & span.mask,
                         mask: span.mask,
                         older: NONE,
+                        newer: NONE,
                         attached: true,
                         base: false,
                         forgotten: false,

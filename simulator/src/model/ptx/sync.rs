@@ -30,16 +30,26 @@ impl Machine {
     fn do_what_is_due(&mut self, memory: &mut impl Plain, slot: usize) {
         let count = self.threads[slot].count;
         self.settle_where(memory, slot, |late| late.due <= count);
-        let due: Vec<Span> = self.threads[slot]
-            .waiting
-            .iter()
-            .filter(|store| store.due <= count)
-            .map(|store| store.span)
-            .collect();
-        if !due.is_empty() {
+        let thread = &mut self.threads[slot];
+        let (mut due, mut at, mut next) = (0, 0, u64::MAX);
+        for (index, store) in thread.waiting.iter().enumerate() {
+            if store.due <= count {
+                (due, at) = (due + 1, index);
+            } else {
+                next = next.min(store.due);
+            }
+        }
+        if due == 0 {
+            thread.due = next.min(thread.first_late());
+        } else if due == 1 && self.is_alone(slot, at) {
+            self.drain_one(memory, slot, at);
+            let thread = &mut self.threads[slot];
+            thread.due = next.min(thread.first_late());
+        } else {
+            let stores = self.threads[slot].waiting.iter();
+            let due: Vec<Span> = stores.filter(|store| store.due <= count).map(|store| store.span).collect();
             self.drain_where(memory, slot, |span| due.contains(&span));
         }
-        self.threads[slot].set_due();
     }
 
     /// Resolves a thread's late loads of which `which` is true, in program order.

@@ -124,6 +124,11 @@ impl ThreadState {
     /// Recomputes when something is due next.
     pub(super) fn set_due(&mut self) {
         let stores = self.waiting.iter().map(|store| store.due);
-        self.due = stores.chain(self.late.iter().map(|load| load.due)).min().unwrap_or(u64::MAX);
+        self.due = stores.fold(self.first_late(), u64::min);
+    }
+
+    /// When the first of its late loads is due.
+    pub(super) fn first_late(&self) -> u64 {
+        self.late.iter().map(|load| load.due).min().unwrap_or(u64::MAX)
     }
 }

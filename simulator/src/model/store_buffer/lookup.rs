@@ -8,8 +8,10 @@
 //! It misses nothing, and answers for all lanes at once only where that is all there is to say ([`Rows::look`]).
 //!
 //! A few rows are not worth a table; they are walked. What is taken out stays in the table until its row goes.
+//!
+//! The table is by *line*: as many bytes as the widest entry has, so that each entry lies in one. Wider lines would gather rows
+//! that have nothing to do with each other, where lanes are further apart than their turns.
 
-use super::buffers::LINE;
 use super::rows::{Row, Rows};
 use crate::exec::lanes;
 use crate::model::targets::{Targets, overlap};
@@ -44,11 +46,23 @@ pub(super) struct Table {
     /// By bucket: the newest row, or lane of one; 0 for none.
     heads: Vec<u32>,
     nodes: usize,
+    /// Bytes of a line, as a power of two.
+    line: u32,
 }
+
+/// What most entries have, as a power of two.
+const WORD: u32 = 2;
 
 impl Default for Table {
     fn default() -> Table {
-        Table { steps: [(0, NOWHERE); STEPS], used: 0, loose: NOWHERE, heads: Vec::new(), nodes: 0 }
+        Table {
+            steps: [(0, NOWHERE); STEPS],
+            used: 0,
+            loose: NOWHERE,
+            heads: Vec::new(),
+            nodes: 0,
+            line: WORD,
+        }
     }
 }
 
@@ -78,6 +92,7 @@ impl Table {
         self.loose = NOWHERE;
         self.heads.clear();
         self.nodes = 0;
+        self.line = WORD;
     }
 
     /// Steps of which there are rows between these addresses.
@@ -88,6 +103,26 @@ impl Table {
 
     fn is_far(&self, hull: Hull) -> bool {
         apart(self.loose, hull) && self.near(hull).next().is_none()
+    }
+
+    /// The line that an entry lies in.
+    #[inline(always)]
+    fn line(&self, address: u64) -> u64 {
+        address >> self.line
+    }
+
+    /// The lines that bytes lie in.
+    #[inline(always)]
+    fn lines(&self, address: u64, bytes: u32) -> impl Iterator<Item = u64> + use<> {
+        let (first, last) = (self.line(address), u64::MAX >> self.line);
+        let within = address & ((1 << self.line) - 1);
+        let more = (within + u64::from(bytes.max(1)) - 1) >> self.line;
+        (0..=more).map(move |more| first.wrapping_add(more) & last)
+    }
+
+    /// Whether an entry of so many bytes lies in one line.
+    fn has_room(&self, bytes: u8) -> bool {
+        u32::from(bytes) <= 1 << self.line
     }
 
     /// The bucket of what has this number (a step, or what stands for a lane) and lies in this line.
@@ -106,14 +141,6 @@ impl Table {
 /// What stands for a lane in the place of a step.
 fn of_lane(lane: usize) -> u64 {
     !(lane as u64)
-}
-
-/// The lines that bytes lie in.
-#[inline(always)]
-fn lines(address: u64, bytes: u32) -> impl Iterator<Item = u64> {
-    let within = address & ((1 << LINE) - 1);
-    let more = (within + u64::from(bytes.max(1)) - 1) >> LINE;
-    (0..=more).map(move |more| (address >> LINE).wrapping_add(more) & (u64::MAX >> LINE))
 }
 
 /// Entries that an access meets: a row, lanes, and how far behind a lane's entry its access begins.
@@ -165,6 +192,8 @@ impl Rows {
         self.table.heads.clear();
         self.table.heads.resize(buckets, 0);
         self.table.nodes = 0;
+        let widest = self.rows.iter().map(|row| u32::from(row.bytes).next_power_of_two()).max();
+        self.table.line = self.table.line.max(widest.unwrap_or(1).trailing_zeros());
         self.rows.iter_mut().for_each(|row| row.linked = 0);
         for row in 0..self.rows.len() {
             // It may want more buckets, and have listed all then.
@@ -179,7 +208,7 @@ impl Rows {
         let scattered = self.rows[row].scattered != 0;
         let nodes = if scattered { mask.count_ones() } else { u32::from(mask != 0) };
         let needed = 2 * (self.table.nodes + nodes as usize);
-        if needed > self.table.heads.len() {
+        if needed > self.table.heads.len() || !self.table.has_room(self.rows[row].bytes) {
             self.relist(needed.next_power_of_two().max(FEW) * 2);
             return;
         }
@@ -187,12 +216,12 @@ impl Rows {
         self.rows[row].linked = mask;
         let node = (row as u32) << 5;
         if !scattered && mask != 0 {
-            let bucket = self.table.bucket(self.rows[row].step, self.rows[row].base >> LINE);
+            let bucket = self.table.bucket(self.rows[row].step, self.table.line(self.rows[row].base));
             self.rows[row].next = std::mem::replace(&mut self.table.heads[bucket], node + 1);
             return;
         }
         for lane in lanes(mask) {
-            let bucket = self.table.bucket(of_lane(lane), self.address(row, lane) >> LINE);
+            let bucket = self.table.bucket(of_lane(lane), self.table.line(self.address(row, lane)));
             let node = node + lane as u32 + 1;
             *self.link(row, lane) = std::mem::replace(&mut self.table.heads[bucket], node);
         }
@@ -206,14 +235,14 @@ impl Rows {
         }
         let at = self.rows.len() - 1;
         if row.scattered == 0 {
-            let bucket = self.table.bucket(row.step, row.base >> LINE);
+            let bucket = self.table.bucket(row.step, self.table.line(row.base));
             self.table.heads[bucket] = row.next;
             self.table.nodes -= 1;
             return;
         }
         // In the opposite order: two lanes may be in the same bucket.
         for lane in (0..32).rev().filter(|lane| row.linked >> lane & 1 != 0) {
-            let bucket = self.table.bucket(of_lane(lane), self.address(at, lane) >> LINE);
+            let bucket = self.table.bucket(of_lane(lane), self.table.line(self.address(at, lane)));
             self.table.heads[bucket] = self.linked(at, lane);
             self.table.nodes -= 1;
         }
@@ -228,7 +257,7 @@ impl Rows {
         (base, bytes): (u64, u32),
         mut found: impl FnMut(usize, &Row) -> Option<()>,
     ) -> Option<()> {
-        for line in lines(base, bytes) {
+        for line in self.table.lines(base, bytes) {
             let mut next = self.table.heads[self.table.bucket(step, line)];
             while next != 0 {
                 let (at, lane) = ((next - 1) as usize >> 5, (next - 1) as usize & 31);
@@ -254,7 +283,7 @@ impl Rows {
         (address, bytes): (u64, u32),
         mut found: impl FnMut(usize) -> Option<()>,
     ) -> Option<()> {
-        for line in lines(address, bytes) {
+        for line in self.table.lines(address, bytes) {
             let mut next = self.table.heads[self.table.bucket(of_lane(of), line)];
             while next != 0 {
                 let (at, lane) = ((next - 1) as usize >> 5, (next - 1) as usize & 31);
