@@ -22,4 +22,5 @@ pub mod runs;
 pub mod settle;
 pub mod shard;
 pub mod study;
+pub mod verified;
 pub mod work;

@@ -315,6 +315,13 @@ pub struct Finding {
     pub expected: Option<String>,
 }
 
+impl Finding {
+    /// Whether it came of verifying this kernel.
+    pub fn is_about(&self, kernel: &Kernel) -> bool {
+        self.kind == Expected::Verify && self.places.iter().any(|place| place.kernel == kernel.name)
+    }
+}
+
 /// A place in a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bugaroo_harness::rundir::{RunDirError, RunFile};
 use bugaroo_harness::{Input, RunDir, TrialRecord};
+use sha2::{Digest as _, Sha256};
 
 use crate::history::{Key, Store, StoreError};
 use crate::plan::Plan;
@@ -29,18 +30,31 @@ pub enum RunsError {
     },
 }
 
+/// The folder of all nights' run directories, in that of the reports.
+const RUNS: &str = "runs";
+
 /// The folder of a night's run directories.
 pub fn folder(reports: &Path, label: &str) -> PathBuf {
-    reports.join("runs").join(file_name(label))
+    reports.join(RUNS).join(file_name(label))
 }
 
-/// The run directory of a cell.
+/// The run directory of a cell. (The names of a program's cells differ in what can be a file's name.)
 pub fn of_cell(reports: &Path, label: &str, program: &str, cell: &str) -> PathBuf {
-    folder(reports, label).join(file_name(program)).join(file_name(cell))
+    folder(reports, label).join(file_name(program)).join(plain(cell))
 }
 
-/// A name as a file's, readable.
+/// A name as a file's, readable, and another one for each: one that cannot be a file's gets a digest.
 pub fn file_name(name: &str) -> String {
+    let text = plain(name);
+    if text == name && text != RUNS {
+        return text;
+    }
+    let digest = Sha256::digest(name.as_bytes());
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{text}-{digest}")
+}
+
+fn plain(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "-_.=+".contains(c) { c } else { '-' };
     let text: String = name.chars().map(plain).collect();
     match text.as_str() {
@@ -95,7 +109,7 @@ fn stdin<'p>(plan: &'p Plan, program: &str) -> Option<&'p Path> {
 /// # Errors
 /// When a folder cannot be looked at or cleared.
 pub fn clear(reports: &Path, most: u64, label: &str) -> Result<u64, RunsError> {
-    let all = reports.join("runs");
+    let all = reports.join(RUNS);
     if !all.exists() {
         return Ok(0);
     }
@@ -136,3 +150,6 @@ fn size(path: &Path) -> std::io::Result<u64> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,22 +1,27 @@
 //! Says what a night comes to, by what its plan expects: which findings are known, which cells are red.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use bugaroo_protocol::Model;
 use jiff::civil::Date;
 
 use crate::finding::place_name;
 use crate::night::{Cell, Finding, Night, Program, Stage, Status, Verdict};
 use crate::plan::expect::{Expectation, Expected};
-use crate::plan::{Kind, Plan};
+use crate::plan::{Kind, Plan, Program as Planned};
 
 /// Settles a night: `today` is the day that expectations are good for.
 pub fn settle(night: &mut Night, plan: &Plan, today: Date) {
     let mut tested = 0;
     let mut red = false;
     for program in &mut night.programs {
+        if night.complete && let Some(planned) = plan.program(&program.name) {
+            unused_rules(program, planned);
+        }
         let expect = plan.program(&program.name).map(|program| &program.expect[..]).unwrap_or_default();
-        settle_program(program, expect, today);
-        tested += program.cells.iter().map(told).sum::<u64>() + program.kernels.len() as u64;
+        settle_program(program, expect, night.complete, today);
+        tested += program.cells.iter().map(told).sum::<u64>();
+        tested += program.kernels.iter().filter(|kernel| kernel.status != Status::Nothing).count() as u64;
         red |= program.error.as_ref().is_some_and(|error| error.expected.is_none());
         red |= program.findings.iter().any(|finding| finding.expected.is_none());
         red |= program.kernels.iter().any(|kernel| kernel.status == Status::Fail);
@@ -26,7 +31,7 @@ pub fn settle(night: &mut Night, plan: &Plan, today: Date) {
     if tested == 0 {
         night.notes.insert(
             0,
-            "nothing was tested: no trial passed or failed, and no kernel was verified".to_owned(),
+            "nothing was tested: no trial passed or failed, and no kernel has a verdict".to_owned(),
         );
     }
     if !night.missing_shards.is_empty() {
@@ -44,43 +49,29 @@ fn told(cell: &Cell) -> u64 {
     cell.outcomes.iter().filter(|(outcome, _)| outcome.tells()).map(|(_, count)| count).sum()
 }
 
-fn settle_program(program: &mut Program, expect: &[Expectation], today: Date) {
+fn settle_program(program: &mut Program, expect: &[Expectation], complete: bool, today: Date) {
     let mut met: BTreeSet<usize> = BTreeSet::new();
-    let models: Vec<_> = program.cells.iter().map(|cell| (cell.key.clone(), cell.model)).collect();
+    let models: BTreeMap<_, _> = program.cells.iter().map(|cell| (cell.key.clone(), model_of(cell))).collect();
     for finding in &mut program.findings {
-        let model = |wanted| {
-            finding
-                .cells
-                .iter()
-                .all(|key| models.iter().any(|(known, model)| known == key && *model == wanted))
-        };
-        for (at, expectation) in expect.iter().enumerate() {
-            let place = expectation.place.as_ref();
-            let here =
-                |text: &String| finding.places.iter().any(|place| place_name(place).contains(text.as_str()));
-            if expectation.finding.covers(finding.kind)
-                && place.is_none_or(here)
-                && expectation.model.is_none_or(model)
-            {
-                met.insert(at);
-                if expectation.until >= today && finding.expected.is_none() {
-                    finding.expected = Some(expectation.reason.clone());
-                }
+        settle_finding(finding, expect, &models, today, &mut met);
+    }
+    let mut known_baseline = None;
+    if let Some(error) = program.error.as_mut().filter(|error| error.stage == Stage::Baseline) {
+        for (at, known) in expect.iter().enumerate().filter(|(_, known)| known.finding == Expected::Baseline) {
+            met.insert(at);
+            if known.until >= today && error.expected.is_none() {
+                error.expected = Some(known.reason.clone());
             }
         }
-    }
-    let baseline = expect.iter().enumerate().find(|(_, known)| known.finding == Expected::Baseline);
-    if let (Some(error), Some((at, known))) = (&mut program.error, baseline) {
-        met.insert(at);
-        error.expected = (known.until >= today).then(|| known.reason.clone());
+        known_baseline.clone_from(&error.expected);
     }
     for kernel in &mut program.kernels {
-        let known = expect.iter().enumerate().find(|(_, known)| known.finding == Expected::Verify);
-        if let (Status::Fail, Some((at, known))) = (kernel.status, known) {
-            met.insert(at);
-            if known.until >= today {
-                kernel.status = Status::Expected;
-            }
+        let mut about = program.findings.iter().filter(|finding| finding.is_about(kernel)).peekable();
+        if kernel.status == Status::Fail
+            && about.peek().is_some()
+            && about.all(|finding| finding.expected.is_some())
+        {
+            kernel.status = Status::Expected;
         }
     }
     for (at, known) in expect.iter().enumerate() {
@@ -108,12 +99,73 @@ fn settle_program(program: &mut Program, expect: &[Expectation], today: Date) {
         Stage::Unsupported => "the program cannot be run by this version",
         Stage::Trials => "trials could not be run to their end",
     });
+    let silent = match (failed, complete) {
+        (Some(failed), _) => failed,
+        (None, true) => "no trial was run: there was no time",
+        (None, false) => "no trial was run: the night was stopped",
+    };
     for cell in cells {
-        settle_cell(cell, findings, failed);
+        settle_cell(cell, findings, silent);
+        if let (Status::Nothing, Some(reason)) = (cell.status, &known_baseline) {
+            (cell.status, cell.reason) = (Status::Expected, reason.clone());
+        }
     }
 }
 
-fn settle_cell(cell: &mut Cell, findings: &[Finding], error: Option<&str>) {
+/// Notes the suppressions that no race of the program met.
+fn unused_rules(program: &mut Program, planned: &Planned) {
+    if program.cells.iter().any(|cell| cell.kind == Kind::Races && cell.trials > 0) {
+        let met = |reason: &String| program.findings.iter().any(|found| found.expected.as_ref() == Some(reason));
+        let unused = planned.suppressions.texts().filter(|rule| !met(&rule.reason));
+        let unused = unused.map(|rule| format!("the suppression at {} fits no race: {}", rule.at, rule.reason));
+        program.notes.extend(unused.collect::<Vec<_>>());
+    }
+}
+
+/// The model of a cell's trials; None where they have several.
+fn model_of(cell: &Cell) -> Option<Model> {
+    (cell.kind == Kind::Trials).then_some(cell.model)
+}
+
+/// A finding is expected if it is so in each cell that shows it: an expectation under one model says nothing of the others, nor of
+/// trials that choose their own.
+fn settle_finding(
+    finding: &mut Finding,
+    expect: &[Expectation],
+    models: &BTreeMap<String, Option<Model>>,
+    today: Date,
+    met: &mut BTreeSet<usize>,
+) {
+    let fits = |expectation: &Expectation| {
+        let here = |text: &String| finding.places.iter().any(|place| place_name(place).contains(text.as_str()));
+        expectation.finding.covers(finding.kind) && expectation.place.as_ref().is_none_or(here)
+    };
+    let under = |expectation: &Expectation, model: Option<Model>| {
+        expectation.model.is_none() || expectation.model == model
+    };
+    let fitting: Vec<(usize, &Expectation)> = expect.iter().enumerate().filter(|(_, it)| fits(it)).collect();
+    // What no cell shows has no model.
+    let shown: Vec<Option<Model>> = match finding.cells.is_empty() {
+        true => vec![None],
+        false => finding.cells.iter().map(|key| models.get(key).copied().flatten()).collect(),
+    };
+    let mut reasons: Vec<&str> = Vec::new();
+    let mut covered = true;
+    for model in shown {
+        let here: Vec<_> = fitting.iter().filter(|(_, it)| under(it, model)).collect();
+        met.extend(here.iter().map(|(at, _)| at));
+        match here.iter().find(|(_, it)| it.until >= today) {
+            Some((_, known)) if !reasons.contains(&known.reason.as_str()) => reasons.push(&known.reason),
+            Some(_) => {}
+            None => covered = false,
+        }
+    }
+    if covered && finding.expected.is_none() {
+        finding.expected = Some(reasons.join("; "));
+    }
+}
+
+fn settle_cell(cell: &mut Cell, findings: &[Finding], silent: &str) {
     let mut of_cell = findings.iter().filter(|finding| finding.cells.contains(&cell.key)).peekable();
     let told = told(cell);
     (cell.status, cell.reason) = match of_cell.peek() {
@@ -127,10 +179,7 @@ fn settle_cell(cell: &mut Cell, findings: &[Finding], error: Option<&str>) {
         // A failure always has a finding; were there none, it would still be one. A failing exit of trials that look for races
         // says nothing.
         None if cell.failures > 0 && cell.kind != Kind::Races => (Status::Fail, "trials failed".to_owned()),
-        None if cell.trials == 0 => match error {
-            Some(error) => (Status::Nothing, error.to_owned()),
-            None => (Status::Nothing, "no trial was run: there was no time".to_owned()),
-        },
+        None if cell.trials == 0 => (Status::Nothing, silent.to_owned()),
         None if told == 0 => {
             (Status::Nothing, "all trials were slow, or ended from outside: they say nothing".to_owned())
         }

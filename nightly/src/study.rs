@@ -3,6 +3,7 @@
 //! Each comes to facts that are kept as JSON under a name, and are put into the night's program when it is read.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use bugaroo_bisect::Report;
 use bugaroo_bisect::report::Missing;
@@ -15,9 +16,10 @@ use crate::explore::{Known, Score, Way};
 use crate::finding::source;
 use crate::hides::{self, HIDES};
 use crate::history::rows::UNSEEN;
-use crate::night::{Exploration, ExploredArm, ExploredFailure, Kernel, Place, Program, Status};
+use crate::night::{Exploration, ExploredArm, ExploredFailure, Finding, Kernel, Place, Program, Status};
 use crate::plan::expect::Expected;
 use crate::shard::Shard;
+use crate::verified;
 
 /// Kernels that were verified.
 pub const VERIFY: &str = "verify";
@@ -61,6 +63,9 @@ pub struct Verdicts {
     pub kernels: Vec<Kernel>,
     /// What the reader should know, a line each.
     pub notes: Vec<String>,
+    /// What is wrong with the kernels.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
 }
 
 /// Flush lengths by memory space and length.
@@ -72,6 +77,7 @@ pub fn take(program: &mut Program, study: &str, facts: &str) {
         VERIFY => serde_json::from_str(facts).map(|verdicts: Verdicts| {
             program.kernels = verdicts.kernels;
             program.notes.extend(verdicts.notes);
+            program.findings.extend(verdicts.findings);
         }),
         SEARCH => serde_json::from_str(facts).map(|fences| cure(program, &fences)),
         PROFILE => serde_json::from_str(facts).map(|lengths| program.flush_lengths = lengths),
@@ -161,7 +167,7 @@ fn cure(program: &mut Program, fences: &Fences) {
 }
 
 /// What a search says.
-pub fn fences(report: &Report, folder: &std::path::Path) -> Fences {
+pub fn fences(report: &Report, folder: &Path) -> Fences {
     let place = |missing: &Missing| Place {
         kernel: missing.kernel.as_deref().map(demangled).unwrap_or_default(),
         ptx_line: Some(missing.ptx_line),
@@ -182,11 +188,18 @@ pub fn fences(report: &Report, folder: &std::path::Path) -> Fences {
     Fences { places: report.missing.iter().map(place).collect(), patch: report.patch.clone(), note }
 }
 
-/// What verification says of a program's launches.
-pub fn verdicts(verified: &Verified, refused: &[String]) -> Verdicts {
+/// What verification says of a program's launches. `folder` is the program's, `again` the command that shows it again.
+pub fn verdicts(verified: &Verified, refused: &[String], folder: &Path, again: &str) -> Verdicts {
     let mut kernels: Vec<Kernel> = Vec::new();
+    let mut all: Vec<Finding> = Vec::new();
     for row in &verified.rows {
         let findings = &row.findings;
+        // Several launches show the same.
+        for finding in verified::findings(findings, folder, again) {
+            if all.iter().all(|known| known.fingerprint != finding.fingerprint) {
+                all.push(finding);
+            }
+        }
         let status = match () {
             () if findings.is_clean() => Status::Pass,
             () if findings.is_open() => Status::Nothing,
@@ -212,7 +225,7 @@ pub fn verdicts(verified: &Verified, refused: &[String]) -> Verdicts {
         .map(|left| format!("{} launches of {} were not verified", left.launches, demangled(&left.kernel)))
         .collect();
     notes.extend(refused.iter().map(|what| format!("not verified, as it could not be run: {what}")));
-    Verdicts { kernels, notes }
+    Verdicts { kernels, notes, findings: all }
 }
 
 /// Characters of a verdict that are kept: `bugaroo verify` tells all.

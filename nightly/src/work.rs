@@ -18,6 +18,7 @@ use bugaroo_harness::progress::Silent;
 use bugaroo_harness::rundir::{Configuration, RunFile, SCHEMA};
 use bugaroo_harness::{DriverLibrary, Error, ForkServerUse, Interrupt, Session, Stop};
 use jiff::Timestamp;
+use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
 use crate::explore::Explorer;
@@ -288,6 +289,10 @@ impl Work<'_> {
                 }
                 Err(error) => Err(error),
             };
+            let made = made.and_then(|ready| match no_such_kernel(program, &ready) {
+                Some(error) => Err(error),
+                None => Ok(ready),
+            });
             let facts = self.facts.entry(at).or_default();
             match made {
                 Ok(mut ready) => {
@@ -457,6 +462,22 @@ pub fn program_seed(night: u64, program: &str) -> u64 {
     first.copy_from_slice(&digest[..8]);
     // As short to type as a run's own: 32 bits.
     u64::from_le_bytes(first) >> 32
+}
+
+/// The error of a program none of whose kernels is what the plan's `kernel` selects: its trials would inject nothing.
+fn no_such_kernel(program: &Program, ready: &Ready) -> Option<ProgramError> {
+    let loaded = &ready.baseline.kernels;
+    let selects = |pattern: &&String| {
+        Regex::new(pattern).is_ok_and(|regex| loaded.iter().any(|kernel| regex.is_match(kernel)))
+    };
+    let patterns = program.cells.iter().filter_map(|cell| cell.variation.kernel.as_ref());
+    let pattern = patterns.filter(|pattern| !selects(pattern)).next()?;
+    let names: Vec<&str> = loaded.iter().map(String::as_str).collect();
+    let message = format!(
+        "no kernel that the program loads matches the plan's `kernel = \"{pattern}\"`; it loads {}",
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    );
+    Some(ProgramError { stage: Stage::Start, message, expected: None })
 }
 
 fn first_words(program: &Program) -> String {

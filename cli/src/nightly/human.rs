@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bugaroo_nightly::history::{Store, StoreError};
-use bugaroo_nightly::night::{Cell, Change, Finding, Night, Program, Status, Verdict};
+use bugaroo_nightly::night::{Cell, Change, Finding, Kernel, Night, Program, Status, Verdict};
 use bugaroo_nightly::plan::Plan;
 
 use crate::output::{indent, table, thousands};
@@ -73,13 +73,16 @@ fn findings(text: &mut String, program: &Program) {
     for finding in open.iter().take(SHOWN) {
         let new = if finding.new { "new: " } else { "" };
         let share = &finding.trials;
-        let _ = writeln!(
-            text,
-            "\n{}: {new}{} ({} of {} trials)",
-            program.name, finding.title, share.seen, share.of
-        );
+        // Who verifies needs no trial.
+        let seen = match finding.cells.is_empty() {
+            true => String::new(),
+            false => format!(" ({} of {} trials)", share.seen, share.of),
+        };
+        let _ = writeln!(text, "\n{}: {new}{}{seen}", program.name, finding.title);
         *text += &indent(&finding.message, "  ");
-        let _ = writeln!(text, "  replay it: {}", finding.replay);
+        if !finding.replay.is_empty() {
+            let _ = writeln!(text, "  replay it: {}", finding.replay);
+        }
         if !finding.patch_note.is_empty() {
             let _ = writeln!(text, "  {}", finding.patch_note);
         }
@@ -123,12 +126,21 @@ fn cells(night: &Night) -> String {
                 blank(),
                 blank(),
                 blank(),
-                kernel.verdict.clone(),
+                verdict_of(kernel),
                 blank(),
             ]);
         }
     }
     table(&header, &[2, 3, 4], rows)
+}
+
+fn verdict_of(kernel: &Kernel) -> String {
+    match kernel.status {
+        Status::Pass => kernel.verdict.clone(),
+        Status::Fail => format!("FAIL: {}", kernel.verdict),
+        Status::Expected => format!("expected: {}", kernel.verdict),
+        Status::Nothing => format!("says nothing: {}", kernel.verdict),
+    }
 }
 
 fn status(cell: &Cell) -> String {
@@ -154,11 +166,22 @@ fn verdict(night: &Night) -> String {
     let trials: u64 = night.programs.iter().flat_map(|program| &program.cells).map(|cell| cell.trials).sum();
     let tested =
         night.programs.iter().filter(|program| program.cells.iter().any(|cell| cell.trials > 0)).count();
+    let launches: u64 = night.programs.iter().flat_map(|program| &program.kernels).map(|it| it.launches).sum();
+    let verified = match launches {
+        0 => String::new(),
+        1 => ", 1 launch looked at for its barriers".to_owned(),
+        _ => format!(", {} launches looked at for their barriers", thousands(launches)),
+    };
     let what = match night.verdict {
         Verdict::Green => "green",
+        // What the others have found is not there yet.
+        Verdict::Red if !night.missing_shards.is_empty() && !has_findings(night) => {
+            "not whole, and nothing found so far"
+        }
         Verdict::Red => "RED",
     };
-    format!("{what}: {} trials of {tested} of {} programs", thousands(trials), night.programs.len())
+    let all = night.programs.len();
+    format!("{what}: {} trials of {tested} of {all} programs{verified}", thousands(trials))
 }
 
 /// What a plan would run, and how long it would take by what trials took before.

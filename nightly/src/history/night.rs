@@ -15,6 +15,7 @@ use super::past::CellPast;
 use super::rows::{CellFacts, Key, NightRow, ProgramFacts, Tally};
 use super::store::Store;
 use crate::night::{Cell, Change, Finding, Kernel, Night, Program, SCHEMA, Status, Verdict};
+use crate::plan::expect::Expected;
 use crate::{runs, study};
 
 /// Earlier nights that a cell shows.
@@ -174,7 +175,22 @@ impl Store {
                     WHERE n.plan = $1 AND (n.began < $2 OR (n.began = $2 AND n.label < $3))";
         let rows = sqlx::query(text).bind(&night.key.plan).bind(night.began).bind(&night.key.label);
         let rows = rows.fetch_all(&self.pool).await.map_err(|error| self.query(error))?;
-        rows.iter().map(|row| Ok((self.get(row, "program")?, self.get(row, "finding")?))).collect()
+        let known: Result<BTreeSet<_>, StoreError> =
+            rows.iter().map(|row| Ok((self.get(row, "program")?, self.get(row, "finding")?))).collect();
+        let mut known = known?;
+        let text = "SELECT s.program AS program, s.facts AS facts FROM study s JOIN night n \
+                    ON n.plan = s.plan AND n.label = s.label \
+                    WHERE n.plan = $1 AND (n.began < $2 OR (n.began = $2 AND n.label < $3)) AND s.study = $4";
+        let rows = sqlx::query(text).bind(&night.key.plan).bind(night.began).bind(&night.key.label);
+        let rows = rows.bind(study::VERIFY).fetch_all(&self.pool).await.map_err(|error| self.query(error))?;
+        for row in rows {
+            let program: String = self.get(&row, "program")?;
+            // What another version has written, and cannot be read, is not known.
+            let verdicts: study::Verdicts =
+                serde_json::from_str(&self.get::<String>(&row, "facts")?).unwrap_or_default();
+            known.extend(verdicts.findings.into_iter().map(|found| (program.clone(), found.fingerprint)));
+        }
+        Ok(known)
     }
 }
 
@@ -220,6 +236,9 @@ fn programs(
             };
             for (study, facts) in rows.studies.get(name).into_iter().flatten() {
                 study::take(&mut program, study, facts);
+            }
+            for finding in program.findings.iter_mut().filter(|finding| finding.kind == Expected::Verify) {
+                finding.new = news.0 && !known.contains(&(name.clone(), finding.fingerprint.clone()));
             }
             study::hidden(&mut program, rows.studies.get(name).into_iter().flatten());
             study::exploration(&mut program, rows.studies.get(name).into_iter().flatten());

@@ -168,7 +168,7 @@ fn kind(findings: &[&Finding]) -> &'static str {
 }
 
 fn of_kernel(program: &Program, kernel: &Kernel) -> TestCase {
-    let findings: Vec<&Finding> = program.findings.iter().filter(|it| about(it, kernel)).collect();
+    let findings: Vec<&Finding> = program.findings.iter().filter(|it| it.is_about(kernel)).collect();
     let mut status = match kernel.status {
         Status::Pass => TestCaseStatus::success(),
         Status::Fail => failed(NonSuccessKind::Failure, "verify", &kernel.verdict),
@@ -188,15 +188,10 @@ fn of_kernel(program: &Program, kernel: &Kernel) -> TestCase {
     case
 }
 
-/// Whether a finding came of verifying this kernel.
-fn about(finding: &Finding, kernel: &Kernel) -> bool {
-    finding.kind == Expected::Verify && finding.places.iter().any(|place| place.kernel == kernel.name)
-}
-
 /// Whether no other case tells of a finding.
 fn homeless(program: &Program, finding: &Finding) -> bool {
     let cell = program.cells.iter().any(|cell| finding.cells.contains(&cell.key));
-    let kernel = program.kernels.iter().any(|kernel| about(finding, kernel));
+    let kernel = program.kernels.iter().any(|kernel| finding.is_about(kernel));
     let baseline = finding.kind == Expected::Baseline
         && finding.cells.is_empty()
         && program.error.as_ref().is_some_and(|error| error.stage == Stage::Baseline);

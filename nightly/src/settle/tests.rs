@@ -5,7 +5,7 @@ use jiff::civil::{Date, date};
 use serde_json::{Value, json};
 
 use super::settle;
-use crate::night::{Night, Status, Verdict};
+use crate::night::{Night, Program, Stage, Status, Verdict};
 use crate::plan::Plan;
 
 const KEY: &str = "store-buffer pw=0.75";
@@ -128,10 +128,67 @@ fn an_expectation_holds_at_its_place_and_under_its_model_only() {
         let verdict = settled(&mut night, &plan(&[("wrong-result", more, "2031-01-01")])).0;
         assert_eq!(verdict == Verdict::Green, green, "{more}");
     }
-    // What both models show is not known under one of them.
-    let mut night = night(&both, &[finding("wrong-result", 4, &[KEY, "ptx pw=0.75"])]);
-    let plan = plan(&[("wrong-result", "model = \"ptx\"", "2031-01-01")]);
-    assert_eq!(settled(&mut night, &plan).0, Verdict::Red);
+    // What both models show is not known under one of them, but it was seen.
+    let found = [finding("wrong-result", 4, &[KEY, "ptx pw=0.75"])];
+    let mut one = night(&both, &found);
+    let under = |model: &'static str| ("wrong-result", model, "2031-01-01");
+    let (ptx, buffers) = (under("model = \"ptx\""), under("model = \"store-buffer\""));
+    assert_eq!(settled(&mut one, &plan(&[ptx])).0, Verdict::Red);
+    assert_eq!(one.programs[0].expectations, Vec::<String>::new());
+    // Two expectations know it under both.
+    let mut two = night(&both, &found);
+    assert_eq!(settled(&mut two, &plan(&[ptx, buffers])), (Verdict::Green, Status::Expected));
+    assert_eq!(two.programs[0].expectations, Vec::<String>::new());
+}
+
+#[test]
+fn an_expectation_under_a_model_says_nothing_of_trials_that_choose_theirs() {
+    let mut explored = cell(Model::StoreBuffer, 9, 1);
+    explored["kind"] = json!("explore");
+    explored["key"] = json!("explore");
+    let fresh = || night(&[explored.clone()], &[finding("wrong-result", 4, &["explore"])]);
+    let known = |more| plan(&[("failure", more, "2031-01-01")]);
+    assert_eq!(settled(&mut fresh(), &known("model = \"store-buffer\"")).0, Verdict::Red);
+    assert_eq!(settled(&mut fresh(), &known("")).0, Verdict::Green);
+}
+
+/// A night whose kernel `k` has this verdict.
+fn verified(verdict: &str, status: &str, findings: &[Value]) -> Night {
+    let mut night = night(&[], findings);
+    let kernel = json!({ "name": "k", "verdict": verdict, "launches": 1, "status": status, "text": "" });
+    night.programs[0].kernels = vec![serde_json::from_value(kernel).unwrap()];
+    night
+}
+
+#[test]
+fn each_error_of_a_kernel_is_expected_by_itself() {
+    let found = [finding("verify", 4, &[]), finding("verify", 9, &[])];
+    let at = |line| ("verify", line, "2031-01-01");
+    let (first, second) = (at("place = \"a.cu:4\""), at("place = \"a.cu:9\""));
+    for (expected, green) in
+        [(&[first][..], false), (&[first, second], true), (&[at("")], true), (&[at("place = \"b.cu:4\"")], false)]
+    {
+        let mut night = verified("race", "fail", &found);
+        settle(&mut night, &plan(expected), TODAY);
+        assert_eq!(night.verdict == Verdict::Green, green, "{expected:?}");
+        let status = if green { Status::Expected } else { Status::Fail };
+        assert_eq!(night.programs[0].kernels[0].status, status, "{expected:?}");
+    }
+    // One that has expired does not hide another.
+    let mut night = verified("race", "fail", &found[..1]);
+    settle(&mut night, &plan(&[("verify", "", "2030-01-01"), at("")]), TODAY);
+    assert_eq!(night.programs[0].kernels[0].status, Status::Expected);
+}
+
+#[test]
+fn a_kernel_without_a_verdict_tests_nothing() {
+    let mut night = verified("not-verifiable", "nothing", &[]);
+    settle(&mut night, &plan(&[]), TODAY);
+    assert_eq!(night.verdict, Verdict::Red);
+    assert!(night.notes[0].starts_with("nothing was tested"), "{:?}", night.notes);
+    let mut night = verified("verified", "pass", &[]);
+    settle(&mut night, &plan(&[]), TODAY);
+    assert_eq!(night.verdict, Verdict::Green);
 }
 
 #[test]
@@ -175,6 +232,17 @@ fn a_program_that_fails_without_injection_is_red_unless_that_is_known() {
     assert_eq!(error.expected.as_deref(), Some("known"));
     // Expected or not, nothing was tested.
     assert_eq!((unknown.verdict, known.verdict), (Verdict::Red, Verdict::Red));
+    // Beside another program that was, the one that is known to fail is no news.
+    let baseline = plan(&[("baseline", "", "2031-01-01")]);
+    let mut beside = broken();
+    let other = night(&[cell(Model::StoreBuffer, 9, 0)], &[]);
+    beside.programs.extend(other.programs.into_iter().map(|program| Program { name: "other".to_owned(), ..program }));
+    assert_eq!(settled(&mut beside, &baseline), (Verdict::Green, Status::Expected));
+    // That it was not built is another matter.
+    let mut unbuilt = broken();
+    unbuilt.programs[0].error.as_mut().unwrap().stage = Stage::Build;
+    assert_eq!(settled(&mut unbuilt, &baseline), (Verdict::Red, Status::Nothing));
+    assert!(unbuilt.programs[0].expectations[0].contains("expected and not seen"));
 }
 
 #[test]
@@ -190,4 +258,8 @@ fn a_night_that_is_not_complete_is_red() {
     let mut night = night(&[cell(Model::StoreBuffer, 10, 0)], &[]);
     night.complete = false;
     assert_eq!(settled(&mut night, &plan(&[])), (Verdict::Red, Status::Pass));
+    let mut stopped = super::tests::night(&[cell(Model::StoreBuffer, 0, 0)], &[]);
+    stopped.complete = false;
+    settle(&mut stopped, &plan(&[]), TODAY);
+    assert_eq!(stopped.programs[0].cells[0].reason, "no trial was run: the night was stopped");
 }

@@ -8,14 +8,17 @@ use bugaroo_bisect::{Order, search_program};
 use bugaroo_harness::launches::{Wanted, record, verify};
 use bugaroo_harness::names::demangled;
 use bugaroo_harness::progress::Silent;
+use bugaroo_harness::words::shell::shell_word;
 use bugaroo_harness::{Error, Profile, Session, Variation};
 use bugaroo_protocol::Model;
 use regex::Regex;
 
 use super::units::Unit;
 use super::{Job, Work, WorkError};
+use crate::night::Finding;
 use crate::plan::Kind;
 use crate::study::{self, Fences, PROFILE, SEARCH, VERIFY, Verdicts};
+use crate::verified;
 
 /// Trials that flush lengths are measured in.
 const PROFILED: u64 = 5;
@@ -32,22 +35,23 @@ impl Work<'_> {
         let there = self.job.store.studies(&self.job.key).await?;
         for at in 0..self.job.plan.programs.len() {
             let program = &self.job.plan.programs[at];
-            if !self.job.shard.has(at) {
-                continue;
-            }
+            let own = self.job.shard.has(at);
             let missing = |study: &str| !there.iter().any(|(of, name)| *of == program.name && name == study);
-            if missing(VERIFY) && program.verify.is_some() && self.prepare(at).await? {
+            if own && missing(VERIFY) && program.verify.is_some() && self.prepare(at).await? {
                 self.verify(at).await?;
             }
             let delays =
                 program.cells.iter().any(|cell| cell.kind == Kind::Trials && cell.variation.pw > 0.0);
-            if missing(PROFILE) && delays && self.prepare(at).await? {
+            if own && missing(PROFILE) && delays && self.prepare(at).await? {
                 self.profile(at).await?;
             }
-            let failed = |unit: &Unit| unit.program == at && unit.failures > 0;
+            // Each shard that has seen a failure searches, as all of them have to come to the same.
+            let failed = |unit: &Unit| {
+                unit.program == at && unit.failures > 0 && program.cells[unit.cell].kind != Kind::Races
+            };
             let news = units.iter().any(|unit| failed(unit) && (!unit.failed_before || unit.changed));
             if missing(SEARCH) && self.job.plan.search && news && self.prepare(at).await? {
-                self.search(at, units).await?;
+                self.search(at).await?;
             }
         }
         Ok(())
@@ -72,12 +76,21 @@ impl Work<'_> {
         let began = Instant::now();
         let patterns: Vec<Regex> =
             program.verify.iter().flatten().filter_map(|pattern| Regex::new(pattern).ok()).collect();
+        let words: Vec<String> = program.run.iter().map(|word| shell_word(word)).collect();
+        let folder = shell_word(&program.directory.display().to_string());
+        let again = format!("cd {folder} && bugaroo verify {}", words.join(" "));
         let looked = async {
             let (library, interrupt) = (self.library.clone(), self.interrupt.clone());
             let mut recording = record(ready.target, ready.settings, library, interrupt.clone()).await?;
-            let chosen = |name: &&str| patterns.iter().any(|pattern| pattern.is_match(&demangled(name)));
-            let kernels = recording.launches.kernels();
-            let kernels: Vec<String> = kernels.iter().copied().filter(chosen).map(str::to_owned).collect();
+            let names: Vec<String> = recording.launches.kernels().iter().map(|&name| name.to_owned()).collect();
+            let readable: Vec<String> = names.iter().map(|name| demangled(name)).collect();
+            let chosen = |at: &usize| patterns.iter().any(|pattern| pattern.is_match(&readable[*at]));
+            let kernels: Vec<String> = (0..names.len()).filter(chosen).map(|at| names[at].clone()).collect();
+            let unmet: Vec<Finding> = patterns
+                .iter()
+                .filter(|pattern| !readable.iter().any(|name| pattern.is_match(name)))
+                .map(|pattern| verified::no_such_kernel(pattern.as_str(), &readable))
+                .collect();
             let wanted = Wanted {
                 kernels: (!patterns.is_empty()).then_some(kernels),
                 most: LAUNCHES,
@@ -88,7 +101,9 @@ impl Work<'_> {
             if verified.interrupted {
                 return Err(Error::Interrupted);
             }
-            Ok(study::verdicts(&verified, &recording.refused))
+            let mut facts = study::verdicts(&verified, &recording.refused, &program.directory, &again);
+            facts.findings.extend(unmet);
+            Ok(facts)
         };
         let facts = match looked.await {
             Ok(facts) => facts,
@@ -115,20 +130,18 @@ impl Work<'_> {
         }
     }
 
-    async fn search(&mut self, at: usize, units: &[Unit]) -> Result<(), WorkError> {
+    /// Searches under all models under which failures are looked for, whichever has shown one: a shard sees a part of them.
+    async fn search(&mut self, at: usize) -> Result<(), WorkError> {
         let Some(ready) = self.ready.get(&at).cloned() else { return Ok(()) };
         let program = self.program(at);
-        let fails = |model: Model| {
-            units.iter().any(|unit| {
-                let cell = &program.cells[unit.cell];
-                unit.program == at
-                    && unit.failures > 0
-                    && cell.kind == Kind::Trials
-                    && cell.variation.model == model
+        let looks = |model: Model| {
+            program.cells.iter().any(|cell| match &cell.space {
+                Some(space) => space.models.contains(&model),
+                None => cell.kind == Kind::Trials && cell.variation.model == model,
             })
         };
         let models: Vec<Model> =
-            [Model::StoreBuffer, Model::Ptx].into_iter().filter(|&model| fails(model)).collect();
+            [Model::StoreBuffer, Model::Ptx].into_iter().filter(|&model| looks(model)).collect();
         if models.is_empty() {
             return Ok(());
         }

@@ -61,7 +61,9 @@ fn headline(finding: &Finding) -> Markup {
         h4 { (text::short(&finding.title, 200)) }
         " " span.soft.small {
             @if let Some(place) = finding.places.first() { (text::short(&text::place(place), 120)) " · " }
-            (number(finding.trials.seen)) " of " (count(finding.trials.of, "trial", "trials"))
+            @if !finding.cells.is_empty() {
+                (number(finding.trials.seen)) " of " (count(finding.trials.of, "trial", "trials"))
+            }
         }
     }
 }
