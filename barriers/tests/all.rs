@@ -36,6 +36,7 @@ mod tables;
 mod together;
 mod unasked;
 mod unknown_branches;
+mod valid_mbarriers;
 mod verdicts;
 mod warp_arrivals;
 mod warpgroups;

@@ -15,7 +15,9 @@ pub fn settle(night: &mut Night, plan: &Plan, today: Date) {
     let mut tested = 0;
     let mut red = false;
     for program in &mut night.programs {
-        if night.complete && let Some(planned) = plan.program(&program.name) {
+        if night.complete
+            && let Some(planned) = plan.program(&program.name)
+        {
             unused_rules(program, planned);
         }
         let expect = plan.program(&program.name).map(|program| &program.expect[..]).unwrap_or_default();
@@ -51,13 +53,15 @@ fn told(cell: &Cell) -> u64 {
 
 fn settle_program(program: &mut Program, expect: &[Expectation], complete: bool, today: Date) {
     let mut met: BTreeSet<usize> = BTreeSet::new();
-    let models: BTreeMap<_, _> = program.cells.iter().map(|cell| (cell.key.clone(), model_of(cell))).collect();
+    let models: BTreeMap<_, _> =
+        program.cells.iter().map(|cell| (cell.key.clone(), model_of(cell))).collect();
     for finding in &mut program.findings {
         settle_finding(finding, expect, &models, today, &mut met);
     }
     let mut known_baseline = None;
     if let Some(error) = program.error.as_mut().filter(|error| error.stage == Stage::Baseline) {
-        for (at, known) in expect.iter().enumerate().filter(|(_, known)| known.finding == Expected::Baseline) {
+        for (at, known) in expect.iter().enumerate().filter(|(_, known)| known.finding == Expected::Baseline)
+        {
             met.insert(at);
             if known.until >= today && error.expected.is_none() {
                 error.expected = Some(known.reason.clone());
@@ -115,9 +119,11 @@ fn settle_program(program: &mut Program, expect: &[Expectation], complete: bool,
 /// Notes the suppressions that no race of the program met.
 fn unused_rules(program: &mut Program, planned: &Planned) {
     if program.cells.iter().any(|cell| cell.kind == Kind::Races && cell.trials > 0) {
-        let met = |reason: &String| program.findings.iter().any(|found| found.expected.as_ref() == Some(reason));
+        let met =
+            |reason: &String| program.findings.iter().any(|found| found.expected.as_ref() == Some(reason));
         let unused = planned.suppressions.texts().filter(|rule| !met(&rule.reason));
-        let unused = unused.map(|rule| format!("the suppression at {} fits no race: {}", rule.at, rule.reason));
+        let unused =
+            unused.map(|rule| format!("the suppression at {} fits no race: {}", rule.at, rule.reason));
         program.notes.extend(unused.collect::<Vec<_>>());
     }
 }
@@ -137,7 +143,8 @@ fn settle_finding(
     met: &mut BTreeSet<usize>,
 ) {
     let fits = |expectation: &Expectation| {
-        let here = |text: &String| finding.places.iter().any(|place| place_name(place).contains(text.as_str()));
+        let here =
+            |text: &String| finding.places.iter().any(|place| place_name(place).contains(text.as_str()));
         expectation.finding.covers(finding.kind) && expectation.place.as_ref().is_none_or(here)
     };
     let under = |expectation: &Expectation, model: Option<Model>| {

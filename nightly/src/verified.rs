@@ -40,8 +40,10 @@ pub fn findings(found: &Findings, folder: &Path, again: &str) -> Vec<Finding> {
         all.push(kernel.finding("misuse of a barrier", &misuse.what, places));
     }
     for early in &found.recycling {
-        let said = format!("{}: use {} may begin before use {} is over", early.barrier, early.later, early.earlier);
-        let places = [("used again here", Some(&early.at)), ("last known from here", early.knows_from.as_ref())];
+        let said =
+            format!("{}: use {} may begin before use {} is over", early.barrier, early.later, early.earlier);
+        let places =
+            [("used again here", Some(&early.at)), ("last known from here", early.knows_from.as_ref())];
         let places = places.into_iter().filter_map(|(role, at)| Some(kernel.at(role, at?))).collect();
         all.push(kernel.finding("barrier used again too early", &said, places));
     }
@@ -49,7 +51,11 @@ pub fn findings(found: &Findings, folder: &Path, again: &str) -> Vec<Finding> {
         let refusal = found.refusal.as_ref();
         let said = refusal.map(|refused| refused.reason.clone()).unwrap_or_default();
         let at = refusal.and_then(|refused| refused.at.as_ref());
-        all.push(kernel.finding(found.verdict, &said, at.map(|at| kernel.at("here", at)).into_iter().collect()));
+        all.push(kernel.finding(
+            found.verdict,
+            &said,
+            at.map(|at| kernel.at("here", at)).into_iter().collect(),
+        ));
     }
     all
 }
@@ -109,14 +115,17 @@ impl Kernel<'_> {
             true => vec![Place { kernel: self.name.clone(), ..source("kernel", None, self.folder) }],
             false => places,
         };
-        Finding { message: said.to_owned(), places, replay: self.again.to_owned(), ..empty(fingerprint, title) }
+        Finding {
+            message: said.to_owned(),
+            places,
+            replay: self.again.to_owned(),
+            ..empty(fingerprint, title)
+        }
     }
 
     fn at(&self, role: &str, at: &At) -> Place {
         let line = match (&at.file, at.line) {
-            (Some(file), Some(line)) => {
-                Some(SourceLine { file: file.clone(), line })
-            }
+            (Some(file), Some(line)) => Some(SourceLine { file: file.clone(), line }),
             _ => None,
         };
         Place {

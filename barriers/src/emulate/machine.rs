@@ -224,6 +224,9 @@ impl<'a> Machine<'a> {
         action: Action<'_>,
         condition: Option<u32>,
     ) -> Result<(), Refusal> {
+        if let Action::Access(access) = &action {
+            self.beside_mbarriers(w, lanes, pc, access, condition.is_some())?;
+        }
         self.rounds.under_way |= action.outlasts_barriers();
         let command = Command { lanes, origin: pc, action };
         let program = self.out.warp_mut(w as u32);

@@ -11,7 +11,10 @@ use super::held::warp::{Flow, State};
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use crate::program::{Action, RANK_SHIFT};
+use crate::program::{Access, Action, RANK_SHIFT};
+
+/// Bytes of an mbarrier.
+const SIZE: u32 = 8;
 
 impl Machine<'_> {
     /// The mbarrier that a lane names: its CTA, its offset, and both in one.
@@ -80,6 +83,12 @@ impl Machine<'_> {
             if op != MbarrierOp::Init && !self.ctas[rank as usize].mbarriers.contains_key(&offset) {
                 return Err(self.illegal(w, pc, lane, format!("no mbarrier was initialised at {offset:#x}")));
             }
+            if op == MbarrierOp::Init && self.ctas[rank as usize].mbarriers.contains_key(&offset) {
+                let what = format!(
+                    "the mbarrier at {offset:#x} is initialised while it is valid: mbarrier.inval has to come before"
+                );
+                return Err(self.illegal(w, pc, lane, what));
+            }
             if op == MbarrierOp::Init && self.is_scattered(rank, offset) {
                 let what = "what an mbarrier is overwritten with";
                 return Err(self.unknown(w, pc, lane, what, Why::SHARED));
@@ -133,6 +142,35 @@ impl Machine<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Refuses an access of bytes that are a valid mbarrier's (PTX ISA, "mbarrier": it is undefined what comes of it).
+    pub fn beside_mbarriers(
+        &self,
+        w: usize,
+        mask: u32,
+        pc: u32,
+        access: &Access<'_>,
+        possible: bool,
+    ) -> Result<(), Refusal> {
+        if self.ctas.iter().all(|cta| cta.mbarriers.is_empty()) {
+            return Ok(());
+        }
+        for lane in lanes(mask) {
+            let address = access.addresses.lane(lane as u32);
+            let (rank, first) = (address >> RANK_SHIFT, address & ((1 << RANK_SHIFT) - 1));
+            let Some(cta) = self.ctas.get(rank as usize) else { continue };
+            let hit = |at: &&u32| first < **at + SIZE && **at < first.saturating_add(access.size);
+            let Some(at) = cta.mbarriers.keys().filter(hit).min() else { continue };
+            let what = format!(
+                "an access of the mbarrier at {at:#x}, which is valid: mbarrier.inval has to come before"
+            );
+            return Err(match possible {
+                false => self.illegal(w, pc, lane, what),
+                true => self.unsupported(w, pc, lane, format!("{what}; whether it happens is not known")),
+            });
+        }
+        Ok(())
     }
 
     /// What a command does to its mbarrier; answers the phase before.

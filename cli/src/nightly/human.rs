@@ -166,7 +166,8 @@ fn verdict(night: &Night) -> String {
     let trials: u64 = night.programs.iter().flat_map(|program| &program.cells).map(|cell| cell.trials).sum();
     let tested =
         night.programs.iter().filter(|program| program.cells.iter().any(|cell| cell.trials > 0)).count();
-    let launches: u64 = night.programs.iter().flat_map(|program| &program.kernels).map(|it| it.launches).sum();
+    let launches: u64 =
+        night.programs.iter().flat_map(|program| &program.kernels).map(|it| it.launches).sum();
     let verified = match launches {
         0 => String::new(),
         1 => ", 1 launch looked at for its barriers".to_owned(),

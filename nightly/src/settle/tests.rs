@@ -165,9 +165,12 @@ fn each_error_of_a_kernel_is_expected_by_itself() {
     let found = [finding("verify", 4, &[]), finding("verify", 9, &[])];
     let at = |line| ("verify", line, "2031-01-01");
     let (first, second) = (at("place = \"a.cu:4\""), at("place = \"a.cu:9\""));
-    for (expected, green) in
-        [(&[first][..], false), (&[first, second], true), (&[at("")], true), (&[at("place = \"b.cu:4\"")], false)]
-    {
+    for (expected, green) in [
+        (&[first][..], false),
+        (&[first, second], true),
+        (&[at("")], true),
+        (&[at("place = \"b.cu:4\"")], false),
+    ] {
         let mut night = verified("race", "fail", &found);
         settle(&mut night, &plan(expected), TODAY);
         assert_eq!(night.verdict == Verdict::Green, green, "{expected:?}");
@@ -236,7 +239,9 @@ fn a_program_that_fails_without_injection_is_red_unless_that_is_known() {
     let baseline = plan(&[("baseline", "", "2031-01-01")]);
     let mut beside = broken();
     let other = night(&[cell(Model::StoreBuffer, 9, 0)], &[]);
-    beside.programs.extend(other.programs.into_iter().map(|program| Program { name: "other".to_owned(), ..program }));
+    beside
+        .programs
+        .extend(other.programs.into_iter().map(|program| Program { name: "other".to_owned(), ..program }));
     assert_eq!(settled(&mut beside, &baseline), (Verdict::Green, Status::Expected));
     // That it was not built is another matter.
     let mut unbuilt = broken();

@@ -82,7 +82,8 @@ impl Work<'_> {
         let looked = async {
             let (library, interrupt) = (self.library.clone(), self.interrupt.clone());
             let mut recording = record(ready.target, ready.settings, library, interrupt.clone()).await?;
-            let names: Vec<String> = recording.launches.kernels().iter().map(|&name| name.to_owned()).collect();
+            let names: Vec<String> =
+                recording.launches.kernels().iter().map(|&name| name.to_owned()).collect();
             let readable: Vec<String> = names.iter().map(|name| demangled(name)).collect();
             let chosen = |at: &usize| patterns.iter().any(|pattern| pattern.is_match(&readable[*at]));
             let kernels: Vec<String> = (0..names.len()).filter(chosen).map(|at| names[at].clone()).collect();
