@@ -1,12 +1,13 @@
 //! The plan of a night: which programs, how each is run, how much of it, and what is expected.
 //!
-//! [`file`] is the TOML as it is written, `read` checks it, [`cells`] makes the cells of a program, [`first`] is the commented
+//! [`file`] is the TOML as it is written, `read` checks it, `hints` says what was meant, [`cells`] makes the cells of a program, [`first`] is the commented
 //! plan that `bugaroo init` writes. All paths in a plan are relative to its folder.
 
 pub mod cells;
 pub mod expect;
 mod file;
 pub mod first;
+mod hints;
 mod read;
 mod words;
 
@@ -65,6 +66,8 @@ pub struct Program {
     pub variables: BTreeMap<String, String>,
     /// Shell command that builds it, run in its directory.
     pub build: Option<String>,
+    /// How long that may take.
+    pub build_timeout: Duration,
     /// File that it finds on its standard input.
     pub stdin: Option<PathBuf>,
     /// What is run of it.

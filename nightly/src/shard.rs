@@ -7,6 +7,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Shards of a night, at most.
+pub const MOST: u32 = 10_000;
+
 /// A shard, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -44,7 +47,9 @@ impl FromStr for Shard {
         let parts =
             text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match parts {
-            Some((index, of)) if (1..=of).contains(&index) && of <= 10_000 => Ok(Self { index, of }),
+            Some((_, 0)) => Err("a night has at least one shard: 1/1 is all of it".to_owned()),
+            Some((_, of)) if of > MOST => Err(format!("a night has at most {MOST} shards, and not {of}")),
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
             Some((0, _)) => Err("shards are counted from 1: 1/8 is the first of eight".to_owned()),
             Some((index, of)) => Err(format!("there is no shard {index} of {of}: at most {of}/{of}")),
             None => Err(format!("'{text}' is no shard: 3/8 is the third of eight")),
@@ -69,6 +74,15 @@ mod tests {
         for text in ["", "3", "9/8", "a/b", "-1/2", "1/0", "3/8/2"] {
             assert!(text.parse::<Shard>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_real_limits_are_told() {
+        let error = |text: &str| text.parse::<Shard>().unwrap_err();
+        assert!(error("1/20000").contains("at most 10000 shards"), "{}", error("1/20000"));
+        assert!(error("1/0").contains("at least one"), "{}", error("1/0"));
+        assert!(error("9/8").contains("at most 8/8"), "{}", error("9/8"));
+        assert_eq!("10000/10000".parse(), Ok(Shard { index: 10_000, of: 10_000 }));
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub struct Entry {
     pub directory: Option<Spanned<String>>,
     pub environment: Option<BTreeMap<String, String>>,
     pub build: Option<String>,
+    pub build_timeout: Option<Spanned<String>>,
     pub stdin: Option<Spanned<String>>,
     pub models: Option<Vec<Spanned<String>>>,
     pub pw: Option<Vec<Spanned<f64>>>,

@@ -1,16 +1,43 @@
 //! The plan that `bugaroo init` writes: complete, and with a comment for each key.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 /// A first plan for these programs, as words of a command each. Without any, it has an example to be changed.
 pub fn plan(programs: &[Vec<String>]) -> String {
     let mut text = HEAD.to_owned();
     let example = [vec!["./app".to_owned(), "argument".to_owned()]];
     let programs = if programs.is_empty() { &example[..] } else { programs };
+    let names = names(programs);
     for (at, run) in programs.iter().enumerate() {
         let words: Vec<String> = run.iter().map(|word| quoted(word)).collect();
-        text += &format!("\n[[program]]\nrun = [{}]\n", words.join(", "));
+        text += "\n[[program]]\n";
+        if let Some(name) = &names[at] {
+            text += &format!("name = {}\n", quoted(name));
+        }
+        text += &format!("run = [{}]\n", words.join(", "));
         text += if at == 0 { FIRST } else { "" };
     }
     text + TAIL
+}
+
+/// Names of those programs that are not called by their files, since an earlier one is: `app-2`.
+fn names(programs: &[Vec<String>]) -> Vec<Option<String>> {
+    let file = |run: &Vec<String>| {
+        let program = run.first().map_or("", String::as_str);
+        Path::new(program).file_name().map_or(program.to_owned(), |name| name.to_string_lossy().into_owned())
+    };
+    let files: Vec<String> = programs.iter().map(file).collect();
+    // A name that is made up is no other program's file either.
+    let mut taken: BTreeSet<String> = files.iter().cloned().collect();
+    let mut seen = BTreeSet::new();
+    let name = |file: &String| {
+        if seen.insert(file.clone()) {
+            return None;
+        }
+        (2..).map(|number| format!("{file}-{number}")).find(|name| taken.insert(name.clone()))
+    };
+    files.iter().map(name).collect()
 }
 
 /// A string of TOML.
@@ -70,6 +97,8 @@ pw = [0.25, 0.75]
 # With the oracle reference: regular expressions of lines that count for nothing, and how far numbers may be apart
 #ignore-lines = [\"^time\"]
 #tolerance = 1e-5
+# How long the step may take that builds a program (its key `build`); what takes longer is stopped, and is not built
+#build-timeout = \"30m\"
 # A trial may take so many times what the program takes without injection, and no less than the floor
 #timeout = { factor = 50, floor = \"60s\" }
 ";

@@ -20,7 +20,8 @@ use super::PlanError;
 use super::cells::{self, Cell, Grid, Kind};
 use super::expect::{Expectation, Expected};
 use super::file::{self, Entry, File};
-use super::{Plan, Program, Slurm, Timeout, words};
+use super::{Plan, Program, Slurm, Timeout, hints, words};
+use crate::shard::MOST;
 
 /// Trials of a cell where the plan says nothing.
 const TRIALS: u64 = 1000;
@@ -30,6 +31,10 @@ const RACE_TRIALS: u64 = 20;
 const DISK: u64 = 2 << 30;
 /// Times the baseline, and at least, that a trial may take where the plan says nothing.
 const TIMEOUT: Timeout = Timeout { factor: 50.0, floor: Duration::from_secs(60) };
+/// How long a build step may take where the plan says nothing.
+const BUILD: Duration = Duration::from_secs(30 * 60);
+/// Two keys that exclude each other.
+const BOTH: &str = "either `trials` or `budget` says how much of each cell is run, not both";
 
 impl Plan {
     /// Reads and checks a plan.
@@ -64,7 +69,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn plan(self, path: &Path) -> Result<Plan, PlanError> {
-        let file: File = self.text.parse()?;
+        let file: File = self.text.parse().map_err(|error| hints::meant(self.text, error))?;
         let stem = path.file_stem().map_or("night".into(), |stem| stem.to_string_lossy().into_owned());
         let night = &file.night;
         if let Some(named) = &file.defaults.name {
@@ -72,6 +77,9 @@ impl Reader<'_> {
         }
         if let Some(run) = &file.defaults.run {
             return Err(self.wrong(run, "[defaults] holds for all programs: `run` belongs under [[program]]"));
+        }
+        if let (Some(_), Some(budget)) = (&file.defaults.trials, &file.defaults.budget) {
+            return Err(self.wrong(budget, BOTH));
         }
         let space = self.space(file.explore.as_ref())?;
         let mut programs: Vec<Program> = Vec::new();
@@ -143,6 +151,8 @@ impl Reader<'_> {
         variables.extend(own.environment.clone().unwrap_or_default());
         let directory = own.directory.as_ref().or(defaults.directory.as_ref());
         let timeout = own.timeout.as_ref().or(defaults.timeout.as_ref());
+        let build_timeout = own.build_timeout.as_ref().or(defaults.build_timeout.as_ref());
+        let stdin = own.stdin.as_ref().or(defaults.stdin.as_ref());
         let oracle = own.oracle.as_ref().or(defaults.oracle.as_ref());
         let oracle = oracle.map(|given| self.oracle(given)).transpose()?.unwrap_or(Oracle::Exit);
         // What holds for all programs does so for those whose outputs are compared.
@@ -156,7 +166,11 @@ impl Reader<'_> {
             directory: directory.map_or(self.folder.to_owned(), |given| self.folder.join(given.get_ref())),
             variables,
             build: own.build.clone().or(defaults.build.clone()),
-            stdin: own.stdin.as_ref().map(|given| self.folder.join(given.get_ref())),
+            build_timeout: build_timeout
+                .map(|given| self.parsed(given, duration))
+                .transpose()?
+                .unwrap_or(BUILD),
+            stdin: stdin.map(|given| self.folder.join(given.get_ref())),
             cells: self.cells(entry, defaults, space, by_time)?,
             verify: self.verify(own.verify.as_ref().or(defaults.verify.as_ref()))?,
             oracle: self.passing_over(oracle, ignored.unwrap_or_default(), tolerance)?,
@@ -201,8 +215,7 @@ impl Reader<'_> {
         let budget = given!(budget).map(|given| self.parsed(given, duration)).transpose()?;
         let trials = given!(trials).map(|trials| self.some(trials)).transpose()?;
         if own.trials.is_some() && own.budget.is_some() {
-            let what = "either `trials` or `budget` says how much of each cell is run, not both";
-            return Err(self.wrong(entry, what));
+            return Err(self.wrong(entry, BOTH));
         }
         // What stands with the program wins over what stands with the defaults.
         let trials = if own.budget.is_some() { None } else { trials };
@@ -393,8 +406,8 @@ impl Reader<'_> {
 
     fn slurm(self, given: &file::Slurm) -> Result<Slurm, PlanError> {
         let shards = *given.shards.get_ref();
-        if !(1..=10_000).contains(&shards) {
-            return Err(self.wrong(&given.shards, "`shards` is from 1 to 10000"));
+        if !(1..=MOST).contains(&shards) {
+            return Err(self.wrong(&given.shards, format!("`shards` is from 1 to {MOST}")));
         }
         let folder = given.folder.as_ref().map_or("shards", |folder| folder.get_ref());
         Ok(Slurm {

@@ -123,7 +123,15 @@ fn what_is_wrong_is_told_with_its_line_and_what_was_meant() {
             &format!("{program}[slurm]\nshards = 2\ntime = \"2 hours\"\n"),
             "/plan.toml:5: `2 hours` is no time limit",
         ),
-        (&format!("{program}explore = 1\n"), "/plan.toml:3: invalid type"),
+        (
+            &format!("{program}explore = 1\n"),
+            "/plan.toml:3: `explore` cannot be the number `1`: `explore = true`",
+        ),
+        (
+            &format!("[defaults]\ntrials = 5\nbudget = \"1m\"\n{program}"),
+            "/plan.toml:3: either `trials` or `budget`",
+        ),
+        (&format!("{program}build-timeout = \"1 fortnight\"\n"), "/plan.toml:3: 'fortnight' is no unit"),
         (&format!("{program}[explore]\nbufer = [1]\n"), "/plan.toml:4: unknown field `bufer`"),
         (&format!("{program}[explore]\npw = [2.0]\n"), "/plan.toml:4: a probability"),
         (
@@ -176,4 +184,72 @@ fn a_program_that_explores_has_one_cell_more() {
     let space = cell.space.clone().unwrap();
     assert_eq!((space.pw, space.buffer, space.pr), (vec![0.5], vec![2, 4], vec![0.1, 0.5, 0.9]));
     assert!(plain.iter().all(|cell| cell.space.is_none()));
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_told_with_an_example() {
+    let program = "[[program]]\nrun = [\"./app\"]\n";
+    for (text, wanted) in [
+        (
+            "timeout = 5",
+            "3: `timeout` cannot be the number `5`: `timeout = { factor = 50, floor = \"60s\" }`",
+        ),
+        ("timeout = { floor = 5 }", "3: `timeout` cannot be the number `5`: `timeout = { factor = 50,"),
+        (
+            "verify = \"yes\"",
+            "3: `verify` cannot be what stands there: `verify = true` or `verify = [\"kernel.*\"]`",
+        ),
+        ("pw = 0.5", "3: `pw` cannot be the number `0.5`: `pw = [0.5]` is wanted"),
+        ("pw = [\n0.5,\n\"much\"]", "5: `pw` cannot be the string \"much\": `pw = [0.5]` is wanted"),
+        (
+            "models = \"ptx\"",
+            "3: `models` cannot be the string \"ptx\": `models = [\"store-buffer\", \"ptx\"]`",
+        ),
+        ("trials = -1", "3: `trials` cannot be the number `-1`: `trials = 1000`"),
+        (
+            "environment = { A = 1 }",
+            "3: `environment` cannot be the number `1`: `environment = { OMP_NUM_THREADS",
+        ),
+        ("[program.environment]\nA = 1", "4: `environment` cannot be the number `1`: "),
+        ("[program.expect]\nfinding = \"race\"", "`expect` is a list of tables: [[program.expect]]"),
+        (
+            "[night]\njobs = 100000",
+            "4: `jobs` cannot be the number `100000`: `jobs = 4` is wanted, at most 65535",
+        ),
+        ("[night]\nbudget = 5", "4: `budget` cannot be the number `5`: `budget = \"5m\"` is wanted"),
+        ("[[night]]\nbudget = \"5m\"", "3: `night` is one table, [night]"),
+        ("[slurm]\nshards = \"8\"", "4: `shards` cannot be the string \"8\": `shards = 8`"),
+        ("[[explore]]\npw = [0.5]", "3: `explore` is one table, [explore]"),
+    ] {
+        let said = error(&format!("{program}{text}\n"));
+        assert!(said.contains(wanted), "{text}\n{said}\nwanted: {wanted}");
+    }
+    let said = error("[night]\nseed = 1\n[program]\nrun = [\"./app\"]\n");
+    assert!(
+        said.contains("/plan.toml:3: `program` is a list of tables") && said.contains("[[program]]"),
+        "{said}"
+    );
+}
+
+#[test]
+fn keys_of_the_defaults_hold_for_all_programs() {
+    let text = "[defaults]\nstdin = \"all.txt\"\nbuild-timeout = \"2m\"\n[[program]]\nrun = [\"./a\"]\n\
+                [[program]]\nrun = [\"./b\"]\nstdin = \"own.txt\"\nbuild-timeout = \"5s\"\n";
+    let (folder, plan) = written(text);
+    let plan = plan.unwrap();
+    let at = |name: &str| Some(folder.path().join(name));
+    let [a, b] = &plan.programs[..] else { panic!("{plan:?}") };
+    assert_eq!((&a.stdin, &b.stdin), (&at("all.txt"), &at("own.txt")));
+    assert_eq!((a.build_timeout.as_secs(), b.build_timeout.as_secs()), (120, 5));
+    let plan = written("[[program]]\nrun = [\"./a\"]\n").1.unwrap();
+    assert_eq!((&plan.programs[0].stdin, plan.programs[0].build_timeout.as_secs()), (&None, 1800));
+}
+
+#[test]
+fn programs_of_a_first_plan_have_names_of_their_own() {
+    let programs = ["a/app", "b/app", "app-2", "b/app", "other"].map(|name| vec![name.to_owned()]);
+    let (_folder, plan) = written(&first::plan(&programs));
+    let plan = plan.unwrap();
+    let names: Vec<&str> = plan.programs.iter().map(|program| program.name.as_str()).collect();
+    assert_eq!(names, ["app", "app-3", "app-2", "app-4", "other"]);
 }
