@@ -1,9 +1,10 @@
 //! Runs a night, or a shard of one, on this machine, and writes its results as they come.
 //!
-//! [`ready`] makes programs ready, [`units`] says which cell gets time, [`batch`] counts, [`studies`] does what is no trial. A batch is
+//! [`build`] builds programs, [`ready`] makes them ready, [`units`] says which cell gets time, [`batch`] counts, [`studies`] does what is no trial. A batch is
 //! written whole: killed at any moment, the night goes on with the first trial that is not written, under the same seed.
 
 mod batch;
+mod build;
 mod exploring;
 mod machine;
 mod ready;
@@ -30,6 +31,7 @@ use crate::plan::{Cell, Kind, Plan, Program};
 use crate::shard::Shard;
 use batch::{Known, Making};
 use ready::Ready;
+pub use ready::absent;
 use units::{Turn, Unit};
 
 /// Time after which a batch is written, about: what a kill costs at most, and what writing costs at least.
@@ -282,7 +284,7 @@ impl Work<'_> {
             let program = &self.job.plan.programs[at];
             self.tell.line(&format!("{}: {}", program.name, first_words(program)));
             let jobs = self.job.jobs.or(self.job.plan.jobs);
-            let made = match ready::build(program, &self.job.plan.path) {
+            let made = match build::build(program, &self.job.plan.path, &self.interrupt).await? {
                 Ok(()) => {
                     let seed = self.seed(at);
                     ready::ready(program, seed, jobs, &self.library, &self.interrupt).await?

@@ -1,8 +1,7 @@
-//! Makes a program ready for its trials: builds it, finds it, and runs it without injection.
+//! Makes a program that is built ready for its trials: finds it, and runs it without injection.
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use bugaroo_harness::error::Class;
 use bugaroo_harness::progress::Silent;
@@ -10,9 +9,6 @@ use bugaroo_harness::{Baseline, DriverLibrary, Error, Input, Interrupt, Oracle, 
 
 use crate::night::{ProgramError, Stage};
 use crate::plan::{Kind, Program};
-
-/// Lines of a failing build step's output that are kept.
-const KEPT: usize = 40;
 
 /// A program that trials can be run of.
 #[derive(Clone, Debug)]
@@ -41,33 +37,14 @@ impl Ready {
     }
 }
 
-/// Builds a program by its command; programs of shards on one machine are not built at the same time.
-///
-/// # Errors
-/// What to say where the command fails.
-pub fn build(program: &Program, plan: &Path) -> Result<(), ProgramError> {
-    let Some(command) = &program.build else { return Ok(()) };
-    let failed = |message| ProgramError { stage: Stage::Build, message, expected: None };
-    // Where it cannot be locked (a folder that is only read), it is built all the same.
-    let lock = File::open(plan).ok();
-    if let Some(lock) = &lock {
-        let _ = lock.lock();
+/// Why a program cannot be started as it is; None: it is there, with what it reads.
+pub fn absent(program: &Program) -> Option<String> {
+    let (app, args) = program.run.split_first()?;
+    if let Err(error) = Target::resolve_in(&program.directory, app, args.to_vec()) {
+        return Some(error.to_string());
     }
-    let ended = Command::new("/bin/sh")
-        .args(["-c", command])
-        .current_dir(&program.directory)
-        .envs(&program.variables)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| failed(format!("cannot start the build step `{command}`: {error}")))?;
-    if ended.status.success() {
-        return Ok(());
-    }
-    let text = [&ended.stdout[..], &ended.stderr[..]].concat();
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().collect();
-    let end = lines[lines.len().saturating_sub(KEPT)..].join("\n");
-    Err(failed(format!("the build step `{command}` failed ({}):\n{end}", ended.status)))
+    let path = program.stdin.as_ref()?;
+    File::open(path).err().map(|error| format!("{}: {error}", path.display()))
 }
 
 /// Finds a program, and runs it without injection.
