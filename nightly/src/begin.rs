@@ -1,5 +1,7 @@
 //! Begins a night, or goes on with one: which it is, which seed it has, and where its results go.
 
+use std::fs::{self, File, TryLockError};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use jiff::{Span, Timestamp, Unit};
@@ -8,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::history::store::Journal;
 use crate::history::{Key, NightRow, Store, StoreError};
 use crate::plan::Plan;
+use crate::runs::file_name;
 use crate::shard::Shard;
 
 /// Hours after which a night that was killed is left alone.
@@ -45,6 +48,8 @@ pub struct Begun {
     pub complete: bool,
     /// The file of a shard's results.
     pub file: Option<PathBuf>,
+    /// Keeps others from the same night; ends with the value, and with the process.
+    _lock: Option<File>,
 }
 
 /// Why it cannot be begun.
@@ -66,6 +71,16 @@ pub enum BeginError {
         there: String,
         /// What is asked for.
         here: String,
+    },
+    /// Another process runs it.
+    #[error(
+        "another bugaroo runs night {label}{by}: wait until it has ended, or give this night another name with --night"
+    )]
+    Runs {
+        /// How it is called.
+        label: String,
+        /// Which process, in brackets behind a space; empty: not known.
+        by: String,
     },
     /// The label is no name.
     #[error("--night {0:?}: a night's name is one line, not empty")]
@@ -123,10 +138,44 @@ pub async fn begin(plan: &Plan, wanted: &Wanted) -> Result<Begun, BeginError> {
     let resumed = there.began != row.began;
     // A shard's file has one part alone; its night is complete elsewhere.
     let complete = resumed && store.is_complete(&there.key, shard.index).await?;
+    // A shard may have been taken from a node that is cut off and goes on: both write the same trials.
+    let lock = if complete || file.is_some() { None } else { lock(plan, &label)? };
     if !complete {
         store.reopen(&there.key).await?;
     }
-    Ok(Begun { store, key: there.key, seed: there.seed, shard, began: there.began, resumed, complete, file })
+    Ok(Begun {
+        store,
+        key: there.key,
+        seed: there.seed,
+        shard,
+        began: there.began,
+        resumed,
+        complete,
+        file,
+        _lock: lock,
+    })
+}
+
+/// Locks a night for this process, by a file among its reports. None: it cannot be locked there, and begins all the same.
+fn lock(plan: &Plan, label: &str) -> Result<Option<File>, BeginError> {
+    let folder = plan.reports.join(file_name(label));
+    let path = folder.join("lock");
+    let open = || File::options().create(true).truncate(false).write(true).open(&path);
+    let Ok(mut file) = fs::create_dir_all(&folder).and_then(|()| open()) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => {
+            // The number helps whoever is refused, and is no part of the lock.
+            let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            Ok(Some(file))
+        }
+        Err(TryLockError::WouldBlock) => {
+            let process: Option<u32> =
+                fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
+            let by = process.map_or(String::new(), |process| format!(" (process {process})"));
+            Err(BeginError::Runs { label: label.to_owned(), by })
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
 }
 
 /// How a night of many machines is called, and its seed: that of the day, where nobody says otherwise.
@@ -174,5 +223,8 @@ async fn unfinished(
 fn shard_file(plan: &Plan, label: &str, shard: Shard) -> PathBuf {
     let folder = plan.reports.parent().unwrap_or(Path::new("."));
     let name = format!("{}-{}-shard-{}-of-{}.sqlite", plan.name, label, shard.index, shard.of);
-    folder.join(crate::runs::file_name(&name))
+    folder.join(file_name(&name))
 }
+
+#[cfg(test)]
+mod tests;
