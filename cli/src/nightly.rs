@@ -110,14 +110,10 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<Exit> {
             Some(path) => Store::file(path, bugaroo_nightly::history::store::Journal::WriteAhead).await?,
             None => Store::open(&plan.database).await?,
         };
-        let keys = merge::merge(&args.files, &store).await.map_err(merge_error)?;
+        let keys = merge::merge(&plan, &args.files, &store).await.map_err(merge_error)?;
         let Some(key) = keys.first() else {
             return Err(UsageError("there is nothing to merge: the files hold no night; run the shards first (bugaroo nightly --shard I/N)".to_owned()).into());
         };
-        if key.plan != plan.name {
-            let what = format!("the results are of plan {}, and not of {}", key.plan, plan.name);
-            return Err(UsageError(what).into());
-        }
         let night = report(&plan, &store, key).await?;
         store.close().await;
         anyhow::Ok(night)

@@ -59,7 +59,7 @@ pub fn slurm(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
         }
         let files: Vec<PathBuf> = done.into_iter().map(|(_, file)| file).collect();
         let store = Store::open(&plan.database).await?;
-        let keys = merge::merge(&files, &store).await.map_err(merge_error)?;
+        let keys = merge::merge(plan, &files, &store).await.map_err(merge_error)?;
         let Some(key) = keys.first() else {
             let what =
                 "no shard of the night is complete: their logs, in the plan's folder for Slurm, say why";
