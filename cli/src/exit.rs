@@ -18,7 +18,7 @@ pub enum Exit {
     Unsupported,
     /// 5: the machine or Bugaroo itself is at fault, or nothing was found but trials were slow or killed. Of `replay`: the trial did not go as recorded.
     Internal,
-    /// 130: stopped by a signal before anything was found.
+    /// 130: stopped by a signal before anything was found; of a shard of a night, whatever was found.
     Interrupted,
 }
 

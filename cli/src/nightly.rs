@@ -77,6 +77,8 @@ fn local(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
         None => night.verdict == Verdict::Red,
     };
     Ok(match (findings, complete) {
+        // Whoever runs shards goes on with one that was stopped, whatever it has found so far.
+        (_, false) if args.shard.is_some() => Exit::Interrupted,
         (true, _) => Exit::Findings(args.error_exitcode),
         (false, false) => Exit::Interrupted,
         (false, true) => Exit::Clean,

@@ -22,7 +22,7 @@ pub enum Next {
     Missing(String),
 }
 
-/// Times that a node may be lost or taken away before a task has done a single new trial.
+/// Times that a node may be lost or taken away, or a task be told to stop, before it has done a single new trial.
 const LOST_IDLE: u32 = 3;
 
 /// What is to be done about a task, by its state and exit code alone.
@@ -37,7 +37,7 @@ pub fn judge(task: &Task) -> Next {
         State::Completed => Next::Done,
         State::Failed => match (task.code, task.signal) {
             (Some(code), None) => failed(code, &node),
-            (_, signal) => again(format!("was killed by signal {}{node}", signal.unwrap_or_default()), 0),
+            (_, signal) => killed(signal.unwrap_or_default(), &node),
         },
         State::TimeOut => again(format!("ran out of its time limit{node}"), 0),
         State::Lost => again(format!("was lost{node} ({})", task.word), LOST_IDLE),
@@ -49,7 +49,8 @@ pub fn judge(task: &Task) -> Next {
     }
 }
 
-/// What an exit code of the script means; 0 and 1 are no failures.
+/// What an exit code of the script means; 0 and 1 are no failures. A shard that was stopped is not complete, whatever it has
+/// found: its code is 130.
 pub fn failed(code: u8, node: &str) -> Next {
     match code {
         0 | 1 => Next::Done,
@@ -58,11 +59,17 @@ pub fn failed(code: u8, node: &str) -> Next {
         126 | 127 => Next::Missing(format!(
             "the program bugaroo cannot be started{node} (exit code {code}): all nodes must see it under the same path"
         )),
-        130 => again(format!("was stopped{node}"), 0),
+        130 => again(format!("was stopped{node}"), LOST_IDLE),
         // The shell's codes for a child that a signal ended.
-        129..=192 => again(format!("was killed by signal {}{node}", code - 128), 0),
+        129..=192 => killed(code - 128, node),
         code => Next::Missing(format!("it failed{node} (exit code {code})")),
     }
+}
+
+/// SIGTERM comes from outside, as when a node goes down; others may be of the program's own making.
+fn killed(signal: u8, node: &str) -> Next {
+    let idle = if i32::from(signal) == libc::SIGTERM { LOST_IDLE } else { 0 };
+    again(format!("was killed by signal {signal}{node}"), idle)
 }
 
 fn again(why: String, idle: u32) -> Next {

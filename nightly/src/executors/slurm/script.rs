@@ -51,7 +51,8 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The script. It is no plain `exec`: a shard with findings is done, so Slurm gets 0 for it; and the exit code is kept beside the
+/// The script. It is no plain `exec`: a shard with findings is done, so Slurm gets 0 for it (one that was stopped exits with 130,
+/// whatever it has found); and the exit code is kept beside the
 /// results, for where Slurm has no accounting. What Slurm sends to the script alone is handed on.
 ///
 /// # Errors

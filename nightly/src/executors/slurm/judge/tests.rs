@@ -17,7 +17,9 @@ fn what_others_ended_goes_on() {
     assert_eq!(lost, Next::Again { why: "was lost on n7 (Lost)".into(), idle: LOST_IDLE });
     let late = judge(&task(State::TimeOut, Some(0), None));
     assert_eq!(late, Next::Again { why: "ran out of its time limit on n7".into(), idle: 0 });
-    assert_eq!(of_code(130), Next::Again { why: "was stopped on n7".into(), idle: 0 });
+    assert_eq!(of_code(130), Next::Again { why: "was stopped on n7".into(), idle: LOST_IDLE });
+    let told = Next::Again { why: "was killed by signal 15 on n7".into(), idle: LOST_IDLE };
+    assert_eq!((of_code(143), judge(&task(State::Failed, None, Some(15)))), (told.clone(), told));
     let killed = Next::Again { why: "was killed by signal 9 on n7".into(), idle: 0 };
     assert_eq!(of_code(137), killed);
     assert_eq!(judge(&task(State::Failed, None, Some(9))), killed);
