@@ -31,12 +31,27 @@ pub fn nightly(args: &NightlyArgs) -> anyhow::Result<Exit> {
     if args.dry_run {
         let past = runtime::block_on(human::dry_run(&plan))??;
         print(&past)?;
-        return Ok(Exit::Clean);
+        return Ok(absent(&plan));
     }
     match args.executor {
         Executor::Local => local(args, &plan),
         Executor::Slurm => slurm::slurm(args, &plan),
     }
+}
+
+/// Names programs that cannot be started as they are. What a build step makes may be away.
+fn absent(plan: &Plan) -> Exit {
+    let mut exit = Exit::Clean;
+    for program in &plan.programs {
+        let Some(why) = work::absent(program) else { continue };
+        if program.build.is_some() {
+            note(format_args!("{}: {why}; its build step has to make it", program.name));
+        } else {
+            note(format_args!("{}: {why} (line {} of the plan)", program.name, program.line));
+            exit = Exit::Usage;
+        }
+    }
+    exit
 }
 
 fn local(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
