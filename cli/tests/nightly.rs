@@ -194,6 +194,71 @@ fn a_signal_leaves_a_report_of_what_is_done() {
     assert!(place.folder.path().join("plan-reports/n/index.html").is_file());
 }
 
+/// Waits until it is so.
+fn until(so: impl Fn() -> bool) {
+    while !so() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_shard_that_was_stopped_is_not_done_whatever_it_has_found() {
+    let plan = "[night]\nsearch = false\n[[program]]\nrun = [\"DOT\", \"--variant\", \"no_fence\"]\ntrials = 1000000\n";
+    let place = Night::new(plan);
+    let args = [
+        "nightly",
+        "plan.toml",
+        "--night",
+        "n",
+        "--shard",
+        "1/2",
+        "--results",
+        "r.sqlite",
+        "--format",
+        "json",
+    ];
+    let child = place.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let progress = place.folder.path().join("r.progress");
+    let done = || serde_json::from_str::<Value>(&fs::read_to_string(&progress).ok()?).ok()?["done"].as_u64();
+    until(|| done().is_some_and(|done| done > 0));
+    signal(&child, libc::SIGTERM);
+    let night = crate::common::wait(child).exits(130).json();
+    assert_ne!(night["programs"][0]["findings"], json!([]), "{night:#}");
+    assert_eq!(night["complete"], false);
+}
+
+#[test]
+fn a_signal_ends_a_build_step_and_leaves_a_report() {
+    let build = "build = \"echo $$ >pid.new; mv pid.new pid; sleep 5000; true\"";
+    let place = Night::new(&format!("[[program]]\nrun = [\"DOT\"]\n{build}\n"));
+    let mut command = place.command(&["nightly", "plan.toml", "--night", "n", "--format", "json"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until(|| place.folder.path().join("pid").exists());
+    signal(&child, libc::SIGTERM);
+    let ended = crate::common::wait(child).exits(1);
+    assert_eq!(ended.json()["complete"], false);
+    assert!(place.folder.path().join("plan-reports/n/index.html").is_file());
+    let pid = fs::read_to_string(place.folder.path().join("pid")).unwrap();
+    assert!(!PathBuf::from(format!("/proc/{}", pid.trim())).exists(), "the build step is gone");
+}
+
+#[test]
+fn a_night_that_runs_is_not_run_twice() {
+    let place = Night::new(&BOTH.replace("trials = 60", "trials = 1000000"));
+    let args = ["nightly", "plan.toml", "--night", "n"];
+    let mut first = place.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let lock = place.folder.path().join("plan-reports/n/lock");
+    until(|| fs::read_to_string(&lock).is_ok_and(|text| text == first.id().to_string()));
+    place.bugaroo(&args).exits(2).says(&format!("another bugaroo runs night n (process {})", first.id()));
+    place.bugaroo(&["nightly", "plan.toml"]).exits(2).says("another bugaroo runs night n");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let mut again = place.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until(|| fs::read_to_string(&lock).is_ok_and(|text| text == again.id().to_string()));
+    again.kill().unwrap();
+    again.wait().unwrap();
+}
+
 #[test]
 fn a_budget_is_kept_and_finds_what_is_wrong() {
     let plan = BOTH.replace("seed = 7", "seed = 7\nbudget = \"12s\"").replace("trials = 60\n", "");
@@ -254,6 +319,7 @@ fn mistakes_are_told_with_their_place() {
     place.bugaroo(&["nightly", "none.toml"]).exits(2).says("bugaroo init");
     let place = Night::new(BOTH);
     place.bugaroo(&["nightly", "plan.toml", "--shard", "0/8"]).exits(2).says("counted from 1");
+    place.bugaroo(&["nightly", "plan.toml", "--shard", "1/20000"]).exits(2).says("at most 10000 shards");
     place.bugaroo(&["history", "--plan", "plan.toml"]).exits(2).says("no night yet");
     place.bugaroo(&["nightly", "plan.toml", "--dry-run"]).exits(0).prints("not known");
     let args = ["nightly", "plan.toml", "--night", "n", "--shard", "1/60", "--results", "r.sqlite"];
@@ -262,9 +328,21 @@ fn mistakes_are_told_with_their_place() {
 }
 
 #[test]
+fn a_dry_run_names_programs_that_are_not_there() {
+    let place = Night::new("[[program]]\nrun = [\"./nope\"]\n[[program]]\nrun = [\"DOT\"]\n");
+    place
+        .bugaroo(&["nightly", "plan.toml", "--dry-run"])
+        .exits(2)
+        .says("nope: program not found: ./nope (line 1");
+    let place = Night::new("[[program]]\nrun = [\"./nope\"]\nbuild = \"make nope\"\n");
+    place.bugaroo(&["nightly", "plan.toml", "--dry-run"]).exits(0).says("its build step has to make it");
+}
+
+#[test]
 fn a_first_plan_can_be_run_as_it_stands() {
     let place = Night::new("");
     place.bugaroo(&["init", &program("cbe_dot")]).exits(0).says("wrote nightly.toml");
     place.bugaroo(&["init"]).exits(2).says("is there already");
+    place.bugaroo(&["init", "-o", "two.toml", "a/app", "b/app"]).exits(0).says("wrote two.toml");
     place.bugaroo(&["nightly", "--dry-run", "nightly.toml"]).exits(0).prints("cbe_dot");
 }
