@@ -196,7 +196,7 @@ fn warnings(trial: &Trial) -> Vec<String> {
         Message::Races(races) => races.warnings.clone(),
         _ => Vec::new(),
     };
-    trial.messages.iter().flat_map(races).map(|warning| warning.what).collect()
+    trial.messages.iter().flat_map(races).map(|(what, _)| what).collect()
 }
 
 #[test]
