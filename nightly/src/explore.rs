@@ -80,7 +80,8 @@ impl Score {
         self.trials += 1;
         self.failures += u64::from(failed);
         self.new += u64::from(worth == NEW);
-        self.worth += worth - self.worth / FADES;
+        // Behind each other: alone, the difference may be below zero.
+        self.worth = self.worth - self.worth / FADES + worth;
         self.weight += NEW - self.weight / FADES;
     }
 

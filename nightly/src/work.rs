@@ -472,8 +472,8 @@ fn no_such_kernel(program: &Program, ready: &Ready) -> Option<ProgramError> {
     let selects = |pattern: &&String| {
         Regex::new(pattern).is_ok_and(|regex| loaded.iter().any(|kernel| regex.is_match(kernel)))
     };
-    let patterns = program.cells.iter().filter_map(|cell| cell.variation.kernel.as_ref());
-    let pattern = patterns.filter(|pattern| !selects(pattern)).next()?;
+    let mut patterns = program.cells.iter().filter_map(|cell| cell.variation.kernel.as_ref());
+    let pattern = patterns.find(|pattern| !selects(pattern))?;
     let names: Vec<&str> = loaded.iter().map(String::as_str).collect();
     let message = format!(
         "no kernel that the program loads matches the plan's `kernel = \"{pattern}\"`; it loads {}",
