@@ -13,6 +13,12 @@ pub enum StoreError {
         /// Why.
         source: sqlx::Error,
     },
+    /// It belongs to somebody else.
+    #[error("database {name}: it holds tables, but none of Bugaroo's; nothing was written to it")]
+    Foreign {
+        /// File.
+        name: String,
+    },
     /// It cannot be brought to this version's schema.
     #[error("database {name}: {source}{}", newer(source))]
     Migrate {

@@ -23,6 +23,10 @@ const SAFE: &str = "PRAGMA synchronous = FULL";
 /// Waits so many milliseconds for another who writes.
 const PATIENT: &str = "PRAGMA busy_timeout = 60000";
 
+/// Tables of a SQLite file, and how many of them only a database of results has.
+const TABLES: &str = "SELECT count(*), count(CASE WHEN name IN ('night', '_sqlx_migrations') THEN 1 END) \
+     FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+
 /// How a SQLite file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Journal {
@@ -76,6 +80,13 @@ impl Store {
         let options = AnyConnectOptions::from_str(&url).map_err(open)?.disable_statement_logging();
         // A pool goes on trying for a minute: what is wrong with the database itself shows here at once.
         let mut one = options.connect().await.map_err(open)?;
+        // A file of SQLite has statements to begin with. Some of them write, so that this comes before.
+        if !first.is_empty() {
+            let (tables, own): (i64, i64) = sqlx::query_as(TABLES).fetch_one(&mut one).await.map_err(open)?;
+            if tables > 0 && own == 0 {
+                return Err(StoreError::Foreign { name });
+            }
+        }
         for statement in first.iter().chain(&["SELECT 1"]) {
             sqlx::query(statement).execute(&mut one).await.map_err(open)?;
         }

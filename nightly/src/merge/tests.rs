@@ -68,3 +68,17 @@ async fn the_database_itself_is_no_shard_and_an_empty_file_stays_empty() {
     assert!(matches!(error, MergeError::Empty(_)), "{error}");
     assert_eq!(fs::metadata(place.at("empty.sqlite")).expect("it is there").len(), 0);
 }
+
+#[tokio::test]
+async fn a_database_of_somebody_else_stays_as_it_is() {
+    use sqlx::{Connection as _, SqliteConnection};
+    let place = Place::new().await;
+    let url = format!("sqlite://{}?mode=rwc", place.at("theirs.sqlite").display());
+    let mut theirs = SqliteConnection::connect(&url).await.expect("it can be made");
+    sqlx::query("CREATE TABLE customer (name TEXT)").execute(&mut theirs).await.expect("it can be written");
+    theirs.close().await.expect("it can be closed");
+    let before = fs::read(place.at("theirs.sqlite")).expect("it is there");
+    let error = place.merge("theirs.sqlite").await.expect_err("it is not ours").to_string();
+    assert!(error.contains("theirs.sqlite") && error.contains("none of Bugaroo's"), "{error}");
+    assert_eq!(fs::read(place.at("theirs.sqlite")).expect("it is there"), before);
+}

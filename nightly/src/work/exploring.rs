@@ -18,7 +18,7 @@ fn seed(program: u64, shard: Shard) -> u64 {
 }
 
 impl Work<'_> {
-    /// Runs about so many trials, a round at least, and writes what they come to. How many there were, how many failed, how long they
+    /// Runs about so many trials, and writes what they come to. How many there were, how many failed, how long they
     /// took.
     pub(super) async fn explore(
         &mut self,
@@ -44,11 +44,12 @@ impl Work<'_> {
             Making::new((&program.name, &cell.key), shard, first, &program.suppressions, &program.directory);
         let most = cell.trials.map_or(u64::MAX, |trials| shard.share(trials)).saturating_sub(first);
         let mut done = 0;
-        // Whole rounds, whatever the time: what is chosen next depends on where one ends.
         while done < count.min(most) {
-            let choices = explorer.choose(
-                usize::try_from(most - done).map_or(explorer.round(), |left| left.min(explorer.round())),
-            );
+            // What is chosen next depends on where a round ends. Where the number of trials is fixed, rounds are whole, whatever
+            // the time, so that the same plan shows the same. Where time is the limit, no round goes beyond what fits.
+            let left = if cell.trials.is_some() { most } else { count.min(most) } - done;
+            let round = explorer.round();
+            let choices = explorer.choose(usize::try_from(left).map_or(round, |left| left.min(round)));
             let trials = choices.iter().zip(first + done..);
             let trials: Vec<_> =
                 trials.map(|(choice, place)| (explorer.variation(*choice), shard.trial(place))).collect();
