@@ -1,6 +1,6 @@
 //! Any bytes: an error, or entries that lie within them and unpack to the size that they state.
 
-use cuda::images::fatbin::{FatBinary, HEADER, HEADER_MAGIC, choose};
+use bugaroo_device::images::fatbin::{FatBinary, HEADER, HEADER_MAGIC, choose};
 
 /// Panics where that does not hold.
 pub fn check(bytes: &[u8]) {

@@ -7,7 +7,7 @@ mod inputs;
 
 use std::path::Path;
 
-use cuda::images::fatbin::of_ptx;
+use bugaroo_device::images::fatbin::of_ptx;
 
 #[test]
 fn any_bytes_are_entries_or_an_error() {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use bugaroo_detectors::hirace::Widths;
 use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{Class, Finding, Warning};
+use bugaroo_device::trial::looking::Sizes;
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
-use cuda::trial::looking::Sizes;
 
 use crate::hirace_support::{Device, Ran, Setup};
 use crate::logging_support::random;

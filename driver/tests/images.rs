@@ -4,11 +4,11 @@ use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr::{null, null_mut};
 
 use bugaroo_cuda_abi::{CUfunction, CUlinkState, CUmodule};
+use bugaroo_device::images::fatbin::{WRAPPER_MAGIC, of_ptx};
 use cuda::Status;
 use cuda::api::library::{cuLibraryGetKernel, cuLibraryLoadData, cuLibraryUnload};
 use cuda::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};
 use cuda::api::module::{cuModuleGetFunction, cuModuleLoad, cuModuleLoadData, cuModuleLoadFatBinary};
-use cuda::images::fatbin::{WRAPPER_MAGIC, of_ptx};
 
 use crate::support::{Device, download, launch, number, parameter, upload};
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_detectors::{Barracuda, Detector, Finding, Party, Warning};
+use bugaroo_device::trial::logging::session::sites;
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Loads, Options, log};
 use bugaroo_semantics::event::Memory as Where;
 use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program};
-use cuda::trial::logging::session::sites;
 
 use crate::logging_support::own::{Own, own_sites};
 use crate::logging_support::{Device, Setup, random};

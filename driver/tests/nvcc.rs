@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::null_mut;
 
+use bugaroo_device::images::fatbin::{Choice, Compression, FatBinary, Kind, choose};
 use bugaroo_ptx::link::{Input, link};
 use cuda::Status;
 use cuda::api::module::{cuModuleGetFunction, cuModuleLoadData};
-use cuda::images::fatbin::{Choice, Compression, FatBinary, Kind, choose};
 
 use crate::support::{Device, download, launch, parameter, upload};
 

@@ -14,10 +14,10 @@ use bugaroo_detectors::scord::layout::{Layout, Widths};
 use bugaroo_detectors::scord::{Choice, metadata};
 use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{Finding, Missing, Warning};
+use bugaroo_device::trial::looking::Sizes;
 use bugaroo_device_handlers::scord::flag;
 use bugaroo_semantics::event::Site;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
-use cuda::trial::looking::Sizes;
 
 use crate::logging_support::random;
 use crate::scord_support::{Device, Ran, Setup};

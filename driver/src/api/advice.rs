@@ -8,11 +8,11 @@ use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUmemLocation, CUstream};
 use crate::api::entry::with_context;
 use crate::api::stream::with_stream;
 use crate::api::submit::twin;
-use crate::device::advice::is_managed;
-use crate::device::objects::advice::{Advice, Home, NOWHERE};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::advice::is_managed;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::advice::{Advice, Home, NOWHERE};
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
 
 /// Refuses a range that is not inside one managed allocation.
 fn check(driver: &Driver, address: CUdeviceptr, bytes: usize) -> Outcome {

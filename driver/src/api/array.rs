@@ -5,9 +5,9 @@ use bugaroo_cuda_abi::{CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUarray};
 
 use crate::api::entry::with_context;
 use crate::api::synchronising::synchronising;
-use crate::device::array::{create, destroy};
-use crate::error::Status;
-use crate::places::{not_null, write};
+use bugaroo_device::array::{create, destroy};
+use bugaroo_device::error::Status;
+use bugaroo_device::places::{not_null, write};
 
 /// Makes an array of one or two dimensions.
 ///

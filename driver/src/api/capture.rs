@@ -14,13 +14,13 @@ use bugaroo_cuda_abi::{CUgraph, CUgraphNode, CUstream};
 use crate::api::entry::anytime;
 use crate::api::graph::edit::nodes;
 use crate::api::submit::{on_stream, twin};
-use crate::device::objects::capture::Capture;
-use crate::device::objects::graph::user_object::Dying;
-use crate::device::objects::stream::Stream;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::lane::Lane;
-use crate::places::{not_null, write, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::lane::Lane;
+use bugaroo_device::objects::capture::Capture;
+use bugaroo_device::objects::graph::user_object::Dying;
+use bugaroo_device::objects::stream::Stream;
+use bugaroo_device::places::{not_null, write, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last mode.
 const RELAXED: c_uint = 2;

@@ -10,10 +10,10 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUlaunchConfig};
 
 use crate::api::entry::with_context;
-use crate::device::objects::occupancy::Limits;
-use crate::device::objects::work::Together;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::occupancy::Limits;
+use bugaroo_device::objects::work::Together;
+use bugaroo_device::places::{not_null, write};
 
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`
 const DIMENSION: c_uint = 4;

@@ -11,11 +11,11 @@ use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
 use crate::api::entry::{current_context, with_context, with_driver};
 use crate::api::synchronising::synchronising;
 use crate::api::{current, kept, wait};
-use crate::device::objects::context::{Context, check_cache_config, check_flags};
-use crate::device::objects::primary;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{write, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::context::{Context, check_cache_config, check_flags};
+use bugaroo_device::objects::primary;
+use bugaroo_device::places::{write, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 /// What `cuCtxGetApiVersion` tells, as the real driver does.
 const API_VERSION: c_uint = 3020;
@@ -303,8 +303,8 @@ pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest
     with_context("cuCtxGetStreamPriorityRange", |_, _| {
         // SAFETY: the caller's promise, for both.
         unsafe {
-            write_if_wanted(least, crate::device::objects::stream::LEAST_PRIORITY);
-            write_if_wanted(greatest, crate::device::objects::stream::GREATEST_PRIORITY);
+            write_if_wanted(least, bugaroo_device::objects::stream::LEAST_PRIORITY);
+            write_if_wanted(greatest, bugaroo_device::objects::stream::GREATEST_PRIORITY);
         }
         Ok(())
     })
@@ -341,7 +341,7 @@ pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status
     with_driver("cuCtxRecordEvent", |driver| {
         driver.context(context)?;
         let ends = driver.running.queue.ends(context);
-        crate::device::event::record(driver, context, event, &ends)
+        bugaroo_device::event::record(driver, context, event, &ends)
     })
 }
 

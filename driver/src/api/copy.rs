@@ -7,9 +7,9 @@ use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUstream};
 
 use crate::api::submit::twin;
 use crate::api::transfer::{submit, submit_one};
-use crate::device::objects::transfer::{Place, Transfer};
-use crate::device::state::Driver;
-use crate::error::Status;
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::transfer::{Place, Transfer};
+use bugaroo_device::state::Driver;
 
 /// The default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();

@@ -7,9 +7,9 @@ use bugaroo_cuda_abi::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUstream, Operand3D};
 use crate::api::copy3d::describe;
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
-use crate::device::state::Driver;
-use crate::error::Status;
-use crate::places::not_null;
+use bugaroo_device::error::Status;
+use bugaroo_device::places::not_null;
+use bugaroo_device::state::Driver;
 
 /// The rectangle as a box of one slice.
 fn as_box(copy: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {

@@ -7,11 +7,11 @@ use bugaroo_cuda_abi::{
 
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
-use crate::device::objects::array::Part;
-use crate::device::objects::transfer::{Place, Side, Transfer};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::not_null;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::array::Part;
+use bugaroo_device::objects::transfer::{Place, Side, Transfer};
+use bugaroo_device::places::not_null;
+use bugaroo_device::state::Driver;
 
 /// Puts one side of a copy of such an extent together.
 fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {

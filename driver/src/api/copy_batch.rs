@@ -9,11 +9,11 @@ use bugaroo_cuda_abi::{
 
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
-use crate::device::objects::array::Part;
-use crate::device::objects::transfer::{Side, Transfer};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::array::Part;
+use bugaroo_device::objects::transfer::{Side, Transfer};
+use bugaroo_device::places::{not_null, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 /// `STREAM`, `DURING_API_CALL`, `ANY`
 const ORDERS: std::ops::RangeInclusive<u32> = 1..=3;

@@ -5,11 +5,11 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
 
 use crate::api::entry::with_driver;
-use crate::device::attributes::{MAX_PITCH, NAME, attribute};
-use crate::device::objects::primary::check_device;
-use crate::devices;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, text, write};
+use bugaroo_device::attributes::{MAX_PITCH, NAME, attribute};
+use bugaroo_device::devices;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, text, write};
 
 /// A device's identity is its number.
 pub(crate) fn uuid(device: CUdevice) -> CUuuid {

@@ -10,11 +10,11 @@ use bugaroo_cuda_abi::door::{Door, Release, Run, VERSION};
 
 use crate::api::entry::anytime;
 use crate::api::submit::submit;
-use crate::device::objects::library_work::LibraryWork;
-use crate::device::objects::work::Work;
-use crate::error::{Outcome, Status};
-use crate::images::wanted;
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::images::wanted;
+use bugaroo_device::objects::library_work::LibraryWork;
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::places::{not_null, write};
 
 static DOOR: Door = Door { enqueue, wanted_kernel };
 

@@ -5,25 +5,25 @@
 //! [`synchronising`] and [`taking_away`], in order of what they demand. One lock guards the whole driver,
 //! also while a kernel runs (but for a moment now and then, and not while the program's own functions are called); the current context is the calling thread's own ([`crate::api::current`]).
 //!
-//! **Faults.** Whether a kernel runs at its launch or later ([`crate::device::pump`]), the launch itself succeeds: a fault
+//! **Faults.** Whether a kernel runs at its launch or later ([`bugaroo_device::pump`]), the launch itself succeeds: a fault
 //! stays pending in its context until a call that waits for the device ([`synchronising`]) reports it.
 //! Until then further work in that context is accepted and dropped, as it would queue behind the
 //! broken kernel. From the report on, every call through [`with_context`] gives the same error.
 //! Functions that only look up, set the current context or destroy things stay usable.
 //!
-//! **Panics** are internal errors. After one, all that takes the lock gives `CUDA_ERROR_UNKNOWN` ([`crate::trial::panics`]).
+//! **Panics** are internal errors. After one, all that takes the lock gives `CUDA_ERROR_UNKNOWN` ([`bugaroo_device::trial::panics`]).
 
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use bugaroo_cuda_abi::CUcontext;
 
 use crate::api::current;
-use crate::device::pump;
-use crate::device::state::Driver;
-use crate::device::told::host_watch;
-use crate::error::{Outcome, Status};
-use crate::own_process::{self, Whose, whose};
-use crate::trial::{own_thread, panics};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::own_process::{self, Whose, whose};
+use bugaroo_device::pump;
+use bugaroo_device::state::Driver;
+use bugaroo_device::told::host_watch;
+use bugaroo_device::trial::{own_thread, panics};
 
 static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
 
@@ -43,7 +43,7 @@ pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>, at_exit: extern "
     Ok(())
 }
 
-/// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN`, and is told ([`crate::trial::panics`]).
+/// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN`, and is told ([`bugaroo_device::trial::panics`]).
 pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
     panics::caught(name, body).map_or(Status::Unknown, Status::from)
 }

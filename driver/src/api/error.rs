@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char, c_uint};
 
 use crate::api::entry::anytime;
-use crate::error::{Outcome, Status};
-use crate::places::write;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::places::write;
 
 /// Stores a code's text where `text` points, or null for a code that there is none of.
 fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Outcome {

@@ -1,22 +1,23 @@
 //! Events (CUDA Driver API, "Event Management"): places in the order of work, with the device's time
-//! ([`crate::device::objects::clock`]) when they are reached. Sharing them with other processes is not supported.
+//! ([`bugaroo_device::objects::clock`]) when they are reached. Sharing them with other processes is not supported.
 
 use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUevent, CUstream};
 
 use crate::api::entry::{with_context, with_driver};
+use crate::api::settle::settle;
 use crate::api::stream::ask;
 use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
-use crate::device::objects::event::Event;
-use crate::device::objects::stream::Stream;
-use crate::device::objects::work::Work;
-use crate::device::state::Driver;
-use crate::device::submit::Submitted;
-use crate::error::Status;
-use crate::lane::Ticket;
-use crate::places::{not_null, write};
+use bugaroo_device::error::Status;
+use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::event::Event;
+use bugaroo_device::objects::stream::Stream;
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
+use bugaroo_device::submit::Submitted;
 
 /// `CU_EVENT_DISABLE_TIMING`
 const DISABLE_TIMING: c_uint = 2;
@@ -65,7 +66,7 @@ fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> St
         driver.recorded(event, submitted.map_or(DROPPED, |submitted| submitted.ticket))
     });
     match submitted {
-        Some(submitted) if status == Status::Success => submitted.settle(name),
+        Some(submitted) if status == Status::Success => settle(&submitted, name),
         _ => status,
     }
 }

@@ -6,30 +6,26 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
 
 use crate::api::submit::{on_stream, submit, twin, waiting_for_stream};
-use crate::device::objects::fill::Fill;
-use crate::device::objects::work::Work;
-use crate::error::Status;
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::fill::Fill;
+use bugaroo_device::objects::work::Work;
 
-impl Fill {
-    /// Submits it to a stream.
-    fn submit(self, name: &str, stream: CUstream) -> Status {
-        let mut now = false;
-        let looked = on_stream(name, stream, |driver, stream| {
-            now = !name.contains("Async")
-                && driver.is_host_visible(self.to)
-                && !driver.is_broken(stream.context);
-            Ok(())
+/// Submits a fill to a stream.
+fn submit_fill(fill: Fill, name: &str, stream: CUstream) -> Status {
+    let mut now = false;
+    let looked = on_stream(name, stream, |driver, stream| {
+        now = !name.contains("Async") && driver.is_host_visible(fill.to) && !driver.is_broken(stream.context);
+        Ok(())
+    });
+    if looked == Status::Success && now {
+        return waiting_for_stream(name, stream, |driver, stream| {
+            driver.at_call(&stream, true, |driver| fill.execute(driver))
         });
-        if looked == Status::Success && now {
-            return waiting_for_stream(name, stream, |driver, stream| {
-                driver.at_call(&stream, true, |driver| self.execute(driver))
-            });
-        }
-        submit(name, stream, |driver, _| {
-            let row = self.check(driver)?;
-            Ok((row != 0).then_some(Work::Fill(self)))
-        })
     }
+    submit(name, stream, |driver, _| {
+        let row = fill.check(driver)?;
+        Ok((row != 0).then_some(Work::Fill(fill)))
+    })
 }
 
 macro_rules! fills {
@@ -38,7 +34,7 @@ macro_rules! fills {
         twin! { $line_ptds =
             /// Fills `items` items from `to` on.
             pub extern "C" fn $line(to: CUdeviceptr, item: $item, items: usize) -> Status {
-                Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line), std::ptr::null_mut())
+                submit_fill(Fill::rows(to, item.to_le_bytes(), (items, 1, 0)), stringify!($line), std::ptr::null_mut())
             }
         }
 
@@ -50,7 +46,7 @@ macro_rules! fills {
                 items: usize,
                 stream: CUstream,
             ) -> Status {
-                Fill::rows(to, item.to_le_bytes(), (items, 1, 0)).submit(stringify!($line_async), stream)
+                submit_fill(Fill::rows(to, item.to_le_bytes(), (items, 1, 0)), stringify!($line_async), stream)
             }
         }
 
@@ -63,8 +59,7 @@ macro_rules! fills {
                 width: usize,
                 height: usize,
             ) -> Status {
-                Fill::rows(to, item.to_le_bytes(), (width, height, pitch))
-                    .submit(stringify!($rows), std::ptr::null_mut())
+                submit_fill(Fill::rows(to, item.to_le_bytes(), (width, height, pitch)), stringify!($rows), std::ptr::null_mut())
             }
         }
 
@@ -78,7 +73,7 @@ macro_rules! fills {
                 height: usize,
                 stream: CUstream,
             ) -> Status {
-                Fill::rows(to, item.to_le_bytes(), (width, height, pitch)).submit(stringify!($rows_async), stream)
+                submit_fill(Fill::rows(to, item.to_le_bytes(), (width, height, pitch)), stringify!($rows_async), stream)
             }
         }
     )*};

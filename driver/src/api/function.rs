@@ -5,10 +5,10 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUmodule};
 
 use crate::api::entry::{with_context, with_driver};
-use crate::device::function::{attribute, parameter, set_attribute};
-use crate::device::objects::context::check_cache_config;
-use crate::error::Status;
-use crate::places::{not_null, write, write_if_wanted};
+use bugaroo_device::error::Status;
+use bugaroo_device::function::{attribute, parameter, set_attribute};
+use bugaroo_device::objects::context::check_cache_config;
+use bugaroo_device::places::{not_null, write, write_if_wanted};
 
 /// An attribute of a kernel.
 ///

@@ -11,10 +11,10 @@ use crate::api::context::{cuCtxRecordEvent, cuCtxWaitEvent};
 use crate::api::current;
 use crate::api::entry::with_driver;
 use crate::api::primary::{cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain};
-use crate::device::objects::primary::check_device;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
 
 /// `CUgreenCtx`, `CUdevResourceDesc`
 type Handle = *mut std::ffi::c_void;

@@ -11,12 +11,12 @@ use bugaroo_simulator::AllocationKind;
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::synchronising::taking_away;
-use crate::device::host::release;
-use crate::device::objects::memory::HostBlock;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
-use crate::trial::host_pages::Protection;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::host::release;
+use bugaroo_device::objects::memory::HostBlock;
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
+use bugaroo_device::trial::host_pages::Protection;
 
 /// Host pages, as the alignment that programs expect.
 const ALIGNMENT: u64 = 4096;
@@ -120,9 +120,9 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
             return Err(Status::HostMemoryAlreadyRegistered);
         }
         let writable = flags & READ_ONLY == 0;
-        crate::trial::host_watch::lift();
+        bugaroo_device::trial::host_watch::lift();
         let wanted = if writable { Protection::ReadWrite } else { Protection::Read };
-        if crate::trial::host_pages::protection(address, end) < wanted {
+        if bugaroo_device::trial::host_pages::protection(address, end) < wanted {
             return Err(Status::InvalidValue);
         }
         // SAFETY: it is mapped so, and the caller's promise.

@@ -11,13 +11,13 @@ use bugaroo_protocol::{Backend, Message, ORDERS_VARIABLE, Orders, OrdersError, V
 
 use crate::api::entry::{anytime, initialise};
 use crate::api::wait::at_exit;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::own_process::{self, end_with_parent};
-use crate::places::write;
-use crate::trial::fork_server::keep_to_ourselves;
-use crate::trial::injection::Injection;
-use crate::trial::report::Report;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::own_process::{self, end_with_parent};
+use bugaroo_device::places::write;
+use bugaroo_device::state::Driver;
+use bugaroo_device::trial::fork_server::keep_to_ourselves;
+use bugaroo_device::trial::injection::Injection;
+use bugaroo_device::trial::report::Report;
 
 /// CUDA 13.0.
 pub const DRIVER_VERSION: c_int = 13000;
@@ -78,7 +78,7 @@ fn unsupported(orders: &Orders) -> Option<String> {
     // With a real driver this function is never reached.
     let missing =
         || (orders.backend == Backend::Cuda).then(|| "backend cuda: no real driver was found".to_owned());
-    crate::trial::race::unsupported(orders).or_else(missing)
+    bugaroo_device::trial::race::unsupported(orders).or_else(missing)
 }
 
 /// The CUDA version of the driver: 13000. Needs no initialisation.

@@ -11,11 +11,11 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
 
 use crate::api::submit::{on_stream, submit, twin};
-use crate::device::launch::Parameters;
-use crate::device::objects::work::{Together, Work};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::not_null;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::launch::Parameters;
+use bugaroo_device::objects::work::{Together, Work};
+use bugaroo_device::places::not_null;
+use bugaroo_device::state::Driver;
 
 /// What else a launch is told.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,12 +8,12 @@ use bugaroo_cuda_abi::{CUfunction, CUstream};
 
 use crate::api::entry::with_context;
 use crate::api::submit::submit;
-use crate::device::launch::Parameters;
-use crate::device::objects::legacy_launch::Settings;
-use crate::device::objects::work::{Together, Work};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::not_null;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::launch::Parameters;
+use bugaroo_device::objects::legacy_launch::Settings;
+use bugaroo_device::objects::work::{Together, Work};
+use bugaroo_device::places::not_null;
+use bugaroo_device::state::Driver;
 
 /// Parameters of a kernel take this many bytes at most.
 const MOST: usize = 32764;

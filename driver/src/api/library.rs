@@ -8,14 +8,14 @@ use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, C
 
 use crate::api::current;
 use crate::api::entry::with_driver;
-use crate::device::function::{attribute, parameter, set_attribute};
-use crate::device::objects::primary::check_device;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::images::image::Image;
-use crate::images::jit::Options;
-use crate::images::wanted;
-use crate::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::function::{attribute, parameter, set_attribute};
+use bugaroo_device::images::image::Image;
+use bugaroo_device::images::jit::Options;
+use bugaroo_device::images::wanted;
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 /// The device of the current context; the first one where there is none.
 fn current_device(driver: &Driver) -> CUdevice {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
 pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     // What went wrong is told by a call that waits.
     let name = "cuLibraryUnload";
-    let waited = crate::api::wait::until(name, |driver| driver.running.queue.len() == 0);
+    let waited = crate::api::wait::until(name, |driver| driver.running.queue.is_empty());
     crate::api::wait::waited(name, waited, |driver| driver.running.queue.all_ends());
     with_driver(name, |driver| {
         let library = driver.code.libraries.remove(library)?;
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
         let module = driver.library_module(library, current_device(driver))?;
         // SAFETY: the caller's promise.
         let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
-        if !crate::device::advice::is_managed(driver, found) {
+        if !bugaroo_device::advice::is_managed(driver, found) {
             return Err(Status::NotFound);
         }
         // SAFETY: the caller's promise, for both.
@@ -284,7 +284,7 @@ pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, devic
     with_driver("cuKernelSetCacheConfig", |driver| {
         check_device(device)?;
         driver.code.functions.get(kernel)?;
-        crate::device::objects::context::check_cache_config(config)
+        bugaroo_device::objects::context::check_cache_config(config)
     })
 }
 

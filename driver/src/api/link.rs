@@ -1,7 +1,7 @@
 //! Linking (CUDA Driver API, "Module Management", `cuLink*`): PTX and fat binaries in, an image out
 //! that the module and library functions take. Machine code, host objects and libraries are refused.
 //!
-//! The image is a fat binary with the linked PTX in it ([`crate::images::fatbin`]); programs that copy it by its
+//! The image is a fat binary with the linked PTX in it ([`bugaroo_device::images::fatbin`]); programs that copy it by its
 //! size, as they do with a cubin, lose nothing.
 
 use std::ffi::{c_char, c_uint, c_void};
@@ -10,13 +10,13 @@ use std::{fs, slice};
 use bugaroo_cuda_abi::CUlinkState;
 
 use crate::api::entry::with_driver;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::images::jit::Options;
-use crate::images::link::Link;
-use crate::images::linker::Linker;
-use crate::images::refusal::Refusal;
-use crate::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::images::jit::Options;
+use bugaroo_device::images::link::Link;
+use bugaroo_device::images::linker::Linker;
+use bugaroo_device::images::refusal::Refusal;
+use bugaroo_device::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 /// Runs a step of a link; a refusal goes into the log, and to whoever else wants to know.
 fn step<T>(

@@ -5,12 +5,13 @@ use std::ffi::{c_uint, c_void};
 
 use bugaroo_cuda_abi::{CUdeviceptr, CUstream, CUstreamBatchMemOpParams};
 
+use crate::api::settle::settle;
 use crate::api::submit::{on_stream, twin};
-use crate::device::objects::work::{Act, WaitValue, Work};
-use crate::device::state::Driver;
-use crate::device::submit::Submitted;
-use crate::error::{Outcome, Status};
-use crate::places::not_null;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::work::{Act, WaitValue, Work};
+use bugaroo_device::places::not_null;
+use bugaroo_device::state::Driver;
+use bugaroo_device::submit::Submitted;
 
 /// Bits of the comparison in a wait's flags.
 const COMPARISON: c_uint = 3;
@@ -59,7 +60,7 @@ fn run(name: &str, stream: CUstream, operations: impl FnOnce() -> Outcome<Vec<Op
         }
         Ok(())
     });
-    let told = settling.into_iter().map(|submitted| submitted.settle(name));
+    let told = settling.into_iter().map(|submitted| settle(&submitted, name));
     told.fold(status, |status, told| if status == Status::Success { told } else { status })
 }
 

@@ -11,11 +11,11 @@ use bugaroo_simulator::AllocationKind;
 use crate::api::entry::{with_context, with_driver};
 use crate::api::submit::{on_stream, submit, twin};
 use crate::api::synchronising::taking_away;
-use crate::device::attributes::PITCH_ALIGNMENT;
-use crate::device::objects::work::{Act, Body, Work};
-use crate::device::state::Driver;
-use crate::error::Status;
-use crate::places::{not_null, write, write_if_wanted};
+use bugaroo_device::attributes::PITCH_ALIGNMENT;
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::work::{Act, Body, Work};
+use bugaroo_device::places::{not_null, write, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 /// `CU_MEM_ATTACH_GLOBAL`
 const ATTACH_GLOBAL: c_uint = 1;

@@ -7,12 +7,12 @@ use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUmipmappedArray};
 
 use crate::api::entry::with_context;
 use crate::api::synchronising::synchronising;
-use crate::device::array;
-use crate::device::mipmap::{destroy, level};
-use crate::device::objects::array as objects_array;
-use crate::device::objects::mipmap::Mipmapped;
-use crate::error::Status;
-use crate::places::{not_null, write};
+use bugaroo_device::array;
+use bugaroo_device::error::Status;
+use bugaroo_device::mipmap::{destroy, level};
+use bugaroo_device::objects::array as objects_array;
+use bugaroo_device::objects::mipmap::Mipmapped;
+use bugaroo_device::places::{not_null, write};
 
 /// How many levels there can be: down to a single texel.
 fn most_levels(finest: &CUDA_ARRAY3D_DESCRIPTOR) -> c_uint {

@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use bugaroo_protocol::Message;
 
 use crate::api::entry::{anytime, with_driver};
-use crate::error::Status;
-use crate::own_process::{Whose, whose};
+use bugaroo_device::error::Status;
+use bugaroo_device::own_process::{Whose, whose};
 
 /// Names that were said already.
 static SAID: Mutex<BTreeSet<Cow<'static, str>>> = Mutex::new(BTreeSet::new());
@@ -43,7 +43,7 @@ macro_rules! missing {
     ($($name:ident)*) => {
         /// The functions themselves; the exported names stand beside.
         pub mod stubs {
-            use crate::error::Status;
+            use bugaroo_device::error::Status;
 
             $(
                 /// Not supported by this version.

@@ -8,11 +8,11 @@ use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUmodule};
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::synchronising::taking_away;
-use crate::device::state::Driver;
-use crate::error::Status;
-use crate::images::image::Image;
-use crate::images::jit::Options;
-use crate::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::error::Status;
+use bugaroo_device::images::image::Image;
+use bugaroo_device::images::jit::Options;
+use bugaroo_device::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::state::Driver;
 
 fn load_data(
     name: &str,

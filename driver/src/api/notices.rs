@@ -5,9 +5,9 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::api::entry::{anytime, with_driver};
-use crate::device::objects::primary::check_device;
-use crate::error::Status;
-use crate::places::{not_null, text, write};
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, text, write};
 
 /// Registers a function that is called for each entry of the log: never.
 ///

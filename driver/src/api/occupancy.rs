@@ -7,9 +7,9 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUoccupancyB2DSize};
 
 use crate::api::entry::with_context;
-use crate::device::objects::occupancy::Limits;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::occupancy::Limits;
+use bugaroo_device::places::{not_null, write};
 
 fn block_size(size: c_int) -> Outcome<u32> {
     u32::try_from(size).ok().filter(|size| *size > 0).ok_or(Status::InvalidValue)

@@ -6,9 +6,9 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::{with_context, with_driver};
-use crate::device::objects::primary::check_device;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, write};
 
 /// Lets the current context use the memory of a context of another device.
 pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Status {

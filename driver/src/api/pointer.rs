@@ -7,9 +7,9 @@ use bugaroo_simulator::{Access, AllocationKind};
 
 use crate::api::current;
 use crate::api::entry::{with_context, with_driver};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
 
 /// `CU_DEVICE_INVALID`
 const NO_DEVICE: c_int = -2;
@@ -40,7 +40,7 @@ fn find(driver: &Driver, address: CUdeviceptr, current: CUcontext) -> Option<Kno
         _ => 3,
     };
     let allocation = driver.program_allocation(address).map(|(_, allocation)| *allocation);
-    let managed = crate::device::advice::is_managed(driver, address);
+    let managed = bugaroo_device::advice::is_managed(driver, address);
     let device = if managed { AllocationKind::Managed } else { AllocationKind::Program };
     Some(Known {
         // A module's variables belong to whoever loaded it; the current context stands for that.

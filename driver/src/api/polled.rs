@@ -1,5 +1,5 @@
 //! Kernels that the host watches by polling memory: what they have to go on for is not a call of the API, so that the
-//! queue's pump ([`crate::device::pump`]) would never come to them.
+//! queue's pump ([`bugaroo_device::pump`]) would never come to them.
 //!
 //! A launch of a kernel that reaches host memory returns after many turns although it still runs. From then on a thread
 //! of ours looks on: when the program has not called the API for a while, it lets work go on until the program calls again or
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use crate::api::entry::with_driver;
 use crate::api::wait;
-use crate::lane::Ticket;
-use crate::trial::own_thread::{CALLS, OURS, THERE};
-use crate::trial::panics;
+use bugaroo_device::lane::Ticket;
+use bugaroo_device::trial::own_thread::{CALLS, OURS, THERE};
+use bugaroo_device::trial::panics;
 
 /// How long the program has to be silent.
 const SILENCE: Duration = Duration::from_millis(100);

@@ -13,10 +13,10 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::with_driver;
 use crate::api::submit::{on_stream, twin};
-use crate::device::objects::pool::{Pool, Pools, REUSE, shared};
-use crate::device::objects::primary::check_device;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::pool::{Pool, Pools, REUSE, shared};
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, write};
 
 /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`
 const RELEASE_THRESHOLD: c_uint = 4;
@@ -279,7 +279,9 @@ pub unsafe extern "C" fn cuMemGetDefaultMemPool(
 ) -> Status {
     with_driver("cuMemGetDefaultMemPool", |driver| {
         let pools = &driver.held.pools;
-        let pool = if shared(location, kind)? { pools.shared_default } else { pools.default };
+        // SAFETY: the caller's promise.
+        let shared = unsafe { shared(location, kind) }?;
+        let pool = if shared { pools.shared_default } else { pools.default };
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -296,7 +298,9 @@ pub unsafe extern "C" fn cuMemGetMemPool(
 ) -> Status {
     with_driver("cuMemGetMemPool", |driver| {
         let pools = &driver.held.pools;
-        let pool = if shared(location, kind)? { pools.shared_current } else { pools.current };
+        // SAFETY: the caller's promise.
+        let shared = unsafe { shared(location, kind) }?;
+        let pool = if shared { pools.shared_current } else { pools.current };
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -312,7 +316,8 @@ pub unsafe extern "C" fn cuMemSetMemPool(
     pool: CUmemoryPool,
 ) -> Status {
     with_driver("cuMemSetMemPool", |driver| {
-        let shared = shared(location, kind)?;
+        // SAFETY: the caller's promise.
+        let shared = unsafe { shared(location, kind) }?;
         if driver.held.pools.all.get(pool)?.managed != shared {
             return Err(Status::InvalidValue);
         }

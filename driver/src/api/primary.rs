@@ -7,11 +7,11 @@ use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::with_driver;
 use crate::api::kept;
-use crate::device::objects::context::check_flags;
-use crate::device::objects::primary::{Primary, check_device};
-use crate::device::primary::start_afresh;
-use crate::error::Status;
-use crate::places::{not_null, write};
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::context::check_flags;
+use bugaroo_device::objects::primary::{Primary, check_device};
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::primary::start_afresh;
 
 /// Lets a primary context's work come to its end, and tells those who keep something with it, if it is about to end.
 fn finish_primary(name: &str, device: CUdevice, ends: impl FnOnce(&Primary) -> bool) {

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use crate::api::entry::anytime;
 use crate::api::init::DRIVER_VERSION;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, text, write, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::places::{not_null, text, write, write_if_wanted};
 
 /// Flags of `cuGetProcAddress`: legacy default stream, per-thread default stream.
 const FLAGS_MASK: c_ulonglong = 3;

@@ -1,7 +1,7 @@
 //! Profiler control: there is no profiler here, and switching it changes nothing.
 
 use crate::api::entry::with_context;
-use crate::error::Status;
+use bugaroo_device::error::Status;
 
 /// Starts the profiler.
 pub extern "C" fn cuProfilerStart() -> Status {

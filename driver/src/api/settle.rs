@@ -5,17 +5,15 @@ use std::sync::atomic::Ordering;
 use crate::api::entry::with_driver;
 use crate::api::polled;
 use crate::api::wait::{at_most, go};
-use crate::device::objects::work::Work;
-use crate::device::pump::PENDING;
-use crate::device::submit::Submitted;
-use crate::error::Status;
-use crate::lane::Ticket;
+use bugaroo_device::error::Status;
+use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::pump::PENDING;
+use bugaroo_device::submit::Submitted;
 
-impl Submitted {
-    /// What the submitting call does before it returns, without the lock.
-    pub fn settle(self, name: &str) -> Status {
-        after_submission(name, self.ticket, self.at_once, self.watched)
-    }
+/// What the submitting call does before it returns, without the lock.
+pub fn settle(submitted: &Submitted, name: &str) -> Status {
+    after_submission(name, submitted.ticket, submitted.at_once, submitted.watched)
 }
 
 /// Most work that is left in the queue when a call that adds to it returns.

@@ -1,5 +1,5 @@
 //! Streams (CUDA Driver API, "Stream Management"): what the program makes, asks and waits for. How their work is
-//! kept in order: [`crate::api::submit`], [`crate::device::queue`]; when it is done: [`crate::device::pump`].
+//! kept in order: [`crate::api::submit`], [`bugaroo_device::queue`]; when it is done: [`bugaroo_device::pump`].
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
@@ -8,11 +8,11 @@ use bugaroo_cuda_abi::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstrea
 use crate::api::entry::{with_context, with_driver};
 use crate::api::submit::{on_stream, submit, twin};
 use crate::api::wait;
-use crate::device::objects::stream::{GREATEST_PRIORITY, LEAST_PRIORITY, NON_BLOCKING, Stream};
-use crate::device::objects::work::Work;
-use crate::error::Status;
-use crate::lane::Lane;
-use crate::places::{not_null, write, write_if_wanted};
+use bugaroo_device::error::Status;
+use bugaroo_device::lane::Lane;
+use bugaroo_device::objects::stream::{GREATEST_PRIORITY, LEAST_PRIORITY, NON_BLOCKING, Stream};
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::places::{not_null, write, write_if_wanted};
 
 pub use crate::api::submit::{waiting_for_stream, with_stream};
 
@@ -73,7 +73,7 @@ twin! { cuStreamQuery_ptsz =
         let name = "cuStreamQuery";
         let mut before = Vec::new();
         let status = on_stream(name, stream, |driver, stream| {
-            crate::device::capture::refuse(driver, &stream)?;
+            bugaroo_device::capture::refuse(driver, &stream)?;
             before = driver.running.queue.before(&stream);
             Ok(())
         });
@@ -88,7 +88,7 @@ twin! { cuStreamQuery_ptsz =
 }
 
 /// Whether work is done: `NotReady` a few times, while it goes on.
-pub fn ask(name: &str, tickets: &[crate::lane::Ticket]) -> Status {
+pub fn ask(name: &str, tickets: &[bugaroo_device::lane::Ticket]) -> Status {
     let (mut turns, mut done) = (0, false);
     let status = with_driver(name, |driver| {
         done = !tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket));
@@ -107,7 +107,7 @@ pub fn ask(name: &str, tickets: &[crate::lane::Ticket]) -> Status {
     if done || status != Status::Success {
         return status;
     }
-    let pending = |driver: &mut crate::device::state::Driver| {
+    let pending = |driver: &mut bugaroo_device::state::Driver| {
         tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket))
     };
     match wait::at_most(name, turns, |driver| !pending(driver)) {
@@ -262,7 +262,7 @@ twin! { cuStreamAddCallback_ptsz =
             if flags != 0 {
                 return Err(Status::InvalidValue);
             }
-            crate::device::capture::refuse(driver, place)?;
+            bugaroo_device::capture::refuse(driver, place)?;
             Ok(Some(Work::CallBack(callback, stream, user_data)))
         })
     }
@@ -277,7 +277,7 @@ twin! { cuStreamAttachMemAsync_ptsz =
         flags: c_uint,
     ) -> Status {
         with_stream("cuStreamAttachMemAsync", stream, |driver, _| {
-            let known = matches!(flags, 1 | 2 | 4) && crate::device::advice::is_managed(driver, address);
+            let known = matches!(flags, 1 | 2 | 4) && bugaroo_device::advice::is_managed(driver, address);
             if known { Ok(()) } else { Err(Status::InvalidValue) }
         })
     }

@@ -6,9 +6,9 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUlaunchAttributeValue, CUstream};
 
 use crate::api::submit::{on_stream, twin};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
 
 /// Those that streams have: access policy window, synchronisation policy, priority, memory synchronisation
 /// domains, the last hint.

@@ -7,17 +7,18 @@
 use bugaroo_cuda_abi::CUstream;
 
 use crate::api::entry::with_context;
+use crate::api::settle::settle;
 use crate::api::wait;
-use crate::device::capture;
-use crate::device::objects::stream::Stream;
-use crate::device::objects::work::Work;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
+use bugaroo_device::capture;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::stream::Stream;
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::state::Driver;
 
 /// Defines a function of the API, and its second name for programs whose default stream is each thread's own.
 macro_rules! twin {
     ($second:ident = $($function:tt)*) => {
-        bugaroo_cuda_abi::twin! { $crate::device::submit::per_thread; $second = $($function)* }
+        bugaroo_cuda_abi::twin! { bugaroo_device::submit::per_thread; $second = $($function)* }
     };
 }
 pub(crate) use twin;
@@ -84,7 +85,7 @@ pub fn submit(
         Ok(())
     });
     match submitted {
-        Some(submitted) if status == Status::Success => submitted.settle(name),
+        Some(submitted) if status == Status::Success => settle(&submitted, name),
         _ => status,
     }
 }

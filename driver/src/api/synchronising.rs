@@ -4,8 +4,8 @@ use bugaroo_cuda_abi::CUcontext;
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::{current, wait};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::state::Driver;
 
 /// Runs a body once the context's work is done: a pending fault of it is reported instead.
 pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {

@@ -6,8 +6,8 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_simulator::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};
 
 use crate::api::entry::with_driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::places::{not_null, write};
 
 /// `CUtensorMap`
 type Words = [u64; TENSOR_MAP_WORDS];

@@ -8,14 +8,15 @@
 
 use bugaroo_cuda_abi::CUstream;
 
+use crate::api::settle::settle;
 use crate::api::stream::with_stream;
 use crate::api::submit::on_stream;
-use crate::device::objects::transfer::{Place, Transfer};
-use crate::device::objects::work::Work;
-use crate::device::state::Driver;
-use crate::device::submit::Submitted;
-use crate::device::transfer::Manner;
-use crate::error::{Outcome, Status};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::transfer::{Place, Transfer};
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::state::Driver;
+use bugaroo_device::submit::Submitted;
+use bugaroo_device::transfer::Manner;
 
 /// Submits copies to a stream, with the checks and waits that they call for: one from or to the host waits for
 /// the stream, so that it is one of the calls that report a fault, but for the asynchronous functions
@@ -70,7 +71,7 @@ pub unsafe fn submit(
             })
         });
     }
-    let told = settling.into_iter().map(|submitted: Submitted| submitted.settle(name));
+    let told = settling.into_iter().map(|submitted: Submitted| settle(&submitted, name));
     told.fold(Status::Success, |status, told| if status == Status::Success { told } else { status })
 }
 

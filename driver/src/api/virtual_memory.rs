@@ -12,10 +12,10 @@ use bugaroo_simulator::{Access, GRANULARITY};
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::synchronising::synchronising;
-use crate::device::objects::primary::check_device;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::primary::check_device;
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
 
 /// Refuses what is not made of whole chunks of the least size.
 fn whole(bytes: usize) -> Outcome<u64> {
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn cuMemCreate(
         }
         let properties = check_properties(driver, properties)?;
         let chunk = driver.memory.make_chunk(whole(bytes)?).map_err(|_| Status::OutOfMemory)?;
-        driver.held.chunks.0.insert(chunk, properties);
+        driver.held.chunks.add(chunk, properties);
         // SAFETY: the caller's promise.
         unsafe { write(place, chunk) }
     })
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn cuMemGetAllocationPropertiesFromHandle(
     handle: CUmemGenericAllocationHandle,
 ) -> Status {
     with_context("cuMemGetAllocationPropertiesFromHandle", |driver, _| {
-        let properties = *driver.held.chunks.0.get(&handle).ok_or(Status::InvalidValue)?;
+        let properties = driver.held.chunks.asked(handle)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, properties) }
     })

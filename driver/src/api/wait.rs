@@ -1,10 +1,10 @@
-//! Calls that let queued work go on ([`crate::device::pump`]): until something is reached, or for so many turns of kernels.
+//! Calls that let queued work go on ([`bugaroo_device::pump`]): until something is reached, or for so many turns of kernels.
 //!
 //! No thread stands behind it: work goes on when a call of the API asks for the end of some of it, and then any of it may. A
 //! program of one thread that makes the same calls gets the same picks from the same seed.
 //!
 //! What it misses: device work does not go on while the host computes; nor while it polls memory, unless the kernel can reach
-//! that (see [`crate::device::objects::work::Work::is_watched`] and [`crate::api::polled`]).
+//! that (see [`bugaroo_device::objects::work::Work::is_watched`] and [`crate::api::polled`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,13 +13,13 @@ use bugaroo_simulator::Others;
 
 use crate::api::entry::{anytime, if_free, with_driver};
 use crate::api::{console, current};
-use crate::device::objects::transfer::Place;
-use crate::device::objects::work::Work;
-use crate::device::pump::{PENDING, Step};
-use crate::device::state::Driver;
-use crate::error::Status;
-use crate::lane::Ticket;
-use crate::trial::own_thread;
+use bugaroo_device::error::Status;
+use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::transfer::Place;
+use bugaroo_device::objects::work::Work;
+use bugaroo_device::pump::{PENDING, Step};
+use bugaroo_device::state::Driver;
+use bugaroo_device::trial::own_thread;
 
 /// Calls that have let work go on.
 static WAITS: AtomicU64 = AtomicU64::new(0);

@@ -12,11 +12,11 @@ use super::modules::Owner;
 use super::real;
 use crate::api::entry::anytime;
 use crate::api::procaddr;
-use crate::error::{Outcome, Status};
 use crate::forward::pending::Shape;
 use crate::forward::state::{forward, hello};
-use crate::images::image::Image;
-use crate::places::text;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::images::image::Image;
+use bugaroo_device::places::text;
 
 /// Intercepted functions by name.
 macro_rules! intercepts {

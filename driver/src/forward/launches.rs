@@ -16,11 +16,11 @@ use regex::Regex;
 
 use super::modules::Placed;
 use super::real;
-use crate::error::{Outcome, Status};
 use crate::forward::pending::{Pending, Shape};
 use crate::forward::state::Forward;
-use crate::trial::delays::Delays;
-use crate::trial::injection::device_model;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::trial::delays::Delays;
+use bugaroo_device::trial::injection::device_model;
 
 impl Forward {
     /// Prepares a launch.

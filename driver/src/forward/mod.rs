@@ -34,11 +34,11 @@ use std::sync::atomic::Ordering;
 use bugaroo_protocol::{Backend, ORDERS_VARIABLE, Orders};
 
 use crate::api::exports;
-use crate::error::Status;
 use crate::forward::pending::Launches;
 use crate::forward::state::{FORWARD, Forward};
-use crate::own_process;
-use crate::trial::report::Report;
+use bugaroo_device::error::Status;
+use bugaroo_device::own_process;
+use bugaroo_device::trial::report::Report;
 
 use modules::Modules;
 use real::Real;

@@ -17,13 +17,13 @@ use bugaroo_protocol::{Message, ModuleReport, Orders, Site, SiteId};
 use bugaroo_ptx::ast::FunctionKind;
 
 use super::real;
-use crate::digest::Digest;
-use crate::error::{Outcome, Status};
-use crate::images::image::Image;
-use crate::images::numbers::ModuleNumbers;
-use crate::trial::cache;
-use crate::trial::report::Report;
-use crate::trial::site_flags::site_flags;
+use bugaroo_device::digest::Digest;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::images::image::Image;
+use bugaroo_device::images::numbers::ModuleNumbers;
+use bugaroo_device::trial::cache;
+use bugaroo_device::trial::report::Report;
+use bugaroo_device::trial::site_flags::site_flags;
 
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
 const CAPABILITY: [c_int; 2] = [75, 76];

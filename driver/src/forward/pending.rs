@@ -4,7 +4,7 @@ use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUstream};
 use bugaroo_device_handlers::Layout;
 
 use super::real;
-use crate::error::Outcome;
+use bugaroo_device::error::Outcome;
 
 /// Launches of the process so far, and those whose end was not seen yet.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUlibrary, CUmodule, CUstream};
 
-use crate::error::{Outcome, Status};
+use bugaroo_device::error::{Outcome, Status};
 
 /// The library, opened and never closed.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use bugaroo_protocol::{Message, Orders, VERSION};
 
 use crate::forward::modules::Modules;
 use crate::forward::pending::Launches;
-use crate::trial::report::Report;
+use bugaroo_device::trial::report::Report;
 
 /// What the intercepted functions know.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) fn forward() -> MutexGuard<'static, Forward> {
 pub(crate) fn hello() {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed) {
-        crate::own_process::end_with_parent();
+        bugaroo_device::own_process::end_with_parent();
         forward().report.send(&Message::Hello { version: VERSION, pid: std::process::id() });
     }
 }

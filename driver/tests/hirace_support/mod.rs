@@ -10,6 +10,9 @@ use bugaroo_detectors::hirace::device::{self, FromDevice};
 use bugaroo_detectors::hirace::{Settings, Widths};
 use bugaroo_detectors::watched::Watched;
 use bugaroo_detectors::{Detector, Finding, Hirace, Warning};
+use bugaroo_device::trial::hirace::{Launch, Looking, layout};
+use bugaroo_device::trial::logging::session::sites;
+use bugaroo_device::trial::looking::Sizes;
 use bugaroo_injector::hirace::detect;
 use bugaroo_injector::logging::{Logged, LoggingError};
 use bugaroo_ptx::op::AtomOp;
@@ -22,9 +25,6 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-use cuda::trial::hirace::{Launch, Looking, layout};
-use cuda::trial::logging::session::sites;
-use cuda::trial::looking::Sizes;
 
 use crate::logging_support::own::sites_of_lines;
 

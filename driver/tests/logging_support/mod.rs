@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bugaroo_device::trial::logging::Launch;
+use bugaroo_device::trial::logging::session::{Allocated, Session};
 use bugaroo_device_handlers::logging::Queues;
 use bugaroo_injector::logging::{Logged, Options};
 use bugaroo_semantics::effect::Fence;
@@ -19,8 +21,6 @@ use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
     DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
 };
-use cuda::trial::logging::Launch;
-use cuda::trial::logging::session::{Allocated, Session};
 
 /// A thing that a lane does, where the place is a line of the original text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

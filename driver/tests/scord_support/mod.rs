@@ -16,6 +16,9 @@ use bugaroo_detectors::scord::device::FromDevice;
 use bugaroo_detectors::scord::{Choice, Options};
 use bugaroo_detectors::watched::Watched;
 use bugaroo_detectors::{Detector, Finding, Scord, Warning};
+use bugaroo_device::trial::logging::session::sites;
+use bugaroo_device::trial::looking::Sizes;
+use bugaroo_device::trial::scord::{Launch, Looking};
 use bugaroo_injector::logging::{Logged, LoggingError};
 use bugaroo_injector::scord::detect;
 use bugaroo_ptx::op::AtomOp;
@@ -28,9 +31,6 @@ use bugaroo_simulator::{
     Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler,
     Scheduler, Turn, Watch,
 };
-use cuda::trial::logging::session::sites;
-use cuda::trial::looking::Sizes;
-use cuda::trial::scord::{Launch, Looking};
 
 use crate::logging_support::own::{Own, sites_of_lines};
 

@@ -2,9 +2,9 @@ use std::io::Read as _;
 use std::process::Command;
 
 use super::{Status, anytime, initialise, with_driver};
-use crate::device::state::Driver;
-use crate::trial::injection::Injection;
-use crate::trial::report::Report;
+use bugaroo_device::state::Driver;
+use bugaroo_device::trial::injection::Injection;
+use bugaroo_device::trial::report::Report;
 
 /// A panic is told once, to the user and to the harness, and leaves a driver that answers as after a fault.
 #[test]

@@ -9,8 +9,8 @@ use bugaroo_cuda_abi::CUcontext;
 
 use crate::api::entry::anytime;
 use crate::api::export::table::{Word, words};
-use crate::error::Status;
-use crate::places::write;
+use bugaroo_device::error::Status;
+use bugaroo_device::places::write;
 
 /// The table.
 pub static TABLE: [Word; 4] = words! { 4: (size 4) 1 of_context of_all };

@@ -6,8 +6,8 @@ use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::with_driver;
 use crate::api::export::table::{Word, words};
-use crate::error::Status;
-use crate::places::write;
+use bugaroo_device::error::Status;
+use bugaroo_device::places::write;
 
 /// The table.
 pub static TABLE: [Word; 13] = words! { 0: (size 13) 1 primary_context 3 4 5 6 7 8 9 10 11 12 };

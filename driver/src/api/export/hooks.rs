@@ -25,8 +25,8 @@ static SECOND_ROOM: [AtomicU64; SECOND] = [const { AtomicU64::new(0) }; SECOND];
 unsafe fn tell(room: &'static [AtomicU64], place: *mut *const c_void, size: *mut usize) {
     // SAFETY: the caller's promise, for both.
     unsafe {
-        crate::places::write_if_wanted(place, room.as_ptr().cast());
-        crate::places::write_if_wanted(size, room.len());
+        bugaroo_device::places::write_if_wanted(place, room.as_ptr().cast());
+        bugaroo_device::places::write_if_wanted(size, room.len());
     }
 }
 

@@ -16,10 +16,10 @@ use crate::api::entry::with_driver;
 use crate::api::export::cudart;
 use crate::api::export::table::{Word, words};
 use crate::api::init::DRIVER_VERSION;
-use crate::device::attributes::attribute;
-use crate::devices;
-use crate::error::{Outcome, Status};
-use crate::places::write;
+use bugaroo_device::attributes::attribute;
+use bugaroo_device::devices;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::places::write;
 
 /// The table.
 pub static TABLE: [Word; 3] = words! { 5: (size 3) answer 2 };

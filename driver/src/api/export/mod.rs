@@ -28,8 +28,8 @@ use bugaroo_cuda_abi::CUuuid;
 
 use crate::api::entry::anytime;
 use crate::api::foreign_runtime;
-use crate::error::Status;
-use crate::places::{not_null, read, write};
+use bugaroo_device::error::Status;
+use bugaroo_device::places::{not_null, read, write};
 
 use table::Word;
 

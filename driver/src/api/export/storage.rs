@@ -10,9 +10,9 @@ use bugaroo_cuda_abi::CUcontext;
 use crate::api::context::given_or_current;
 use crate::api::entry::with_driver;
 use crate::api::export::table::{Word, words};
-use crate::device::objects::context::{Ended, Kept};
-use crate::error::Status;
-use crate::places::write;
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::context::{Ended, Kept};
+use bugaroo_device::places::write;
 
 /// The table.
 pub static TABLE: [Word; 4] = words! { 3: keep forget find 3 };

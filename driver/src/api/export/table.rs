@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use crate::api::missing::missing;
-use crate::error::Status;
+use bugaroo_device::error::Status;
 
 /// One word of a table: a function's address, or a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use bugaroo_cuda_abi::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph};
 use bugaroo_simulator::AllocationKind;
 
 use crate::api::entry::with_context;
-use crate::device::objects::graph::condition::Condition;
-use crate::device::objects::work::{Body, Branch, Pick};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, read, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::graph::condition::Condition;
+use bugaroo_device::objects::work::{Body, Branch, Pick};
+use bugaroo_device::places::{not_null, read, write};
+use bugaroo_device::state::Driver;
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`
 const ASSIGN_DEFAULT: c_uint = 1;

@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_uint};
 use bugaroo_cuda_abi::CUgraph;
 
 use crate::api::entry::with_driver;
-use crate::error::Status;
-use crate::places::text;
+use bugaroo_device::error::Status;
+use bugaroo_device::places::text;
 
 /// Every flag that there is.
 const ALL: c_uint = (1 << 16) - 1;

@@ -10,11 +10,11 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::graph::{memory, params};
-use crate::device::objects::graph::user_object::Dying;
-use crate::device::objects::work::{Body, Together, Work};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::graph::user_object::Dying;
+use bugaroo_device::objects::work::{Body, Together, Work};
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::state::Driver;
 
 /// The nodes of a list.
 ///

@@ -5,13 +5,14 @@ use std::ffi::{c_char, c_uint, c_ulonglong};
 use bugaroo_cuda_abi::{CUDA_GRAPH_INSTANTIATE_PARAMS, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
 use crate::api::entry::{with_context, with_driver};
+use crate::api::settle::settle;
 use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
-use crate::device::objects::graph::exec::Exec;
-use crate::device::objects::graph::user_object::Dying;
-use crate::device::objects::work::{Body, Doing};
-use crate::error::Status;
-use crate::places::{not_null, write, write_if_wanted};
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::graph::exec::Exec;
+use bugaroo_device::objects::graph::user_object::Dying;
+use bugaroo_device::objects::work::{Body, Doing};
+use bugaroo_device::places::{not_null, write, write_if_wanted};
 
 /// Flags of an instantiation: free on launch, upload, device launch, priorities.
 const FLAGS_MASK: c_ulonglong = 15;
@@ -165,7 +166,7 @@ twin! { cuGraphLaunch_ptsz =
             Ok(())
         });
         match submitted {
-            Some(submitted) if status == Status::Success => submitted.settle(name),
+            Some(submitted) if status == Status::Success => settle(&submitted, name),
             _ => status,
         }
     }

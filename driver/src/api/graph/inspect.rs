@@ -5,9 +5,9 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
 use crate::api::entry::with_driver;
-use crate::device::objects::work::Body;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write, write_if_wanted};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::work::Body;
+use bugaroo_device::places::{not_null, write, write_if_wanted};
 
 /// Bytes of a `CUgraphEdgeData`: all zero for a plain edge.
 const EDGE_BYTES: usize = 8;

@@ -11,10 +11,10 @@ use bugaroo_cuda_abi::{
 };
 
 use crate::api::entry::with_driver;
-use crate::device::objects::work::Body;
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, read, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::work::Body;
+use bugaroo_device::places::{not_null, read, write};
+use bugaroo_device::state::Driver;
 
 /// A node that allocates; the address goes into the parameters.
 ///
@@ -34,7 +34,7 @@ pub unsafe fn allocation(
         let what = "cuGraphAddMemAllocNode: memory of the host is not supported";
         return Err(driver.trial.report.unsupported(what));
     }
-    crate::device::objects::primary::check_device(pool.location.id)?;
+    bugaroo_device::objects::primary::check_device(pool.location.id)?;
     let memory = driver.graph_memory(context, bytes)?;
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).address).write_unaligned(memory.address) };
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn cuDeviceGetGraphMemAttribute(
     place: *mut u64,
 ) -> Status {
     with_driver("cuDeviceGetGraphMemAttribute", |driver| {
-        crate::device::objects::primary::check_device(device)?;
+        bugaroo_device::objects::primary::check_device(device)?;
         let memory = &driver.ordered.graphs.memory;
         let numbers = [memory.used, memory.most_used, memory.reserved, memory.most_reserved];
         let number = numbers.get(attribute as usize).ok_or(Status::InvalidValue)?;
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
     value: *const u64,
 ) -> Status {
     with_driver("cuDeviceSetGraphMemAttribute", |driver| {
-        crate::device::objects::primary::check_device(device)?;
+        bugaroo_device::objects::primary::check_device(device)?;
         not_null(value)?;
         // SAFETY: not null, and the caller's promise.
         let value = unsafe { value.read_unaligned() };
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
 /// Gives memory that no graph uses now back to the device.
 pub extern "C" fn cuDeviceGraphMemTrim(device: c_int) -> Status {
     with_driver("cuDeviceGraphMemTrim", |driver| {
-        crate::device::objects::primary::check_device(device)?;
+        bugaroo_device::objects::primary::check_device(device)?;
         driver.sweep_graph_memory();
         driver.ordered.graphs.memory.reserved = driver.ordered.graphs.memory.used;
         Ok(())

@@ -11,12 +11,12 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::{with_context, with_driver};
 use crate::api::graph::params::{any, copy, fill, host, kernel, kernel_v2};
-use crate::device::objects::fill::Fill;
-use crate::device::objects::transfer::{Place, Side};
-use crate::device::objects::work::{Body, Request, Together, Work};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{read, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::fill::Fill;
+use bugaroo_device::objects::transfer::{Place, Side};
+use bugaroo_device::objects::work::{Body, Request, Together, Work};
+use bugaroo_device::places::{read, write};
+use bugaroo_device::state::Driver;
 
 /// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
 fn together(body: &Body) -> Together {
@@ -41,34 +41,25 @@ pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
     Ok(())
 }
 
-impl Driver {
-    /// How the blocks of a node's kernel belong together.
-    fn together(&self, node: CUgraphNode) -> Outcome<Together> {
-        Ok(together(&self.ordered.graphs.nodes.get(node)?.body))
-    }
+/// How the blocks of a node's kernel belong together.
+fn node_together(driver: &Driver, node: CUgraphNode) -> Outcome<Together> {
+    Ok(together(&driver.ordered.graphs.nodes.get(node)?.body))
+}
 
-    /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
-    fn kernel_params(&mut self, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
-        let Body::Work(Work::Kernel(request, _)) = self.ordered.graphs.nodes.get(handle)?.body.clone() else {
-            return Err(Status::InvalidValue);
-        };
-        let values = request.parameters.as_ptr();
-        let (_, info) = self.kernel(request.function)?;
-        let pointer = |offset: u32| values.wrapping_add(offset as usize).cast_mut().cast::<c_void>();
-        let pointers = info.params.iter().map(|parameter| pointer(parameter.offset)).collect();
-        let node = self.ordered.graphs.nodes.get_mut(handle)?;
-        node.pointers = pointers;
-        let each = node.pointers.as_ptr().cast::<*const c_void>();
-        let Request { function, grid, block, dynamic_shared, .. } = *request;
-        Ok(CUDA_KERNEL_NODE_PARAMS_v1 {
-            function,
-            grid,
-            block,
-            dynamic_shared,
-            each,
-            extra: std::ptr::null(),
-        })
-    }
+/// What a kernel node does, with pointers to its parameters' values that stay while the node does.
+fn kernel_params(driver: &mut Driver, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
+    let Body::Work(Work::Kernel(request, _)) = driver.ordered.graphs.nodes.get(handle)?.body.clone() else {
+        return Err(Status::InvalidValue);
+    };
+    let values = request.parameters.as_ptr();
+    let (_, info) = driver.kernel(request.function)?;
+    let pointer = |offset: u32| values.wrapping_add(offset as usize).cast_mut().cast::<c_void>();
+    let pointers = info.params.iter().map(|parameter| pointer(parameter.offset)).collect();
+    let node = driver.ordered.graphs.nodes.get_mut(handle)?;
+    node.pointers = pointers;
+    let each = node.pointers.as_ptr().cast::<*const c_void>();
+    let Request { function, grid, block, dynamic_shared, .. } = *request;
+    Ok(CUDA_KERNEL_NODE_PARAMS_v1 { function, grid, block, dynamic_shared, each, extra: std::ptr::null() })
 }
 
 /// What a kernel node does. The parameters' values stay while the node does the same.
@@ -80,7 +71,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
     place: *mut CUDA_KERNEL_NODE_PARAMS_v1,
 ) -> Status {
     with_driver("cuGraphKernelNodeGetParams", |driver| {
-        let params = driver.kernel_params(node)?;
+        let params = kernel_params(driver, node)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, params) }
     })
@@ -95,7 +86,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
     place: *mut CUDA_KERNEL_NODE_PARAMS_v2,
 ) -> Status {
     with_driver("cuGraphKernelNodeGetParams_v2", |driver| {
-        let first = driver.kernel_params(node)?;
+        let first = kernel_params(driver, node)?;
         let (function, null) = (first.function, std::ptr::null_mut());
         let (_, module) = driver.function(function)?;
         // The kernel of a library is told as such, too: NVIDIA's runtime knows it by that alone.
@@ -246,10 +237,10 @@ macro_rules! setting {
 setting! {
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const CUDA_KERNEL_NODE_PARAMS_v1)
-        = |driver, node, _context| kernel(driver, params, driver.together(node)?);
+        = |driver, node, _context| kernel(driver, params, node_together(driver, node)?);
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const CUDA_KERNEL_NODE_PARAMS_v2)
-        = |driver, node, _context| kernel_v2(driver, params, driver.together(node)?);
+        = |driver, node, _context| kernel_v2(driver, params, node_together(driver, node)?);
     /// Sets what a host node does.
     cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const CUDA_HOST_NODE_PARAMS_v1)
         = |driver, node, _context| host(params);
@@ -339,7 +330,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
 ) -> Status {
     with_driver("cuGraphKernelNodeGetAttribute", |driver| {
         let mut bytes = [0; 64];
-        let together = driver.together(node)?;
+        let together = node_together(driver, node)?;
         match attribute {
             2 => bytes[0] = u8::from(together.cooperative),
             4 => {
@@ -389,14 +380,14 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
         };
         match attribute {
             2 => {
-                let together = Together { cooperative: cooperative != 0, ..driver.together(node)? };
+                let together = Together { cooperative: cooperative != 0, ..node_together(driver, node)? };
                 set_together(driver, node, together)
             }
             4 => {
-                let together = Together { cluster: Some(cluster), ..driver.together(node)? };
+                let together = Together { cluster: Some(cluster), ..node_together(driver, node)? };
                 set_together(driver, node, together)
             }
-            0..=16 => driver.together(node).map(|_| ()),
+            0..=16 => node_together(driver, node).map(|_| ()),
             _ => Err(Status::InvalidValue),
         }
     })
@@ -405,7 +396,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
 /// Gives a kernel node the attributes of another.
 pub extern "C" fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) -> Status {
     with_context("cuGraphKernelNodeCopyAttributes", |driver, _| {
-        let together = driver.together(from)?;
+        let together = node_together(driver, from)?;
         set_together(driver, to, together)
     })
 }

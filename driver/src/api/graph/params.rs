@@ -9,12 +9,12 @@ use bugaroo_cuda_abi::{
 };
 
 use crate::api::graph::{condition, memory};
-use crate::device::launch::Parameters;
-use crate::device::objects::fill::Fill;
-use crate::device::objects::work::{Body, Together, Work};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, read};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::launch::Parameters;
+use bugaroo_device::objects::fill::Fill;
+use bugaroo_device::objects::work::{Body, Together, Work};
+use bugaroo_device::places::{not_null, read};
+use bugaroo_device::state::Driver;
 
 /// A kernel.
 ///

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo, CUgraphNode};
 
 use crate::api::entry::with_context;
-use crate::device::graph::update::{Differs, differ};
-use crate::device::objects::work::{Doing, Step};
-use crate::device::state::Driver;
-use crate::error::{Outcome, Status};
-use crate::places::write_if_wanted;
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::graph::update::{Differs, differ};
+use bugaroo_device::objects::work::{Doing, Step};
+use bugaroo_device::places::write_if_wanted;
+use bugaroo_device::state::Driver;
 
 /// Gives steps what others do; which node each was made of stays.
 fn update(steps: &mut [Step], from: Vec<Step>) {

@@ -6,9 +6,9 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUgraph, CUhostFn};
 
 use crate::api::entry::with_driver;
-use crate::device::objects::graph::user_object::{Dying, UserObject};
-use crate::error::{Outcome, Status};
-use crate::places::{not_null, write};
+use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::objects::graph::user_object::{Dying, UserObject};
+use bugaroo_device::places::{not_null, write};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which has to be set.
 const NO_DESTRUCTOR_SYNC: c_uint = 1;

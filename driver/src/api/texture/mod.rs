@@ -10,10 +10,10 @@ use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE
 use bugaroo_simulator::texture::Object;
 
 use crate::api::entry::with_context;
-use crate::device::objects::texture::Described;
-use crate::device::texture::{destroy, find, insert, resource, sampling, view as views};
-use crate::error::Status;
-use crate::places::{not_null, write};
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::texture::Described;
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::texture::{destroy, find, insert, resource, sampling, view as views};
 
 /// Makes a texture object.
 ///

@@ -7,11 +7,11 @@ use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, CUsurfObject};
 use bugaroo_simulator::texture::Object;
 
 use crate::api::entry::with_context;
-use crate::device::objects::texture::Described;
-use crate::device::texture::resource::{ARRAY, of_array};
-use crate::device::texture::{destroy, find, insert};
-use crate::error::Status;
-use crate::places::{not_null, write};
+use bugaroo_device::error::Status;
+use bugaroo_device::objects::texture::Described;
+use bugaroo_device::places::{not_null, write};
+use bugaroo_device::texture::resource::{ARRAY, of_array};
+use bugaroo_device::texture::{destroy, find, insert};
 
 /// `CUDA_ARRAY3D_SURFACE_LDST`
 const SURFACE_LDST: c_uint = 0x02;

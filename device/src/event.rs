@@ -1,0 +1,42 @@
+//! Events: places in the order of work, with the device's time ([`crate::objects::clock`]) when they are reached.
+
+use bugaroo_cuda_abi::{CUcontext, CUevent};
+
+use crate::error::Outcome;
+use crate::lane::Ticket;
+use crate::objects::work::Work;
+use crate::state::Driver;
+
+/// Records an event that is reached when all of `before` is done.
+///
+/// # Errors
+/// `InvalidHandle` when there is no such event.
+pub fn record(driver: &mut Driver, context: CUcontext, event: CUevent, before: &[Ticket]) -> Outcome {
+    driver.ordered.events.get(event)?;
+    let ticket = driver.running.queue.insert(context, Work::Record(event), before);
+    driver.queued();
+    driver.recorded(event, ticket)
+}
+
+impl Driver {
+    /// An event was recorded anew.
+    ///
+    /// # Errors
+    /// `InvalidHandle` when there is no such event.
+    pub fn recorded(&mut self, event: CUevent, ticket: Ticket) -> Outcome {
+        let event = self.ordered.events.get_mut(event)?;
+        (event.ticket, event.reached, event.captured) = (Some(ticket), None, None);
+        Ok(())
+    }
+
+    /// An event is reached, as far as it was not recorded anew or destroyed since.
+    pub fn reach(&mut self, event: CUevent, ticket: Ticket) {
+        self.running.clock.recorded();
+        let now = self.running.clock.now();
+        if let Ok(event) = self.ordered.events.get_mut(event)
+            && event.ticket == Some(ticket)
+        {
+            event.reached = Some(now);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Executable graphs: steps made of a graph's nodes, changed and launched.
+
+use std::ffi::c_ulonglong;
+use std::rc::Rc;
+
+use bugaroo_cuda_abi::{CUcontext, CUgraph, CUgraphExec, CUgraphNode};
+
+use crate::error::{Outcome, Status};
+use crate::lane::Ticket;
+use crate::objects::graph::places;
+use crate::objects::stream::Stream;
+use crate::objects::work::{Body, Branch, Choice, Doing, Step, Work};
+use crate::state::Driver;
+use crate::submit::Submitted;
+
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
+const AUTO_FREE: c_ulonglong = 1;
+
+impl Driver {
+    /// The steps of a graph as it is now.
+    ///
+    /// # Errors
+    /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
+    pub fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
+        let order = self.ordered.graphs.sorted(graph)?;
+        let places = places(&order);
+        let step = |handle: &CUgraphNode| {
+            let node = self.ordered.graphs.nodes.get(*handle)?;
+            let doing = match &node.body {
+                Body::Child(child) => Doing::All(self.steps(*child)?),
+                Body::Branch(Branch { handle, pick, bodies }) => {
+                    let bodies = bodies.iter().map(|body| self.steps(*body)).collect::<Outcome<_>>()?;
+                    Doing::Branch(Rc::new(Choice { handle: *handle, pick: *pick, bodies }))
+                }
+                body => Doing::Body(body.clone()),
+            };
+            let before = node.before.iter().filter_map(|before| places.get(before)).copied().collect();
+            Ok(Step { node: *handle, doing, before, enabled: true })
+        };
+        order.iter().map(step).collect()
+    }
+
+    /// Gives a step of an executable graph something else to do, of the same kind.
+    ///
+    /// # Errors
+    /// `InvalidHandle`; `InvalidValue` when the node is none of its graph or of another kind.
+    pub fn replace_in_exec(&mut self, exec: CUgraphExec, node: CUgraphNode, body: Body) -> Outcome {
+        let doing = match body {
+            Body::Child(child) => {
+                let steps = self.steps(child)?;
+                let mut dying = std::mem::take(&mut self.ordered.graphs.dying);
+                self.ordered.graphs.remove(child, &mut dying);
+                self.ordered.graphs.dying = dying;
+                Doing::All(steps)
+            }
+            // What a conditional node does is not to be changed, but for what is in its graphs.
+            Body::Branch(_) => return Err(Status::InvalidValue),
+            body => Doing::Body(body),
+        };
+        let step = self.exec_step(exec, node)?;
+        let new = Step { doing, ..step.clone() };
+        if step.differs(&new).is_some() {
+            return Err(Status::InvalidValue);
+        }
+        *step = new;
+        Ok(())
+    }
+
+    /// The step that was made of a node, in an executable graph or in a graph inside it.
+    ///
+    /// # Errors
+    /// `InvalidValue` when there is none.
+    pub fn exec_step(&mut self, exec: CUgraphExec, node: CUgraphNode) -> Outcome<&mut Step> {
+        fn find(steps: &mut [Step], node: CUgraphNode) -> Option<&mut Step> {
+            let at = steps.iter().position(|step| step.node == node);
+            if let Some(at) = at {
+                return steps.get_mut(at);
+            }
+            steps.iter_mut().find_map(|step| match &mut step.doing {
+                Doing::All(steps) => find(steps, node),
+                Doing::Branch(choice) => {
+                    Rc::make_mut(choice).bodies.iter_mut().find_map(|steps| find(steps, node))
+                }
+                Doing::Body(_) => None,
+            })
+        }
+        find(&mut self.ordered.graphs.execs.get_mut(exec)?.steps, node).ok_or(Status::InvalidValue)
+    }
+
+    /// Hands steps to the queue; answers all their tickets, in order.
+    pub fn enqueue(&mut self, context: CUcontext, steps: &[Step], begin: &[Ticket]) -> Outcome<Vec<Ticket>> {
+        let mut tickets: Vec<Ticket> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let mut before: Vec<Ticket> = step.before.iter().map(|at| tickets[*at]).collect();
+            if before.is_empty() {
+                before.extend(begin);
+            }
+            let ticket = match &step.doing {
+                _ if !step.enabled => self.running.queue.insert(context, Work::Nothing, &before),
+                Doing::All(steps) => {
+                    let all = self.enqueue(context, steps, &before)?;
+                    before.extend(all);
+                    self.running.queue.insert(context, Work::Nothing, &before)
+                }
+                Doing::Body(Body::Wait(event)) => {
+                    before.extend(self.ordered.events.get(*event)?.ticket());
+                    self.running.queue.insert(context, Work::Nothing, &before)
+                }
+                Doing::Body(Body::Work(work)) => {
+                    let work = self.numbered(work.clone());
+                    let event = if let Work::Record(event) = work { Some(event) } else { None };
+                    let ticket = self.running.queue.insert(context, work, &before);
+                    if let Some(event) = event {
+                        self.recorded(event, ticket)?;
+                    }
+                    ticket
+                }
+                Doing::Branch(choice) => {
+                    self.running.queue.insert(context, Work::Branch(Rc::clone(choice)), &before)
+                }
+                Doing::Body(Body::Allocate(memory)) => {
+                    self.running.queue.insert(context, Driver::graph_memory_work(memory, true), &before)
+                }
+                Doing::Body(Body::Free(memory)) => {
+                    self.running.queue.insert(context, Driver::graph_memory_work(memory, false), &before)
+                }
+                Doing::Body(Body::Child(_) | Body::Branch(_)) => return Err(Status::Unknown),
+            };
+            tickets.push(ticket);
+        }
+        Ok(tickets)
+    }
+
+    /// A graph of steps, for a node to own.
+    fn graph_of(&mut self, steps: &[Step]) -> Outcome<CUgraph> {
+        let graph = self.ordered.graphs.create_owned();
+        let mut nodes = Vec::with_capacity(steps.len());
+        for step in steps {
+            let before: Vec<CUgraphNode> = step.before.iter().map(|at| nodes[*at]).collect();
+            let body = match &step.doing {
+                _ if !step.enabled => Body::Work(Work::Nothing),
+                Doing::All(steps) => Body::Child(self.graph_of(steps)?),
+                Doing::Branch(choice) => {
+                    let Choice { handle, pick, bodies } = &**choice;
+                    let bodies = bodies.iter().map(|steps| self.graph_of(steps)).collect::<Outcome<_>>()?;
+                    Body::Branch(Branch { handle: *handle, pick: *pick, bodies })
+                }
+                Doing::Body(body) => body.clone(),
+            };
+            nodes.push(self.ordered.graphs.add(graph, &before, body)?);
+        }
+        Ok(graph)
+    }
+
+    /// Launches an executable graph in a stream.
+    pub fn launch_graph(&mut self, stream: &Stream, handle: CUgraphExec) -> Outcome<Option<Submitted>> {
+        let exec = self.ordered.graphs.execs.get(handle)?;
+        let (steps, last, free_first) = (exec.steps.clone(), exec.last, exec.flags & AUTO_FREE != 0);
+        if self.is_capturing(stream) {
+            let child = self.graph_of(&steps)?;
+            self.capture_body(stream, Body::Child(child))?;
+            return Ok(None);
+        }
+        crate::capture::refuse(self, stream)?;
+        if self.is_broken(stream.context) {
+            return Ok(None);
+        }
+        self.open_graph_memory(&steps, free_first)?;
+        let mut begin = self.running.queue.before(stream);
+        begin.push(last);
+        let defaults = self.defaults(&steps);
+        if !defaults.is_empty() {
+            begin =
+                vec![self.running.queue.insert(stream.context, Driver::setting_conditions(defaults), &begin)];
+        }
+        let mut all = self.enqueue(stream.context, &steps, &begin)?;
+        all.extend(begin);
+        let end = self.running.queue.insert(stream.context, Work::Nothing, &all);
+        self.running.queue.append(stream, end);
+        self.ordered.graphs.execs.get_mut(handle)?.last = end;
+        let at_once = !self.overlaps(stream) || steps.iter().any(Step::is_watched);
+        Ok(Some(self.submitted(end, at_once, false)))
+    }
+}

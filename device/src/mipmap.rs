@@ -1,0 +1,35 @@
+//! Levels of mipmapped arrays.
+
+use std::ffi::c_uint;
+
+use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUmipmappedArray};
+
+use crate::array;
+use crate::error::Outcome;
+use crate::objects::array as objects_array;
+use crate::objects::array::Array;
+use crate::state::Driver;
+
+/// The shape of a level.
+pub fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DESCRIPTOR {
+    let half = |extent: usize| if extent == 0 { 0 } else { (extent >> number).max(1) };
+    let depth = if objects_array::has_layers(&finest) { finest.depth } else { half(finest.depth) };
+    CUDA_ARRAY3D_DESCRIPTOR { width: half(finest.width), height: half(finest.height), depth, ..finest }
+}
+
+/// Destroys a mipmapped array with its levels.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn destroy(driver: &mut Driver, handle: CUmipmappedArray) -> Outcome {
+    let found = driver.held.mipmapped.remove(handle)?;
+    found.levels.into_iter().try_for_each(|level| array::destroy(driver, level))
+}
+
+/// The arrays of a mipmapped array.
+///
+/// # Errors
+/// `InvalidHandle`
+pub fn levels(driver: &Driver, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
+    driver.held.mipmapped.get(handle)?.levels.iter().map(|level| driver.held.arrays.get(*level)).collect()
+}

@@ -1,0 +1,164 @@
+//! Modules: loaded, looked at for what launches need, and unloaded.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use bugaroo_cuda_abi::{CUcontext, CUfunction, CUmodule};
+use bugaroo_injector::collect_sites::collect_sites;
+use bugaroo_protocol::{Message, ModuleReport};
+use bugaroo_ptx::ast::{Item, Module as Ast};
+use bugaroo_ptx::types::Space;
+use bugaroo_simulator::Program;
+
+use crate::digest::Digest;
+use crate::error::{Outcome, Status};
+use crate::images::image::{Image, architecture};
+use crate::images::jit::Options;
+use crate::images::refusal::{Refusal, told};
+use crate::objects::function::Function;
+use crate::objects::module::Module;
+use crate::state::Driver;
+use crate::trial::injection::Injected;
+use crate::trial::recorded::Source;
+
+impl Driver {
+    /// Loads a module, and tells the program, the user and the harness when that fails.
+    ///
+    /// # Errors
+    /// As the refusal says.
+    pub fn load_module(
+        &mut self,
+        context: Option<CUcontext>,
+        image: &Image<'_>,
+        options: &Options,
+    ) -> Outcome<CUmodule> {
+        let source = image.ptx(self.config.compute_capability);
+        let loaded = source.and_then(|source| self.load_text(context, &source));
+        match loaded {
+            Ok(module) => {
+                options.tell(None);
+                Ok(module)
+            }
+            Err(refusal) => {
+                options.tell(Some(&refusal.text));
+                Err(self.refuse(&refusal))
+            }
+        }
+    }
+
+    /// Tells the user and the harness why something was refused; the status for the program.
+    pub fn refuse(&mut self, refusal: &Refusal) -> Status {
+        if refusal.unsupported {
+            let _ = self.trial.report.unsupported(&refusal.text);
+        } else if self.trial.report.wanted() {
+            // A plain virtual GPU is as quiet as the real driver; the log tells who asks.
+            eprintln!("bugaroo: {}", refusal.text);
+        }
+        refusal.status
+    }
+
+    fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, Refusal> {
+        let digest = Digest::of(source.as_bytes());
+        let number = self.code.module_numbers.of(digest);
+        let prepared =
+            self.trial.injection.prepare(source, digest, (&self.config, self.memory.capacity()))?;
+        let text = prepared.text(source);
+        let ast = bugaroo_ptx::parse(text).map_err(|error| Refusal::syntax(source, &error))?;
+        let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
+        let constants = constants(&ast);
+        let before = self.module_memory();
+        let program = Program::load(&ast, &mut self.memory, &self.config)
+            .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
+        self.tell_module_memory(&before);
+        let table = self.trial.injection.wants_table().then(|| match prepared.logs() {
+            Some(logs) => logs.table().clone(),
+            None => collect_sites(&ast),
+        });
+        let sites = self.trial.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
+        // What is instrumented is another text.
+        let placed = self.trial.injection.placed(&program, table.as_ref().filter(|_| text == source));
+        let recorder = self.trial.recorder.as_ref();
+        let recorded = recorder.map(|_| Source::new(source, digest, &ast, &program, &self.memory));
+        let program = Arc::new(program);
+        let injected = self.trial.injection.install(prepared, table, number, &program);
+        let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
+        let module =
+            self.code.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
+        self.trial.ends.loaded(module);
+        let mut functions = Vec::with_capacity(kernels.len());
+        for name in &kernels {
+            // PTX names hold no NUL.
+            let name = CString::new(name.as_str()).unwrap_or_default();
+            functions.push(self.code.functions.insert(Function::new(module, name, target, constants)));
+        }
+        if let Ok(loaded) = self.code.modules.get_mut(module) {
+            loaded.functions = functions;
+        }
+        self.trial.report.send(&Message::Module(ModuleReport {
+            module: number,
+            digest: digest.to_string(),
+            kernels,
+            sites,
+        }));
+        if let Some(placed) = placed {
+            self.trial.report.send(&Message::Placed { module: number, placed });
+        }
+        Ok(module)
+    }
+
+    /// Refuses a kernel that the simulator cannot run, before anything of it does.
+    ///
+    /// # Errors
+    /// `InvalidHandle`; `NotSupported`, which is told to the user and the harness, too.
+    pub fn check_runnable(&self, function: CUfunction) -> Outcome {
+        let (function, kernel) = self.kernel(function)?;
+        let module = self.code.modules.get(function.module)?;
+        let logs = module.injected.as_ref().and_then(Injected::logs);
+        if let Some(why) = logs.and_then(|logs| logs.refused()) {
+            let what = format!("kernel `{}` cannot be launched: {why}", function.name());
+            return Err(self.trial.report.unsupported(&what));
+        }
+        let Some(reason) = &kernel.refused else { return Ok(()) };
+        let original = |line| match &module.injected {
+            Some(injected) => injected.original_line(line),
+            None => Some(line),
+        };
+        let text = told(reason.clone(), original);
+        Err(self
+            .trial
+            .report
+            .unsupported(&format!("kernel `{}` cannot be launched: {text}", function.name())))
+    }
+
+    /// The handle of a module's kernel.
+    ///
+    /// # Errors
+    /// `InvalidHandle`, `NotFound`.
+    pub fn find_function(&self, module: CUmodule, name: &str) -> Outcome<CUfunction> {
+        let functions = &self.code.modules.get(module)?.functions;
+        let named = |handle: &&CUfunction| {
+            self.code
+                .functions
+                .get(**handle)
+                .is_ok_and(|function| function.name.as_bytes() == name.as_bytes())
+        };
+        functions.iter().find(named).copied().ok_or(Status::NotFound)
+    }
+
+    /// Address and size of a module's variable.
+    ///
+    /// # Errors
+    /// `InvalidHandle`, `NotFound`.
+    pub fn find_variable(&self, module: CUmodule, name: &str) -> Outcome<(u64, u64)> {
+        self.code.modules.get(module)?.program.variable(name).ok_or(Status::NotFound)
+    }
+}
+
+/// Bytes of a module's constant memory.
+fn constants(ast: &Ast) -> u32 {
+    let size = |item: &Item| match item {
+        Item::Variable(variable) if variable.space == Space::Const => variable.size(),
+        _ => 0,
+    };
+    u32::try_from(ast.items.iter().map(size).sum::<u64>()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,8 @@
+//! Conditions of graphs.
+
+/// What is known of a condition.
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    /// Its value when a graph with it is launched, if it is set then.
+    pub default: Option<u32>,
+}

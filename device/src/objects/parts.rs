@@ -1,0 +1,192 @@
+//! The parts of a driver's state. Who needs one of them takes that, and not the whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bugaroo_cuda_abi::{CUdevice, CUdeviceptr};
+use bugaroo_simulator::Others;
+
+use crate::error::Status;
+use crate::handles::{Handles, Kind};
+use crate::images::link::Link;
+use crate::images::numbers::ModuleNumbers;
+use crate::lane::Ticket;
+use crate::objects::advice::Advices;
+use crate::objects::array::Array;
+use crate::objects::clock::Clock;
+use crate::objects::context::Context;
+use crate::objects::event::Event;
+use crate::objects::function::Function;
+use crate::objects::graph::Graphs;
+use crate::objects::green::Greens;
+use crate::objects::library::Library;
+use crate::objects::memory::{Allocation, HostBlock};
+use crate::objects::module::Module;
+use crate::objects::notices::Listeners;
+use crate::objects::pool::Pools;
+use crate::objects::primary::Primary;
+use crate::objects::queue::Queue;
+use crate::objects::stream::Stream;
+use crate::objects::virtual_memory::Chunks;
+use crate::objects::{legacy_launch, mipmap, stream_attributes, texture};
+use crate::trial::origins::Origins;
+
+/// What runs, and in which order.
+#[derive(Debug)]
+pub struct Running {
+    /// Device time.
+    pub clock: Clock,
+    /// Work that was submitted and is not done.
+    pub queue: Queue,
+    /// Work that the submitting call waits for, and what it has to tell, once that is known.
+    pub awaited: BTreeMap<Ticket, Option<Status>>,
+    /// Who else may write memory while the kernel that goes on next runs.
+    pub others: Others,
+    /// Turns that a kernel gets when it is alone: few where the call may come back before it has ended.
+    pub limited: bool,
+    /// A kernel goes round for ever, if nobody else writes memory.
+    pub suspects: bool,
+    /// How often the program has asked in vain whether work is done.
+    pub asked: u32,
+    /// The kernel whose launch state is in its module's variable.
+    pub entered: Option<Ticket>,
+    /// Workspaces of cooperative launches that nobody uses.
+    pub workspaces: Vec<CUdeviceptr>,
+}
+
+impl Running {
+    /// Nothing, and this queue.
+    pub fn new(queue: Queue) -> Self {
+        Running {
+            clock: Clock::default(),
+            queue,
+            awaited: BTreeMap::new(),
+            others: Others::MayWrite,
+            limited: false,
+            suspects: false,
+            asked: 0,
+            entered: None,
+            workspaces: Vec::new(),
+        }
+    }
+}
+
+/// What owns the rest, and who is told of it.
+#[derive(Debug)]
+pub struct Owners {
+    /// The primary contexts, by device.
+    pub primaries: Vec<Primary>,
+    /// Contexts, the primary ones among them.
+    pub contexts: Handles<Context>,
+    /// Green contexts.
+    pub green: Greens,
+    /// Who wants to be told of what happens.
+    pub listeners: Listeners,
+}
+
+impl Owners {
+    /// The primary contexts of so many devices, which are not alive.
+    pub fn new(devices: CUdevice) -> Self {
+        let mut contexts = Handles::new(Kind::Context);
+        let primaries = (0..devices).map(|device| Primary::new(&mut contexts, device)).collect();
+        Owners { primaries, contexts, green: Greens::new(), listeners: Listeners::new() }
+    }
+}
+
+/// What was loaded.
+#[derive(Debug)]
+pub struct Code {
+    /// Loaded modules.
+    pub modules: Handles<Module>,
+    /// Numbers of distinct modules.
+    pub module_numbers: ModuleNumbers,
+    /// Libraries (modules of no context).
+    pub libraries: Handles<Library>,
+    /// Kernels of the loaded modules.
+    pub functions: Handles<Function>,
+    /// What was set for launches of the old kind, by function.
+    pub legacy_launches: BTreeMap<usize, legacy_launch::Settings>,
+    /// Links in progress.
+    pub links: Handles<Link>,
+}
+
+impl Default for Code {
+    /// Nothing yet.
+    fn default() -> Self {
+        Code {
+            modules: Handles::new(Kind::Module),
+            module_numbers: ModuleNumbers::default(),
+            libraries: Handles::new(Kind::Library),
+            functions: Handles::new(Kind::Function),
+            legacy_launches: BTreeMap::new(),
+            links: Handles::new(Kind::Link),
+        }
+    }
+}
+
+/// What puts work in order.
+#[derive(Debug)]
+pub struct Ordered {
+    /// Streams that the program made.
+    pub streams: Handles<Stream>,
+    /// Events that the program made.
+    pub events: Handles<Event>,
+    /// Attributes of streams.
+    pub stream_attributes: stream_attributes::Attributes,
+    /// Contexts and threads whose default stream has been used.
+    pub default_threads: BTreeSet<(usize, u64)>,
+    /// Graphs, and captures of them.
+    pub graphs: Graphs,
+}
+
+impl Default for Ordered {
+    /// Nothing yet.
+    fn default() -> Self {
+        Ordered {
+            streams: Handles::new(Kind::Stream),
+            events: Handles::new(Kind::Event),
+            stream_attributes: BTreeMap::new(),
+            default_threads: BTreeSet::new(),
+            graphs: Graphs::new(),
+        }
+    }
+}
+
+/// What the program holds of memory, and how it is to be seen.
+#[derive(Debug)]
+pub struct Held {
+    /// Memory pools.
+    pub pools: Pools,
+    /// Device memory of the program by its first address.
+    pub allocations: BTreeMap<CUdeviceptr, Allocation>,
+    /// Who asked for it.
+    pub origins: Origins,
+    /// Host memory of the program by its first address.
+    pub host_blocks: BTreeMap<usize, HostBlock>,
+    /// Arrays.
+    pub arrays: Handles<Array>,
+    /// Mipmapped arrays.
+    pub mipmapped: Handles<mipmap::Mipmapped>,
+    /// Textures and surfaces.
+    pub textures: texture::Objects,
+    /// Chunks of memory that are mapped to reserved addresses.
+    pub chunks: Chunks,
+    /// What the program said about the use of managed memory.
+    pub advice: Advices,
+}
+
+impl Default for Held {
+    /// Nothing yet.
+    fn default() -> Self {
+        Held {
+            pools: Pools::new(),
+            allocations: BTreeMap::new(),
+            origins: Origins::default(),
+            host_blocks: BTreeMap::new(),
+            arrays: Handles::new(Kind::Array),
+            mipmapped: Handles::new(Kind::Mipmapped),
+            textures: texture::Objects::default(),
+            chunks: Chunks::default(),
+            advice: Advices::default(),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Comes to the fork server with the device as it is before its first launch ([`crate::trial::fork_server`]).
+
+use std::sync::Arc;
+
+use crate::state::Driver;
+use crate::trial::fork_server;
+
+impl Driver {
+    /// Called before the first launch starts and before the first draw by the seed; a trial that is forked here has orders of its
+    /// own.
+    pub fn before_first_launch(&mut self) {
+        let modules = &self.code.modules;
+        // Trials unload modules at their end.
+        let keep = || {
+            for module in modules.find(|_| true) {
+                if let Ok(module) = modules.get(module) {
+                    std::mem::forget(Arc::clone(&module.program));
+                }
+            }
+        };
+        let taken = fork_server::before_first_launch(&mut self.trial.injection, &mut self.trial.report, keep);
+        if let Some(injection) = taken {
+            self.take_orders(injection);
+        }
+    }
+}

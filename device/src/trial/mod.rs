@@ -1,0 +1,30 @@
+//! What a trial is, apart from the device: orders and what is injected by them, the fork server, what looks on, and the report.
+
+pub mod blocked;
+pub mod cache;
+pub mod conflicts;
+pub mod coverage;
+pub mod delays;
+pub mod diagnosis;
+pub mod ends;
+pub mod feeds;
+pub mod fork_server;
+pub mod hirace;
+pub mod host_pages;
+pub mod host_watch;
+pub mod injection;
+pub mod logging;
+pub mod looking;
+pub mod native;
+pub mod origins;
+pub mod own_thread;
+pub mod panics;
+pub mod pause;
+pub mod progress;
+pub mod race;
+pub mod recorded;
+pub mod report;
+pub mod scord;
+pub mod site_flags;
+pub mod state;
+pub mod switches;

@@ -1,8 +1,0 @@
-//! Conditions of graphs.
-
-/// What is known of a condition.
-#[derive(Clone, Copy, Debug)]
-pub struct Condition {
-    /// Its value when a graph with it is launched, if it is set then.
-    pub(crate) default: Option<u32>,
-}
