@@ -3,9 +3,9 @@
 use crate::error::{Outcome, Status};
 use crate::objects::transfer::{Place, Side, Transfer};
 use crate::objects::work::Act;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// Does it.
     ///
     /// # Errors

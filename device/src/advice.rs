@@ -3,16 +3,16 @@
 use bugaroo_cuda_abi::CUdeviceptr;
 use bugaroo_simulator::AllocationKind;
 
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Whether host and device share the memory at an address, which is the device's as much as the host's.
-pub fn is_managed(driver: &Driver, address: CUdeviceptr) -> bool {
-    match driver.program_allocation(address) {
+pub fn is_managed(gpu: &Gpu, address: CUdeviceptr) -> bool {
+    match gpu.program_allocation(address) {
         Some((_, allocation)) => allocation.kind == AllocationKind::Managed,
         // A module's variable, unless it is page-locked.
         None => {
-            let block = usize::try_from(address).ok().and_then(|address| driver.host_block(address));
-            block.is_none() && driver.memory.covers_host_visible(address)
+            let block = usize::try_from(address).ok().and_then(|address| gpu.host_block(address));
+            block.is_none() && gpu.memory.covers_host_visible(address)
         }
     }
 }

@@ -7,7 +7,7 @@ use bugaroo_simulator::AllocationKind;
 
 use crate::error::{Outcome, Status};
 use crate::objects::array::{Array, CUBEMAP, LAYERED};
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// `CUDA_ARRAY3D_SPARSE`, `DEFERRED_MAPPING` and `VIDEO_ENCODE_DECODE`.
 const UNSUPPORTED_FLAGS: c_uint = 0x1c0;
@@ -36,7 +36,7 @@ fn element_bytes(format: c_uint, channels: c_uint) -> Option<usize> {
 /// # Errors
 /// `InvalidValue` for a shape that no array has, `NotSupported`, `OutOfMemory`.
 pub fn create(
-    driver: &mut Driver,
+    gpu: &mut Gpu,
     context: CUcontext,
     descriptor: CUDA_ARRAY3D_DESCRIPTOR,
     is_level: bool,
@@ -44,7 +44,7 @@ pub fn create(
     let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, channels, flags } = descriptor;
     if flags & UNSUPPORTED_FLAGS != 0 {
         let what = "cuArray3DCreate: sparse, deferred and video arrays are not supported";
-        return Err(driver.trial.report.unsupported(what));
+        return Err(gpu.trial.report.unsupported(what));
     }
     let cube = flags & CUBEMAP != 0;
     let faces = if flags & LAYERED != 0 { depth.is_multiple_of(6) } else { depth == 6 };
@@ -55,31 +55,31 @@ pub fn create(
     let Some(element) = element_bytes(format, channels) else {
         if matches!(format, 0x50 | 0x91..=0xb3) {
             let what = format!("cuArrayCreate: format {format:#x} is not supported");
-            return Err(driver.trial.report.unsupported(&what));
+            return Err(gpu.trial.report.unsupported(&what));
         }
         return Err(Status::InvalidValue);
     };
     let extents = [width, height.max(1), depth.max(1), element];
     let bytes = extents.iter().try_fold(1_usize, |product, extent| product.checked_mul(*extent));
     let bytes = bytes.ok_or(Status::InvalidValue)?;
-    let found = driver.memory.alloc(bytes as u64, 512, AllocationKind::Program);
+    let found = gpu.memory.alloc(bytes as u64, 512, AllocationKind::Program);
     let address = found.map_err(|_| Status::OutOfMemory)?;
-    driver.held.origins.allocated(address, bytes as u64);
-    driver.trial.ends.allocated(address);
-    driver.running.queue.tell(|order| order.allocated(address, bytes as u64, false));
-    Ok(driver.held.arrays.insert(Array { context, descriptor, element, address, is_level }))
+    gpu.held.origins.allocated(address, bytes as u64);
+    gpu.trial.ends.allocated(address);
+    gpu.running.queue.tell(|order| order.allocated(address, bytes as u64, false));
+    Ok(gpu.held.arrays.insert(Array { context, descriptor, element, address, is_level }))
 }
 
 /// Destroys an array.
 ///
 /// # Errors
 /// `InvalidHandle`
-pub fn destroy(driver: &mut Driver, array: CUarray) -> Outcome {
-    let array = driver.held.arrays.remove(array)?;
-    driver.note_end(array.address);
-    driver.held.origins.freed(array.address);
-    if let Some((address, bytes)) = driver.memory.allocation(array.address) {
-        driver.running.queue.tell(|order| order.freed(address, bytes));
+pub fn destroy(gpu: &mut Gpu, array: CUarray) -> Outcome {
+    let array = gpu.held.arrays.remove(array)?;
+    gpu.note_end(array.address);
+    gpu.held.origins.freed(array.address);
+    if let Some((address, bytes)) = gpu.memory.allocation(array.address) {
+        gpu.running.queue.tell(|order| order.freed(address, bytes));
     }
-    driver.memory.free(array.address).map_err(|_| Status::InvalidValue)
+    gpu.memory.free(array.address).map_err(|_| Status::InvalidValue)
 }

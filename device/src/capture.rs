@@ -12,9 +12,9 @@ use crate::lane::Lane;
 use crate::objects::capture::{Capture, Mark};
 use crate::objects::stream::Stream;
 use crate::objects::work::{Body, Work};
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// The capture that a stream takes part in.
     pub fn capture_of(&self, stream: &Stream) -> Option<u64> {
         let takes_part = |(_, capture): &(&u64, &Capture)| capture.streams.contains_key(&stream.lane);
@@ -167,28 +167,28 @@ impl Driver {
 ///
 /// # Errors
 /// `StreamCaptureUnsupported`, `StreamCaptureImplicit`; the capture is invalid then.
-pub fn refuse(driver: &mut Driver, stream: &Stream) -> Outcome {
-    if driver.ordered.graphs.captures.is_empty() {
+pub fn refuse(gpu: &mut Gpu, stream: &Stream) -> Outcome {
+    if gpu.ordered.graphs.captures.is_empty() {
         return Ok(());
     }
-    if let Some(number) = driver.capture_of(stream) {
-        driver.invalidate(number);
+    if let Some(number) = gpu.capture_of(stream) {
+        gpu.invalidate(number);
         return Err(Status::StreamCaptureUnsupported);
     }
     if matches!(stream.lane, Lane::Legacy(_)) {
         let blocking = |lane: &Lane| match lane {
             Lane::Made(handle) => {
                 let handle = std::ptr::without_provenance_mut(*handle);
-                driver.ordered.streams.get(handle).is_ok_and(|stream| stream.blocking())
+                gpu.ordered.streams.get(handle).is_ok_and(|stream| stream.blocking())
             }
             _ => true,
         };
         let concerned = |(_, capture): &(&u64, &Capture)| {
             capture.context == stream.context && capture.streams.keys().any(blocking)
         };
-        let concerned = driver.ordered.graphs.captures.iter().find(concerned).map(|(number, _)| *number);
+        let concerned = gpu.ordered.graphs.captures.iter().find(concerned).map(|(number, _)| *number);
         if let Some(number) = concerned {
-            driver.invalidate(number);
+            gpu.invalidate(number);
             return Err(Status::StreamCaptureImplicit);
         }
     }

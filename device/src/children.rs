@@ -15,7 +15,7 @@ use crate::lane::Ticket;
 use crate::objects::fill::Fill;
 use crate::objects::transfer::{Place, Transfer};
 use crate::objects::work::{Act, Request, Together, Work};
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// `cudaStreamTailLaunch`
 const TAIL_LAUNCH: u64 = 3;
@@ -27,7 +27,7 @@ const DEEPEST: u32 = 24;
 /// A stream of device code: of a block, for the default one, or of the grid.
 type Lane = (Option<u64>, u64);
 
-impl Driver {
+impl Gpu {
     /// Queues what a kernel asked for; what is queued as `parent`, which was that kernel, waits for it. Answers whether
     /// there is anything to wait for.
     ///

@@ -5,9 +5,9 @@ use bugaroo_cuda_abi::{CUcontext, CUmodule};
 use crate::error::Outcome;
 use crate::objects::memory::{Allocation, HostBlock};
 use crate::objects::queue::Progress;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// Takes a module with its functions and variables away.
     ///
     /// # Errors

@@ -4,9 +4,9 @@ use bugaroo_cuda_abi::CUfunction;
 
 use crate::error::{Outcome, Status};
 use crate::objects::work::Together;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// How a launch's blocks belong together, with what the function says of clusters where the launch says nothing.
     ///
     /// # Errors

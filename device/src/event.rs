@@ -5,20 +5,20 @@ use bugaroo_cuda_abi::{CUcontext, CUevent};
 use crate::error::Outcome;
 use crate::lane::Ticket;
 use crate::objects::work::Work;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Records an event that is reached when all of `before` is done.
 ///
 /// # Errors
 /// `InvalidHandle` when there is no such event.
-pub fn record(driver: &mut Driver, context: CUcontext, event: CUevent, before: &[Ticket]) -> Outcome {
-    driver.ordered.events.get(event)?;
-    let ticket = driver.running.queue.insert(context, Work::Record(event), before);
-    driver.queued();
-    driver.recorded(event, ticket)
+pub fn record(gpu: &mut Gpu, context: CUcontext, event: CUevent, before: &[Ticket]) -> Outcome {
+    gpu.ordered.events.get(event)?;
+    let ticket = gpu.running.queue.insert(context, Work::Record(event), before);
+    gpu.queued();
+    gpu.recorded(event, ticket)
 }
 
-impl Driver {
+impl Gpu {
     /// An event was recorded anew.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use crate::objects::context::Broken;
 use crate::objects::queue::{Flight, Progress};
 use crate::objects::work::Request;
 use crate::seeds::{beyond_seed, mix};
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::conflicts::Told;
 use crate::trial::coverage::Coverage;
 use crate::trial::delays::Delays;
@@ -71,7 +71,7 @@ fn refusal(name: &str, error: &LaunchError) -> Status {
     }
 }
 
-impl Driver {
+impl Gpu {
     /// What the simulator says of a launch before it starts.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use bugaroo_cuda_abi::CUdeviceptr;
 
 use crate::error::{Outcome, Status};
 use crate::objects::fill::Fill;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 impl Fill {
     /// A fill of rows with items of `N` bytes.
@@ -22,7 +22,7 @@ impl Fill {
     ///
     /// # Errors
     /// `InvalidValue`
-    pub fn check(&self, driver: &Driver) -> Outcome<usize> {
+    pub fn check(&self, gpu: &Gpu) -> Outcome<usize> {
         let row = self.width.checked_mul(self.item).ok_or(Status::InvalidValue)?;
         if row == 0 || self.height == 0 {
             return Ok(0);
@@ -35,7 +35,7 @@ impl Fill {
         }
         let rows_before = (self.height - 1).checked_mul(self.pitch).ok_or(Status::InvalidValue)?;
         let bytes = rows_before.checked_add(row).ok_or(Status::InvalidValue)?;
-        driver.check_range(self.to, bytes, true)?;
+        gpu.check_range(self.to, bytes, true)?;
         Ok(row)
     }
 
@@ -43,18 +43,18 @@ impl Fill {
     ///
     /// # Errors
     /// As [`Self::check`]; nothing is filled then.
-    pub fn execute(&self, driver: &mut Driver) -> Outcome {
-        let row = self.check(driver)?;
+    pub fn execute(&self, gpu: &mut Gpu) -> Outcome {
+        let row = self.check(gpu)?;
         if row == 0 {
             return Ok(());
         }
-        driver.tell_fill(self, row);
+        gpu.tell_fill(self, row);
         for y in 0..self.height {
             let to = self.to + (y * self.pitch) as u64;
-            let filled = driver.memory.fill(to, row as u64, &self.pattern[..self.item]);
+            let filled = gpu.memory.fill(to, row as u64, &self.pattern[..self.item]);
             filled.map_err(|_| Status::InvalidValue)?;
         }
-        driver.running.clock.moved(row.saturating_mul(self.height) as u64);
+        gpu.running.clock.moved(row.saturating_mul(self.height) as u64);
         Ok(())
     }
 }

@@ -7,9 +7,9 @@ use bugaroo_simulator::KernelInfo;
 
 use crate::error::{Outcome, Status};
 use crate::objects::function::Function;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// What the simulator knows of a kernel.
     ///
     /// # Errors
@@ -22,9 +22,9 @@ impl Driver {
 }
 
 /// One of a kernel's attributes.
-pub fn attribute(driver: &Driver, function: CUfunction, number: c_uint) -> Outcome<c_int> {
-    let (function, kernel) = driver.kernel(function)?;
-    let device = &driver.config;
+pub fn attribute(gpu: &Gpu, function: CUfunction, number: c_uint) -> Outcome<c_int> {
+    let (function, kernel) = gpu.kernel(function)?;
+    let device = &gpu.config;
     let int = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
     Ok(match number {
         0 => int(kernel.max_threads.min(device.threads_per_block)),
@@ -43,11 +43,11 @@ pub fn attribute(driver: &Driver, function: CUfunction, number: c_uint) -> Outco
 }
 
 /// Sets one of a kernel's attributes.
-pub fn set_attribute(driver: &mut Driver, handle: CUfunction, number: c_uint, value: c_int) -> Outcome {
-    let optin = driver.config.shared_per_block_optin;
-    let (_, kernel) = driver.kernel(handle)?;
+pub fn set_attribute(gpu: &mut Gpu, handle: CUfunction, number: c_uint, value: c_int) -> Outcome {
+    let optin = gpu.config.shared_per_block_optin;
+    let (_, kernel) = gpu.kernel(handle)?;
     let (static_shared, stated) = (kernel.static_shared, kernel.explicit_cluster);
-    let function = driver.code.functions.get_mut(handle)?;
+    let function = gpu.code.functions.get_mut(handle)?;
     match number {
         8 => {
             let bytes = u32::try_from(value).map_err(|_| Status::InvalidValue)?;
@@ -65,8 +65,8 @@ pub fn set_attribute(driver: &mut Driver, handle: CUfunction, number: c_uint, va
 }
 
 /// Offset and size in bytes of a kernel's parameter.
-pub fn parameter(driver: &Driver, function: CUfunction, index: usize) -> Outcome<(usize, usize)> {
-    let (_, kernel) = driver.kernel(function)?;
+pub fn parameter(gpu: &Gpu, function: CUfunction, index: usize) -> Outcome<(usize, usize)> {
+    let (_, kernel) = gpu.kernel(function)?;
     let parameter = kernel.params.get(index).ok_or(Status::InvalidValue)?;
     Ok((parameter.offset as usize, parameter.size as usize))
 }

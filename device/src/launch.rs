@@ -8,7 +8,7 @@ use bugaroo_simulator::KernelInfo;
 use crate::error::{Outcome, Status};
 use crate::objects::work::{Request, Together};
 use crate::places::not_null;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// End of the `extra` list.
 const EXTRA_END: usize = 0;
@@ -29,14 +29,10 @@ pub struct Parameters {
 }
 
 /// Refuses shapes and sizes that the device or the kernel do not allow.
-fn check_shape(
-    driver: &Driver,
-    function: CUfunction,
-    (grid, block, shared): ([u32; 3], [u32; 3], u32),
-) -> Outcome {
-    driver.check_runnable(function)?;
-    let (function, kernel) = driver.kernel(function)?;
-    let device = &driver.config;
+fn check_shape(gpu: &Gpu, function: CUfunction, (grid, block, shared): ([u32; 3], [u32; 3], u32)) -> Outcome {
+    gpu.check_runnable(function)?;
+    let (function, kernel) = gpu.kernel(function)?;
+    let device = &gpu.config;
     let within = |shape: [u32; 3], limits: [u32; 3]| {
         shape.iter().zip(limits).all(|(extent, limit)| (1..=limit).contains(extent))
     };
@@ -120,7 +116,7 @@ unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
     }
 }
 
-impl Driver {
+impl Gpu {
     /// Checks a launch whose parameters are given as `cuLaunchKernel` takes them.
     ///
     /// # Errors

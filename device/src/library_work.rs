@@ -15,7 +15,7 @@ use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 
 use crate::error::Status;
 use crate::objects::library_work::LibraryWork;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 impl LibraryWork {
     /// Work of no context yet.
@@ -37,22 +37,22 @@ impl LibraryWork {
     }
 
     /// Does it. What fails breaks the context.
-    pub fn execute(&self, driver: &mut Driver) {
-        let mut state = Running { driver, work: self, bytes: 0 };
+    pub fn execute(&self, gpu: &mut Gpu) {
+        let mut state = Running { gpu, work: self, bytes: 0 };
         let access = Access { state: (&raw mut state).cast(), read, write: write_rows };
         // SAFETY: the library vouches for its function and data; `access` and what it points to last as long as the call.
         let code = unsafe { (self.run)(self.data, &raw const access) };
         let moved = state.bytes;
-        driver.running.clock.moved(moved);
+        gpu.running.clock.moved(moved);
         if code != 0 {
-            driver.break_context(self.context, Status::from_code(code).unwrap_or(Status::Unknown));
+            gpu.break_context(self.context, Status::from_code(code).unwrap_or(Status::Unknown));
         }
     }
 }
 
 /// A library's function that runs.
 struct Running<'a> {
-    driver: &'a mut Driver,
+    gpu: &'a mut Gpu,
     work: &'a LibraryWork,
     bytes: u64,
 }
@@ -63,7 +63,7 @@ impl Running<'_> {
         &mut self,
         (address, width, rows, pitch): (CUdeviceptr, usize, usize, usize),
         write: bool,
-        mut each: impl FnMut(&mut Driver, CUdeviceptr, usize) -> bool,
+        mut each: impl FnMut(&mut Gpu, CUdeviceptr, usize) -> bool,
     ) -> Status {
         // Rows without gaps are one.
         let (width, rows) = match width.checked_mul(rows) {
@@ -76,12 +76,12 @@ impl Running<'_> {
         }
         for row in 0..rows {
             let start = address.wrapping_add((row as u64).wrapping_mul(pitch as u64));
-            if let Some(order) = &self.driver.running.queue.order
-                && self.driver.memory.check(start, width as u64, write).is_ok()
+            if let Some(order) = &self.gpu.running.queue.order
+                && self.gpu.memory.check(start, width as u64, write).is_ok()
             {
                 order.accessed(start, width as u64, write);
             }
-            if !each(self.driver, start, row * width) {
+            if !each(self.gpu, start, row * width) {
                 let (name, does) = (self.work.name.to_string_lossy(), if write { "writes" } else { "reads" });
                 eprintln!(
                     "bugaroo: {name} {does} {width} bytes at {start:#x}, which are not inside one allocation of the device's"
@@ -104,11 +104,11 @@ unsafe extern "C" fn read(
 ) -> c_uint {
     // SAFETY: the state that `execute` made, which lasts; one function runs at a time.
     let running = unsafe { &mut *state.cast::<Running<'_>>() };
-    running.rows((address, width, rows, pitch), false, |driver, start, offset| {
+    running.rows((address, width, rows, pitch), false, |gpu, start, offset| {
         let bytes = if pitch == width { width * rows } else { width };
         // SAFETY: the library's buffer holds `rows` rows of `width` bytes.
         let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>().add(offset), bytes) };
-        driver.memory.read(start, into).is_ok()
+        gpu.memory.read(start, into).is_ok()
     }) as c_uint
 }
 
@@ -122,10 +122,10 @@ unsafe extern "C" fn write_rows(
 ) -> c_uint {
     // SAFETY: as above.
     let running = unsafe { &mut *state.cast::<Running<'_>>() };
-    running.rows((address, width, rows, pitch), true, |driver, start, offset| {
+    running.rows((address, width, rows, pitch), true, |gpu, start, offset| {
         let bytes = if pitch == width { width * rows } else { width };
         // SAFETY: as above.
         let from = unsafe { std::slice::from_raw_parts(from.cast::<u8>().add(offset), bytes) };
-        driver.memory.write(start, from).is_ok()
+        gpu.memory.write(start, from).is_ok()
     }) as c_uint
 }

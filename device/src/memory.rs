@@ -7,7 +7,7 @@ use crate::error::{Outcome, Status};
 use crate::objects::memory::Allocation;
 use crate::objects::stream::Stream;
 use crate::objects::work::Body;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Alignment of allocations, as hardware has it at least.
 const ALIGNMENT: u64 = 256;
@@ -16,7 +16,7 @@ const LARGE: u64 = 1 << 20;
 /// Alignment of such.
 const PAGE: u64 = 1 << 16;
 
-impl Driver {
+impl Gpu {
     /// Allocates device memory for the program.
     ///
     /// # Errors

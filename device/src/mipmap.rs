@@ -8,7 +8,7 @@ use crate::array;
 use crate::error::Outcome;
 use crate::objects::array as objects_array;
 use crate::objects::array::Array;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// The shape of a level.
 pub fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DESCRIPTOR {
@@ -21,15 +21,15 @@ pub fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DE
 ///
 /// # Errors
 /// `InvalidHandle`
-pub fn destroy(driver: &mut Driver, handle: CUmipmappedArray) -> Outcome {
-    let found = driver.held.mipmapped.remove(handle)?;
-    found.levels.into_iter().try_for_each(|level| array::destroy(driver, level))
+pub fn destroy(gpu: &mut Gpu, handle: CUmipmappedArray) -> Outcome {
+    let found = gpu.held.mipmapped.remove(handle)?;
+    found.levels.into_iter().try_for_each(|level| array::destroy(gpu, level))
 }
 
 /// The arrays of a mipmapped array.
 ///
 /// # Errors
 /// `InvalidHandle`
-pub fn levels(driver: &Driver, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
-    driver.held.mipmapped.get(handle)?.levels.iter().map(|level| driver.held.arrays.get(*level)).collect()
+pub fn levels(gpu: &Gpu, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
+    gpu.held.mipmapped.get(handle)?.levels.iter().map(|level| gpu.held.arrays.get(*level)).collect()
 }

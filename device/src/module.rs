@@ -17,11 +17,11 @@ use crate::images::jit::Options;
 use crate::images::refusal::{Refusal, told};
 use crate::objects::function::Function;
 use crate::objects::module::Module;
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::injection::Injected;
 use crate::trial::recorded::Source;
 
-impl Driver {
+impl Gpu {
     /// Loads a module, and tells the program, the user and the harness when that fails.
     ///
     /// # Errors

@@ -6,16 +6,16 @@ use bugaroo_simulator::DeviceConfig;
 use crate::attributes::WARP_SIZE;
 use crate::error::Outcome;
 use crate::objects::occupancy::Limits;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 impl Limits {
     /// Those of a kernel.
     ///
     /// # Errors
     /// `InvalidHandle`
-    pub fn of(driver: &Driver, function: CUfunction) -> Outcome<Self> {
-        let (_, kernel) = driver.kernel(function)?;
-        let device: &DeviceConfig = &driver.config;
+    pub fn of(gpu: &Gpu, function: CUfunction) -> Outcome<Self> {
+        let (_, kernel) = gpu.kernel(function)?;
+        let device: &DeviceConfig = &gpu.config;
         Ok(Limits {
             static_shared: u64::from(kernel.static_shared),
             threads_per_block: kernel.max_threads.min(device.threads_per_block),

@@ -5,9 +5,9 @@ use bugaroo_simulator::AllocationKind;
 
 use crate::error::{Outcome, Status};
 use crate::objects::stream::Stream;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// Allocates memory from a pool in the order of a stream: it is there at once, and nobody may use it who does not come behind the
     /// stream's work so far.
     ///

@@ -5,12 +5,12 @@ use bugaroo_cuda_abi::CUdevice;
 use crate::error::Outcome;
 use crate::objects::context::Context;
 use crate::objects::primary::Primary;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Frees what a device's primary context owns, so that it starts afresh, without its fault.
-pub fn start_afresh(driver: &mut Driver, device: CUdevice) -> Outcome {
-    let Primary { handle, flags, .. } = *driver.primary(device)?;
-    driver.clear(handle);
-    *driver.owners.contexts.get_mut(handle)? = Context::new(flags, device);
+pub fn start_afresh(gpu: &mut Gpu, device: CUdevice) -> Outcome {
+    let Primary { handle, flags, .. } = *gpu.primary(device)?;
+    gpu.clear(handle);
+    *gpu.owners.contexts.get_mut(handle)? = Context::new(flags, device);
     Ok(())
 }

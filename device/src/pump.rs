@@ -16,7 +16,7 @@ use crate::error::Status;
 use crate::lane::Ticket;
 use crate::objects::queue::{Flight, Progress};
 use crate::objects::work::Work;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Turns of a kernel beside which nothing could go on.
 const ALONE: u64 = 1 << 16;
@@ -76,7 +76,7 @@ impl Call {
     }
 }
 
-impl Driver {
+impl Gpu {
     /// Has a piece of the work that is ready go on, for a turn.
     pub fn step(&mut self) -> Step {
         let count = self.running.queue.ready().len();

@@ -5,9 +5,9 @@ use bugaroo_cuda_abi::CUstream;
 use crate::devices;
 use crate::lane::Lane;
 use crate::objects::stream::Stream;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// A random number, by the trial's seed.
     pub fn draw(&mut self) -> u64 {
         self.before_first_launch();

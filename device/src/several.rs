@@ -15,9 +15,9 @@ use crate::images::jit::Options;
 use crate::objects::library::Library;
 use crate::objects::primary::{Primary, check_device};
 use crate::objects::queue::Progress;
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// The device of a context; the first one where there is no such context any more.
     pub fn device_of(&self, context: CUcontext) -> CUdevice {
         self.owners.contexts.get(context).map_or(0, |context| context.device)

@@ -1,4 +1,4 @@
-//! What the driver knows: the device's memory, and every object that the program made.
+//! The virtual GPU as a whole: its memory, and every object that the program made.
 
 use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_simulator::{DeviceConfig, Memory, Rng};
@@ -24,9 +24,9 @@ const LESS_MEMORY: [u64; 3] = [4 << 30, 1 << 30, 1 << 28];
 /// What makes the seed of the queue's picks of the trial's, apart from those of launches.
 const PICKS: u64 = 0x0071_7565_7565;
 
-/// Everything; see the modules of the parts.
+/// The virtual GPU; see the modules of the parts.
 #[derive(Debug)]
-pub struct Driver {
+pub struct Gpu {
     /// The virtual GPU's shape.
     pub config: DeviceConfig,
     /// Its memory, shared by all contexts.
@@ -52,10 +52,10 @@ fn picks_seed(injection: &Injection) -> u64 {
 
 // SAFETY: the raw pointers inside are handles, numbers in truth, which are never followed; but the logs of a
 // link, which are written under the lock and belong to no thread.
-unsafe impl Send for Driver {}
+unsafe impl Send for Gpu {}
 
-impl Driver {
-    /// A driver on a fresh virtual GPU.
+impl Gpu {
+    /// A fresh one.
     ///
     /// # Errors
     /// `OutOfMemory` when the host refuses the address space.
@@ -70,7 +70,7 @@ impl Driver {
         let mut queue = Queue::new(picks_seed(&injection));
         let trial = Trial::new(injection, report);
         queue.order = trial.race.as_ref().map(Race::order);
-        Ok(Box::new(Driver {
+        Ok(Box::new(Gpu {
             config: DeviceConfig::default(),
             memory,
             trial,

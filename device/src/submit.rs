@@ -9,7 +9,7 @@ use crate::error::{Outcome, Status};
 use crate::lane::{Lane, Ticket};
 use crate::objects::stream::Stream;
 use crate::objects::work::Work;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 thread_local! {
     /// Number of the thread, by the first use of its default stream; 0 before.
@@ -54,7 +54,7 @@ pub struct Submitted {
     pub watched: bool,
 }
 
-impl Driver {
+impl Gpu {
     /// What a stream handle stands for; a default stream belongs to `context`.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::error::{Outcome, Status};
 use crate::objects::transfer::{Place, Side, Transfer};
 use crate::objects::work::{Act, Work};
 use crate::places::not_null;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 impl Transfer {
     /// A copy of consecutive bytes.
@@ -42,7 +42,7 @@ impl Transfer {
     /// # Errors
     /// `InvalidValue` for rows that overlap, a null host pointer, or a device range that is not inside
     /// one allocation.
-    pub fn check(&self, driver: &Driver) -> Outcome {
+    pub fn check(&self, gpu: &Gpu) -> Outcome {
         if self.is_empty() {
             return Ok(());
         }
@@ -53,8 +53,8 @@ impl Transfer {
             }
             let span = self.span(side).ok_or(Status::InvalidValue)?;
             match side.start {
-                Place::Device(start) => driver.check_range(start, span, write)?,
-                Place::Host(start) => driver.check_host_range(start, span, write)?,
+                Place::Device(start) => gpu.check_range(start, span, write)?,
+                Place::Host(start) => gpu.check_host_range(start, span, write)?,
             }
         }
         Ok(())
@@ -67,18 +67,18 @@ impl Transfer {
     ///
     /// # Safety
     /// Host sides hold what is copied, and nobody else uses it meanwhile.
-    pub unsafe fn execute(&self, driver: &mut Driver) -> Outcome {
-        self.check(driver)?;
+    pub unsafe fn execute(&self, gpu: &mut Gpu) -> Outcome {
+        self.check(gpu)?;
         if self.is_empty() {
             return Ok(());
         }
-        driver.running.clock.moved(self.bytes());
-        driver.tell_transfer(self);
+        gpu.running.clock.moved(self.bytes());
+        gpu.tell_transfer(self);
         for z in 0..self.depth {
             for y in 0..self.height {
                 let (to, from) = (self.to.row(y, z).end(), self.from.row(y, z).end());
                 // SAFETY: the caller's promise.
-                let copied = unsafe { driver.memory.copy(to, from, self.width as u64) };
+                let copied = unsafe { gpu.memory.copy(to, from, self.width as u64) };
                 copied.map_err(|_| Status::InvalidValue)?;
             }
         }
@@ -86,7 +86,7 @@ impl Transfer {
     }
 }
 
-impl Driver {
+impl Gpu {
     /// Sorts an address of the unified address space out: the device's, or the program's own.
     pub fn place(&self, address: u64) -> Place {
         if self.memory.covers(address) || self.memory.covers_host_visible(address) {
@@ -134,15 +134,15 @@ pub enum Manner {
 
 impl Transfer {
     /// How this copy behaves. `asynchronous` says whether the function is.
-    pub fn manner(&self, driver: &Driver, asynchronous: bool) -> Manner {
+    pub fn manner(&self, gpu: &Gpu, asynchronous: bool) -> Manner {
         let pageable = |side: &Side| match side.start {
-            Place::Host(address) => !driver.is_host_visible(address as u64),
+            Place::Host(address) => !gpu.is_host_visible(address as u64),
             Place::Device(_) => false,
         };
         // By the generic functions page-locked and managed memory counts as the device's.
         let on_device = |side: &Side| match side.start {
             Place::Host(_) => false,
-            Place::Device(address) => !driver.is_host_visible(address),
+            Place::Device(address) => !gpu.is_host_visible(address),
         };
         if self.is_empty() || (on_device(&self.to) && on_device(&self.from)) {
             Manner::Later

@@ -15,7 +15,7 @@ use bugaroo_device::objects::transfer::Place;
 use bugaroo_device::objects::transfer::Transfer;
 use bugaroo_device::objects::work::{Body, Together, Work};
 use bugaroo_device::pump::Step;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::injection::Injection;
 use bugaroo_device::trial::report::Report;
 use bugaroo_device::{Outcome, Status};
@@ -56,7 +56,7 @@ const KERNELS: &str = r"
 
 /// A device with a context, and the kernels in it.
 struct Bench {
-    device: Box<Driver>,
+    gpu: Box<Gpu>,
     context: CUcontext,
     kernels: [CUfunction; 3],
 }
@@ -64,19 +64,19 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let injection = Injection::new(None).expect("no orders have no patterns");
-        let mut device = Driver::new(injection, Report::new(None)).expect("there is room for its memory");
-        let context = device.owners.contexts.insert(Context::new(0, 0));
-        let module = device.load_module(Some(context), &Image::of(KERNELS.as_bytes()), &Options::none());
+        let mut gpu = Gpu::new(injection, Report::new(None)).expect("there is room for its memory");
+        let context = gpu.owners.contexts.insert(Context::new(0, 0));
+        let module = gpu.load_module(Some(context), &Image::of(KERNELS.as_bytes()), &Options::none());
         let module = module.expect("it is PTX");
         let kernels =
-            ["scale", "store", "add"].map(|name| device.find_function(module, name).expect("it is there"));
-        Self { device, context, kernels }
+            ["scale", "store", "add"].map(|name| gpu.find_function(module, name).expect("it is there"));
+        Self { gpu, context, kernels }
     }
 
     /// A launch of one block of `threads` threads, with one address as its parameter.
     fn launch(&self, kernel: usize, threads: u32, address: CUdeviceptr) -> Outcome<Work> {
         let shape = ([1; 3], [threads, 1, 1], 0);
-        let request = self.device.request_of(
+        let request = self.gpu.request_of(
             self.kernels[kernel],
             shape,
             Together::default(),
@@ -87,21 +87,21 @@ impl Bench {
 
     /// Memory of so many words.
     fn words(&mut self, count: usize) -> CUdeviceptr {
-        self.device.allocate(self.context, 4 * count).expect("there is room")
+        self.gpu.allocate(self.context, 4 * count).expect("there is room")
     }
 
     /// A stream of its own, which waits for no other.
     fn stream(&mut self) -> Stream {
         let (context, flags, priority) = (self.context, NON_BLOCKING, LEAST_PRIORITY);
         let made = Stream { context, lane: Lane::Made(0), flags, priority };
-        let handle = self.device.ordered.streams.insert(made);
-        self.device.stream(handle, context).expect("it was made")
+        let handle = self.gpu.ordered.streams.insert(made);
+        self.gpu.stream(handle, context).expect("it was made")
     }
 
     /// Has all that was handed over come to its end.
     fn finish(&mut self) {
         loop {
-            match self.device.step() {
+            match self.gpu.step() {
                 Step::Done(_) => {}
                 Step::Nothing => return,
                 Step::Call(..) | Step::Busy | Step::Stuck => panic!("nothing here calls or waits"),
@@ -111,7 +111,7 @@ impl Bench {
 
     fn read(&self, address: CUdeviceptr) -> u32 {
         let mut bytes = [0; 4];
-        self.device.memory.read(address, &mut bytes).expect("it is allocated");
+        self.gpu.memory.read(address, &mut bytes).expect("it is allocated");
         u32::from_le_bytes(bytes)
     }
 }
@@ -128,7 +128,7 @@ fn copies_and_kernels_of_a_stream_run_in_their_order() {
     let from = Transfer::line(Place::Host(back.as_mut_ptr().cast()), Place::Device(place), 128);
     let kernel = bench.launch(0, 32, place).expect("the launch is right");
     for work in [Work::Copy(to), kernel, Work::Copy(from)] {
-        assert!(bench.device.submit(&stream, work).expect("no stream is captured").is_some());
+        assert!(bench.gpu.submit(&stream, work).expect("no stream is captured").is_some());
     }
     bench.finish();
     let expected: Vec<u32> = values.iter().map(|value| 3 * value).collect();
@@ -142,9 +142,9 @@ fn what_a_launch_may_not_be_is_refused() {
     assert_eq!(bench.launch(0, 1025, place).err(), Some(Status::InvalidValue), "blocks are smaller");
     assert_eq!(bench.launch(0, 0, place).err(), Some(Status::InvalidValue), "a block has threads");
     let shape = ([1; 3], [1; 3], 0);
-    let short = bench.device.request_of(bench.kernels[0], shape, Together::default(), vec![0; 4]);
+    let short = bench.gpu.request_of(bench.kernels[0], shape, Together::default(), vec![0; 4]);
     assert_eq!(short.err(), Some(Status::InvalidValue), "the kernel's parameter has eight bytes");
-    let nothing = bench.device.request_of(null_mut(), shape, Together::default(), Vec::new());
+    let nothing = bench.gpu.request_of(null_mut(), shape, Together::default(), Vec::new());
     assert_eq!(nothing.err(), Some(Status::InvalidHandle), "there is no such kernel");
 }
 
@@ -154,17 +154,17 @@ fn a_fault_breaks_its_context_and_no_other() {
     let place = bench.words(1);
     let stream = Stream::legacy(bench.context);
     let astray = bench.launch(1, 1, 8).expect("any address may be passed");
-    bench.device.submit(&stream, astray).expect("it is handed over");
+    bench.gpu.submit(&stream, astray).expect("it is handed over");
     bench.finish();
-    assert!(bench.device.is_broken(bench.context));
-    assert_eq!(bench.device.surface(bench.context), Err(Status::IllegalAddress));
+    assert!(bench.gpu.is_broken(bench.context));
+    assert_eq!(bench.gpu.surface(bench.context), Err(Status::IllegalAddress));
     let late = bench.launch(1, 1, place).expect("the launch is right");
-    assert!(bench.device.submit(&stream, late).expect("it is no error").is_none(), "it is dropped");
+    assert!(bench.gpu.submit(&stream, late).expect("it is no error").is_none(), "it is dropped");
     bench.finish();
     assert_eq!(bench.read(place), 0);
 
-    let other = bench.device.owners.contexts.insert(Context::new(0, 0));
-    assert_eq!(bench.device.surface(other), Ok(()));
+    let other = bench.gpu.owners.contexts.insert(Context::new(0, 0));
+    assert_eq!(bench.gpu.surface(other), Ok(()));
 }
 
 #[test]
@@ -173,11 +173,11 @@ fn work_of_one_stream_waits_for_work_of_another() {
     let place = bench.words(1);
     let (first, second) = (bench.stream(), bench.stream());
     let store = bench.launch(1, 1, place).expect("the launch is right");
-    let stored = bench.device.submit(&first, store).expect("no capture").expect("no fault").ticket;
+    let stored = bench.gpu.submit(&first, store).expect("no capture").expect("no fault").ticket;
     let before = [stored];
     let add = bench.launch(2, 1, place).expect("the launch is right");
-    let added = bench.device.running.queue.insert(bench.context, add, &before);
-    bench.device.running.queue.append(&second, added);
+    let added = bench.gpu.running.queue.insert(bench.context, add, &before);
+    bench.gpu.running.queue.append(&second, added);
     bench.finish();
     assert_eq!(bench.read(place), 8, "1 is added behind the store of 7");
 }
@@ -189,19 +189,19 @@ fn a_graph_runs_its_nodes_in_their_order_each_time_it_is_launched() {
     let store = bench.launch(1, 1, place).expect("the launch is right");
     let add = bench.launch(2, 1, place).expect("the launch is right");
     let scale = bench.launch(0, 1, place).expect("the launch is right");
-    let graphs = &mut bench.device.ordered.graphs;
+    let graphs = &mut bench.gpu.ordered.graphs;
     let graph = graphs.create();
     let mut before = Vec::new();
     for work in [store, add, scale] {
         let node = graphs.add(graph, &before, Body::Work(work)).expect("the graph is there");
         before = vec![node];
     }
-    let steps = bench.device.steps(graph).expect("nodes wait for none behind them");
-    let objects = bench.device.ordered.graphs.graphs.get(graph).expect("it is there").objects.clone();
-    let exec = bench.device.ordered.graphs.execs.insert(Exec { steps, flags: 0, last: 0, objects });
+    let steps = bench.gpu.steps(graph).expect("nodes wait for none behind them");
+    let objects = bench.gpu.ordered.graphs.graphs.get(graph).expect("it is there").objects.clone();
+    let exec = bench.gpu.ordered.graphs.execs.insert(Exec { steps, flags: 0, last: 0, objects });
     let stream = Stream::legacy(bench.context);
     for _ in 0..2 {
-        bench.device.launch_graph(&stream, exec).expect("it can be launched");
+        bench.gpu.launch_graph(&stream, exec).expect("it can be launched");
         bench.finish();
         assert_eq!(bench.read(place), 24, "(7 + 1) · 3");
     }

@@ -5,9 +5,9 @@ use bugaroo_cuda_abi::CUcontext;
 use crate::error::{Outcome, Status};
 use crate::lane::Ticket;
 use crate::objects::work::{Act, Choice, Doing, Pick, Step, Work};
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// Conditions of steps, at any depth, that a launch sets, with their values.
     pub fn defaults(&self, steps: &[Step]) -> Vec<(u64, u32)> {
         let mut found = Vec::new();

@@ -8,14 +8,14 @@ use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 use crate::error::Outcome;
 use crate::objects::graph::places;
 use crate::objects::work::{Body, Work};
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// `CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE`
 const VERBOSE: c_uint = 1;
 /// `CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES`
 const HANDLES: c_uint = 1 << 10;
 
-impl Driver {
+impl Gpu {
     /// What a node is and does, a line each.
     fn described(&self, body: &Body) -> Vec<String> {
         let triple = |at: [u32; 3]| format!("<{},{},{}>", at[0], at[1], at[2]);

@@ -10,13 +10,13 @@ use crate::lane::Ticket;
 use crate::objects::graph::places;
 use crate::objects::stream::Stream;
 use crate::objects::work::{Body, Branch, Choice, Doing, Step, Work};
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::submit::Submitted;
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
 const AUTO_FREE: c_ulonglong = 1;
 
-impl Driver {
+impl Gpu {
     /// The steps of a graph as it is now.
     ///
     /// # Errors
@@ -119,10 +119,10 @@ impl Driver {
                     self.running.queue.insert(context, Work::Branch(Rc::clone(choice)), &before)
                 }
                 Doing::Body(Body::Allocate(memory)) => {
-                    self.running.queue.insert(context, Driver::graph_memory_work(memory, true), &before)
+                    self.running.queue.insert(context, Gpu::graph_memory_work(memory, true), &before)
                 }
                 Doing::Body(Body::Free(memory)) => {
-                    self.running.queue.insert(context, Driver::graph_memory_work(memory, false), &before)
+                    self.running.queue.insert(context, Gpu::graph_memory_work(memory, false), &before)
                 }
                 Doing::Body(Body::Child(_) | Body::Branch(_)) => return Err(Status::Unknown),
             };
@@ -171,7 +171,7 @@ impl Driver {
         let defaults = self.defaults(&steps);
         if !defaults.is_empty() {
             begin =
-                vec![self.running.queue.insert(stream.context, Driver::setting_conditions(defaults), &begin)];
+                vec![self.running.queue.insert(stream.context, Gpu::setting_conditions(defaults), &begin)];
         }
         let mut all = self.enqueue(stream.context, &steps, &begin)?;
         all.extend(begin);

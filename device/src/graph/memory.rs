@@ -7,7 +7,7 @@ use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use crate::error::{Outcome, Status};
 use crate::objects::graph::memory::Owned;
 use crate::objects::work::{Act, Body, Doing, GraphMemory, Step, Work};
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Memory that steps allocate, and that they free.
 fn changes(steps: &[Step]) -> [Vec<CUdeviceptr>; 2] {
@@ -29,7 +29,7 @@ fn changes(steps: &[Step]) -> [Vec<CUdeviceptr>; 2] {
     found
 }
 
-impl Driver {
+impl Gpu {
     /// New memory for a graph.
     ///
     /// # Errors

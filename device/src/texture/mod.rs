@@ -10,7 +10,7 @@ use bugaroo_simulator::texture::{AddressMode, Detail, Object, Sampling, Shape};
 
 use crate::error::{Outcome, Status};
 use crate::objects::texture::Described;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 use resource::Resource;
 
@@ -24,21 +24,21 @@ const SEAMLESS: c_uint = 0x40;
 const KNOWN_FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | SEAMLESS | 0x20;
 
 /// Takes an object in.
-pub fn insert(driver: &mut Driver, described: Described, object: Object) -> CUtexObject {
-    let handle = driver.held.textures.live.insert(described) as CUtexObject;
-    driver.memory.objects_mut().insert(handle, object);
-    forget_destroyed(driver);
+pub fn insert(gpu: &mut Gpu, described: Described, object: Object) -> CUtexObject {
+    let handle = gpu.held.textures.live.insert(described) as CUtexObject;
+    gpu.memory.objects_mut().insert(handle, object);
+    forget_destroyed(gpu);
     handle
 }
 
 /// Takes away what was destroyed, once its context has no work left that may use it.
-fn forget_destroyed(driver: &mut Driver) {
-    let destroyed = std::mem::take(&mut driver.held.textures.destroyed);
+fn forget_destroyed(gpu: &mut Gpu) {
+    let destroyed = std::mem::take(&mut gpu.held.textures.destroyed);
     for (context, handle) in destroyed {
-        if driver.running.queue.of(context).is_empty() {
-            driver.memory.objects_mut().remove(handle);
+        if gpu.running.queue.of(context).is_empty() {
+            gpu.memory.objects_mut().remove(handle);
         } else {
-            driver.held.textures.destroyed.push((context, handle));
+            gpu.held.textures.destroyed.push((context, handle));
         }
     }
 }
@@ -47,8 +47,8 @@ fn forget_destroyed(driver: &mut Driver) {
 ///
 /// # Errors
 /// `InvalidValue` when there is none: the handle is a number, and not of a type of its own.
-pub fn find(driver: &Driver, handle: CUtexObject, surface: bool) -> Outcome<&Described> {
-    let found = driver.held.textures.live.get(handle as *mut _).ok();
+pub fn find(gpu: &Gpu, handle: CUtexObject, surface: bool) -> Outcome<&Described> {
+    let found = gpu.held.textures.live.get(handle as *mut _).ok();
     found.filter(|found| found.texture.is_none() == surface).ok_or(Status::InvalidValue)
 }
 
@@ -56,26 +56,26 @@ pub fn find(driver: &Driver, handle: CUtexObject, surface: bool) -> Outcome<&Des
 ///
 /// # Errors
 /// `InvalidValue` when there is none.
-pub fn destroy(driver: &mut Driver, handle: CUtexObject, surface: bool) -> Outcome {
-    find(driver, handle, surface)?;
-    let Described { context, .. } = driver.held.textures.live.remove(handle as *mut _)?;
-    driver.held.textures.destroyed.push((context, handle));
-    forget_destroyed(driver);
+pub fn destroy(gpu: &mut Gpu, handle: CUtexObject, surface: bool) -> Outcome {
+    find(gpu, handle, surface)?;
+    let Described { context, .. } = gpu.held.textures.live.remove(handle as *mut _)?;
+    gpu.held.textures.destroyed.push((context, handle));
+    forget_destroyed(gpu);
     Ok(())
 }
 
 /// Destroys the objects of a context.
-pub fn clear(driver: &mut Driver, context: CUcontext) {
-    for handle in driver.held.textures.live.find(|object| object.context == context) {
+pub fn clear(gpu: &mut Gpu, context: CUcontext) {
+    for handle in gpu.held.textures.live.find(|object| object.context == context) {
         // Just found, hence there.
-        let _ = driver.held.textures.live.remove(handle);
-        driver.held.textures.destroyed.push((context, handle as CUtexObject));
+        let _ = gpu.held.textures.live.remove(handle);
+        gpu.held.textures.destroyed.push((context, handle as CUtexObject));
     }
-    forget_destroyed(driver);
+    forget_destroyed(gpu);
 }
 
 /// What a descriptor says of lookups.
-pub fn sampling(driver: &mut Driver, of: &CUDA_TEXTURE_DESC, resource: &Resource) -> Outcome<Sampling> {
+pub fn sampling(gpu: &mut Gpu, of: &CUDA_TEXTURE_DESC, resource: &Resource) -> Outcome<Sampling> {
     let known =
         of.address_mode.iter().all(|mode| *mode <= 3) && of.filter_mode <= 1 && of.mipmap_filter_mode <= 1;
     if !known || of.flags & !KNOWN_FLAGS != 0 {
@@ -102,7 +102,7 @@ pub fn sampling(driver: &mut Driver, of: &CUDA_TEXTURE_DESC, resource: &Resource
     }
     if has(SEAMLESS) && linear && matches!(resource.shape, Shape::Cube | Shape::CubeArray) {
         let what = "cuTexObjectCreate: filtering across the edges of a cube's faces is not supported";
-        return Err(driver.trial.report.unsupported(what));
+        return Err(gpu.trial.report.unsupported(what));
     }
     let detail = Detail {
         linear: of.mipmap_filter_mode == 1,
@@ -114,7 +114,7 @@ pub fn sampling(driver: &mut Driver, of: &CUDA_TEXTURE_DESC, resource: &Resource
     let bordered = address.contains(&AddressMode::Border) && of.border_color.iter().any(|part| *part != 0.0);
     if integers && bordered && !resource.is_line() {
         let what = "cuTexObjectCreate: a border colour other than 0 of a texture that is read as integers";
-        return Err(driver.trial.report.unsupported(what));
+        return Err(gpu.trial.report.unsupported(what));
     }
     let border = of.border_color;
     Ok(Sampling { address, linear, normalized, as_float, srgb: has(SRGB), border, detail })

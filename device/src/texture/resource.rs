@@ -8,7 +8,7 @@ use bugaroo_simulator::texture::{Channel, Format, Level, Shape};
 use crate::error::{Outcome, Status};
 use crate::mipmap;
 use crate::objects::array::Array;
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// `CUresourcetype` of an array.
 pub const ARRAY: c_uint = 0;
@@ -82,12 +82,12 @@ pub fn of_array(array: &Array) -> Outcome<Resource> {
 ///
 /// # Errors
 /// `InvalidValue` for one that says nothing that can be, `InvalidHandle` for an array that there is not.
-pub fn read(driver: &Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
+pub fn read(gpu: &Gpu, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
     sure(of.flags == 0)?;
     match of.resource_type {
         ARRAY => {
             // SAFETY: the type says which member it is; all are numbers.
-            let array = driver.held.arrays.get(unsafe { of.resource.array })?;
+            let array = gpu.held.arrays.get(unsafe { of.resource.array })?;
             of_array(array)
         }
         LINEAR => {
@@ -116,7 +116,7 @@ pub fn read(driver: &Driver, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
         }
         MIPMAPPED => {
             // SAFETY: as above.
-            let levels = mipmap::levels(driver, unsafe { of.resource.array })?;
+            let levels = mipmap::levels(gpu, unsafe { of.resource.array })?;
             let mut all = levels.into_iter().map(of_array);
             // There is one at least.
             let mut finest = all.next().ok_or(Status::InvalidValue)??;

@@ -6,7 +6,7 @@ use bugaroo_simulator::texture::{Channel, Format, Shape};
 
 use super::resource::Resource;
 use crate::error::{Outcome, Status};
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Types of channels in the order of the formats of views, each with 1, 2 and 4 channels.
 const CHANNELS: [Channel; 8] = [
@@ -24,7 +24,7 @@ const CHANNELS: [Channel; 8] = [
 ///
 /// # Errors
 /// `InvalidValue` for a view that cannot be of this resource; `NotSupported` for what is not supported.
-pub fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut Resource) -> Outcome {
+pub fn apply(gpu: &mut Gpu, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut Resource) -> Outcome {
     match view.format {
         0 => {}
         1..=0x18 => {
@@ -37,7 +37,7 @@ pub fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut
         }
         0x19..=0x22 => {
             let what = "cuTexObjectCreate: views of compressed blocks are not supported";
-            return Err(driver.trial.report.unsupported(what));
+            return Err(gpu.trial.report.unsupported(what));
         }
         _ => return Err(Status::InvalidValue),
     }
@@ -63,7 +63,7 @@ pub fn apply(driver: &mut Driver, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut
         // Whether cubes are counted by layers or by faces is not documented.
         Shape::CubeArray if (first, last) != (0, depth - 1) => {
             let what = "cuTexObjectCreate: views of some cubes are not supported";
-            return Err(driver.trial.report.unsupported(what));
+            return Err(gpu.trial.report.unsupported(what));
         }
         Shape::Line | Shape::D1 | Shape::D2 | Shape::D3 if (first, last) != (0, 0) => {
             return Err(Status::InvalidValue);

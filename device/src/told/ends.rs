@@ -3,12 +3,12 @@
 use bugaroo_cuda_abi::CUmodule;
 use bugaroo_protocol::{MemoryEnd, MemoryPiece, Message};
 
-use crate::state::Driver;
+use crate::state::Gpu;
 
 /// Ends in a message.
 const PIECE: usize = 256;
 
-impl Driver {
+impl Gpu {
     /// An allocation ends: what it holds is what it held.
     pub fn note_end(&mut self, address: u64) {
         let Some(number) = self.trial.ends.live.remove(&address) else { return };

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::fork_server;
 
-impl Driver {
+impl Gpu {
     /// Called before the first launch starts and before the first draw by the seed; a trial that is forked here has orders of its
     /// own.
     pub fn before_first_launch(&mut self) {

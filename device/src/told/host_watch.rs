@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::host_watch::keep::{is_own_data, pages, quietly};
 use crate::trial::host_watch::seen::{self, Trace};
 use crate::trial::host_watch::sys::{self, Pages, alone};
@@ -22,8 +22,8 @@ const RANGES: &str =
     "times the host's plain accesses of some registered memory are not looked at: there are too many ranges";
 
 /// A thread has come into the driver: pages are there for it, and its system calls are ours.
-pub fn entered(driver: &mut Driver) {
-    if driver.running.queue.order.is_none() {
+pub fn entered(gpu: &mut Gpu) {
+    if gpu.running.queue.order.is_none() {
         return;
     }
     if window::state() != State::Open
@@ -32,16 +32,16 @@ pub fn entered(driver: &mut Driver) {
         slot.inside.store(true, Ordering::SeqCst);
         slot.trap(false);
     }
-    driver.tell_seen();
+    gpu.tell_seen();
 }
 
 /// It is about to leave it.
-pub fn leaving(driver: &mut Driver) {
+pub fn leaving(gpu: &mut Gpu) {
     // A thread of ours runs beside the program's: what was lifted for it stays so until the program calls.
-    if driver.running.queue.order.is_none() || own_thread::is_ours() {
+    if gpu.running.queue.order.is_none() || own_thread::is_ours() {
         return;
     }
-    driver.keep();
+    gpu.keep();
     // A signal's handler of the program may open it at any moment; nobody would catch calls that are trapped then.
     quietly(|| {
         if window::state() != State::Open
@@ -53,7 +53,7 @@ pub fn leaving(driver: &mut Driver) {
     });
 }
 
-impl Driver {
+impl Gpu {
     fn keep(&mut self) {
         let state = window::state();
         let hot = self.running.queue.order.as_mut().is_some_and(|order| order.is_hot())

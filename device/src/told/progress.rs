@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bugaroo_protocol::Message;
 
 use crate::objects::queue::Flight;
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::progress::work;
 
 /// Least time between two messages.
@@ -15,7 +15,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Memory is looked at for no more than this part of the time.
 const SHARE: u32 = 50;
 
-impl Driver {
+impl Gpu {
     /// A kernel has run for some turns, and goes on.
     pub fn pulse(&mut self, flight: &mut Flight) {
         let done = work(&flight.grid.counts());

@@ -12,7 +12,7 @@ use bugaroo_semantics::scope::{Scope, Strength};
 use bugaroo_simulator as device;
 use bugaroo_simulator::SharedVariable;
 
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::diagnosis::{Lines, one_thread};
 use crate::trial::injection::Injected;
 use crate::trial::race::watched::Watching;
@@ -23,7 +23,7 @@ const WEIGHED: u64 = 1 << 20;
 /// What makes two findings the same to who reads of them.
 type Key = (Detector, Kind, Class, [(Site, bool); 2], bool, Missing, Option<Forgotten>);
 
-impl Driver {
+impl Gpu {
     /// Tells the harness what detectors have found since it was told last, and how much they have looked at. `last`: there may
     /// be no later time.
     pub fn tell_races(&mut self, last: bool) {

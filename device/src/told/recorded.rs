@@ -6,10 +6,10 @@ use bugaroo_ptx::types::Space;
 use crate::digest::Digest;
 use crate::error::Outcome;
 use crate::objects::work::Request;
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::recorded::{Held, tensors};
 
-impl Driver {
+impl Gpu {
     /// Says what a launch is that is about to start, where the orders want that.
     ///
     /// # Errors

@@ -8,9 +8,9 @@ use crate::error::Outcome;
 use crate::objects::fill::Fill;
 use crate::objects::stream::Stream;
 use crate::objects::transfer::{Place, Side, Transfer};
-use crate::state::Driver;
+use crate::state::Gpu;
 
-impl Driver {
+impl Gpu {
     /// Tells race detectors what a copy that was checked reads and writes, of what they know: row by row, but for rows
     /// without gaps.
     pub fn tell_transfer(&self, copy: &Transfer) {
@@ -63,7 +63,7 @@ impl Driver {
         &mut self,
         stream: &Stream,
         waits: bool,
-        body: impl FnOnce(&mut Driver) -> Outcome,
+        body: impl FnOnce(&mut Gpu) -> Outcome,
     ) -> Outcome {
         let ticket = self.running.queue.begin_at_call(stream);
         let done = body(self);

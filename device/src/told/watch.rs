@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bugaroo_simulator::{Program, Watch};
 
 use crate::lane::Ticket;
-use crate::state::Driver;
+use crate::state::Gpu;
 use crate::trial::race::grids::Grid;
 
-impl Driver {
+impl Gpu {
     /// What a launch is looked at with, if anybody looks on.
     pub fn watch(
         &mut self,

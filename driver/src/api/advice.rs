@@ -12,15 +12,15 @@ use bugaroo_device::advice::is_managed;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::advice::{Advice, Home, NOWHERE};
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Refuses a range that is not inside one managed allocation.
-fn check(driver: &Driver, address: CUdeviceptr, bytes: usize) -> Outcome {
+fn check(gpu: &Gpu, address: CUdeviceptr, bytes: usize) -> Outcome {
     if bytes == 0 {
         return Err(Status::InvalidValue);
     }
-    driver.check_range(address, bytes, false)?;
-    if is_managed(driver, address) { Ok(()) } else { Err(Status::InvalidValue) }
+    gpu.check_range(address, bytes, false)?;
+    if is_managed(gpu, address) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
 fn advise(
@@ -29,8 +29,8 @@ fn advise(
     advice: c_uint,
     home: impl FnOnce() -> Outcome<Home>,
 ) -> Status {
-    with_context(name, |driver, _| {
-        check(driver, address, bytes)?;
+    with_context(name, |gpu, _| {
+        check(gpu, address, bytes)?;
         // What needs a location; the others ignore it.
         let home = match advice {
             1 | 2 | 4 => None,
@@ -43,7 +43,7 @@ fn advise(
             (_, Some(Home::Host)) => known.by_host = advice == 5,
             _ => known.by_device = advice == 5,
         };
-        driver.held.advice.change(address, bytes as u64, change);
+        gpu.held.advice.change(address, bytes as u64, change);
         Ok(())
     })
 }
@@ -73,11 +73,11 @@ fn prefetch(
     ranges: impl Iterator<Item = (CUdeviceptr, usize, Outcome<Home>)>,
     stream: CUstream,
 ) -> Status {
-    with_stream(name, stream, |driver, _| {
+    with_stream(name, stream, |gpu, _| {
         for (address, bytes, home) in ranges {
-            check(driver, address, bytes)?;
+            check(gpu, address, bytes)?;
             let home = home?;
-            driver.held.advice.change(address, bytes as u64, |advice| advice.prefetched = Some(home));
+            gpu.held.advice.change(address, bytes as u64, |advice| advice.prefetched = Some(home));
         }
         Ok(())
     })
@@ -157,7 +157,7 @@ twin! { cuMemDiscardBatchAsync_ptsz =
         flags: u64,
         stream: CUstream,
     ) -> Status {
-        with_stream("cuMemDiscardBatchAsync", stream, |driver, _| {
+        with_stream("cuMemDiscardBatchAsync", stream, |gpu, _| {
             not_null(addresses)?;
             not_null(sizes)?;
             if count == 0 || flags != 0 {
@@ -167,7 +167,7 @@ twin! { cuMemDiscardBatchAsync_ptsz =
                 // SAFETY: the caller's promise, for both.
                 let (address, bytes) =
                     unsafe { (addresses.add(at).read_unaligned(), sizes.add(at).read_unaligned()) };
-                check(driver, address, bytes)
+                check(gpu, address, bytes)
             })
         })
     }
@@ -253,10 +253,10 @@ pub unsafe extern "C" fn cuMemRangeGetAttribute(
     address: CUdeviceptr,
     count: usize,
 ) -> Status {
-    with_context("cuMemRangeGetAttribute", |driver, _| {
-        check(driver, address, count)?;
+    with_context("cuMemRangeGetAttribute", |gpu, _| {
+        check(gpu, address, count)?;
         // SAFETY: the caller's promise.
-        unsafe { tell(&driver.held.advice.parts(address, count as u64), place, bytes, attribute) }
+        unsafe { tell(&gpu.held.advice.parts(address, count as u64), place, bytes, attribute) }
     })
 }
 
@@ -272,12 +272,12 @@ pub unsafe extern "C" fn cuMemRangeGetAttributes(
     address: CUdeviceptr,
     count: usize,
 ) -> Status {
-    with_context("cuMemRangeGetAttributes", |driver, _| {
+    with_context("cuMemRangeGetAttributes", |gpu, _| {
         not_null(places)?;
         not_null(sizes)?;
         not_null(attributes)?;
-        check(driver, address, count)?;
-        let parts = driver.held.advice.parts(address, count as u64);
+        check(gpu, address, count)?;
+        let parts = gpu.held.advice.parts(address, count as u64);
         for index in 0..attributes_count {
             // SAFETY: the caller's promise, for all of them.
             unsafe {

@@ -17,14 +17,14 @@ pub unsafe extern "C" fn cuArrayCreate_v2(
     place: *mut CUarray,
     descriptor: *const CUDA_ARRAY_DESCRIPTOR,
 ) -> Status {
-    with_context("cuArrayCreate_v2", |driver, context| {
+    with_context("cuArrayCreate_v2", |gpu, context| {
         not_null(place)?;
         not_null(descriptor)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let CUDA_ARRAY_DESCRIPTOR { width, height, format, channels } =
             unsafe { descriptor.read_unaligned() };
         let descriptor = CUDA_ARRAY3D_DESCRIPTOR { width, height, depth: 0, format, channels, flags: 0 };
-        let array = create(driver, context, descriptor, false)?;
+        let array = create(gpu, context, descriptor, false)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, array) }
     })
@@ -38,11 +38,11 @@ pub unsafe extern "C" fn cuArray3DCreate_v2(
     place: *mut CUarray,
     descriptor: *const CUDA_ARRAY3D_DESCRIPTOR,
 ) -> Status {
-    with_context("cuArray3DCreate_v2", |driver, context| {
+    with_context("cuArray3DCreate_v2", |gpu, context| {
         not_null(place)?;
         not_null(descriptor)?;
         // SAFETY: not null, and the caller vouches for the rest.
-        let array = create(driver, context, unsafe { descriptor.read_unaligned() }, false)?;
+        let array = create(gpu, context, unsafe { descriptor.read_unaligned() }, false)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, array) }
     })
@@ -50,11 +50,11 @@ pub unsafe extern "C" fn cuArray3DCreate_v2(
 
 /// Destroys an array, once the device's work is done.
 pub extern "C" fn cuArrayDestroy(array: CUarray) -> Status {
-    synchronising("cuArrayDestroy", |driver, _| {
-        if driver.held.arrays.get(array)?.is_level {
+    synchronising("cuArrayDestroy", |gpu, _| {
+        if gpu.held.arrays.get(array)?.is_level {
             return Err(Status::InvalidHandle);
         }
-        destroy(driver, array)
+        destroy(gpu, array)
     })
 }
 
@@ -66,9 +66,9 @@ pub unsafe extern "C" fn cuArrayGetDescriptor_v2(
     place: *mut CUDA_ARRAY_DESCRIPTOR,
     array: CUarray,
 ) -> Status {
-    with_context("cuArrayGetDescriptor_v2", |driver, _| {
+    with_context("cuArrayGetDescriptor_v2", |gpu, _| {
         let CUDA_ARRAY3D_DESCRIPTOR { width, height, format, channels, .. } =
-            driver.held.arrays.get(array)?.descriptor;
+            gpu.held.arrays.get(array)?.descriptor;
         // SAFETY: the caller's promise.
         unsafe { write(place, CUDA_ARRAY_DESCRIPTOR { width, height, format, channels }) }
     })
@@ -82,8 +82,8 @@ pub unsafe extern "C" fn cuArray3DGetDescriptor_v2(
     place: *mut CUDA_ARRAY3D_DESCRIPTOR,
     array: CUarray,
 ) -> Status {
-    with_context("cuArray3DGetDescriptor_v2", |driver, _| {
-        let descriptor = driver.held.arrays.get(array)?.descriptor;
+    with_context("cuArray3DGetDescriptor_v2", |gpu, _| {
+        let descriptor = gpu.held.arrays.get(array)?.descriptor;
         // SAFETY: the caller's promise.
         unsafe { write(place, descriptor) }
     })

@@ -20,7 +20,7 @@ use bugaroo_device::objects::capture::Capture;
 use bugaroo_device::objects::graph::user_object::Dying;
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::places::{not_null, write, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last mode.
 const RELAXED: c_uint = 2;
@@ -35,20 +35,20 @@ fn begin(
     name: &str,
     stream: CUstream,
     mode: c_uint,
-    into: impl FnOnce(&mut Driver) -> Outcome<(Option<CUgraph>, Vec<CUgraphNode>)>,
+    into: impl FnOnce(&mut Gpu) -> Outcome<(Option<CUgraph>, Vec<CUgraphNode>)>,
 ) -> Status {
-    on_stream(name, stream, |driver, stream| {
+    on_stream(name, stream, |gpu, stream| {
         if mode > RELAXED {
             return Err(Status::InvalidValue);
         }
         if matches!(stream.lane, Lane::Legacy(_)) {
             return Err(Status::StreamCaptureUnsupported);
         }
-        if driver.is_capturing(&stream) {
+        if gpu.is_capturing(&stream) {
             return Err(Status::IllegalState);
         }
-        let (given, after) = into(driver)?;
-        let graph = given.unwrap_or_else(|| driver.ordered.graphs.create());
+        let (given, after) = into(gpu)?;
+        let graph = given.unwrap_or_else(|| gpu.ordered.graphs.create());
         let capture = Capture {
             graph,
             given: given.is_some(),
@@ -59,9 +59,9 @@ fn begin(
             invalid: false,
             streams: BTreeMap::from([(stream.lane, after)]),
         };
-        driver.ordered.graphs.captured += 1;
-        let number = driver.ordered.graphs.captured;
-        driver.ordered.graphs.captures.insert(number, capture);
+        gpu.ordered.graphs.captured += 1;
+        let number = gpu.ordered.graphs.captured;
+        gpu.ordered.graphs.captures.insert(number, capture);
         Ok(())
     })
 }
@@ -93,19 +93,19 @@ twin! { cuStreamBeginCaptureToGraph_ptsz =
         count: usize,
         mode: c_uint,
     ) -> Status {
-        begin("cuStreamBeginCaptureToGraph", stream, mode, |driver| {
-            driver.ordered.graphs.graphs.get(graph)?;
+        begin("cuStreamBeginCaptureToGraph", stream, mode, |gpu| {
+            gpu.ordered.graphs.graphs.get(graph)?;
             // SAFETY: the caller's promise.
             let after = unsafe { nodes(after, count) }?;
-            check_nodes(driver, graph, &after)?;
+            check_nodes(gpu, graph, &after)?;
             Ok((Some(graph), after))
         })
     }
 }
 
-fn check_nodes(driver: &Driver, graph: CUgraph, nodes: &[CUgraphNode]) -> Outcome {
+fn check_nodes(gpu: &Gpu, graph: CUgraph, nodes: &[CUgraphNode]) -> Outcome {
     let inside =
-        |node: &CUgraphNode| driver.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
+        |node: &CUgraphNode| gpu.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
     if nodes.iter().all(inside) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
@@ -117,29 +117,29 @@ twin! { cuStreamEndCapture_ptsz =
     /// `place` is null or points to a place for a handle.
     pub unsafe extern "C" fn cuStreamEndCapture(stream: CUstream, place: *mut CUgraph) -> Status {
         let mut dying = Dying::default();
-        let status = on_stream("cuStreamEndCapture", stream, |driver, stream| {
-            let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
-            let Some(capture) = driver.ordered.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
+        let status = on_stream("cuStreamEndCapture", stream, |gpu, stream| {
+            let number = gpu.capture_of(&stream).ok_or(Status::IllegalState)?;
+            let Some(capture) = gpu.ordered.graphs.captures.get(&number) else { return Err(Status::IllegalState) };
             if !capture.given {
                 not_null(place)?;
             }
             if capture.origin != stream.lane {
-                driver.invalidate(number);
+                gpu.invalidate(number);
                 return Err(Status::StreamCaptureUnmatched);
             }
             if capture.mode != RELAXED && capture.thread != std::thread::current().id() {
                 return Err(Status::StreamCaptureWrongThread);
             }
-            let joined = driver.reached(capture.streams.get(&stream.lane).map_or(&[], Vec::as_slice));
+            let joined = gpu.reached(capture.streams.get(&stream.lane).map_or(&[], Vec::as_slice));
             let unjoined = capture.streams.values().flatten().any(|node| !joined.contains(node));
-            let Some(capture) = driver.ordered.graphs.captures.remove(&number) else { return Err(Status::IllegalState) };
+            let Some(capture) = gpu.ordered.graphs.captures.remove(&number) else { return Err(Status::IllegalState) };
             let failed = match (capture.invalid, unjoined) {
                 (true, _) => Some(Status::StreamCaptureInvalidated),
                 (_, true) => Some(Status::StreamCaptureUnjoined),
                 _ => None,
             };
             if failed.is_some() && !capture.given {
-                driver.ordered.graphs.remove(capture.graph, &mut dying);
+                gpu.ordered.graphs.remove(capture.graph, &mut dying);
             }
             let graph = if failed.is_some() { std::ptr::null_mut() } else { capture.graph };
             // SAFETY: the caller's promise.
@@ -152,9 +152,9 @@ twin! { cuStreamEndCapture_ptsz =
 }
 
 /// 0: not captured, 1: captured, 2: the capture is invalid.
-fn state(driver: &Driver, stream: &Stream) -> (c_uint, Option<u64>) {
-    let number = driver.capture_of(stream);
-    let invalid = number.is_some_and(|number| driver.ordered.graphs.captures[&number].invalid);
+fn state(gpu: &Gpu, stream: &Stream) -> (c_uint, Option<u64>) {
+    let number = gpu.capture_of(stream);
+    let invalid = number.is_some_and(|number| gpu.ordered.graphs.captures[&number].invalid);
     (c_uint::from(number.is_some()) + c_uint::from(invalid), number)
 }
 
@@ -164,8 +164,8 @@ twin! { cuStreamIsCapturing_ptsz =
     /// # Safety
     /// `place` is null or points to a place for the state.
     pub unsafe extern "C" fn cuStreamIsCapturing(stream: CUstream, place: *mut c_uint) -> Status {
-        on_stream("cuStreamIsCapturing", stream, |driver, stream| {
-            let (state, _) = state(driver, &stream);
+        on_stream("cuStreamIsCapturing", stream, |gpu, stream| {
+            let (state, _) = state(gpu, &stream);
             // SAFETY: the caller's promise.
             unsafe { write(place, state) }
         })
@@ -187,13 +187,13 @@ twin! { cuStreamGetCaptureInfo_v3_ptsz =
         edges: *mut *const c_void,
         count: *mut usize,
     ) -> Status {
-        on_stream("cuStreamGetCaptureInfo_v3", stream, |driver, stream| {
-            let (state, found) = state(driver, &stream);
+        on_stream("cuStreamGetCaptureInfo_v3", stream, |gpu, stream| {
+            let (state, found) = state(gpu, &stream);
             // SAFETY: the caller's promise.
             unsafe {
                 write(status, state)?;
                 if let (1, Some(found)) = (state, found) {
-                    let capture = &driver.ordered.graphs.captures[&found];
+                    let capture = &gpu.ordered.graphs.captures[&found];
                     let nodes = capture.streams.get(&stream.lane).map_or(&[][..], Vec::as_slice);
                     write_if_wanted(number, found);
                     write_if_wanted(graph, capture.graph);
@@ -254,16 +254,16 @@ twin! { cuStreamUpdateCaptureDependencies_ptsz =
         count: usize,
         flags: c_uint,
     ) -> Status {
-        on_stream("cuStreamUpdateCaptureDependencies", stream, |driver, stream| {
+        on_stream("cuStreamUpdateCaptureDependencies", stream, |gpu, stream| {
             if flags > 1 {
                 return Err(Status::InvalidValue);
             }
-            let number = driver.capture_of(&stream).ok_or(Status::IllegalState)?;
+            let number = gpu.capture_of(&stream).ok_or(Status::IllegalState)?;
             // SAFETY: the caller's promise.
             let given = unsafe { nodes(after, count) }?;
-            let graph = driver.ordered.graphs.captures[&number].graph;
-            check_nodes(driver, graph, &given)?;
-            let Some(capture) = driver.ordered.graphs.captures.get_mut(&number) else { return Err(Status::IllegalState) };
+            let graph = gpu.ordered.graphs.captures[&number].graph;
+            check_nodes(gpu, graph, &given)?;
+            let Some(capture) = gpu.ordered.graphs.captures.get_mut(&number) else { return Err(Status::IllegalState) };
             if capture.invalid {
                 return Err(Status::StreamCaptureInvalidated);
             }

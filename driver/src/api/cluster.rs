@@ -57,16 +57,16 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveClusters(
     function: CUfunction,
     config: *const CUlaunchConfig,
 ) -> Status {
-    with_context("cuOccupancyMaxActiveClusters", |driver, _| {
+    with_context("cuOccupancyMaxActiveClusters", |gpu, _| {
         // SAFETY: the caller's promise.
         let (config, together) = unsafe { read(config) }?;
-        let extent = match driver.with_cluster(function, together)?.cluster {
+        let extent = match gpu.with_cluster(function, together)?.cluster {
             Some(extent) => extent,
-            None => driver.kernel(function)?.1.cluster,
+            None => gpu.kernel(function)?.1.cluster,
         };
         let size = extent.iter().product::<u32>();
         let resident =
-            Limits::of(driver, function)?.resident(threads(&config)?, u64::from(config.shared_mem_bytes));
+            Limits::of(gpu, function)?.resident(threads(&config)?, u64::from(config.shared_mem_bytes));
         let clusters = resident.checked_div(size).ok_or(Status::InvalidClusterSize)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, c_int::try_from(clusters).unwrap_or(c_int::MAX)) }
@@ -82,12 +82,12 @@ pub unsafe extern "C" fn cuOccupancyMaxPotentialClusterSize(
     function: CUfunction,
     config: *const CUlaunchConfig,
 ) -> Status {
-    with_context("cuOccupancyMaxPotentialClusterSize", |driver, _| {
+    with_context("cuOccupancyMaxPotentialClusterSize", |gpu, _| {
         // SAFETY: the caller's promise.
         let (config, _) = unsafe { read(config) }?;
         let resident =
-            Limits::of(driver, function)?.resident(threads(&config)?, u64::from(config.shared_mem_bytes));
-        let most = driver.kernel(function)?.0.clusters().most().min(resident);
+            Limits::of(gpu, function)?.resident(threads(&config)?, u64::from(config.shared_mem_bytes));
+        let most = gpu.kernel(function)?.0.clusters().most().min(resident);
         // SAFETY: the caller's promise.
         unsafe { write(place, c_int::try_from(most).unwrap_or(c_int::MAX)) }
     })

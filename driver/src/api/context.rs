@@ -8,25 +8,25 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
 
-use crate::api::entry::{current_context, with_context, with_driver};
+use crate::api::entry::{current_context, with_context, with_gpu};
 use crate::api::synchronising::synchronising;
 use crate::api::{current, kept, wait};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::context::{Context, check_cache_config, check_flags};
 use bugaroo_device::objects::primary;
 use bugaroo_device::places::{write, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// What `cuCtxGetApiVersion` tells, as the real driver does.
 const API_VERSION: c_uint = 3020;
 
 /// Makes a context and puts it on top of the calling thread's stack.
-fn create(driver: &mut Driver, place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Outcome {
+fn create(gpu: &mut Gpu, place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Outcome {
     check_flags(flags)?;
     primary::check_device(device)?;
     // SAFETY: the program passes a place for a handle, or null, which is refused.
     unsafe { write(place, std::ptr::null_mut()) }?;
-    let context = driver.owners.contexts.insert(Context::new(flags, device));
+    let context = gpu.owners.contexts.insert(Context::new(flags, device));
     current::push(context);
     // SAFETY: as above.
     unsafe { write(place, context) }
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn cuCtxCreate_v4(
     flags: c_uint,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuCtxCreate_v4", |driver| {
+    with_gpu("cuCtxCreate_v4", |gpu| {
         // SAFETY: the program's promise.
         if let Some(parameters) = unsafe { parameters.as_ref() } {
             if !parameters.graphics.is_null() {
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn cuCtxCreate_v4(
                 return Err(Status::UnsupportedExecAffinity);
             }
         }
-        create(driver, place, flags, device)
+        create(gpu, place, flags, device)
     })
 }
 
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn cuCtxCreate_v4(
 /// # Safety
 /// As [`cuCtxCreate_v4`].
 pub unsafe extern "C" fn cuCtxCreate_v2(place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Status {
-    with_driver("cuCtxCreate_v2", |driver| create(driver, place, flags, device))
+    with_gpu("cuCtxCreate_v2", |gpu| create(gpu, place, flags, device))
 }
 
 /// Makes a context, current from now on. Execution affinity is not supported.
@@ -76,8 +76,8 @@ pub unsafe extern "C" fn cuCtxCreate_v3(
     flags: c_uint,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuCtxCreate_v3", |driver| match affinity_count {
-        0 => create(driver, place, flags, device),
+    with_gpu("cuCtxCreate_v3", |gpu| match affinity_count {
+        0 => create(gpu, place, flags, device),
         _ => Err(Status::UnsupportedExecAffinity),
     })
 }
@@ -86,18 +86,18 @@ pub unsafe extern "C" fn cuCtxCreate_v3(
 pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
     // What went wrong goes with the context.
     let _ = wait::finish_context("cuCtxDestroy_v2", context);
-    let status = with_driver("cuCtxDestroy_v2", |driver| {
-        driver.context(context)?;
-        let is_primary = driver.owners.primaries.iter().any(|primary| primary.handle == context);
+    let status = with_gpu("cuCtxDestroy_v2", |gpu| {
+        gpu.context(context)?;
+        let is_primary = gpu.owners.primaries.iter().any(|primary| primary.handle == context);
         if is_primary { Err(Status::InvalidContext) } else { Ok(()) }
     });
     if status != Status::Success {
         return status;
     }
     kept::tell_end("cuCtxDestroy_v2", context);
-    with_driver("cuCtxDestroy_v2", |driver| {
-        driver.clear(context);
-        driver.owners.contexts.remove(context)?;
+    with_gpu("cuCtxDestroy_v2", |gpu| {
+        gpu.clear(context);
+        gpu.owners.contexts.remove(context)?;
         if current::top() == Some(context) {
             current::pop();
         }
@@ -107,8 +107,8 @@ pub extern "C" fn cuCtxDestroy_v2(context: CUcontext) -> Status {
 
 /// Puts a context on top of the calling thread's stack.
 pub extern "C" fn cuCtxPushCurrent_v2(context: CUcontext) -> Status {
-    with_driver("cuCtxPushCurrent_v2", |driver| {
-        driver.context(context)?;
+    with_gpu("cuCtxPushCurrent_v2", |gpu| {
+        gpu.context(context)?;
         current::push(context);
         Ok(())
     })
@@ -119,7 +119,7 @@ pub extern "C" fn cuCtxPushCurrent_v2(context: CUcontext) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuCtxPopCurrent_v2(place: *mut CUcontext) -> Status {
-    with_driver("cuCtxPopCurrent_v2", |_| {
+    with_gpu("cuCtxPopCurrent_v2", |_| {
         let context = current::pop().ok_or(Status::InvalidContext)?;
         // SAFETY: the caller's promise.
         unsafe { write_if_wanted(place, context) };
@@ -130,12 +130,12 @@ pub unsafe extern "C" fn cuCtxPopCurrent_v2(place: *mut CUcontext) -> Status {
 /// Makes a context current in place of the one that is, or none (null). A primary context need not be retained yet: NVIDIA's runtime
 /// does that afterwards. Until then it cannot be used (`CUDA_ERROR_CONTEXT_IS_DESTROYED`).
 pub extern "C" fn cuCtxSetCurrent(context: CUcontext) -> Status {
-    with_driver("cuCtxSetCurrent", |driver| {
+    with_gpu("cuCtxSetCurrent", |gpu| {
         if context.is_null() {
             current::set(None);
             return Ok(());
         }
-        driver.owners.contexts.get(context).map_err(|_| Status::InvalidContext)?;
+        gpu.owners.contexts.get(context).map_err(|_| Status::InvalidContext)?;
         current::set(Some(context));
         Ok(())
     })
@@ -146,7 +146,7 @@ pub extern "C" fn cuCtxSetCurrent(context: CUcontext) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuCtxGetCurrent(place: *mut CUcontext) -> Status {
-    with_driver("cuCtxGetCurrent", |_| {
+    with_gpu("cuCtxGetCurrent", |_| {
         // SAFETY: the caller's promise.
         unsafe { write(place, current::top().unwrap_or(std::ptr::null_mut())) }
     })
@@ -157,10 +157,10 @@ pub unsafe extern "C" fn cuCtxGetCurrent(place: *mut CUcontext) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a device.
 pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
-    with_driver("cuCtxGetDevice", |driver| {
-        let context = current_context(driver)?;
+    with_gpu("cuCtxGetDevice", |gpu| {
+        let context = current_context(gpu)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.device_of(context)) }
+        unsafe { write(place, gpu.device_of(context)) }
     })
 }
 
@@ -169,16 +169,16 @@ pub unsafe extern "C" fn cuCtxGetDevice(place: *mut CUdevice) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a device.
 pub unsafe extern "C" fn cuCtxGetDevice_v2(place: *mut CUdevice, context: CUcontext) -> Status {
-    with_driver("cuCtxGetDevice_v2", |driver| {
-        let context = given_or_current(driver, context)?;
+    with_gpu("cuCtxGetDevice_v2", |gpu| {
+        let context = given_or_current(gpu, context)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.device_of(context)) }
+        unsafe { write(place, gpu.device_of(context)) }
     })
 }
 
 /// `context` if it is one, the current one for null.
-pub(crate) fn given_or_current(driver: &Driver, context: CUcontext) -> Outcome<CUcontext> {
-    if context.is_null() { current_context(driver) } else { driver.context(context).map(|_| context) }
+pub(crate) fn given_or_current(gpu: &Gpu, context: CUcontext) -> Outcome<CUcontext> {
+    if context.is_null() { current_context(gpu) } else { gpu.context(context).map(|_| context) }
 }
 
 /// Waits for all work of the current context, and reports what went wrong with it.
@@ -196,9 +196,9 @@ pub extern "C" fn cuCtxSynchronize_v2(context: CUcontext) -> Status {
     if waited != Status::Success {
         return waited;
     }
-    with_driver("cuCtxSynchronize_v2", |driver| {
-        let context = given_or_current(driver, context)?;
-        driver.surface(context)
+    with_gpu("cuCtxSynchronize_v2", |gpu| {
+        let context = given_or_current(gpu, context)?;
+        gpu.surface(context)
     })
 }
 
@@ -207,8 +207,8 @@ pub extern "C" fn cuCtxSynchronize_v2(context: CUcontext) -> Status {
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuCtxGetApiVersion(context: CUcontext, place: *mut c_uint) -> Status {
-    with_driver("cuCtxGetApiVersion", |driver| {
-        given_or_current(driver, context)?;
+    with_gpu("cuCtxGetApiVersion", |gpu| {
+        given_or_current(gpu, context)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, API_VERSION) }
     })
@@ -219,8 +219,8 @@ pub unsafe extern "C" fn cuCtxGetApiVersion(context: CUcontext, place: *mut c_ui
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuCtxGetId(context: CUcontext, place: *mut c_ulonglong) -> Status {
-    with_driver("cuCtxGetId", |driver| {
-        let context = given_or_current(driver, context)?;
+    with_gpu("cuCtxGetId", |gpu| {
+        let context = given_or_current(gpu, context)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, context as c_ulonglong) }
     })
@@ -231,18 +231,18 @@ pub unsafe extern "C" fn cuCtxGetId(context: CUcontext, place: *mut c_ulonglong)
 /// # Safety
 /// `place` is null or points to a place for them.
 pub unsafe extern "C" fn cuCtxGetFlags(place: *mut c_uint) -> Status {
-    with_driver("cuCtxGetFlags", |driver| {
-        let context = current_context(driver)?;
+    with_gpu("cuCtxGetFlags", |gpu| {
+        let context = current_context(gpu)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.context(context)?.flags) }
+        unsafe { write(place, gpu.context(context)?.flags) }
     })
 }
 
 /// Changes the current context's flags.
 pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> Status {
-    with_context("cuCtxSetFlags", |driver, context| {
+    with_context("cuCtxSetFlags", |gpu, context| {
         check_flags(flags)?;
-        driver.context_mut(context)?.flags = flags;
+        gpu.context_mut(context)?.flags = flags;
         Ok(())
     })
 }
@@ -252,8 +252,8 @@ pub extern "C" fn cuCtxSetFlags(flags: c_uint) -> Status {
 /// # Safety
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuCtxGetLimit(place: *mut usize, limit: c_uint) -> Status {
-    with_context("cuCtxGetLimit", |driver, context| {
-        let value = driver.context(context)?.limit(limit)?;
+    with_context("cuCtxGetLimit", |gpu, context| {
+        let value = gpu.context(context)?.limit(limit)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, value) }
     })
@@ -262,13 +262,13 @@ pub unsafe extern "C" fn cuCtxGetLimit(place: *mut usize, limit: c_uint) -> Stat
 /// Sets a limit of the current context. Those of device code's `printf` and `malloc` hold for the device, the
 /// others are kept and told, and change nothing.
 pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
-    with_context("cuCtxSetLimit", |driver, context| {
-        let context = driver.context_mut(context)?;
+    with_context("cuCtxSetLimit", |gpu, context| {
+        let context = gpu.context_mut(context)?;
         context.limit(limit)?;
         context.limits.insert(limit, value);
         match limit {
-            1 => driver.memory.console().set_limit(value),
-            2 => driver.memory.set_heap_limit(value as u64),
+            1 => gpu.memory.console().set_limit(value),
+            2 => gpu.memory.set_heap_limit(value as u64),
             _ => {}
         }
         Ok(())
@@ -280,17 +280,17 @@ pub extern "C" fn cuCtxSetLimit(limit: c_uint, value: usize) -> Status {
 /// # Safety
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuCtxGetCacheConfig(place: *mut c_uint) -> Status {
-    with_context("cuCtxGetCacheConfig", |driver, context| {
+    with_context("cuCtxGetCacheConfig", |gpu, context| {
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.context(context)?.cache_config) }
+        unsafe { write(place, gpu.context(context)?.cache_config) }
     })
 }
 
 /// Sets the current context's preference between L1 cache and shared memory.
 pub extern "C" fn cuCtxSetCacheConfig(config: c_uint) -> Status {
-    with_context("cuCtxSetCacheConfig", |driver, context| {
+    with_context("cuCtxSetCacheConfig", |gpu, context| {
         check_cache_config(config)?;
-        driver.context_mut(context)?.cache_config = config;
+        gpu.context_mut(context)?.cache_config = config;
         Ok(())
     })
 }
@@ -338,18 +338,18 @@ pub extern "C" fn cuCtxResetPersistingL2Cache() -> Status {
 
 /// Records all work of a context so far in an event.
 pub extern "C" fn cuCtxRecordEvent(context: CUcontext, event: CUevent) -> Status {
-    with_driver("cuCtxRecordEvent", |driver| {
-        driver.context(context)?;
-        let ends = driver.running.queue.ends(context);
-        bugaroo_device::event::record(driver, context, event, &ends)
+    with_gpu("cuCtxRecordEvent", |gpu| {
+        gpu.context(context)?;
+        let ends = gpu.running.queue.ends(context);
+        bugaroo_device::event::record(gpu, context, event, &ends)
     })
 }
 
 /// Lets later work of a context wait for an event: the call itself waits.
 pub extern "C" fn cuCtxWaitEvent(context: CUcontext, event: CUevent) -> Status {
     let _ = crate::api::event::finish("cuCtxWaitEvent", event);
-    with_driver("cuCtxWaitEvent", |driver| {
-        driver.context(context)?;
-        driver.ordered.events.get(event).map(|_| ())
+    with_gpu("cuCtxWaitEvent", |gpu| {
+        gpu.context(context)?;
+        gpu.ordered.events.get(event).map(|_| ())
     })
 }

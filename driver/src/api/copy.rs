@@ -9,7 +9,7 @@ use crate::api::submit::twin;
 use crate::api::transfer::{submit, submit_one};
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::transfer::{Place, Transfer};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// The default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
@@ -28,7 +28,7 @@ unsafe fn copy(name: &str, to: Place, from: Place, bytes: usize, stream: CUstrea
 /// # Safety
 /// Those that are the host's point to `bytes` bytes.
 unsafe fn copy_unified(name: &str, to: u64, from: u64, bytes: usize, stream: CUstream) -> Status {
-    let described = |driver: &Driver| Ok(vec![Transfer::line(driver.place(to), driver.place(from), bytes)]);
+    let described = |gpu: &Gpu| Ok(vec![Transfer::line(gpu.place(to), gpu.place(from), bytes)]);
     // SAFETY: the caller's promise.
     unsafe { submit(name, stream, described) }
 }
@@ -165,9 +165,9 @@ twin! { cuMemcpyPeerAsync_ptsz =
     ) -> Status {
         // SAFETY: no host places.
         unsafe {
-            submit("cuMemcpyPeerAsync", stream, |driver| {
-                driver.context(to_context)?;
-                driver.context(from_context)?;
+            submit("cuMemcpyPeerAsync", stream, |gpu| {
+                gpu.context(to_context)?;
+                gpu.context(from_context)?;
                 Ok(vec![Transfer::line(Place::Device(to), Place::Device(from), bytes)])
             })
         }

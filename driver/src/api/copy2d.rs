@@ -9,7 +9,7 @@ use crate::api::submit::twin;
 use crate::api::transfer::submit;
 use bugaroo_device::error::Status;
 use bugaroo_device::places::not_null;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// The rectangle as a box of one slice.
 fn as_box(copy: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
@@ -42,10 +42,10 @@ fn as_box(copy: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold the rectangle.
 unsafe fn copy_rows(name: &str, copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Status {
-    let described = |driver: &Driver| {
+    let described = |gpu: &Gpu| {
         not_null(copy)?;
         // SAFETY: not null, and the caller vouches for the rest.
-        Ok(vec![describe(driver, &as_box(&unsafe { copy.read_unaligned() }))?])
+        Ok(vec![describe(gpu, &as_box(&unsafe { copy.read_unaligned() }))?])
     };
     // SAFETY: the caller's promise.
     unsafe { submit(name, stream, described) }

@@ -11,10 +11,10 @@ use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::array::Part;
 use bugaroo_device::objects::transfer::{Place, Side, Transfer};
 use bugaroo_device::places::not_null;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Puts one side of a copy of such an extent together.
-fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {
+fn side(gpu: &Gpu, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {
     let &Operand3D { x_in_bytes, y, z, pitch, .. } = operand;
     if operand.lod != 0 {
         return Err(Status::InvalidValue);
@@ -22,9 +22,9 @@ fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Sid
     let base = match operand.memory_type {
         CU_MEMORYTYPE_HOST => Place::Host(operand.host),
         CU_MEMORYTYPE_DEVICE => Place::Device(operand.device),
-        CU_MEMORYTYPE_UNIFIED => driver.place(operand.device),
+        CU_MEMORYTYPE_UNIFIED => gpu.place(operand.device),
         CU_MEMORYTYPE_ARRAY => {
-            let array = driver.held.arrays.get(operand.array)?;
+            let array = gpu.held.arrays.get(operand.array)?;
             return array.side(&Part { start: [x_in_bytes, y, z], extent });
         }
         _ => return Err(Status::InvalidValue),
@@ -55,25 +55,25 @@ fn side(driver: &Driver, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Sid
 ///
 /// # Errors
 /// `InvalidValue` for what is no description or does not fit an array; `InvalidHandle` for no array.
-pub fn describe(driver: &Driver, copy: &CUDA_MEMCPY3D) -> Outcome<Transfer> {
+pub fn describe(gpu: &Gpu, copy: &CUDA_MEMCPY3D) -> Outcome<Transfer> {
     let CUDA_MEMCPY3D { width_in_bytes: width, height, depth, .. } = *copy;
     let extent = [width, height, depth];
-    let (to, from) = (side(driver, &copy.dst, extent)?, side(driver, &copy.src, extent)?);
+    let (to, from) = (side(gpu, &copy.dst, extent)?, side(gpu, &copy.src, extent)?);
     Ok(Transfer { to, from, width, height, depth })
 }
 
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold the box.
 unsafe fn copy_box(name: &str, copy: *const CUDA_MEMCPY3D, peers: bool, stream: CUstream) -> Status {
-    let described = |driver: &Driver| {
+    let described = |gpu: &Gpu| {
         not_null(copy)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let copy = unsafe { copy.read_unaligned() };
         if peers {
-            driver.context(copy.src.context)?;
-            driver.context(copy.dst.context)?;
+            gpu.context(copy.src.context)?;
+            gpu.context(copy.dst.context)?;
         }
-        Ok(vec![describe(driver, &copy)?])
+        Ok(vec![describe(gpu, &copy)?])
     };
     // SAFETY: the caller's promise.
     unsafe { submit(name, stream, described) }

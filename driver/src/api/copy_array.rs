@@ -9,7 +9,7 @@ use crate::api::submit::twin;
 use crate::api::transfer::submit;
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::transfer::{Place, Transfer};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// The default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
@@ -23,9 +23,9 @@ enum Line {
 /// # Safety
 /// Host places point to `bytes` bytes.
 unsafe fn copy(name: &str, to: Line, from: Line, bytes: usize, stream: CUstream) -> Status {
-    let described = |driver: &Driver| {
+    let described = |gpu: &Gpu| {
         let place = |line| match line {
-            Line::Array(array, offset) => driver.held.arrays.get(array)?.line(offset, bytes),
+            Line::Array(array, offset) => gpu.held.arrays.get(array)?.line(offset, bytes),
             Line::Place(place) => Ok(place),
         };
         Ok(vec![Transfer::line(place(to)?, place(from)?, bytes)])

@@ -13,7 +13,7 @@ use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::array::Part;
 use bugaroo_device::objects::transfer::{Side, Transfer};
 use bugaroo_device::places::{not_null, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// `STREAM`, `DURING_API_CALL`, `ANY`
 const ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
@@ -67,7 +67,7 @@ twin! { cuMemcpyBatchAsync_v2_ptsz =
         attributes_count: usize,
         stream: CUstream,
     ) -> Status {
-        let described = |driver: &Driver| {
+        let described = |gpu: &Gpu| {
             not_null(to)?;
             not_null(from)?;
             not_null(sizes)?;
@@ -77,7 +77,7 @@ twin! { cuMemcpyBatchAsync_v2_ptsz =
                 // SAFETY: the caller's promise.
                 let (to, from, bytes) = unsafe {
                     let (to, from) = (to.add(index).read_unaligned(), from.add(index).read_unaligned());
-                    (driver.place(to), driver.place(from), sizes.add(index).read_unaligned())
+                    (gpu.place(to), gpu.place(from), sizes.add(index).read_unaligned())
                 };
                 if bytes == 0 { Err(Status::InvalidValue) } else { Ok(Transfer::line(to, from, bytes)) }
             };
@@ -119,16 +119,16 @@ twin! { cuMemcpyBatchAsync_ptsz =
 }
 
 /// Bytes of an element of an array; 1 for a pointer.
-fn element(driver: &Driver, operand: &CUmemcpy3DOperand) -> Outcome<Option<usize>> {
+fn element(gpu: &Gpu, operand: &CUmemcpy3DOperand) -> Outcome<Option<usize>> {
     if operand.kind != ARRAY {
         return Ok(None);
     }
     // SAFETY: all forms of the union are plain data of its size.
     let array = unsafe { operand.place.array }.array;
-    driver.held.arrays.get(array).map(|array| Some(array.element))
+    gpu.held.arrays.get(array).map(|array| Some(array.element))
 }
 
-fn side(driver: &Driver, operand: &CUmemcpy3DOperand, extent: [usize; 3], element: usize) -> Outcome<Side> {
+fn side(gpu: &Gpu, operand: &CUmemcpy3DOperand, extent: [usize; 3], element: usize) -> Outcome<Side> {
     let bytes = |items: usize| items.checked_mul(element).ok_or(Status::InvalidValue);
     match operand.kind {
         1 => {
@@ -142,21 +142,21 @@ fn side(driver: &Driver, operand: &CUmemcpy3DOperand, extent: [usize; 3], elemen
             let pitch = bytes(or(pointer.row_length, extent[0])?)?;
             let rows = or(pointer.layer_height, extent[1])?;
             let slice = pitch.checked_mul(rows).ok_or(Status::InvalidValue)?;
-            Ok(Side { start: driver.place(pointer.address), pitch, slice })
+            Ok(Side { start: gpu.place(pointer.address), pitch, slice })
         }
         ARRAY => {
             // SAFETY: as above.
             let array = unsafe { operand.place.array };
             let [x, y, z] = array.offset;
             let part = Part { start: [bytes(x)?, y, z], extent: [bytes(extent[0])?, extent[1], extent[2]] };
-            driver.held.arrays.get(array.array)?.side(&part)
+            gpu.held.arrays.get(array.array)?.side(&part)
         }
         _ => Err(Status::InvalidValue),
     }
 }
 
-fn describe(driver: &Driver, operation: &CUDA_MEMCPY3D_BATCH_OP) -> Outcome<Transfer> {
-    let elements = (element(driver, &operation.src)?, element(driver, &operation.dst)?);
+fn describe(gpu: &Gpu, operation: &CUDA_MEMCPY3D_BATCH_OP) -> Outcome<Transfer> {
+    let elements = (element(gpu, &operation.src)?, element(gpu, &operation.dst)?);
     let element = match elements {
         (Some(one), Some(other)) if one != other => return Err(Status::InvalidValue),
         (one, other) => one.or(other).unwrap_or(1),
@@ -166,8 +166,8 @@ fn describe(driver: &Driver, operation: &CUDA_MEMCPY3D_BATCH_OP) -> Outcome<Tran
     if !known || operation.extent.contains(&0) {
         return Err(Status::InvalidValue);
     }
-    let from = side(driver, &operation.src, operation.extent, element)?;
-    let to = side(driver, &operation.dst, operation.extent, element)?;
+    let from = side(gpu, &operation.src, operation.extent, element)?;
+    let to = side(gpu, &operation.dst, operation.extent, element)?;
     let width = width.checked_mul(element).ok_or(Status::InvalidValue)?;
     Ok(Transfer { to, from, width, height, depth })
 }
@@ -183,14 +183,14 @@ twin! { cuMemcpy3DBatchAsync_v2_ptsz =
         flags: c_ulonglong,
         stream: CUstream,
     ) -> Status {
-        let described = |driver: &Driver| {
+        let described = |gpu: &Gpu| {
             not_null(operations)?;
             if flags != 0 || count == 0 {
                 return Err(Status::InvalidValue);
             }
             // SAFETY: the caller's promise.
             let operation = |index: usize| unsafe { operations.add(index).read_unaligned() };
-            (0..count).map(|index| describe(driver, &operation(index))).collect()
+            (0..count).map(|index| describe(gpu, &operation(index))).collect()
         };
         // SAFETY: the caller's promise.
         unsafe { submit("cuMemcpy3DBatchAsync_v2", stream, described) }

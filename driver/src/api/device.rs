@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::attributes::{MAX_PITCH, NAME, attribute};
 use bugaroo_device::devices;
 use bugaroo_device::error::{Outcome, Status};
@@ -28,7 +28,7 @@ fn pci_bus_id(device: CUdevice) -> String {
 /// # Safety
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuDeviceGet(place: *mut CUdevice, ordinal: c_int) -> Status {
-    with_driver("cuDeviceGet", |_| {
+    with_gpu("cuDeviceGet", |_| {
         not_null(place)?;
         check_device(ordinal)?;
         // SAFETY: the caller's promise.
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn cuDeviceGet(place: *mut CUdevice, ordinal: c_int) -> St
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuDeviceGetCount(place: *mut c_int) -> Status {
     // SAFETY: the caller's promise.
-    with_driver("cuDeviceGetCount", |_| unsafe { write(place, devices::count()) })
+    with_gpu("cuDeviceGetCount", |_| unsafe { write(place, devices::count()) })
 }
 
 /// Copies a text with its NUL into a buffer, cut where that is too short.
@@ -66,7 +66,7 @@ unsafe fn write_text(place: *mut c_char, length: c_int, text: &str) -> Outcome {
 /// # Safety
 /// `place` is null or points to `length` bytes.
 pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, device: CUdevice) -> Status {
-    with_driver("cuDeviceGetName", |_| {
+    with_gpu("cuDeviceGetName", |_| {
         check_device(device)?;
         // SAFETY: the caller's promise.
         unsafe { write_text(place, length, NAME) }
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn cuDeviceGetName(place: *mut c_char, length: c_int, devi
 /// # Safety
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuDeviceGetUuid_v2(place: *mut CUuuid, device: CUdevice) -> Status {
-    with_driver("cuDeviceGetUuid_v2", |_| {
+    with_gpu("cuDeviceGetUuid_v2", |_| {
         check_device(device)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, uuid(device)) }
@@ -99,10 +99,10 @@ pub unsafe extern "C" fn cuDeviceGetUuid(place: *mut CUuuid, device: CUdevice) -
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice) -> Status {
-    with_driver("cuDeviceTotalMem_v2", |driver| {
+    with_gpu("cuDeviceTotalMem_v2", |gpu| {
         check_device(device)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.memory.capacity() as usize) }
+        unsafe { write(place, gpu.memory.capacity() as usize) }
     })
 }
 
@@ -111,11 +111,11 @@ pub unsafe extern "C" fn cuDeviceTotalMem_v2(place: *mut usize, device: CUdevice
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuDeviceGetAttribute(place: *mut c_int, number: c_uint, device: CUdevice) -> Status {
-    with_driver("cuDeviceGetAttribute", |driver| {
+    with_gpu("cuDeviceGetAttribute", |gpu| {
         not_null(place)?;
         check_device(device)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, attribute(number, &driver.config)?) }
+        unsafe { write(place, attribute(number, &gpu.config)?) }
     })
 }
 
@@ -128,13 +128,13 @@ pub unsafe extern "C" fn cuDeviceComputeCapability(
     minor: *mut c_int,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuDeviceComputeCapability", |driver| {
+    with_gpu("cuDeviceComputeCapability", |gpu| {
         check_device(device)?;
         not_null(minor)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
-            write(major, attribute(75, &driver.config)?)?;
-            write(minor, attribute(76, &driver.config)?)
+            write(major, attribute(75, &gpu.config)?)?;
+            write(minor, attribute(76, &gpu.config)?)
         }
     })
 }
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn cuDeviceComputeCapability(
 /// # Safety
 /// `place` is null or points to `length` bytes.
 pub unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut c_char, length: c_int, device: CUdevice) -> Status {
-    with_driver("cuDeviceGetPCIBusId", |_| {
+    with_gpu("cuDeviceGetPCIBusId", |_| {
         check_device(device)?;
         // SAFETY: the caller's promise.
         unsafe { write_text(place, length, &pci_bus_id(device)) }
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut c_char, length: c_int, 
 /// # Safety
 /// `place` is null or points to a place for it; `address` is null or a C string.
 pub unsafe extern "C" fn cuDeviceGetByPCIBusId(place: *mut CUdevice, address: *const c_char) -> Status {
-    with_driver("cuDeviceGetByPCIBusId", |_| {
+    with_gpu("cuDeviceGetByPCIBusId", |_| {
         not_null(place)?;
         // SAFETY: the caller's promise.
         let address = unsafe { text(address) }?;
@@ -176,9 +176,9 @@ pub unsafe extern "C" fn cuDeviceGetByPCIBusId(place: *mut CUdevice, address: *c
 /// # Safety
 /// `place` is null or points to a place for them.
 pub unsafe extern "C" fn cuDeviceGetProperties(place: *mut CUdevprop, device: CUdevice) -> Status {
-    with_driver("cuDeviceGetProperties", |driver| {
+    with_gpu("cuDeviceGetProperties", |gpu| {
         check_device(device)?;
-        let get = |number| attribute(number, &driver.config);
+        let get = |number| attribute(number, &gpu.config);
         let properties = CUdevprop {
             max_threads_per_block: get(1)?,
             max_threads_dim: [get(2)?, get(3)?, get(4)?],
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn cuDeviceCanAccessPeer(
     device: CUdevice,
     peer: CUdevice,
 ) -> Status {
-    with_driver("cuDeviceCanAccessPeer", |_| {
+    with_gpu("cuDeviceCanAccessPeer", |_| {
         check_device(device)?;
         check_device(peer)?;
         // SAFETY: the caller's promise.
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn cuDeviceGetExecAffinitySupport(
     _kind: c_uint,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuDeviceGetExecAffinitySupport", |_| {
+    with_gpu("cuDeviceGetExecAffinitySupport", |_| {
         check_device(device)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, 0) }

@@ -1,8 +1,8 @@
 //! What every function of the API does first: catch panics, take the lock, and refuse to work
 //! before `cuInit`, without a current context, or after a fault.
 //!
-//! An exported function wraps its body in one of [`anytime`], [`with_driver`], [`with_context`],
-//! [`synchronising`] and [`taking_away`], in order of what they demand. One lock guards the whole driver,
+//! An exported function wraps its body in one of [`anytime`], [`with_gpu`], [`with_context`],
+//! [`synchronising`] and [`taking_away`], in order of what they demand. One lock guards the whole virtual GPU,
 //! also while a kernel runs (but for a moment now and then, and not while the program's own functions are called); the current context is the calling thread's own ([`crate::api::current`]).
 //!
 //! **Faults.** Whether a kernel runs at its launch or later ([`bugaroo_device::pump`]), the launch itself succeeds: a fault
@@ -21,21 +21,21 @@ use crate::api::current;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::own_process::{self, Whose, whose};
 use bugaroo_device::pump;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::told::host_watch;
 use bugaroo_device::trial::{own_thread, panics};
 
-static DRIVER: Mutex<Option<Box<Driver>>> = Mutex::new(None);
+static GPU: Mutex<Option<Box<Gpu>>> = Mutex::new(None);
 
 /// Runs `make` and keeps the driver that it gives, unless one is there; `at_exit` is called when the program ends then.
-pub fn initialise(make: impl FnOnce() -> Outcome<Box<Driver>>, at_exit: extern "C" fn()) -> Outcome {
+pub fn initialise(make: impl FnOnce() -> Outcome<Box<Gpu>>, at_exit: extern "C" fn()) -> Outcome {
     // A child's copy of its parent's lock may be held for ever; but see [`own_process::take`].
     if whose() == Whose::Parents {
         return Err(Status::NotInitialized);
     }
-    let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-    if driver.is_none() {
-        *driver = Some(make()?);
+    let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+    if gpu.is_none() {
+        *gpu = Some(make()?);
         own_process::take();
         // SAFETY: the function may be called at any time. Where there is no room for it, queued work is lost.
         unsafe { libc::atexit(at_exit) };
@@ -49,7 +49,7 @@ pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
 }
 
 /// Runs a body that needs an initialised driver, under the lock.
-pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Status {
+pub fn with_gpu(name: &str, body: impl FnOnce(&mut Gpu) -> Outcome) -> Status {
     anytime(name, || {
         if whose() != Whose::Ours {
             return Err(Status::NotInitialized);
@@ -61,43 +61,43 @@ pub fn with_driver(name: &str, body: impl FnOnce(&mut Driver) -> Outcome) -> Sta
             return Err(Status::Unknown);
         }
         own_thread::called();
-        let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
-        let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
-        host_watch::entered(driver);
-        driver.running.queue.tell(|order| order.calls.entered(name));
-        let done = body(driver);
-        host_watch::leaving(driver);
+        let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+        let gpu = gpu.as_mut().ok_or(Status::NotInitialized)?;
+        host_watch::entered(gpu);
+        gpu.running.queue.tell(|order| order.calls.entered(name));
+        let done = body(gpu);
+        host_watch::leaving(gpu);
         done
     })
 }
 
 /// Runs a body that needs an initialised driver, unless somebody else is using it.
-pub fn if_free(body: impl FnOnce(&mut Driver) -> Outcome) -> Outcome {
+pub fn if_free(body: impl FnOnce(&mut Gpu) -> Outcome) -> Outcome {
     if whose() != Whose::Ours {
         return Err(Status::NotInitialized);
     }
     if panics::broken() {
         return Err(Status::Unknown);
     }
-    let mut driver = match DRIVER.try_lock() {
-        Ok(driver) => driver,
+    let mut gpu = match GPU.try_lock() {
+        Ok(gpu) => gpu,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return Err(Status::NotReady),
     };
-    let driver = driver.as_mut().ok_or(Status::NotInitialized)?;
-    host_watch::entered(driver);
-    let done = body(driver);
-    host_watch::leaving(driver);
+    let gpu = gpu.as_mut().ok_or(Status::NotInitialized)?;
+    host_watch::entered(gpu);
+    let done = body(gpu);
+    host_watch::leaving(gpu);
     done
 }
 
 /// Runs a body that needs a current context, not broken by a fault that was already reported.
-pub fn with_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
-    with_driver(name, |driver| {
-        let context = current_context(driver)?;
-        match driver.context(context)?.fault {
+pub fn with_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcome) -> Status {
+    with_gpu(name, |gpu| {
+        let context = current_context(gpu)?;
+        match gpu.context(context)?.fault {
             Some(fault) if fault.reported => Err(fault.status),
-            _ => body(driver, context),
+            _ => body(gpu, context),
         }
     })
 }
@@ -106,9 +106,9 @@ pub fn with_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Out
 ///
 /// # Errors
 /// `InvalidContext` without one, `ContextIsDestroyed` when it was destroyed by another thread.
-pub fn current_context(driver: &Driver) -> Outcome<CUcontext> {
+pub fn current_context(gpu: &Gpu) -> Outcome<CUcontext> {
     let context = current::top().ok_or(Status::InvalidContext)?;
-    driver.context(context).map(|_| context).map_err(|_| Status::ContextIsDestroyed)
+    gpu.context(context).map(|_| context).map_err(|_| Status::ContextIsDestroyed)
 }
 
 #[cfg(test)]

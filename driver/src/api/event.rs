@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUevent, CUstream};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::settle::settle;
 use crate::api::stream::ask;
 use crate::api::submit::{on_stream, twin};
@@ -16,7 +16,7 @@ use bugaroo_device::objects::event::Event;
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::submit::Submitted;
 
 /// `CU_EVENT_DISABLE_TIMING`
@@ -33,18 +33,13 @@ const DROPPED: Ticket = 0;
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> Status {
-    with_context("cuEventCreate", |driver, context| {
+    with_context("cuEventCreate", |gpu, context| {
         not_null(place)?;
         if flags & !FLAGS_MASK != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
             return Err(Status::InvalidValue);
         }
-        let event = driver.ordered.events.insert(Event {
-            context,
-            flags,
-            ticket: None,
-            reached: None,
-            captured: None,
-        });
+        let event =
+            gpu.ordered.events.insert(Event { context, flags, ticket: None, reached: None, captured: None });
         // SAFETY: the caller's promise.
         unsafe { write(place, event) }
     })
@@ -52,18 +47,18 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
 
 /// Destroys an event; what waits for it goes on waiting.
 pub extern "C" fn cuEventDestroy_v2(event: CUevent) -> Status {
-    with_driver("cuEventDestroy_v2", |driver| driver.ordered.events.remove(event).map(|_| ()))
+    with_gpu("cuEventDestroy_v2", |gpu| gpu.ordered.events.remove(event).map(|_| ()))
 }
 
 fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> Status {
     let mut submitted: Option<Submitted> = None;
-    let status = on_stream(name, stream, |driver: &mut Driver, stream: Stream| {
-        driver.ordered.events.get(event)?;
-        if driver.capture_record(&stream, event, external)? {
+    let status = on_stream(name, stream, |gpu: &mut Gpu, stream: Stream| {
+        gpu.ordered.events.get(event)?;
+        if gpu.capture_record(&stream, event, external)? {
             return Ok(());
         }
-        submitted = driver.submit(&stream, Work::Record(event))?;
-        driver.recorded(event, submitted.map_or(DROPPED, |submitted| submitted.ticket))
+        submitted = gpu.submit(&stream, Work::Record(event))?;
+        gpu.recorded(event, submitted.map_or(DROPPED, |submitted| submitted.ticket))
     });
     match submitted {
         Some(submitted) if status == Status::Success => settle(&submitted, name),
@@ -95,8 +90,8 @@ twin! { cuEventRecordWithFlags_ptsz =
 /// Of the way there, not of the work.
 pub fn finish(name: &str, event: CUevent) -> Status {
     let mut ticket = None;
-    let status = with_driver(name, |driver| {
-        ticket = driver.ordered.events.get(event)?.ticket;
+    let status = with_gpu(name, |gpu| {
+        ticket = gpu.ordered.events.get(event)?.ticket;
         Ok(())
     });
     match ticket {
@@ -111,9 +106,9 @@ pub fn finish(name: &str, event: CUevent) -> Status {
 
 /// Reports the fault of an event's context, if the event was recorded at all.
 fn surface(name: &str, event: CUevent) -> Status {
-    with_context(name, |driver, _| {
-        let event = driver.ordered.events.get(event)?.clone();
-        if event.ticket.is_some() { driver.surface(event.context) } else { Ok(()) }
+    with_context(name, |gpu, _| {
+        let event = gpu.ordered.events.get(event)?.clone();
+        if event.ticket.is_some() { gpu.surface(event.context) } else { Ok(()) }
     })
 }
 
@@ -122,9 +117,9 @@ fn surface(name: &str, event: CUevent) -> Status {
 pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
     let name = "cuEventQuery";
     let mut ticket = None;
-    let status = with_context(name, |driver, _| {
-        ticket = driver.ordered.events.get(event)?.ticket;
-        driver.check_uncaptured(event)
+    let status = with_context(name, |gpu, _| {
+        ticket = gpu.ordered.events.get(event)?.ticket;
+        gpu.check_uncaptured(event)
     });
     if status != Status::Success {
         return status;
@@ -138,9 +133,9 @@ pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
 /// Waits for an event, and reports what went wrong before it.
 pub extern "C" fn cuEventSynchronize(event: CUevent) -> Status {
     let name = "cuEventSynchronize";
-    let status = with_context(name, |driver, _| {
-        driver.ordered.events.get(event)?;
-        driver.check_uncaptured(event)
+    let status = with_context(name, |gpu, _| {
+        gpu.ordered.events.get(event)?;
+        gpu.check_uncaptured(event)
     });
     if status != Status::Success {
         return status;
@@ -159,24 +154,24 @@ pub extern "C" fn cuEventSynchronize(event: CUevent) -> Status {
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuEventElapsedTime_v2(place: *mut f32, start: CUevent, end: CUevent) -> Status {
-    with_context("cuEventElapsedTime_v2", |driver, _| {
+    with_context("cuEventElapsedTime_v2", |gpu, _| {
         not_null(place)?;
         let time = |event| {
-            driver.check_uncaptured(event)?;
-            let event = driver.ordered.events.get(event)?;
+            gpu.check_uncaptured(event)?;
+            let event = gpu.ordered.events.get(event)?;
             if event.flags & DISABLE_TIMING != 0 || event.ticket.is_none() {
                 return Err(Status::InvalidHandle);
             }
-            if event.ticket.is_some_and(|ticket| driver.running.queue.is_pending(ticket)) {
+            if event.ticket.is_some_and(|ticket| gpu.running.queue.is_pending(ticket)) {
                 return Err(Status::NotReady);
             }
             Ok((event.context, event.reached))
         };
         let reached: Vec<Ticket> =
-            [start, end].iter().filter_map(|event| driver.ordered.events.get(*event).ok()?.ticket).collect();
+            [start, end].iter().filter_map(|event| gpu.ordered.events.get(*event).ok()?.ticket).collect();
         let ((_, start), (context, end)) = (time(start)?, time(end)?);
-        driver.surface(context)?;
-        driver.running.queue.tell(|order| order.waited(&reached));
+        gpu.surface(context)?;
+        gpu.running.queue.tell(|order| order.waited(&reached));
         // Without a fault only a record that was dropped has no time.
         let (Some(start), Some(end)) = (start, end) else { return Err(Status::InvalidHandle) };
         let milliseconds = (end.as_secs_f64() - start.as_secs_f64()) * 1000.0;

@@ -13,17 +13,17 @@ use bugaroo_device::objects::work::Work;
 /// Submits a fill to a stream.
 fn submit_fill(fill: Fill, name: &str, stream: CUstream) -> Status {
     let mut now = false;
-    let looked = on_stream(name, stream, |driver, stream| {
-        now = !name.contains("Async") && driver.is_host_visible(fill.to) && !driver.is_broken(stream.context);
+    let looked = on_stream(name, stream, |gpu, stream| {
+        now = !name.contains("Async") && gpu.is_host_visible(fill.to) && !gpu.is_broken(stream.context);
         Ok(())
     });
     if looked == Status::Success && now {
-        return waiting_for_stream(name, stream, |driver, stream| {
-            driver.at_call(&stream, true, |driver| fill.execute(driver))
+        return waiting_for_stream(name, stream, |gpu, stream| {
+            gpu.at_call(&stream, true, |gpu| fill.execute(gpu))
         });
     }
-    submit(name, stream, |driver, _| {
-        let row = fill.check(driver)?;
+    submit(name, stream, |gpu, _| {
+        let row = fill.check(gpu)?;
         Ok((row != 0).then_some(Work::Fill(fill)))
     })
 }

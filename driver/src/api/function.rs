@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use bugaroo_cuda_abi::{CUfunction, CUmodule};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use bugaroo_device::error::Status;
 use bugaroo_device::function::{attribute, parameter, set_attribute};
 use bugaroo_device::objects::context::check_cache_config;
@@ -19,9 +19,9 @@ pub unsafe extern "C" fn cuFuncGetAttribute(
     number: c_uint,
     function: CUfunction,
 ) -> Status {
-    with_context("cuFuncGetAttribute", |driver, _| {
+    with_context("cuFuncGetAttribute", |gpu, _| {
         not_null(place)?;
-        let value = attribute(driver, function, number)?;
+        let value = attribute(gpu, function, number)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, value) }
     })
@@ -30,21 +30,21 @@ pub unsafe extern "C" fn cuFuncGetAttribute(
 /// Sets an attribute of a kernel: the dynamic shared memory that its launches may ask for, or the
 /// preferred share of shared memory.
 pub extern "C" fn cuFuncSetAttribute(function: CUfunction, number: c_uint, value: c_int) -> Status {
-    with_context("cuFuncSetAttribute", |driver, _| set_attribute(driver, function, number, value))
+    with_context("cuFuncSetAttribute", |gpu, _| set_attribute(gpu, function, number, value))
 }
 
 /// Sets a kernel's preference between L1 cache and shared memory; it changes nothing.
 pub extern "C" fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) -> Status {
-    with_context("cuFuncSetCacheConfig", |driver, _| {
-        driver.code.functions.get(function)?;
+    with_context("cuFuncSetCacheConfig", |gpu, _| {
+        gpu.code.functions.get(function)?;
         check_cache_config(config)
     })
 }
 
 /// Asks for a width of shared memory's banks; it changes nothing.
 pub extern "C" fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint) -> Status {
-    with_context("cuFuncSetSharedMemConfig", |driver, _| {
-        driver.code.functions.get(function)?;
+    with_context("cuFuncSetSharedMemConfig", |gpu, _| {
+        gpu.code.functions.get(function)?;
         if config <= 2 { Ok(()) } else { Err(Status::InvalidValue) }
     })
 }
@@ -54,9 +54,9 @@ pub extern "C" fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint)
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuFuncGetModule(place: *mut CUmodule, function: CUfunction) -> Status {
-    with_context("cuFuncGetModule", |driver, _| {
+    with_context("cuFuncGetModule", |gpu, _| {
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.code.functions.get(function)?.module) }
+        unsafe { write(place, gpu.code.functions.get(function)?.module) }
     })
 }
 
@@ -65,9 +65,9 @@ pub unsafe extern "C" fn cuFuncGetModule(place: *mut CUmodule, function: CUfunct
 /// # Safety
 /// `place` is null or points to a place for a pointer.
 pub unsafe extern "C" fn cuFuncGetName(place: *mut *const c_char, function: CUfunction) -> Status {
-    with_driver("cuFuncGetName", |driver| {
+    with_gpu("cuFuncGetName", |gpu| {
         // SAFETY: the caller's promise. The text stays where it is while the function lives.
-        unsafe { write(place, driver.code.functions.get(function)?.name.as_ptr()) }
+        unsafe { write(place, gpu.code.functions.get(function)?.name.as_ptr()) }
     })
 }
 
@@ -82,9 +82,9 @@ pub unsafe extern "C" fn cuFuncGetParamInfo(
     offset: *mut usize,
     size: *mut usize,
 ) -> Status {
-    with_driver("cuFuncGetParamInfo", |driver| {
+    with_gpu("cuFuncGetParamInfo", |gpu| {
         not_null(offset)?;
-        let (at, bytes) = parameter(driver, function, index)?;
+        let (at, bytes) = parameter(gpu, function, index)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(size, bytes);
@@ -98,8 +98,8 @@ pub unsafe extern "C" fn cuFuncGetParamInfo(
 /// # Safety
 /// `place` is null or points to a place for the state.
 pub unsafe extern "C" fn cuFuncIsLoaded(place: *mut c_uint, function: CUfunction) -> Status {
-    with_context("cuFuncIsLoaded", |driver, _| {
-        driver.code.functions.get(function)?;
+    with_context("cuFuncIsLoaded", |gpu, _| {
+        gpu.code.functions.get(function)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, 1) }
     })
@@ -107,5 +107,5 @@ pub unsafe extern "C" fn cuFuncIsLoaded(place: *mut c_uint, function: CUfunction
 
 /// Loads a kernel, which it is already.
 pub extern "C" fn cuFuncLoad(function: CUfunction) -> Status {
-    with_context("cuFuncLoad", |driver, _| driver.code.functions.get(function).map(|_| ()))
+    with_context("cuFuncLoad", |gpu, _| gpu.code.functions.get(function).map(|_| ()))
 }

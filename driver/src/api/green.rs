@@ -9,12 +9,12 @@ use bugaroo_cuda_abi::{CUcontext, CUdevResource, CUevent, CUstream};
 
 use crate::api::context::{cuCtxRecordEvent, cuCtxWaitEvent};
 use crate::api::current;
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::primary::{cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// `CUgreenCtx`, `CUdevResourceDesc`
 type Handle = *mut std::ffi::c_void;
@@ -38,14 +38,14 @@ fn tell(
     name: &str,
     place: *mut CUdevResource,
     kind: c_uint,
-    sms: impl FnOnce(&mut Driver) -> Outcome<u32>,
+    sms: impl FnOnce(&mut Gpu) -> Outcome<u32>,
 ) -> Status {
-    with_driver(name, |driver| {
+    with_gpu(name, |gpu| {
         not_null(place)?;
         if kind != SMS {
             return Err(Status::InvalidValue);
         }
-        let sms = sms(driver)?;
+        let sms = sms(gpu)?;
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, resource(sms)) }
     })
@@ -60,9 +60,9 @@ pub unsafe extern "C" fn cuDeviceGetDevResource(
     place: *mut CUdevResource,
     kind: c_uint,
 ) -> Status {
-    tell("cuDeviceGetDevResource", place, kind, |driver| {
+    tell("cuDeviceGetDevResource", place, kind, |gpu| {
         check_device(device)?;
-        Ok(driver.config.sm_count)
+        Ok(gpu.config.sm_count)
     })
 }
 
@@ -75,9 +75,9 @@ pub unsafe extern "C" fn cuCtxGetDevResource(
     place: *mut CUdevResource,
     kind: c_uint,
 ) -> Status {
-    tell("cuCtxGetDevResource", place, kind, |driver| {
-        driver.context(context)?;
-        Ok(driver.config.sm_count)
+    tell("cuCtxGetDevResource", place, kind, |gpu| {
+        gpu.context(context)?;
+        Ok(gpu.config.sm_count)
     })
 }
 
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn cuGreenCtxGetDevResource(
     place: *mut CUdevResource,
     kind: c_uint,
 ) -> Status {
-    tell("cuGreenCtxGetDevResource", place, kind, |driver| driver.owners.green.contexts.get(green).copied())
+    tell("cuGreenCtxGetDevResource", place, kind, |gpu| gpu.owners.green.contexts.get(green).copied())
 }
 
 /// Splits SMs into groups of at least so many, and a rest; without a place for them tells how many groups there can be.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn cuDevSmResourceSplitByCount(
     _flags: c_uint,
     least: c_uint,
 ) -> Status {
-    with_driver("cuDevSmResourceSplitByCount", |_| {
+    with_gpu("cuDevSmResourceSplitByCount", |_| {
         not_null(count)?;
         not_null(from)?;
         // SAFETY: not null, and the caller's promise, for both.
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn cuDevResourceGenerateDesc(
     list: *const CUdevResource,
     count: c_uint,
 ) -> Status {
-    with_driver("cuDevResourceGenerateDesc", |driver| {
+    with_gpu("cuDevResourceGenerateDesc", |gpu| {
         not_null(place)?;
         not_null(list)?;
         let mut sms = 0_u32;
@@ -153,11 +153,11 @@ pub unsafe extern "C" fn cuDevResourceGenerateDesc(
             }
             sms = sms.saturating_add(resource.sms);
         }
-        if sms == 0 || sms > driver.config.sm_count {
+        if sms == 0 || sms > gpu.config.sm_count {
             return Err(Status::InvalidValue);
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.owners.green.descriptions.insert(sms)) }
+        unsafe { write(place, gpu.owners.green.descriptions.insert(sms)) }
     })
 }
 
@@ -173,16 +173,16 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
 ) -> Status {
     let name = "cuGreenCtxCreate";
     let mut sms = 0;
-    let checked = with_driver(name, |driver| {
+    let checked = with_gpu(name, |gpu| {
         not_null(place)?;
         check_device(device)?;
         if device != FIRST {
-            return Err(driver.trial.report.unsupported("green contexts of another device than the first"));
+            return Err(gpu.trial.report.unsupported("green contexts of another device than the first"));
         }
         if flags != DEFAULT_STREAM {
             return Err(Status::InvalidValue);
         }
-        sms = *driver.owners.green.descriptions.get(description)?;
+        sms = *gpu.owners.green.descriptions.get(description)?;
         Ok(())
     });
     if checked != Status::Success {
@@ -191,8 +191,8 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
     let mut primary = std::ptr::null_mut();
     // SAFETY: there is a place for the handle.
     match unsafe { cuDevicePrimaryCtxRetain(&raw mut primary, device) } {
-        Status::Success => with_driver(name, |driver| {
-            let green = driver.owners.green.contexts.insert(sms);
+        Status::Success => with_gpu(name, |gpu| {
+            let green = gpu.owners.green.contexts.insert(sms);
             // SAFETY: the caller's promise.
             unsafe { write(place, green) }
         }),
@@ -202,9 +202,9 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
 
 /// Destroys a green context.
 pub extern "C" fn cuGreenCtxDestroy(green: Handle) -> Status {
-    let status = with_driver("cuGreenCtxDestroy", |driver| {
-        driver.owners.green.contexts.remove(green)?;
-        driver.owners.green.streams.retain(|_, of| *of != green as usize);
+    let status = with_gpu("cuGreenCtxDestroy", |gpu| {
+        gpu.owners.green.contexts.remove(green)?;
+        gpu.owners.green.streams.retain(|_, of| *of != green as usize);
         Ok(())
     });
     if status == Status::Success { cuDevicePrimaryCtxRelease_v2(FIRST) } else { status }
@@ -215,10 +215,10 @@ pub extern "C" fn cuGreenCtxDestroy(green: Handle) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuCtxFromGreenCtx(place: *mut CUcontext, green: Handle) -> Status {
-    with_driver("cuCtxFromGreenCtx", |driver| {
-        driver.owners.green.contexts.get(green)?;
+    with_gpu("cuCtxFromGreenCtx", |gpu| {
+        gpu.owners.green.contexts.get(green)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.primary(FIRST)?.handle) }
+        unsafe { write(place, gpu.primary(FIRST)?.handle) }
     })
 }
 
@@ -234,10 +234,10 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
 ) -> Status {
     let name = "cuGreenCtxStreamCreate";
     let mut primary = std::ptr::null_mut();
-    let checked = with_driver(name, |driver| {
+    let checked = with_gpu(name, |gpu| {
         not_null(place)?;
-        driver.owners.green.contexts.get(green)?;
-        primary = driver.primary(FIRST)?.handle;
+        gpu.owners.green.contexts.get(green)?;
+        primary = gpu.primary(FIRST)?.handle;
         if flags == 1 { Ok(()) } else { Err(Status::InvalidValue) }
     });
     if checked != Status::Success {
@@ -250,10 +250,10 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
     if made != Status::Success {
         return made;
     }
-    with_driver(name, |driver| {
+    with_gpu(name, |gpu| {
         // SAFETY: it was just written.
         let stream = unsafe { place.read_unaligned() };
-        driver.owners.green.streams.insert(stream as usize, green as usize);
+        gpu.owners.green.streams.insert(stream as usize, green as usize);
         Ok(())
     })
 }
@@ -263,8 +263,8 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuStreamGetGreenCtx(stream: CUstream, place: *mut Handle) -> Status {
-    with_driver("cuStreamGetGreenCtx", |driver| {
-        let of = driver.owners.green.streams.get(&(stream as usize)).copied().unwrap_or(0);
+    with_gpu("cuStreamGetGreenCtx", |gpu| {
+        let of = gpu.owners.green.streams.get(&(stream as usize)).copied().unwrap_or(0);
         // SAFETY: the caller's promise.
         unsafe { write(place, std::ptr::without_provenance_mut(of)) }
     })
@@ -275,8 +275,8 @@ pub unsafe extern "C" fn cuStreamGetGreenCtx(stream: CUstream, place: *mut Handl
 /// # Safety
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGreenCtxGetId(green: Handle, place: *mut c_ulonglong) -> Status {
-    with_driver("cuGreenCtxGetId", |driver| {
-        driver.owners.green.contexts.get(green)?;
+    with_gpu("cuGreenCtxGetId", |gpu| {
+        gpu.owners.green.contexts.get(green)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, green as c_ulonglong) }
     })
@@ -285,9 +285,9 @@ pub unsafe extern "C" fn cuGreenCtxGetId(green: Handle, place: *mut c_ulonglong)
 /// The context that a green one's work runs in.
 fn primary_of(name: &str, green: Handle) -> Result<CUcontext, Status> {
     let mut primary = std::ptr::null_mut();
-    match with_driver(name, |driver| {
-        driver.owners.green.contexts.get(green)?;
-        primary = driver.primary(FIRST)?.handle;
+    match with_gpu(name, |gpu| {
+        gpu.owners.green.contexts.get(green)?;
+        primary = gpu.primary(FIRST)?.handle;
         Ok(())
     }) {
         Status::Success => Ok(primary),

@@ -9,13 +9,13 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use bugaroo_simulator::AllocationKind;
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::synchronising::taking_away;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::host::release;
 use bugaroo_device::objects::memory::HostBlock;
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::host_pages::Protection;
 
 /// Host pages, as the alignment that programs expect.
@@ -31,18 +31,17 @@ const READ_ONLY: c_uint = 8;
 /// What memory that needs no flags is told to have: it is mapped in any case.
 const DEVICE_MAP: c_uint = 2;
 
-fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint) -> Outcome<*mut c_void> {
+fn allocate(gpu: &mut Gpu, context: CUcontext, bytes: usize, flags: c_uint) -> Outcome<*mut c_void> {
     if bytes == 0 || flags & !FLAGS_MASK != 0 {
         return Err(Status::InvalidValue);
     }
-    let found = driver.memory.alloc(bytes as u64, ALIGNMENT, AllocationKind::Pinned);
+    let found = gpu.memory.alloc(bytes as u64, ALIGNMENT, AllocationKind::Pinned);
     let address = found.map_err(|_| Status::OutOfMemory)?;
-    driver
-        .held
+    gpu.held
         .host_blocks
         .insert(address as usize, HostBlock { context, size: bytes, flags, registered: false });
-    driver.held.origins.allocated(address, bytes as u64);
-    driver.running.queue.tell(|order| order.allocated(address, bytes as u64, true));
+    gpu.held.origins.allocated(address, bytes as u64);
+    gpu.running.queue.tell(|order| order.allocated(address, bytes as u64, true));
     Ok(address as *mut c_void)
 }
 
@@ -51,9 +50,9 @@ fn allocate(driver: &mut Driver, context: CUcontext, bytes: usize, flags: c_uint
 /// # Safety
 /// `place` is null or points to a place for a pointer.
 pub unsafe extern "C" fn cuMemHostAlloc(place: *mut *mut c_void, bytes: usize, flags: c_uint) -> Status {
-    with_context("cuMemHostAlloc", |driver, context| {
+    with_context("cuMemHostAlloc", |gpu, context| {
         not_null(place)?;
-        let memory = allocate(driver, context, bytes, flags)?;
+        let memory = allocate(gpu, context, bytes, flags)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, memory) }
     })
@@ -64,17 +63,17 @@ pub unsafe extern "C" fn cuMemHostAlloc(place: *mut *mut c_void, bytes: usize, f
 /// # Safety
 /// `place` is null or points to a place for a pointer.
 pub unsafe extern "C" fn cuMemAllocHost_v2(place: *mut *mut c_void, bytes: usize) -> Status {
-    with_context("cuMemAllocHost_v2", |driver, context| {
+    with_context("cuMemAllocHost_v2", |gpu, context| {
         not_null(place)?;
-        let memory = allocate(driver, context, bytes, DEVICE_MAP)?;
+        let memory = allocate(gpu, context, bytes, DEVICE_MAP)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, memory) }
     })
 }
 
 /// Finds the context of a block of host memory.
-fn owner_of(memory: *mut c_void) -> impl FnOnce(&Driver) -> Option<CUcontext> {
-    move |driver| driver.held.host_blocks.get(&(memory as usize)).map(|block| block.context)
+fn owner_of(memory: *mut c_void) -> impl FnOnce(&Gpu) -> Option<CUcontext> {
+    move |gpu| gpu.held.host_blocks.get(&(memory as usize)).map(|block| block.context)
 }
 
 /// Frees page-locked host memory, once the device's work is done. Null is nothing to free.
@@ -83,11 +82,11 @@ fn owner_of(memory: *mut c_void) -> impl FnOnce(&Driver) -> Option<CUcontext> {
 /// Nothing uses the memory any more.
 pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
     if memory.is_null() {
-        return with_driver("cuMemFreeHost", |_| Ok(()));
+        return with_gpu("cuMemFreeHost", |_| Ok(()));
     }
-    taking_away("cuMemFreeHost", owner_of(memory), |driver| {
-        let block = driver.held.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
-        let released = !block.registered && release(driver, memory as usize);
+    taking_away("cuMemFreeHost", owner_of(memory), |gpu| {
+        let block = gpu.held.host_blocks.get(&(memory as usize)).ok_or(Status::InvalidValue)?;
+        let released = !block.registered && release(gpu, memory as usize);
         if released { Ok(()) } else { Err(Status::InvalidValue) }
     })
 }
@@ -102,7 +101,7 @@ pub unsafe extern "C" fn cuMemFreeHost(memory: *mut c_void) -> Status {
 /// # Safety
 /// The range stays mapped until it is unregistered.
 pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint) -> Status {
-    with_context("cuMemHostRegister_v2", |driver, context| {
+    with_context("cuMemHostRegister_v2", |gpu, context| {
         not_null(memory)?;
         if bytes == 0 || flags & !REGISTER_MASK != 0 {
             return Err(Status::InvalidValue);
@@ -110,13 +109,13 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
         if flags & IO_MEMORY != 0 {
             let what =
                 "cuMemHostRegister: memory of other devices (CU_MEMHOSTREGISTER_IOMEMORY) is not supported";
-            return Err(driver.trial.report.unsupported(what));
+            return Err(gpu.trial.report.unsupported(what));
         }
         let address = memory as usize;
         let end = address.checked_add(bytes).ok_or(Status::InvalidValue)?;
-        let before = driver.held.host_blocks.range(..end).next_back();
+        let before = gpu.held.host_blocks.range(..end).next_back();
         let overlapped = before.is_some_and(|(first, block)| first + block.size > address);
-        if overlapped || driver.memory.covers_host_visible(address as u64) {
+        if overlapped || gpu.memory.covers_host_visible(address as u64) {
             return Err(Status::HostMemoryAlreadyRegistered);
         }
         let writable = flags & READ_ONLY == 0;
@@ -126,13 +125,13 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
             return Err(Status::InvalidValue);
         }
         // SAFETY: it is mapped so, and the caller's promise.
-        let registered = unsafe { driver.memory.register(address as u64, bytes as u64, writable) };
+        let registered = unsafe { gpu.memory.register(address as u64, bytes as u64, writable) };
         if let Err(error) = registered {
-            return Err(driver.trial.report.unsupported(&format!("cuMemHostRegister: {error}")));
+            return Err(gpu.trial.report.unsupported(&format!("cuMemHostRegister: {error}")));
         }
         let block = HostBlock { context, size: bytes, flags: flags | DEVICE_MAP, registered: true };
-        driver.held.host_blocks.insert(address, block);
-        driver.running.queue.tell(|order| order.allocated(address as u64, bytes as u64, true));
+        gpu.held.host_blocks.insert(address, block);
+        gpu.running.queue.tell(|order| order.allocated(address as u64, bytes as u64, true));
         Ok(())
     })
 }
@@ -144,10 +143,10 @@ pub unsafe extern "C" fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize,
 /// # Safety
 /// None beyond the device's: it does not touch the memory any more.
 pub unsafe extern "C" fn cuMemHostUnregister(memory: *mut c_void) -> Status {
-    taking_away("cuMemHostUnregister", owner_of(memory), |driver| {
+    taking_away("cuMemHostUnregister", owner_of(memory), |gpu| {
         not_null(memory)?;
-        let block = driver.held.host_blocks.get(&(memory as usize)).ok_or(Status::HostMemoryNotRegistered)?;
-        let released = block.registered && release(driver, memory as usize);
+        let block = gpu.held.host_blocks.get(&(memory as usize)).ok_or(Status::HostMemoryNotRegistered)?;
+        let released = block.registered && release(gpu, memory as usize);
         if released { Ok(()) } else { Err(Status::HostMemoryNotRegistered) }
     })
 }
@@ -157,8 +156,8 @@ pub unsafe extern "C" fn cuMemHostUnregister(memory: *mut c_void) -> Status {
 /// # Safety
 /// `place` is null or points to a place for them.
 pub unsafe extern "C" fn cuMemHostGetFlags(place: *mut c_uint, memory: *mut c_void) -> Status {
-    with_context("cuMemHostGetFlags", |driver, _| {
-        let block = driver.host_block(memory as usize).ok_or(Status::InvalidValue)?;
+    with_context("cuMemHostGetFlags", |gpu, _| {
+        let block = gpu.host_block(memory as usize).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, block.1.flags) }
     })
@@ -173,12 +172,12 @@ pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
     memory: *mut c_void,
     flags: c_uint,
 ) -> Status {
-    with_context("cuMemHostGetDevicePointer_v2", |driver, _| {
+    with_context("cuMemHostGetDevicePointer_v2", |gpu, _| {
         not_null(place)?;
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        driver.host_block(memory as usize).ok_or(Status::InvalidValue)?;
+        gpu.host_block(memory as usize).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, memory as CUdeviceptr) }
     })

@@ -14,7 +14,7 @@ use crate::api::wait::at_exit;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::own_process::{self, end_with_parent};
 use bugaroo_device::places::write;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::fork_server::keep_to_ourselves;
 use bugaroo_device::trial::injection::Injection;
 use bugaroo_device::trial::report::Report;
@@ -50,7 +50,7 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
                 eprintln!("bugaroo: {error}");
                 Status::InvalidValue
             })?;
-            Driver::new(injection, report)
+            Gpu::new(injection, report)
         };
         initialise(make, at_exit)
     })

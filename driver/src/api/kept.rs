@@ -5,14 +5,14 @@ use std::ptr::with_exposed_provenance_mut;
 
 use bugaroo_cuda_abi::CUcontext;
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 
 /// Tells them, without the lock, as they may call the driver. The context is still there, and keeps nothing any more.
 pub fn tell_end(name: &str, context: CUcontext) {
     let mut kept = Vec::new();
     // Where there is no such context, nobody keeps anything with it.
-    let _ = with_driver(name, |driver| {
-        kept = std::mem::take(&mut driver.owners.contexts.get_mut(context)?.kept);
+    let _ = with_gpu(name, |gpu| {
+        kept = std::mem::take(&mut gpu.owners.contexts.get_mut(context)?.kept);
         Ok(())
     });
     for kept in kept {

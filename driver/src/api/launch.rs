@@ -15,7 +15,7 @@ use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::launch::Parameters;
 use bugaroo_device::objects::work::{Together, Work};
 use bugaroo_device::places::not_null;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// What else a launch is told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,11 +39,11 @@ pub(crate) unsafe fn start(
     attributes: Attributes,
     parameters: Parameters,
 ) -> Status {
-    let status = submit(name, stream, |driver, stream| {
-        let function = driver.function_on(stream.context, function)?;
+    let status = submit(name, stream, |gpu, stream| {
+        let function = gpu.function_on(stream.context, function)?;
         // SAFETY: the caller's promise.
-        let request = unsafe { driver.request(function, shape, attributes.together, parameters) }?;
-        if let Some(race) = driver.trial.race.as_mut().filter(|_| attributes.early) {
+        let request = unsafe { gpu.request(function, shape, attributes.together, parameters) }?;
+        if let Some(race) = gpu.trial.race.as_mut().filter(|_| attributes.early) {
             race.early += 1;
         }
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
@@ -83,7 +83,7 @@ twin! { cuLaunchKernel_ptsz =
 }
 
 /// Takes a launch attribute in; refuses those that would change what a launch means here.
-fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut Attributes) -> Outcome {
+fn take_attribute(gpu: &Gpu, attribute: &CUlaunchAttribute, taken: &mut Attributes) -> Outcome {
     // SAFETY: the forms read are those that `cuda.h` states for these attributes; any bits are
     // numbers.
     let (cooperative, cluster, event) =
@@ -103,7 +103,7 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
             return Ok(());
         }
         7 | 12 => {
-            driver.ordered.events.get(event)?;
+            gpu.ordered.events.get(event)?;
             taken.events[usize::from(attribute.id == 12)] = Some(event);
             return Ok(());
         }
@@ -112,7 +112,7 @@ fn take_attribute(driver: &Driver, attribute: &CUlaunchAttribute, taken: &mut At
         0..=16 => return Ok(()),
         _ => return Err(Status::InvalidValue),
     };
-    Err(driver.trial.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
+    Err(gpu.trial.report.unsupported(&format!("cuLaunchKernelEx: {what} not supported")))
 }
 
 twin! { cuLaunchKernelEx_ptsz =
@@ -134,14 +134,14 @@ twin! { cuLaunchKernelEx_ptsz =
         // SAFETY: not null, and the caller vouches for the rest.
         let config = unsafe { config.read_unaligned() };
         let mut attributes = Attributes::default();
-        let checked = on_stream(name, config.stream, |driver, _| {
+        let checked = on_stream(name, config.stream, |gpu, _| {
             if config.attribute_count == 0 {
                 return Ok(());
             }
             not_null(config.attributes)?;
             for index in 0..config.attribute_count as usize {
                 // SAFETY: the caller's promise.
-                take_attribute(driver, unsafe { &*config.attributes.add(index) }, &mut attributes)?;
+                take_attribute(gpu, unsafe { &*config.attributes.add(index) }, &mut attributes)?;
             }
             Ok(())
         });

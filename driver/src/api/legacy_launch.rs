@@ -13,15 +13,15 @@ use bugaroo_device::launch::Parameters;
 use bugaroo_device::objects::legacy_launch::Settings;
 use bugaroo_device::objects::work::{Together, Work};
 use bugaroo_device::places::not_null;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Parameters of a kernel take this many bytes at most.
 const MOST: usize = 32764;
 
 fn set(name: &str, function: CUfunction, change: impl FnOnce(&mut Settings) -> Outcome) -> Status {
-    with_context(name, |driver, _| {
-        driver.code.functions.get(function)?;
-        change(driver.code.legacy_launches.entry(function as usize).or_default())
+    with_context(name, |gpu, _| {
+        gpu.code.functions.get(function)?;
+        change(gpu.code.legacy_launches.entry(function as usize).or_default())
     })
 }
 
@@ -92,12 +92,12 @@ pub unsafe extern "C" fn cuParamSetv(
 }
 
 fn start(name: &str, function: CUfunction, (width, height): (c_int, c_int), stream: CUstream) -> Status {
-    submit(name, stream, |driver: &mut Driver, _| {
+    submit(name, stream, |gpu: &mut Gpu, _| {
         let extent = |extent| u32::try_from(extent).map_err(|_| Status::InvalidValue);
         let grid = [extent(width)?, extent(height)?, 1];
-        driver.code.functions.get(function)?;
-        let settings = driver.code.legacy_launches.get(&(function as usize)).cloned().unwrap_or_default();
-        let needed = driver.kernel(function)?.1.param_bytes as usize;
+        gpu.code.functions.get(function)?;
+        let settings = gpu.code.legacy_launches.get(&(function as usize)).cloned().unwrap_or_default();
+        let needed = gpu.kernel(function)?.1.param_bytes as usize;
         let mut parameters = settings.parameters;
         if parameters.len() < needed {
             return Err(Status::InvalidValue);
@@ -114,12 +114,7 @@ fn start(name: &str, function: CUfunction, (width, height): (c_int, c_int), stre
         let given = Parameters { each: std::ptr::null(), extra: given };
         // SAFETY: the list names a buffer of as many bytes as it says, which is there.
         let request = unsafe {
-            driver.request(
-                function,
-                (grid, settings.block, settings.dynamic_shared),
-                Together::default(),
-                given,
-            )
+            gpu.request(function, (grid, settings.block, settings.dynamic_shared), Together::default(), given)
         }?;
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
     })

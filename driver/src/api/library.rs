@@ -7,7 +7,7 @@ use std::fs;
 use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
 
 use crate::api::current;
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::function::{attribute, parameter, set_attribute};
 use bugaroo_device::images::image::Image;
@@ -15,15 +15,15 @@ use bugaroo_device::images::jit::Options;
 use bugaroo_device::images::wanted;
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// The device of the current context; the first one where there is none.
-fn current_device(driver: &Driver) -> CUdevice {
-    current::top().map_or(0, |context| driver.device_of(context))
+fn current_device(gpu: &Gpu) -> CUdevice {
+    current::top().map_or(0, |context| gpu.device_of(context))
 }
 
-fn load(driver: &mut Driver, place: *mut CUlibrary, image: &Image<'_>, options: &Options) -> Outcome {
-    let library = driver.load_library(image, options)?;
+fn load(gpu: &mut Gpu, place: *mut CUlibrary, image: &Image<'_>, options: &Options) -> Outcome {
+    let library = gpu.load_library(image, options)?;
     // SAFETY: not null, as the callers saw; theirs vouch for the rest.
     unsafe { write(place, library) }
 }
@@ -45,18 +45,18 @@ pub unsafe extern "C" fn cuLibraryLoadData(
     _values: *const *mut c_void,
     _count: c_uint,
 ) -> Status {
-    with_driver("cuLibraryLoadData", |driver| {
+    with_gpu("cuLibraryLoadData", |gpu| {
         not_null(place)?;
         // SAFETY: the caller's promise.
         let (image, options) =
             unsafe { (Image::at(image)?, Options::read(jit_count, jit_options, jit_values)?) };
         match image {
             Image::Fat(binary) if !options.wants_a_log() => {
-                let library = driver.load_library_later(Image::Fat(binary));
+                let library = gpu.load_library_later(Image::Fat(binary));
                 // SAFETY: not null; the caller's promise.
                 unsafe { write(place, library) }
             }
-            image => load(driver, place, &image, &options),
+            image => load(gpu, place, &image, &options),
         }
     })
 }
@@ -77,12 +77,12 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
     _values: *const *mut c_void,
     _count: c_uint,
 ) -> Status {
-    with_driver("cuLibraryLoadFromFile", |driver| {
+    with_gpu("cuLibraryLoadFromFile", |gpu| {
         not_null(place)?;
         // SAFETY: the caller's promise.
         let (path, options) = unsafe { (text(path)?, Options::read(jit_count, jit_options, jit_values)?) };
         let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;
-        load(driver, place, &Image::of(&bytes), &options)
+        load(gpu, place, &Image::of(&bytes), &options)
     })
 }
 
@@ -90,11 +90,11 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
 pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
     // What went wrong is told by a call that waits.
     let name = "cuLibraryUnload";
-    let waited = crate::api::wait::until(name, |driver| driver.running.queue.is_empty());
-    crate::api::wait::waited(name, waited, |driver| driver.running.queue.all_ends());
-    with_driver(name, |driver| {
-        let library = driver.code.libraries.remove(library)?;
-        library.modules.into_iter().try_for_each(|module| driver.unload(module))
+    let waited = crate::api::wait::until(name, |gpu| gpu.running.queue.is_empty());
+    crate::api::wait::waited(name, waited, |gpu| gpu.running.queue.all_ends());
+    with_gpu(name, |gpu| {
+        let library = gpu.code.libraries.remove(library)?;
+        library.modules.into_iter().try_for_each(|module| gpu.unload(module))
     })
 }
 
@@ -103,8 +103,8 @@ pub extern "C" fn cuLibraryUnload(library: CUlibrary) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuLibraryGetModule(place: *mut CUmodule, library: CUlibrary) -> Status {
-    with_driver("cuLibraryGetModule", |driver| {
-        let module = driver.library_module(library, current_device(driver))?;
+    with_gpu("cuLibraryGetModule", |gpu| {
+        let module = gpu.library_module(library, current_device(gpu))?;
         // SAFETY: the caller's promise.
         unsafe { write(place, module) }
     })
@@ -119,12 +119,12 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
     library: CUlibrary,
     name: *const c_char,
 ) -> Status {
-    with_driver("cuLibraryGetKernel", |driver| {
+    with_gpu("cuLibraryGetKernel", |gpu| {
         not_null(place)?;
         // SAFETY: the caller's promise.
         let name = unsafe { text(name) }?;
-        let module = wanted::for_kernel(name, || driver.library_module(library, 0))?;
-        let kernel = driver.find_function(module, name)?;
+        let module = wanted::for_kernel(name, || gpu.library_module(library, 0))?;
+        let kernel = gpu.find_function(module, name)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, kernel) }
     })
@@ -135,9 +135,9 @@ pub unsafe extern "C" fn cuLibraryGetKernel(
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuLibraryGetKernelCount(place: *mut c_uint, library: CUlibrary) -> Status {
-    with_driver("cuLibraryGetKernelCount", |driver| {
-        let module = driver.library_module(library, 0)?;
-        let count = driver.code.modules.get(module)?.functions.len();
+    with_gpu("cuLibraryGetKernelCount", |gpu| {
+        let module = gpu.library_module(library, 0)?;
+        let count = gpu.code.modules.get(module)?.functions.len();
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
     })
@@ -152,10 +152,10 @@ pub unsafe extern "C" fn cuLibraryEnumerateKernels(
     count: c_uint,
     library: CUlibrary,
 ) -> Status {
-    with_driver("cuLibraryEnumerateKernels", |driver| {
+    with_gpu("cuLibraryEnumerateKernels", |gpu| {
         not_null(places)?;
-        let module = driver.library_module(library, 0)?;
-        let functions = &driver.code.modules.get(module)?.functions;
+        let module = gpu.library_module(library, 0)?;
+        let functions = &gpu.code.modules.get(module)?.functions;
         for (index, function) in functions.iter().take(count as usize).enumerate() {
             // SAFETY: the caller's promise.
             unsafe { write(places.add(index), *function) }?;
@@ -174,10 +174,10 @@ pub unsafe extern "C" fn cuLibraryGetGlobal(
     library: CUlibrary,
     name: *const c_char,
 ) -> Status {
-    with_driver("cuLibraryGetGlobal", |driver| {
-        let module = driver.library_module(library, current_device(driver))?;
+    with_gpu("cuLibraryGetGlobal", |gpu| {
+        let module = gpu.library_module(library, current_device(gpu))?;
         // SAFETY: the caller's promise.
-        let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
+        let (found, size) = gpu.find_variable(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(address, found);
@@ -197,11 +197,11 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     library: CUlibrary,
     name: *const c_char,
 ) -> Status {
-    with_driver("cuLibraryGetManaged", |driver| {
-        let module = driver.library_module(library, current_device(driver))?;
+    with_gpu("cuLibraryGetManaged", |gpu| {
+        let module = gpu.library_module(library, current_device(gpu))?;
         // SAFETY: the caller's promise.
-        let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
-        if !bugaroo_device::advice::is_managed(driver, found) {
+        let (found, size) = gpu.find_variable(module, unsafe { text(name) }?)?;
+        if !bugaroo_device::advice::is_managed(gpu, found) {
             return Err(Status::NotFound);
         }
         // SAFETY: the caller's promise, for both.
@@ -218,8 +218,8 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel) -> Status {
-    crate::api::entry::with_context("cuKernelGetFunction", |driver, context| {
-        let function = driver.function_on(context, kernel)?;
+    crate::api::entry::with_context("cuKernelGetFunction", |gpu, context| {
+        let function = gpu.function_on(context, kernel)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, function) }
     })
@@ -230,9 +230,9 @@ pub unsafe extern "C" fn cuKernelGetFunction(place: *mut CUfunction, kernel: CUk
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuKernelGetLibrary(place: *mut CUlibrary, kernel: CUkernel) -> Status {
-    with_driver("cuKernelGetLibrary", |driver| {
-        let module = driver.code.functions.get(kernel)?.module;
-        let libraries = driver.code.libraries.find(|library| library.modules.contains(&module));
+    with_gpu("cuKernelGetLibrary", |gpu| {
+        let module = gpu.code.functions.get(kernel)?.module;
+        let libraries = gpu.code.libraries.find(|library| library.modules.contains(&module));
         // SAFETY: the caller's promise.
         unsafe { write(place, *libraries.first().ok_or(Status::InvalidHandle)?) }
     })
@@ -257,10 +257,10 @@ pub unsafe extern "C" fn cuKernelGetAttribute(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuKernelGetAttribute", |driver| {
+    with_gpu("cuKernelGetAttribute", |gpu| {
         not_null(place)?;
         check_device(device)?;
-        let value = attribute(driver, kernel, number)?;
+        let value = attribute(gpu, kernel, number)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, value) }
     })
@@ -273,17 +273,17 @@ pub extern "C" fn cuKernelSetAttribute(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuKernelSetAttribute", |driver| {
+    with_gpu("cuKernelSetAttribute", |gpu| {
         check_device(device)?;
-        set_attribute(driver, kernel, number, value)
+        set_attribute(gpu, kernel, number, value)
     })
 }
 
 /// Sets a kernel's preference between L1 cache and shared memory; it changes nothing.
 pub extern "C" fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, device: CUdevice) -> Status {
-    with_driver("cuKernelSetCacheConfig", |driver| {
+    with_gpu("cuKernelSetCacheConfig", |gpu| {
         check_device(device)?;
-        driver.code.functions.get(kernel)?;
+        gpu.code.functions.get(kernel)?;
         bugaroo_device::objects::context::check_cache_config(config)
     })
 }
@@ -298,9 +298,9 @@ pub unsafe extern "C" fn cuKernelGetParamInfo(
     offset: *mut usize,
     size: *mut usize,
 ) -> Status {
-    with_driver("cuKernelGetParamInfo", |driver| {
+    with_gpu("cuKernelGetParamInfo", |gpu| {
         not_null(offset)?;
-        let (at, bytes) = parameter(driver, kernel, index)?;
+        let (at, bytes) = parameter(gpu, kernel, index)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(size, bytes);

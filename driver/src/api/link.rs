@@ -9,23 +9,23 @@ use std::{fs, slice};
 
 use bugaroo_cuda_abi::CUlinkState;
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::images::jit::Options;
 use bugaroo_device::images::link::Link;
 use bugaroo_device::images::linker::Linker;
 use bugaroo_device::images::refusal::Refusal;
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Runs a step of a link; a refusal goes into the log, and to whoever else wants to know.
 fn step<T>(
-    driver: &mut Driver,
+    gpu: &mut Gpu,
     state: CUlinkState,
     step: impl FnOnce(&mut Link, (u32, u32)) -> Result<T, Refusal>,
 ) -> Outcome<T> {
-    let capability = driver.config.compute_capability;
-    let link = driver.code.links.get_mut(state)?;
+    let capability = gpu.config.compute_capability;
+    let link = gpu.code.links.get_mut(state)?;
     match step(link, capability) {
         Ok(result) => {
             link.options.tell(None);
@@ -33,7 +33,7 @@ fn step<T>(
         }
         Err(refusal) => {
             link.options.tell(Some(&refusal.text));
-            Err(driver.refuse(&refusal))
+            Err(gpu.refuse(&refusal))
         }
     }
 }
@@ -49,11 +49,11 @@ pub unsafe extern "C" fn cuLinkCreate_v2(
     values: *mut *mut c_void,
     place: *mut CUlinkState,
 ) -> Status {
-    with_driver("cuLinkCreate_v2", |driver| {
+    with_gpu("cuLinkCreate_v2", |gpu| {
         not_null(place)?;
         // SAFETY: the caller's promise.
         let options = unsafe { Options::read(count, options, values) }?;
-        let state = driver.code.links.insert(Link { linker: Linker::default(), options, image: None });
+        let state = gpu.code.links.insert(Link { linker: Linker::default(), options, image: None });
         // SAFETY: the caller's promise.
         unsafe { write(place, state) }
     })
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn cuLinkAddData_v2(
     options: *const c_uint,
     values: *mut *mut c_void,
 ) -> Status {
-    with_driver("cuLinkAddData_v2", |driver| {
+    with_gpu("cuLinkAddData_v2", |gpu| {
         not_null(data)?;
         // SAFETY: the caller's promise. The options of one input change nothing.
         unsafe { Options::read(count, options, values) }?;
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn cuLinkAddData_v2(
         let name = if name.is_null() { "an input" } else { unsafe { text(name) }? };
         // SAFETY: the caller's promise.
         let bytes = unsafe { slice::from_raw_parts(data.cast::<u8>(), size) };
-        step(driver, state, |link, capability| link.add(kind, name, bytes, capability))
+        step(gpu, state, |link, capability| link.add(kind, name, bytes, capability))
     })
 }
 
@@ -99,14 +99,14 @@ pub unsafe extern "C" fn cuLinkAddFile_v2(
     options: *const c_uint,
     values: *mut *mut c_void,
 ) -> Status {
-    with_driver("cuLinkAddFile_v2", |driver| {
+    with_gpu("cuLinkAddFile_v2", |gpu| {
         // SAFETY: the caller's promise. The options of one input change nothing.
         let path = unsafe {
             Options::read(count, options, values)?;
             text(path)?
         };
         let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;
-        step(driver, state, |link, capability| link.add(kind, path, &bytes, capability))
+        step(gpu, state, |link, capability| link.add(kind, path, &bytes, capability))
     })
 }
 
@@ -119,10 +119,10 @@ pub unsafe extern "C" fn cuLinkComplete(
     image: *mut *mut c_void,
     size: *mut usize,
 ) -> Status {
-    with_driver("cuLinkComplete", |driver| {
+    with_gpu("cuLinkComplete", |gpu| {
         not_null(image)?;
         let (address, bytes) =
-            step(driver, state, |link, _| link.complete().map(|image| (image.as_ptr(), image.len())))?;
+            step(gpu, state, |link, _| link.complete().map(|image| (image.as_ptr(), image.len())))?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(size, bytes);
@@ -133,5 +133,5 @@ pub unsafe extern "C" fn cuLinkComplete(
 
 /// Ends a link; its image goes with it.
 pub extern "C" fn cuLinkDestroy(state: CUlinkState) -> Status {
-    with_driver("cuLinkDestroy", |driver| driver.code.links.remove(state).map(drop))
+    with_gpu("cuLinkDestroy", |gpu| gpu.code.links.remove(state).map(drop))
 }

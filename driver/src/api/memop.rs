@@ -10,7 +10,7 @@ use crate::api::submit::{on_stream, twin};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::work::{Act, WaitValue, Work};
 use bugaroo_device::places::not_null;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::submit::Submitted;
 
 /// Bits of the comparison in a wait's flags.
@@ -25,15 +25,15 @@ enum Operation {
 }
 
 impl Operation {
-    fn work(self, driver: &mut Driver) -> Outcome<Work> {
+    fn work(self, gpu: &mut Gpu) -> Outcome<Work> {
         let (Operation::Wait { address, value, wide, flags }
         | Operation::Write { address, value, wide, flags }) = self
         else {
             return Ok(Work::Nothing);
         };
         let bytes = if wide { 8 } else { 4 };
-        driver.running.queue.tell(|order| order.signals(address, bytes as u64));
-        driver.check_range(address, bytes, matches!(self, Operation::Write { .. }))?;
+        gpu.running.queue.tell(|order| order.signals(address, bytes as u64));
+        gpu.check_range(address, bytes, matches!(self, Operation::Write { .. }))?;
         if !address.is_multiple_of(bytes as u64) {
             return Err(Status::InvalidValue);
         }
@@ -52,11 +52,11 @@ impl Operation {
 
 fn run(name: &str, stream: CUstream, operations: impl FnOnce() -> Outcome<Vec<Operation>>) -> Status {
     let mut settling: Vec<Submitted> = Vec::new();
-    let status = on_stream(name, stream, |driver, stream| {
-        let works = operations()?.into_iter().map(|operation| operation.work(driver));
+    let status = on_stream(name, stream, |gpu, stream| {
+        let works = operations()?.into_iter().map(|operation| operation.work(gpu));
         let works: Vec<Work> = works.collect::<Outcome<_>>()?;
         for work in works {
-            settling.extend(driver.submit(&stream, work)?);
+            settling.extend(gpu.submit(&stream, work)?);
         }
         Ok(())
     });

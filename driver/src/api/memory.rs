@@ -8,14 +8,14 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
 use bugaroo_simulator::AllocationKind;
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::submit::{on_stream, submit, twin};
 use crate::api::synchronising::taking_away;
 use bugaroo_device::attributes::PITCH_ALIGNMENT;
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::work::{Act, Body, Work};
 use bugaroo_device::places::{not_null, write, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// `CU_MEM_ATTACH_GLOBAL`
 const ATTACH_GLOBAL: c_uint = 1;
@@ -27,9 +27,9 @@ const ATTACH_HOST: c_uint = 2;
 /// # Safety
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuMemAlloc_v2(place: *mut CUdeviceptr, bytes: usize) -> Status {
-    with_context("cuMemAlloc_v2", |driver, context| {
+    with_context("cuMemAlloc_v2", |gpu, context| {
         not_null(place)?;
-        let address = driver.allocate(context, bytes)?;
+        let address = gpu.allocate(context, bytes)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
     })
@@ -42,11 +42,11 @@ twin! { cuMemAllocAsync_ptsz =
     /// # Safety
     /// `place` is null or points to a place for an address.
     pub unsafe extern "C" fn cuMemAllocAsync(place: *mut CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
-        on_stream("cuMemAllocAsync", stream, |driver, stream| {
+        on_stream("cuMemAllocAsync", stream, |gpu, stream| {
             not_null(place)?;
-            let address = match driver.is_capturing(&stream) {
-                true => driver.capture_allocation(&stream, bytes)?,
-                false => driver.allocate_in(&stream, driver.held.pools.current(), bytes)?,
+            let address = match gpu.is_capturing(&stream) {
+                true => gpu.capture_allocation(&stream, bytes)?,
+                false => gpu.allocate_in(&stream, gpu.held.pools.current(), bytes)?,
             };
             // SAFETY: the caller's promise.
             unsafe { write(place, address) }
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
     height: usize,
     element_bytes: c_uint,
 ) -> Status {
-    with_context("cuMemAllocPitch_v2", |driver, context| {
+    with_context("cuMemAllocPitch_v2", |gpu, context| {
         not_null(place)?;
         not_null(pitch)?;
         if !matches!(element_bytes, 4 | 8 | 16) {
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
         }
         let row = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(Status::InvalidValue)?;
         let bytes = row.checked_mul(height).ok_or(Status::OutOfMemory)?;
-        let address = driver.allocate(context, bytes)?;
+        let address = gpu.allocate(context, bytes)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write(pitch, row)?;
@@ -87,12 +87,12 @@ pub unsafe extern "C" fn cuMemAllocPitch_v2(
 /// # Safety
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuMemAllocManaged(place: *mut CUdeviceptr, bytes: usize, flags: c_uint) -> Status {
-    with_context("cuMemAllocManaged", |driver, context| {
+    with_context("cuMemAllocManaged", |gpu, context| {
         not_null(place)?;
         if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST) {
             return Err(Status::InvalidValue);
         }
-        let address = driver.allocate_kind(context, bytes, AllocationKind::Managed)?;
+        let address = gpu.allocate_kind(context, bytes, AllocationKind::Managed)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, address) }
     })
@@ -100,29 +100,29 @@ pub unsafe extern "C" fn cuMemAllocManaged(place: *mut CUdeviceptr, bytes: usize
 
 /// Frees device memory, once the device's work is done. Null is nothing to free.
 pub extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> Status {
-    let owner = |driver: &Driver| driver.held.allocations.get(&address).map(|allocation| allocation.context);
-    taking_away("cuMemFree_v2", owner, |driver| match address {
+    let owner = |gpu: &Gpu| gpu.held.allocations.get(&address).map(|allocation| allocation.context);
+    taking_away("cuMemFree_v2", owner, |gpu| match address {
         0 => Ok(()),
-        _ => driver.free(address),
+        _ => gpu.free(address),
     })
 }
 
 twin! { cuMemFreeAsync_ptsz =
     /// Frees device memory in stream order.
     pub extern "C" fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream) -> Status {
-        submit("cuMemFreeAsync", stream, |driver, stream| {
-            if driver.is_capturing(stream) {
+        submit("cuMemFreeAsync", stream, |gpu, stream| {
+            if gpu.is_capturing(stream) {
                 // A graph frees what a graph has allocated.
-                let memory = driver.ordered.graphs.memory.get(address)?;
-                return driver.capture_body(stream, Body::Free(memory)).map(|()| None);
+                let memory = gpu.ordered.graphs.memory.get(address)?;
+                return gpu.capture_body(stream, Body::Free(memory)).map(|()| None);
             }
-            let bytes = driver.held.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
-            if driver.ordered.graphs.memory.has(address) {
-                driver.ordered.graphs.memory.close(address)?;
-                let memory = driver.ordered.graphs.memory.get(address)?;
-                return Ok(Some(Driver::graph_memory_work(&memory, false)));
+            let bytes = gpu.held.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
+            if gpu.ordered.graphs.memory.has(address) {
+                gpu.ordered.graphs.memory.close(address)?;
+                let memory = gpu.ordered.graphs.memory.get(address)?;
+                return Ok(Some(Gpu::graph_memory_work(&memory, false)));
             }
-            driver.held.origins.releasing(address);
+            gpu.held.origins.releasing(address);
             Ok(Some(Work::Act(Act::Free { address, bytes })))
         })
     }
@@ -133,13 +133,13 @@ twin! { cuMemFreeAsync_ptsz =
 /// # Safety
 /// Each is null, which is refused, or points to a place for a number.
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Status {
-    with_context("cuMemGetInfo_v2", |driver, _| {
+    with_context("cuMemGetInfo_v2", |gpu, _| {
         not_null(total)?;
         not_null(free)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
-            write(free, driver.memory.available() as usize)?;
-            write(total, driver.memory.capacity() as usize)
+            write(free, gpu.memory.available() as usize)?;
+            write(total, gpu.memory.capacity() as usize)
         }
     })
 }
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn cuMemGetAddressRange_v2(
     size: *mut usize,
     address: CUdeviceptr,
 ) -> Status {
-    with_driver("cuMemGetAddressRange_v2", |driver| {
-        let (first, bytes) = driver.memory.allocation(address).ok_or(Status::NotFound)?;
+    with_gpu("cuMemGetAddressRange_v2", |gpu| {
+        let (first, bytes) = gpu.memory.allocation(address).ok_or(Status::NotFound)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(base, first);

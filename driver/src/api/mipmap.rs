@@ -29,25 +29,25 @@ pub unsafe extern "C" fn cuMipmappedArrayCreate(
     descriptor: *const CUDA_ARRAY3D_DESCRIPTOR,
     levels: c_uint,
 ) -> Status {
-    with_context("cuMipmappedArrayCreate", |driver, context| {
+    with_context("cuMipmappedArrayCreate", |gpu, context| {
         not_null(place)?;
         not_null(descriptor)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let finest = unsafe { descriptor.read_unaligned() };
         let mut made = Vec::new();
         for number in 0..levels.clamp(1, most_levels(&finest)) {
-            match array::create(driver, context, level(finest, number), true) {
+            match array::create(gpu, context, level(finest, number), true) {
                 Ok(array) => made.push(array),
                 Err(error) => {
                     for array in made {
                         // Just made, hence there.
-                        let _ = array::destroy(driver, array);
+                        let _ = array::destroy(gpu, array);
                     }
                     return Err(error);
                 }
             }
         }
-        let handle = driver.held.mipmapped.insert(Mipmapped { context, levels: made });
+        let handle = gpu.held.mipmapped.insert(Mipmapped { context, levels: made });
         // SAFETY: the caller's promise.
         unsafe { write(place, handle) }
     })
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
     array: CUmipmappedArray,
     level: c_uint,
 ) -> Status {
-    with_context("cuMipmappedArrayGetLevel", |driver, _| {
-        let levels = &driver.held.mipmapped.get(array)?.levels;
+    with_context("cuMipmappedArrayGetLevel", |gpu, _| {
+        let levels = &gpu.held.mipmapped.get(array)?.levels;
         let found = *levels.get(level as usize).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, found) }
@@ -72,5 +72,5 @@ pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
 
 /// Destroys a mipmapped array, once the device's work is done.
 pub extern "C" fn cuMipmappedArrayDestroy(array: CUmipmappedArray) -> Status {
-    synchronising("cuMipmappedArrayDestroy", |driver, _| destroy(driver, array))
+    synchronising("cuMipmappedArrayDestroy", |gpu, _| destroy(gpu, array))
 }

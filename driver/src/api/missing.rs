@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bugaroo_protocol::Message;
 
-use crate::api::entry::{anytime, with_driver};
+use crate::api::entry::{anytime, with_gpu};
 use bugaroo_device::error::Status;
 use bugaroo_device::own_process::{Whose, whose};
 
@@ -31,8 +31,8 @@ pub(super) fn missing(name: impl Into<Cow<'static, str>>) -> Status {
     }
     if first && whose() == Whose::Ours {
         let what = format!("{name} is not supported");
-        return with_driver(&name, |driver| {
-            driver.trial.report.send(&Message::Unsupported { what });
+        return with_gpu(&name, |gpu| {
+            gpu.trial.report.send(&Message::Unsupported { what });
             Err(Status::NotSupported)
         });
     }

@@ -6,13 +6,13 @@ use std::fs;
 
 use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUmodule};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::synchronising::taking_away;
 use bugaroo_device::error::Status;
 use bugaroo_device::images::image::Image;
 use bugaroo_device::images::jit::Options;
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 fn load_data(
     name: &str,
@@ -20,11 +20,11 @@ fn load_data(
     image: *const c_void,
     (count, options, values): (c_uint, *const c_uint, *mut *mut c_void),
 ) -> Status {
-    with_context(name, |driver, context| {
+    with_context(name, |gpu, context| {
         not_null(place)?;
         // SAFETY: the exported functions' callers vouch for the image and the options.
         let (image, options) = unsafe { (Image::at(image)?, Options::read(count, options, values)?) };
-        let module = driver.load_module(Some(context), &image, &options)?;
+        let module = gpu.load_module(Some(context), &image, &options)?;
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, module) }
     })
@@ -71,12 +71,12 @@ pub unsafe extern "C" fn cuModuleLoadFatBinary(place: *mut CUmodule, image: *con
 /// # Safety
 /// `place` is null or points to a place for a handle; `path` is null or a C string.
 pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char) -> Status {
-    with_context("cuModuleLoad", |driver, context| {
+    with_context("cuModuleLoad", |gpu, context| {
         not_null(place)?;
         // SAFETY: the caller's promise.
         let path = unsafe { text(path) }?;
         let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;
-        let module = driver.load_module(Some(context), &Image::of(&bytes), &Options::none())?;
+        let module = gpu.load_module(Some(context), &Image::of(&bytes), &Options::none())?;
         // SAFETY: the caller's promise.
         unsafe { write(place, module) }
     })
@@ -84,11 +84,11 @@ pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char)
 
 /// Unloads a module, once the device's work is done.
 pub extern "C" fn cuModuleUnload(module: CUmodule) -> Status {
-    let owner = |driver: &Driver| driver.code.modules.get(module).ok()?.context;
-    taking_away("cuModuleUnload", owner, |driver| {
+    let owner = |gpu: &Gpu| gpu.code.modules.get(module).ok()?.context;
+    taking_away("cuModuleUnload", owner, |gpu| {
         // A library's module goes with the library.
-        driver.code.modules.get(module)?.context.ok_or(Status::InvalidHandle)?;
-        driver.unload(module)
+        gpu.code.modules.get(module)?.context.ok_or(Status::InvalidHandle)?;
+        gpu.unload(module)
     })
 }
 
@@ -101,10 +101,10 @@ pub unsafe extern "C" fn cuModuleGetFunction(
     module: CUmodule,
     name: *const c_char,
 ) -> Status {
-    with_context("cuModuleGetFunction", |driver, _| {
+    with_context("cuModuleGetFunction", |gpu, _| {
         not_null(place)?;
         // SAFETY: the caller's promise.
-        let function = driver.find_function(module, unsafe { text(name) }?)?;
+        let function = gpu.find_function(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, function) }
     })
@@ -115,8 +115,8 @@ pub unsafe extern "C" fn cuModuleGetFunction(
 /// # Safety
 /// `place` is null or points to a place for the number.
 pub unsafe extern "C" fn cuModuleGetFunctionCount(place: *mut c_uint, module: CUmodule) -> Status {
-    with_context("cuModuleGetFunctionCount", |driver, _| {
-        let count = driver.code.modules.get(module)?.functions.len();
+    with_context("cuModuleGetFunctionCount", |gpu, _| {
+        let count = gpu.code.modules.get(module)?.functions.len();
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::try_from(count).unwrap_or(c_uint::MAX)) }
     })
@@ -131,10 +131,10 @@ pub unsafe extern "C" fn cuModuleEnumerateFunctions(
     count: c_uint,
     module: CUmodule,
 ) -> Status {
-    with_context("cuModuleEnumerateFunctions", |driver, _| {
+    with_context("cuModuleEnumerateFunctions", |gpu, _| {
         not_null(places)?;
         for (index, function) in
-            driver.code.modules.get(module)?.functions.iter().take(count as usize).enumerate()
+            gpu.code.modules.get(module)?.functions.iter().take(count as usize).enumerate()
         {
             // SAFETY: the caller's promise.
             unsafe { write(places.add(index), *function) }?;
@@ -153,9 +153,9 @@ pub unsafe extern "C" fn cuModuleGetGlobal_v2(
     module: CUmodule,
     name: *const c_char,
 ) -> Status {
-    with_context("cuModuleGetGlobal_v2", |driver, _| {
+    with_context("cuModuleGetGlobal_v2", |gpu, _| {
         // SAFETY: the caller's promise.
-        let (found, size) = driver.find_variable(module, unsafe { text(name) }?)?;
+        let (found, size) = gpu.find_variable(module, unsafe { text(name) }?)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
             write_if_wanted(address, found);
@@ -172,5 +172,5 @@ pub unsafe extern "C" fn cuModuleGetGlobal_v2(
 /// `place` is null or points to a place for the answer.
 pub unsafe extern "C" fn cuModuleGetLoadingMode(place: *mut c_uint) -> Status {
     // SAFETY: the caller's promise.
-    with_driver("cuModuleGetLoadingMode", |_| unsafe { write(place, 1) })
+    with_gpu("cuModuleGetLoadingMode", |_| unsafe { write(place, 1) })
 }

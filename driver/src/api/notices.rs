@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::api::entry::{anytime, with_driver};
+use crate::api::entry::{anytime, with_gpu};
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, text, write};
@@ -18,18 +18,18 @@ pub unsafe extern "C" fn cuLogsRegisterCallback(
     _data: *mut c_void,
     place: *mut *mut c_void,
 ) -> Status {
-    with_driver("cuLogsRegisterCallback", |driver| {
+    with_gpu("cuLogsRegisterCallback", |gpu| {
         not_null(function)?;
         not_null(place)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.owners.listeners.logs.insert(())) }
+        unsafe { write(place, gpu.owners.listeners.logs.insert(())) }
     })
 }
 
 /// Takes such a function back.
 pub extern "C" fn cuLogsUnregisterCallback(listener: *mut c_void) -> Status {
-    with_driver("cuLogsUnregisterCallback", |driver| {
-        driver.owners.listeners.logs.remove(listener).map_err(|_| Status::InvalidValue)
+    with_gpu("cuLogsUnregisterCallback", |gpu| {
+        gpu.owners.listeners.logs.remove(listener).map_err(|_| Status::InvalidValue)
     })
 }
 
@@ -100,19 +100,19 @@ pub unsafe extern "C" fn cuDeviceRegisterAsyncNotification(
     _data: *mut c_void,
     place: *mut *mut c_void,
 ) -> Status {
-    with_driver("cuDeviceRegisterAsyncNotification", |driver| {
+    with_gpu("cuDeviceRegisterAsyncNotification", |gpu| {
         check_device(device)?;
         not_null(function)?;
         not_null(place)?;
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.owners.listeners.device.insert(())) }
+        unsafe { write(place, gpu.owners.listeners.device.insert(())) }
     })
 }
 
 /// Takes such a function back.
 pub extern "C" fn cuDeviceUnregisterAsyncNotification(device: c_int, listener: *mut c_void) -> Status {
-    with_driver("cuDeviceUnregisterAsyncNotification", |driver| {
+    with_gpu("cuDeviceUnregisterAsyncNotification", |gpu| {
         check_device(device)?;
-        driver.owners.listeners.device.remove(listener).map_err(|_| Status::InvalidValue)
+        gpu.owners.listeners.device.remove(listener).map_err(|_| Status::InvalidValue)
     })
 }

@@ -40,11 +40,11 @@ pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     dynamic_shared: usize,
     flags: c_uint,
 ) -> Status {
-    with_context("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", |driver, _| {
+    with_context("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", |gpu, _| {
         if flags > 1 {
             return Err(Status::InvalidValue);
         }
-        let blocks = Limits::of(driver, function)?.blocks(block_size(block)?, dynamic_shared as u64);
+        let blocks = Limits::of(gpu, function)?.blocks(block_size(block)?, dynamic_shared as u64);
         // SAFETY: the caller's promise.
         unsafe { write(place, c_int::try_from(blocks).unwrap_or(c_int::MAX)) }
     })
@@ -60,13 +60,13 @@ pub unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
     blocks: c_int,
     block: c_int,
 ) -> Status {
-    with_context("cuOccupancyAvailableDynamicSMemPerBlock", |driver, _| {
-        let limits = Limits::of(driver, function)?;
+    with_context("cuOccupancyAvailableDynamicSMemPerBlock", |gpu, _| {
+        let limits = Limits::of(gpu, function)?;
         let (blocks, block) = (block_size(blocks)?, block_size(block)?);
         if blocks > limits.blocks(block, 0) {
             return Err(Status::InvalidValue);
         }
-        let most = u64::from(driver.config.shared_per_block_optin);
+        let most = u64::from(gpu.config.shared_per_block_optin);
         let each = (limits.shared_per_sm / u64::from(blocks)).min(most).saturating_sub(limits.static_shared);
         // SAFETY: the caller's promise.
         unsafe { write(place, each as usize) }
@@ -108,13 +108,13 @@ pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSizeWithFlags(
     flags: c_uint,
 ) -> Status {
     let mut limits = None;
-    let looked_up = with_context("cuOccupancyMaxPotentialBlockSizeWithFlags", |driver, _| {
+    let looked_up = with_context("cuOccupancyMaxPotentialBlockSizeWithFlags", |gpu, _| {
         not_null(grid)?;
         not_null(block)?;
         if flags > 1 || limit < 0 {
             return Err(Status::InvalidValue);
         }
-        limits = Some(Limits::of(driver, function)?);
+        limits = Some(Limits::of(gpu, function)?);
         Ok(())
     });
     let Some(limits) = limits else { return looked_up };

@@ -5,25 +5,25 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
 
 /// Lets the current context use the memory of a context of another device.
 pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Status {
-    with_context("cuCtxEnablePeerAccess", |driver, context| {
+    with_context("cuCtxEnablePeerAccess", |gpu, context| {
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        driver.context(peer)?;
+        gpu.context(peer)?;
         if peer == context {
             return Err(Status::InvalidContext);
         }
-        if driver.device_of(peer) == driver.device_of(context) {
+        if gpu.device_of(peer) == gpu.device_of(context) {
             return Err(Status::PeerAccessUnsupported);
         }
-        match driver.context_mut(context)?.peers.insert(peer) {
+        match gpu.context_mut(context)?.peers.insert(peer) {
             true => Ok(()),
             false => Err(Status::PeerAccessAlreadyEnabled),
         }
@@ -32,9 +32,9 @@ pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Statu
 
 /// Takes access to a peer's memory back.
 pub extern "C" fn cuCtxDisablePeerAccess(peer: CUcontext) -> Status {
-    with_context("cuCtxDisablePeerAccess", |driver, context| {
-        driver.context(peer)?;
-        match driver.context_mut(context)?.peers.remove(&peer) {
+    with_context("cuCtxDisablePeerAccess", |gpu, context| {
+        gpu.context(peer)?;
+        match gpu.context_mut(context)?.peers.remove(&peer) {
             true => Ok(()),
             false => Err(Status::PeerAccessNotEnabled),
         }
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn cuDeviceGetP2PAttribute(
     from: CUdevice,
     to: CUdevice,
 ) -> Status {
-    with_driver("cuDeviceGetP2PAttribute", |_| {
+    with_gpu("cuDeviceGetP2PAttribute", |_| {
         not_null(place)?;
         // Rank; access, native atomics, arrays; whether it is some native atomics only.
         let value = match attribute {
@@ -78,7 +78,7 @@ fn check_pair(from: CUdevice, to: CUdevice) -> Outcome {
 /// # Safety
 /// Nothing is written.
 pub unsafe extern "C" fn cuDeviceGetLuid(_luid: *mut c_char, _mask: *mut c_uint, device: CUdevice) -> Status {
-    with_driver("cuDeviceGetLuid", |_| {
+    with_gpu("cuDeviceGetLuid", |_| {
         check_device(device)?;
         Err(Status::NotSupported)
     })
@@ -89,12 +89,12 @@ pub unsafe extern "C" fn cuDeviceGetLuid(_luid: *mut c_char, _mask: *mut c_uint,
 /// # Safety
 /// `place` is null or points to a place for a `CUexecAffinityParam`.
 pub unsafe extern "C" fn cuCtxGetExecAffinity(place: *mut [c_uint; 2], kind: c_uint) -> Status {
-    with_context("cuCtxGetExecAffinity", |driver, _| {
+    with_context("cuCtxGetExecAffinity", |gpu, _| {
         if kind != 0 {
             return Err(Status::UnsupportedExecAffinity);
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, [kind, driver.config.sm_count]) }
+        unsafe { write(place, [kind, gpu.config.sm_count]) }
     })
 }
 
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn cuDeviceGetHostAtomicCapabilities(
     count: c_uint,
     device: CUdevice,
 ) -> Status {
-    with_driver("cuDeviceGetHostAtomicCapabilities", |_| {
+    with_gpu("cuDeviceGetHostAtomicCapabilities", |_| {
         check_device(device)?;
         // SAFETY: the caller's promise.
         unsafe { tell_atomics(places, operations, count) }
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn cuDeviceGetP2PAtomicCapabilities(
     from: CUdevice,
     to: CUdevice,
 ) -> Status {
-    with_driver("cuDeviceGetP2PAtomicCapabilities", |_| {
+    with_gpu("cuDeviceGetP2PAtomicCapabilities", |_| {
         check_pair(from, to)?;
         // SAFETY: the caller's promise.
         unsafe { tell_atomics(places, operations, count) }

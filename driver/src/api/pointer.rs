@@ -6,10 +6,10 @@ use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUcontext, CUde
 use bugaroo_simulator::{Access, AllocationKind};
 
 use crate::api::current;
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// `CU_DEVICE_INVALID`
 const NO_DEVICE: c_int = -2;
@@ -26,21 +26,21 @@ struct Known {
     access: u32,
 }
 
-fn find(driver: &Driver, address: CUdeviceptr, current: CUcontext) -> Option<Known> {
-    if let Some((first, block)) = driver.host_block(usize::try_from(address).ok()?) {
+fn find(gpu: &Gpu, address: CUdeviceptr, current: CUcontext) -> Option<Known> {
+    if let Some((first, block)) = gpu.host_block(usize::try_from(address).ok()?) {
         let (context, kind) = (block.context, AllocationKind::Pinned);
         let access = if block.registered && block.flags & 8 != 0 { 1 } else { 3 };
         let (first, size) = (first as u64, block.size as u64);
         return Some(Known { context, kind, first, size, pool: None, synchronous: false, access });
     }
-    let (first, size) = driver.memory.allocation(address)?;
-    let access = match driver.memory.mapping(address) {
+    let (first, size) = gpu.memory.allocation(address)?;
+    let access = match gpu.memory.mapping(address) {
         Some((Access::None, _)) => 0,
         Some((Access::Read, _)) => 1,
         _ => 3,
     };
-    let allocation = driver.program_allocation(address).map(|(_, allocation)| *allocation);
-    let managed = bugaroo_device::advice::is_managed(driver, address);
+    let allocation = gpu.program_allocation(address).map(|(_, allocation)| *allocation);
+    let managed = bugaroo_device::advice::is_managed(gpu, address);
     let device = if managed { AllocationKind::Managed } else { AllocationKind::Program };
     Some(Known {
         // A module's variables belong to whoever loaded it; the current context stands for that.
@@ -59,13 +59,13 @@ fn find(driver: &Driver, address: CUdeviceptr, current: CUcontext) -> Option<Kno
 /// # Safety
 /// `place` is null or points to a place for a value of the attribute's type.
 unsafe fn tell(
-    driver: &Driver,
+    gpu: &Gpu,
     place: *mut c_void,
     attribute: c_uint,
     address: CUdeviceptr,
     current: CUcontext,
 ) -> Outcome {
-    let known = find(driver, address, current);
+    let known = find(gpu, address, current);
     // SAFETY: the caller's promise, with the types that `cuda.h` states for the attributes.
     unsafe {
         // What can be asked of any address.
@@ -95,7 +95,7 @@ unsafe fn tell(
             4 if known.kind.host_visible() => write(place.cast::<u64>(), address),
             6 => write(place.cast::<u32>(), u32::from(known.synchronous)),
             10 => write(place.cast::<u32>(), 0), // interprocess use
-            9 => write(place.cast::<c_int>(), driver.device_of(known.context)),
+            9 => write(place.cast::<c_int>(), gpu.device_of(known.context)),
             // The first address also serves as the block's number.
             7 | 11 | 19 | 20 => write(place.cast::<u64>(), known.first),
             12 | 18 => write(place.cast::<u64>(), known.size),
@@ -122,11 +122,11 @@ unsafe fn tell_nothing(place: *mut c_void, attribute: c_uint) -> Outcome {
 }
 
 /// Runs a body under the lock, with the current context where there is one: addresses may be asked about before there is any.
-fn with_or_without_context(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+fn with_or_without_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcome) -> Status {
     if current::top().is_some() {
         with_context(name, body)
     } else {
-        with_driver(name, |driver| body(driver, std::ptr::null_mut()))
+        with_gpu(name, |gpu| body(gpu, std::ptr::null_mut()))
     }
 }
 
@@ -139,15 +139,15 @@ pub unsafe extern "C" fn cuPointerSetAttribute(
     attribute: c_uint,
     address: CUdeviceptr,
 ) -> Status {
-    with_context("cuPointerSetAttribute", |driver, _| {
+    with_context("cuPointerSetAttribute", |gpu, _| {
         not_null(value)?;
         if attribute != 6 {
             return Err(Status::InvalidValue);
         }
         // SAFETY: not null, and the caller vouches for the rest.
         let synchronous = unsafe { value.cast::<c_uint>().read_unaligned() } != 0;
-        let (first, _) = driver.program_allocation(address).ok_or(Status::InvalidValue)?;
-        if let Some(allocation) = driver.held.allocations.get_mut(&first) {
+        let (first, _) = gpu.program_allocation(address).ok_or(Status::InvalidValue)?;
+        if let Some(allocation) = gpu.held.allocations.get_mut(&first) {
             allocation.synchronous = synchronous;
         }
         Ok(())
@@ -165,9 +165,9 @@ pub unsafe extern "C" fn cuPointerGetAttribute(
     attribute: c_uint,
     address: CUdeviceptr,
 ) -> Status {
-    with_or_without_context("cuPointerGetAttribute", |driver, current| {
+    with_or_without_context("cuPointerGetAttribute", |gpu, current| {
         // SAFETY: the caller's promise.
-        unsafe { tell(driver, place, attribute, address, current) }
+        unsafe { tell(gpu, place, attribute, address, current) }
     })
 }
 
@@ -182,14 +182,14 @@ pub unsafe extern "C" fn cuPointerGetAttributes(
     places: *const *mut c_void,
     address: CUdeviceptr,
 ) -> Status {
-    with_or_without_context("cuPointerGetAttributes", |driver, current| {
+    with_or_without_context("cuPointerGetAttributes", |gpu, current| {
         not_null(attributes)?;
         not_null(places)?;
         for index in 0..count as usize {
             // SAFETY: the caller's promise.
             let (attribute, place) = unsafe { (*attributes.add(index), *places.add(index)) };
             // SAFETY: the caller's promise.
-            let outcome = unsafe { tell(driver, place, attribute, address, current) };
+            let outcome = unsafe { tell(gpu, place, attribute, address, current) };
             if outcome.is_err() {
                 // SAFETY: the caller's promise.
                 unsafe { tell_nothing(place, attribute) }?;

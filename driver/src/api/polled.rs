@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::wait;
 use bugaroo_device::lane::Ticket;
 use bugaroo_device::trial::own_thread::{CALLS, OURS, THERE};
@@ -60,11 +60,11 @@ fn look_on() {
         };
         if silent {
             // A fault is the program's to be told, by its next call.
-            let _ = wait::at_most(name, TURNS, |driver| !driver.running.queue.is_pending(kernel));
+            let _ = wait::at_most(name, TURNS, |gpu| !gpu.running.queue.is_pending(kernel));
         }
-        let _ = with_driver(name, |driver| {
+        let _ = with_gpu(name, |gpu| {
             let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-            kernels.retain(|kernel| driver.running.queue.is_pending(*kernel));
+            kernels.retain(|kernel| gpu.running.queue.is_pending(*kernel));
             Ok(())
         });
     }

@@ -11,7 +11,7 @@ use bugaroo_cuda_abi::{
     FILE_DESCRIPTOR, LOCATION_DEVICE, LOCATION_HOST,
 };
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::submit::{on_stream, twin};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::pool::{Pool, Pools, REUSE, shared};
@@ -27,10 +27,10 @@ pub(crate) fn tell(
     device: CUdevice,
     which: fn(&Pools) -> CUmemoryPool,
 ) -> Status {
-    with_driver(name, |driver| {
+    with_gpu(name, |gpu| {
         check_device(device)?;
         // SAFETY: the exported functions' callers vouch for the place.
-        unsafe { write(place, which(&driver.held.pools)) }
+        unsafe { write(place, which(&gpu.held.pools)) }
     })
 }
 
@@ -52,10 +52,10 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(place: *mut CUmemoryPool, device: CU
 
 /// Makes a pool the device's current one.
 pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> Status {
-    with_driver("cuDeviceSetMemPool", |driver| {
+    with_gpu("cuDeviceSetMemPool", |gpu| {
         check_device(device)?;
-        driver.held.pools.all.get(pool)?;
-        driver.held.pools.current = pool;
+        gpu.held.pools.all.get(pool)?;
+        gpu.held.pools.current = pool;
         Ok(())
     })
 }
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
     place: *mut CUmemoryPool,
     properties: *const CUmemPoolProps,
 ) -> Status {
-    with_driver("cuMemPoolCreate", |driver| {
+    with_gpu("cuMemPoolCreate", |gpu| {
         not_null(place)?;
         not_null(properties)?;
         // SAFETY: not null, and the caller vouches for the rest.
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
         }
         if properties.handle_types & !FILE_DESCRIPTOR != 0 {
             let what = "cuMemPoolCreate: pools that are shared with other processes are not supported";
-            return Err(driver.trial.report.unsupported(what));
+            return Err(gpu.trial.report.unsupported(what));
         }
         let managed = properties.allocation_type == 2 || properties.location.kind != LOCATION_DEVICE;
         match properties.location.kind {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
             _ => return Err(Status::InvalidValue),
         }
         let limit = properties.max_size as u64;
-        let pool = driver.held.pools.all.insert(Pool { reuse: REUSE, limit, managed, ..Pool::default() });
+        let pool = gpu.held.pools.all.insert(Pool { reuse: REUSE, limit, managed, ..Pool::default() });
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -98,16 +98,16 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 
 /// Destroys a pool; what was allocated from it stays. The default pool cannot be destroyed.
 pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
-    with_driver("cuMemPoolDestroy", |driver| {
-        if pool == driver.held.pools.default || pool == driver.held.pools.shared_default {
+    with_gpu("cuMemPoolDestroy", |gpu| {
+        if pool == gpu.held.pools.default || pool == gpu.held.pools.shared_default {
             return Err(Status::InvalidValue);
         }
-        driver.held.pools.all.remove(pool)?;
-        if driver.held.pools.shared_current == pool {
-            driver.held.pools.shared_current = driver.held.pools.shared_default;
+        gpu.held.pools.all.remove(pool)?;
+        if gpu.held.pools.shared_current == pool {
+            gpu.held.pools.shared_current = gpu.held.pools.shared_default;
         }
-        if driver.held.pools.current == pool {
-            driver.held.pools.current = driver.held.pools.default;
+        if gpu.held.pools.current == pool {
+            gpu.held.pools.current = gpu.held.pools.default;
         }
         Ok(())
     })
@@ -115,7 +115,7 @@ pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
 
 /// Gives memory that a pool holds back to the device; it holds none.
 pub extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, _bytes_to_keep: usize) -> Status {
-    with_driver("cuMemPoolTrimTo", |driver| driver.held.pools.all.get(pool).map(|_| ()))
+    with_gpu("cuMemPoolTrimTo", |gpu| gpu.held.pools.all.get(pool).map(|_| ()))
 }
 
 /// One of a pool's attributes.
@@ -127,8 +127,8 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(
     attribute: c_uint,
     place: *mut c_void,
 ) -> Status {
-    with_driver("cuMemPoolGetAttribute", |driver| {
-        let pool = *driver.held.pools.all.get(pool)?;
+    with_gpu("cuMemPoolGetAttribute", |gpu| {
+        let pool = *gpu.held.pools.all.get(pool)?;
         // SAFETY: the caller's promise, with the types that `cuda.h` states.
         unsafe {
             match attribute {
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(
     attribute: c_uint,
     value: *const c_void,
 ) -> Status {
-    with_driver("cuMemPoolSetAttribute", |driver| {
-        let pool = driver.held.pools.all.get_mut(pool)?;
+    with_gpu("cuMemPoolSetAttribute", |gpu| {
+        let pool = gpu.held.pools.all.get_mut(pool)?;
         not_null(value)?;
         let (switch, number) = match attribute {
             // SAFETY: the caller's promise, with the types that `cuda.h` states.
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn cuMemPoolSetAccess(
     descriptions: *const CUmemAccessDesc,
     count: usize,
 ) -> Status {
-    with_driver("cuMemPoolSetAccess", |driver| {
-        driver.held.pools.all.get(pool)?;
+    with_gpu("cuMemPoolSetAccess", |gpu| {
+        gpu.held.pools.all.get(pool)?;
         for index in 0..count {
             not_null(descriptions)?;
             // SAFETY: the caller's promise.
@@ -210,8 +210,8 @@ pub unsafe extern "C" fn cuMemPoolGetAccess(
     pool: CUmemoryPool,
     location: *const CUmemLocation,
 ) -> Status {
-    with_driver("cuMemPoolGetAccess", |driver| {
-        let pool = driver.held.pools.all.get(pool)?;
+    with_gpu("cuMemPoolGetAccess", |gpu| {
+        let pool = gpu.held.pools.all.get(pool)?;
         not_null(location)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let location = unsafe { location.read_unaligned() };
@@ -235,10 +235,10 @@ pub unsafe extern "C" fn cuMemPoolExportToShareableHandle(
     _kind: c_uint,
     _flags: u64,
 ) -> Status {
-    with_driver("cuMemPoolExportToShareableHandle", |driver| {
-        driver.held.pools.all.get(pool)?;
+    with_gpu("cuMemPoolExportToShareableHandle", |gpu| {
+        gpu.held.pools.all.get(pool)?;
         let what = "cuMemPoolExportToShareableHandle: sharing memory with other processes is not supported";
-        Err(driver.trial.report.unsupported(what))
+        Err(gpu.trial.report.unsupported(what))
     })
 }
 
@@ -253,14 +253,14 @@ twin! { cuMemAllocFromPoolAsync_ptsz =
         pool: CUmemoryPool,
         stream: CUstream,
     ) -> Status {
-        on_stream("cuMemAllocFromPoolAsync", stream, |driver, stream| -> Outcome {
+        on_stream("cuMemAllocFromPoolAsync", stream, |gpu, stream| -> Outcome {
             not_null(place)?;
-            let address = match driver.is_capturing(&stream) {
+            let address = match gpu.is_capturing(&stream) {
                 true => {
-                    driver.held.pools.all.get(pool)?;
-                    driver.capture_allocation(&stream, bytes)?
+                    gpu.held.pools.all.get(pool)?;
+                    gpu.capture_allocation(&stream, bytes)?
                 }
-                false => driver.allocate_in(&stream, pool, bytes)?,
+                false => gpu.allocate_in(&stream, pool, bytes)?,
             };
             // SAFETY: the caller's promise.
             unsafe { write(place, address) }
@@ -277,8 +277,8 @@ pub unsafe extern "C" fn cuMemGetDefaultMemPool(
     location: *const CUmemLocation,
     kind: c_int,
 ) -> Status {
-    with_driver("cuMemGetDefaultMemPool", |driver| {
-        let pools = &driver.held.pools;
+    with_gpu("cuMemGetDefaultMemPool", |gpu| {
+        let pools = &gpu.held.pools;
         // SAFETY: the caller's promise.
         let shared = unsafe { shared(location, kind) }?;
         let pool = if shared { pools.shared_default } else { pools.default };
@@ -296,8 +296,8 @@ pub unsafe extern "C" fn cuMemGetMemPool(
     location: *const CUmemLocation,
     kind: c_int,
 ) -> Status {
-    with_driver("cuMemGetMemPool", |driver| {
-        let pools = &driver.held.pools;
+    with_gpu("cuMemGetMemPool", |gpu| {
+        let pools = &gpu.held.pools;
         // SAFETY: the caller's promise.
         let shared = unsafe { shared(location, kind) }?;
         let pool = if shared { pools.shared_current } else { pools.current };
@@ -315,13 +315,13 @@ pub unsafe extern "C" fn cuMemSetMemPool(
     kind: c_int,
     pool: CUmemoryPool,
 ) -> Status {
-    with_driver("cuMemSetMemPool", |driver| {
+    with_gpu("cuMemSetMemPool", |gpu| {
         // SAFETY: the caller's promise.
         let shared = unsafe { shared(location, kind) }?;
-        if driver.held.pools.all.get(pool)?.managed != shared {
+        if gpu.held.pools.all.get(pool)?.managed != shared {
             return Err(Status::InvalidValue);
         }
-        let pools = &mut driver.held.pools;
+        let pools = &mut gpu.held.pools;
         *(if shared { &mut pools.shared_current } else { &mut pools.current }) = pool;
         Ok(())
     })

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::kept;
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::context::check_flags;
@@ -17,8 +17,8 @@ use bugaroo_device::primary::start_afresh;
 fn finish_primary(name: &str, device: CUdevice, ends: impl FnOnce(&Primary) -> bool) {
     let mut found = None;
     // Where there is no such device, the caller says so.
-    let _ = with_driver(name, |driver| {
-        let primary = driver.primary(device)?;
+    let _ = with_gpu(name, |gpu| {
+        let primary = gpu.primary(device)?;
         found = Some((primary.handle, ends(primary)));
         Ok(())
     });
@@ -36,14 +36,14 @@ fn finish_primary(name: &str, device: CUdevice, ends: impl FnOnce(&Primary) -> b
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device: CUdevice) -> Status {
-    with_driver("cuDevicePrimaryCtxRetain", |driver| {
+    with_gpu("cuDevicePrimaryCtxRetain", |gpu| {
         check_device(device)?;
         not_null(place)?;
-        let primary = driver.primary(device)?;
+        let primary = gpu.primary(device)?;
         primary.retained += 1;
         let handle = primary.handle;
         if primary.retained == 1 {
-            start_afresh(driver, device)?;
+            start_afresh(gpu, device)?;
         }
         // SAFETY: the caller's promise.
         unsafe { write(place, handle) }
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(place: *mut CUcontext, device:
 /// Releases a primary context; the last release destroys it.
 pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
     finish_primary("cuDevicePrimaryCtxRelease_v2", device, |primary| primary.retained == 1);
-    with_driver("cuDevicePrimaryCtxRelease_v2", |driver| {
-        let primary = driver.primary(device)?;
+    with_gpu("cuDevicePrimaryCtxRelease_v2", |gpu| {
+        let primary = gpu.primary(device)?;
         if !primary.active() {
             return Err(Status::InvalidContext);
         }
@@ -62,17 +62,17 @@ pub extern "C" fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) -> Status {
         if primary.active() {
             return Ok(());
         }
-        driver.end_library_modules(device);
-        start_afresh(driver, device)
+        gpu.end_library_modules(device);
+        start_afresh(gpu, device)
     })
 }
 
 /// Destroys what a primary context owns, and its fault; it stays as often retained as it was.
 pub extern "C" fn cuDevicePrimaryCtxReset_v2(device: CUdevice) -> Status {
     finish_primary("cuDevicePrimaryCtxReset_v2", device, |_| true);
-    with_driver("cuDevicePrimaryCtxReset_v2", |driver| {
-        driver.end_library_modules(device);
-        start_afresh(driver, device)
+    with_gpu("cuDevicePrimaryCtxReset_v2", |gpu| {
+        gpu.end_library_modules(device);
+        start_afresh(gpu, device)
     })
 }
 
@@ -85,8 +85,8 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
     flags: *mut c_uint,
     active: *mut c_int,
 ) -> Status {
-    with_driver("cuDevicePrimaryCtxGetState", |driver| {
-        let primary = driver.primary(device)?;
+    with_gpu("cuDevicePrimaryCtxGetState", |gpu| {
+        let primary = gpu.primary(device)?;
         not_null(flags)?;
         // SAFETY: the caller's promise, for both.
         unsafe {
@@ -98,13 +98,13 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
 
 /// Sets the primary context's flags.
 pub extern "C" fn cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint) -> Status {
-    with_driver("cuDevicePrimaryCtxSetFlags_v2", |driver| {
+    with_gpu("cuDevicePrimaryCtxSetFlags_v2", |gpu| {
         check_device(device)?;
         check_flags(flags)?;
-        let primary = driver.primary(device)?;
+        let primary = gpu.primary(device)?;
         primary.flags = flags;
         let handle = primary.handle;
-        driver.owners.contexts.get_mut(handle)?.flags = flags;
+        gpu.owners.contexts.get_mut(handle)?.flags = flags;
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::polled;
 use crate::api::wait::{at_most, go};
 use bugaroo_device::error::Status;
@@ -26,23 +26,23 @@ const WATCHED_TURNS: u64 = 1 << 20;
 pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
     if !at_once {
         if PENDING.load(Ordering::Acquire) > DEPTH {
-            return at_most(name, u64::MAX, |driver| driver.running.queue.len() <= DEPTH);
+            return at_most(name, u64::MAX, |gpu| gpu.running.queue.len() <= DEPTH);
         }
         return Status::Success;
     }
     let turns = if watched { WATCHED_TURNS } else { u64::MAX };
     let mut leaves = false;
-    let _ = with_driver(name, |driver| {
+    let _ = with_gpu(name, |gpu| {
         // What copies has to be done when the call returns: the host's memory may be gone then.
-        let work = driver.running.queue.item(ticket).map(|item| &item.work);
+        let work = gpu.running.queue.item(ticket).map(|item| &item.work);
         leaves = matches!(work, Some(Work::Kernel(..) | Work::Nothing));
         Ok(())
     });
-    let status = go(name, Some(turns), leaves, |driver| !driver.running.queue.is_pending(ticket));
+    let status = go(name, Some(turns), leaves, |gpu| !gpu.running.queue.is_pending(ticket));
     let (mut refused, mut runs) = (None, false);
-    let _ = with_driver(name, |driver| {
-        refused = driver.running.awaited.remove(&ticket).flatten();
-        runs = watched && driver.running.queue.is_pending(ticket);
+    let _ = with_gpu(name, |gpu| {
+        refused = gpu.running.awaited.remove(&ticket).flatten();
+        runs = watched && gpu.running.queue.is_pending(ticket);
         Ok(())
     });
     if runs {

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstreamCallback};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::submit::{on_stream, submit, twin};
 use crate::api::wait;
 use bugaroo_device::error::Status;
@@ -20,13 +20,13 @@ pub use crate::api::submit::{waiting_for_stream, with_stream};
 const PATIENCE: u32 = 12;
 
 fn create(name: &str, place: *mut CUstream, flags: c_uint, priority: c_int) -> Status {
-    with_context(name, |driver, context| {
+    with_context(name, |gpu, context| {
         not_null(place)?;
         if flags & !NON_BLOCKING != 0 {
             return Err(Status::InvalidValue);
         }
         let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-        let stream = driver.ordered.streams.insert(Stream { context, lane: Lane::Made(0), flags, priority });
+        let stream = gpu.ordered.streams.insert(Stream { context, lane: Lane::Made(0), flags, priority });
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, stream) }
     })
@@ -54,9 +54,9 @@ pub unsafe extern "C" fn cuStreamCreateWithPriority(
 
 /// Destroys a stream; the work that it has goes on. The default streams cannot be destroyed.
 pub extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> Status {
-    with_driver("cuStreamDestroy_v2", |driver| {
-        driver.forget_captured(Lane::Made(stream as usize));
-        driver.ordered.streams.remove(stream).map(|_| ())
+    with_gpu("cuStreamDestroy_v2", |gpu| {
+        gpu.forget_captured(Lane::Made(stream as usize));
+        gpu.ordered.streams.remove(stream).map(|_| ())
     })
 }
 
@@ -72,16 +72,16 @@ twin! { cuStreamQuery_ptsz =
     pub extern "C" fn cuStreamQuery(stream: CUstream) -> Status {
         let name = "cuStreamQuery";
         let mut before = Vec::new();
-        let status = on_stream(name, stream, |driver, stream| {
-            bugaroo_device::capture::refuse(driver, &stream)?;
-            before = driver.running.queue.before(&stream);
+        let status = on_stream(name, stream, |gpu, stream| {
+            bugaroo_device::capture::refuse(gpu, &stream)?;
+            before = gpu.running.queue.before(&stream);
             Ok(())
         });
         if status != Status::Success {
             return status;
         }
         match ask(name, &before) {
-            Status::Success => on_stream(name, stream, |driver, stream| driver.surface(stream.context)),
+            Status::Success => on_stream(name, stream, |gpu, stream| gpu.surface(stream.context)),
             status => status,
         }
     }
@@ -90,16 +90,16 @@ twin! { cuStreamQuery_ptsz =
 /// Whether work is done: `NotReady` a few times, while it goes on.
 pub fn ask(name: &str, tickets: &[bugaroo_device::lane::Ticket]) -> Status {
     let (mut turns, mut done) = (0, false);
-    let status = with_driver(name, |driver| {
-        done = !tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket));
+    let status = with_gpu(name, |gpu| {
+        done = !tickets.iter().any(|ticket| gpu.running.queue.is_pending(*ticket));
         if done {
-            driver.running.queue.tell(|order| order.waited(tickets));
+            gpu.running.queue.tell(|order| order.waited(tickets));
             return Ok(());
         }
-        driver.running.asked += 1;
+        gpu.running.asked += 1;
         // Between nothing at all and twice as much each time.
-        turns = driver.draw() & ((2 << driver.running.asked) - 1);
-        if driver.running.asked > PATIENCE {
+        turns = gpu.draw() & ((2 << gpu.running.asked) - 1);
+        if gpu.running.asked > PATIENCE {
             turns = u64::MAX;
         }
         Ok(())
@@ -107,19 +107,19 @@ pub fn ask(name: &str, tickets: &[bugaroo_device::lane::Ticket]) -> Status {
     if done || status != Status::Success {
         return status;
     }
-    let pending = |driver: &mut bugaroo_device::state::Driver| {
-        tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket))
+    let pending = |gpu: &mut bugaroo_device::state::Gpu| {
+        tickets.iter().any(|ticket| gpu.running.queue.is_pending(*ticket))
     };
-    match wait::at_most(name, turns, |driver| !pending(driver)) {
+    match wait::at_most(name, turns, |gpu| !pending(gpu)) {
         Status::Success => {}
         status => return status,
     }
-    with_driver(name, |driver| {
-        if pending(driver) {
+    with_gpu(name, |gpu| {
+        if pending(gpu) {
             return Err(Status::NotReady);
         }
-        driver.running.asked = 0;
-        driver.running.queue.tell(|order| order.waited(tickets));
+        gpu.running.asked = 0;
+        gpu.running.queue.tell(|order| order.waited(tickets));
         Ok(())
     })
 }
@@ -127,23 +127,23 @@ pub fn ask(name: &str, tickets: &[bugaroo_device::lane::Ticket]) -> Status {
 twin! { cuStreamWaitEvent_ptsz =
     /// Lets a stream's later work wait for an event, as it was recorded last.
     pub extern "C" fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) -> Status {
-        on_stream("cuStreamWaitEvent", stream, |driver, stream| {
+        on_stream("cuStreamWaitEvent", stream, |gpu, stream| {
             // CU_EVENT_WAIT_EXTERNAL is for captures only.
             if flags > 1 {
                 return Err(Status::InvalidValue);
             }
-            if driver.capture_wait(&stream, event, flags == 1)? {
+            if gpu.capture_wait(&stream, event, flags == 1)? {
                 return Ok(());
             }
-            let Some(ticket) = driver.ordered.events.get(event)?.ticket() else { return Ok(()) };
-            if driver.running.queue.is_pending(ticket) {
-                let mut before = driver.running.queue.before(&stream);
+            let Some(ticket) = gpu.ordered.events.get(event)?.ticket() else { return Ok(()) };
+            if gpu.running.queue.is_pending(ticket) {
+                let mut before = gpu.running.queue.before(&stream);
                 before.push(ticket);
-                let ticket = driver.running.queue.insert(stream.context, Work::Nothing, &before);
-                driver.running.queue.append(&stream, ticket);
-                driver.queued();
+                let ticket = gpu.running.queue.insert(stream.context, Work::Nothing, &before);
+                gpu.running.queue.append(&stream, ticket);
+                gpu.queued();
             } else {
-                driver.running.queue.behind_done(&stream, ticket);
+                gpu.running.queue.behind_done(&stream, ticket);
             }
             Ok(())
         })
@@ -188,8 +188,8 @@ twin! { cuStreamGetDevice_ptsz =
     /// `place` is null or points to a place for it.
     pub unsafe extern "C" fn cuStreamGetDevice(stream: CUstream, place: *mut CUdevice) -> Status {
         // SAFETY: the caller's promise.
-        on_stream("cuStreamGetDevice", stream, |driver, stream| unsafe {
-            write(place, driver.device_of(stream.context))
+        on_stream("cuStreamGetDevice", stream, |gpu, stream| unsafe {
+            write(place, gpu.device_of(stream.context))
         })
     }
 }
@@ -257,12 +257,12 @@ twin! { cuStreamAddCallback_ptsz =
         user_data: *mut c_void,
         flags: c_uint,
     ) -> Status {
-        submit("cuStreamAddCallback", stream, |driver, place| {
+        submit("cuStreamAddCallback", stream, |gpu, place| {
             callback.ok_or(Status::InvalidValue)?;
             if flags != 0 {
                 return Err(Status::InvalidValue);
             }
-            bugaroo_device::capture::refuse(driver, place)?;
+            bugaroo_device::capture::refuse(gpu, place)?;
             Ok(Some(Work::CallBack(callback, stream, user_data)))
         })
     }
@@ -276,8 +276,8 @@ twin! { cuStreamAttachMemAsync_ptsz =
         _length: usize,
         flags: c_uint,
     ) -> Status {
-        with_stream("cuStreamAttachMemAsync", stream, |driver, _| {
-            let known = matches!(flags, 1 | 2 | 4) && bugaroo_device::advice::is_managed(driver, address);
+        with_stream("cuStreamAttachMemAsync", stream, |gpu, _| {
+            let known = matches!(flags, 1 | 2 | 4) && bugaroo_device::advice::is_managed(gpu, address);
             if known { Ok(()) } else { Err(Status::InvalidValue) }
         })
     }

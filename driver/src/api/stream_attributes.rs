@@ -8,7 +8,7 @@ use bugaroo_cuda_abi::{CUlaunchAttributeValue, CUstream};
 use crate::api::submit::{on_stream, twin};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Those that streams have: access policy window, synchronisation policy, priority, memory synchronisation
 /// domains, the last hint.
@@ -34,7 +34,7 @@ twin! { cuStreamGetAttribute_ptsz =
         attribute: c_uint,
         place: *mut CUlaunchAttributeValue,
     ) -> Status {
-        on_stream("cuStreamGetAttribute", stream, |driver, stream| {
+        on_stream("cuStreamGetAttribute", stream, |gpu, stream| {
             check(attribute)?;
             let mut bytes = [0; 64];
             match attribute {
@@ -44,7 +44,7 @@ twin! { cuStreamGetAttribute_ptsz =
                 DOMAIN_MAP => bytes[1] = 1,
                 _ => {}
             }
-            if let Some(set) = driver.ordered.stream_attributes.get(&(stream.lane, attribute)) {
+            if let Some(set) = gpu.ordered.stream_attributes.get(&(stream.lane, attribute)) {
                 bytes = *set;
             }
             // SAFETY: the caller's promise.
@@ -63,12 +63,12 @@ twin! { cuStreamSetAttribute_ptsz =
         attribute: c_uint,
         value: *const CUlaunchAttributeValue,
     ) -> Status {
-        on_stream("cuStreamSetAttribute", stream, |driver, stream| {
+        on_stream("cuStreamSetAttribute", stream, |gpu, stream| {
             check(attribute)?;
             not_null(value)?;
             // SAFETY: not null, and the caller vouches for the rest; any bits are numbers.
             let bytes = unsafe { value.read_unaligned().bytes };
-            driver.ordered.stream_attributes.insert((stream.lane, attribute), bytes);
+            gpu.ordered.stream_attributes.insert((stream.lane, attribute), bytes);
             Ok(())
         })
     }
@@ -77,11 +77,11 @@ twin! { cuStreamSetAttribute_ptsz =
 twin! { cuStreamCopyAttributes_ptsz =
     /// Gives a stream the attributes of another.
     pub extern "C" fn cuStreamCopyAttributes(to: CUstream, from: CUstream) -> Status {
-        on_stream("cuStreamCopyAttributes", to, |driver: &mut Driver, to| {
-            let from = driver.stream(from, to.context)?;
+        on_stream("cuStreamCopyAttributes", to, |gpu: &mut Gpu, to| {
+            let from = gpu.stream(from, to.context)?;
             for attribute in KNOWN {
-                if let Some(bytes) = driver.ordered.stream_attributes.get(&(from.lane, attribute)).copied() {
-                    driver.ordered.stream_attributes.insert((to.lane, attribute), bytes);
+                if let Some(bytes) = gpu.ordered.stream_attributes.get(&(from.lane, attribute)).copied() {
+                    gpu.ordered.stream_attributes.insert((to.lane, attribute), bytes);
                 }
             }
             Ok(())

@@ -13,7 +13,7 @@ use bugaroo_device::capture;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::objects::work::Work;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Defines a function of the API, and its second name for programs whose default stream is each thread's own.
 macro_rules! twin {
@@ -24,12 +24,12 @@ macro_rules! twin {
 pub(crate) use twin;
 
 /// Runs a body that needs a stream, but neither hands work over nor waits for any.
-pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Driver, Stream) -> Outcome) -> Status {
-    with_context(name, |driver, context| {
-        let stream = driver.stream(stream, context)?;
-        match driver.context(stream.context)?.fault {
+pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Gpu, Stream) -> Outcome) -> Status {
+    with_context(name, |gpu, context| {
+        let stream = gpu.stream(stream, context)?;
+        match gpu.context(stream.context)?.fault {
             Some(fault) if fault.reported => Err(fault.status),
-            _ => body(driver, stream),
+            _ => body(gpu, stream),
         }
     })
 }
@@ -37,20 +37,16 @@ pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Driver, St
 /// Lets go on what a stream's next work has to come after.
 fn catch_up(name: &str, stream: CUstream) -> Status {
     let mut before = Vec::new();
-    let status = on_stream(name, stream, |driver, stream| {
-        capture::refuse(driver, &stream)?;
-        before = driver.running.queue.before(&stream);
+    let status = on_stream(name, stream, |gpu, stream| {
+        capture::refuse(gpu, &stream)?;
+        before = gpu.running.queue.before(&stream);
         Ok(())
     });
     if status == Status::Success { wait::finish(name, &before) } else { status }
 }
 
 /// Runs a body that does a stream's work at once, when what comes before is done.
-pub fn with_stream(
-    name: &str,
-    stream: CUstream,
-    body: impl FnOnce(&mut Driver, Stream) -> Outcome,
-) -> Status {
+pub fn with_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Gpu, Stream) -> Outcome) -> Status {
     match catch_up(name, stream) {
         Status::Success => on_stream(name, stream, body),
         status => status,
@@ -61,13 +57,13 @@ pub fn with_stream(
 pub fn waiting_for_stream(
     name: &str,
     stream: CUstream,
-    body: impl FnOnce(&mut Driver, Stream) -> Outcome,
+    body: impl FnOnce(&mut Gpu, Stream) -> Outcome,
 ) -> Status {
-    with_stream(name, stream, |driver, stream| {
-        driver.surface(stream.context)?;
-        let waited = driver.running.queue.before(&stream);
-        driver.running.queue.tell(|order| order.waited(&waited));
-        body(driver, stream)
+    with_stream(name, stream, |gpu, stream| {
+        gpu.surface(stream.context)?;
+        let waited = gpu.running.queue.before(&stream);
+        gpu.running.queue.tell(|order| order.waited(&waited));
+        body(gpu, stream)
     })
 }
 
@@ -75,12 +71,12 @@ pub fn waiting_for_stream(
 pub fn submit(
     name: &str,
     stream: CUstream,
-    body: impl FnOnce(&mut Driver, &Stream) -> Outcome<Option<Work>>,
+    body: impl FnOnce(&mut Gpu, &Stream) -> Outcome<Option<Work>>,
 ) -> Status {
     let mut submitted = None;
-    let status = on_stream(name, stream, |driver, stream| {
-        if let Some(work) = body(driver, &stream)? {
-            submitted = driver.submit(&stream, work)?;
+    let status = on_stream(name, stream, |gpu, stream| {
+        if let Some(work) = body(gpu, &stream)? {
+            submitted = gpu.submit(&stream, work)?;
         }
         Ok(())
     });

@@ -2,20 +2,20 @@
 
 use bugaroo_cuda_abi::CUcontext;
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::{current, wait};
 use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Runs a body once the context's work is done: a pending fault of it is reported instead.
-pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Outcome) -> Status {
+pub fn synchronising(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcome) -> Status {
     match wait::finish_current(name) {
         Status::Success => {}
         status => return status,
     }
-    with_context(name, |driver, context| {
-        driver.surface(context)?;
-        body(driver, context)
+    with_context(name, |gpu, context| {
+        gpu.surface(context)?;
+        body(gpu, context)
     })
 }
 
@@ -23,15 +23,15 @@ pub fn synchronising(name: &str, body: impl FnOnce(&mut Driver, CUcontext) -> Ou
 /// current context may take it away, too, as programs do that clean up late.
 pub fn taking_away(
     name: &str,
-    owner: impl FnOnce(&Driver) -> Option<CUcontext>,
-    body: impl FnOnce(&mut Driver) -> Outcome,
+    owner: impl FnOnce(&Gpu) -> Option<CUcontext>,
+    body: impl FnOnce(&mut Gpu) -> Outcome,
 ) -> Status {
     if current::top().is_some() {
-        return synchronising(name, |driver, _| body(driver));
+        return synchronising(name, |gpu, _| body(gpu));
     }
     let mut context = None;
-    let looked = with_driver(name, |driver| {
-        context = owner(driver);
+    let looked = with_gpu(name, |gpu| {
+        context = owner(gpu);
         context.map(|_| ()).ok_or(Status::InvalidContext)
     });
     let Some(context) = context else { return looked };
@@ -39,8 +39,8 @@ pub fn taking_away(
         Status::Success => {}
         status => return status,
     }
-    with_driver(name, |driver| {
-        driver.surface(context)?;
-        body(driver)
+    with_gpu(name, |gpu| {
+        gpu.surface(context)?;
+        body(gpu)
     })
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 
 use bugaroo_simulator::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::places::{not_null, write};
 
@@ -45,12 +45,12 @@ pub unsafe extern "C" fn cuTensorMapEncodeTiled(
     promotion: c_uint,
     fill: c_uint,
 ) -> Status {
-    with_driver("cuTensorMapEncodeTiled", |driver| {
+    with_gpu("cuTensorMapEncodeTiled", |gpu| {
         not_null(place)?;
         sure(data_type <= 15 && interleave <= 2 && swizzle <= 6 && promotion <= 3 && fill <= 1)?;
         if data_type > 12 || interleave != 0 || swizzle > 3 || fill != 0 {
             let what = "cuTensorMapEncodeTiled: packed types, interleaved layouts, swizzling of larger atoms and filling with NaN are not supported";
-            return Err(driver.trial.report.unsupported(what));
+            return Err(gpu.trial.report.unsupported(what));
         }
         let ranks = rank as usize;
         sure((1..=TENSOR_RANKS).contains(&ranks))?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn cuTensorMapEncodeTiled(
 /// # Safety
 /// `place` is null or points to a map.
 pub unsafe extern "C" fn cuTensorMapReplaceAddress(place: *mut Words, address: *mut c_void) -> Status {
-    with_driver("cuTensorMapReplaceAddress", |_| {
+    with_gpu("cuTensorMapReplaceAddress", |_| {
         not_null(place)?;
         // SAFETY: not null, and the caller's promise.
         let words = unsafe { place.read_unaligned() };

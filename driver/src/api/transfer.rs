@@ -14,7 +14,7 @@ use crate::api::submit::on_stream;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::transfer::{Place, Transfer};
 use bugaroo_device::objects::work::Work;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::submit::Submitted;
 use bugaroo_device::transfer::Manner;
 
@@ -28,30 +28,30 @@ use bugaroo_device::transfer::Manner;
 pub unsafe fn submit(
     name: &str,
     stream: CUstream,
-    describe: impl FnOnce(&Driver) -> Outcome<Vec<Transfer>>,
+    describe: impl FnOnce(&Gpu) -> Outcome<Vec<Transfer>>,
 ) -> Status {
     let asynchronous = name.contains("Async");
     let (mut now, mut settling) = (Vec::new(), Vec::new());
-    let status = on_stream(name, stream, |driver, stream| {
-        let transfers = describe(driver)?;
+    let status = on_stream(name, stream, |gpu, stream| {
+        let transfers = describe(gpu)?;
         for transfer in &transfers {
             // Also where the device will never come so far: what the host can see to be wrong, it says.
-            if transfer.is_on_device() || !driver.is_broken(stream.context) {
-                transfer.check(driver)?;
+            if transfer.is_on_device() || !gpu.is_broken(stream.context) {
+                transfer.check(gpu)?;
             }
         }
         // A graph does all of it later; and what runs at the call needs no staging.
-        let captured = asynchronous && driver.is_capturing(&stream);
-        let queued = driver.overlaps(&stream);
-        if !captured && transfers.iter().any(|t| t.manner(driver, asynchronous) == Manner::Now) {
+        let captured = asynchronous && gpu.is_capturing(&stream);
+        let queued = gpu.overlaps(&stream);
+        if !captured && transfers.iter().any(|t| t.manner(gpu, asynchronous) == Manner::Now) {
             now = transfers;
             return Ok(());
         }
         for transfer in transfers.into_iter().filter(|transfer| !transfer.is_empty()) {
-            let staged = !captured && queued && transfer.manner(driver, asynchronous) == Manner::Staged;
+            let staged = !captured && queued && transfer.manner(gpu, asynchronous) == Manner::Staged;
             // SAFETY: the caller's promise.
             let work = if staged { unsafe { transfer.staged() } } else { Work::Copy(transfer) };
-            settling.extend(driver.submit(&stream, work)?);
+            settling.extend(gpu.submit(&stream, work)?);
         }
         Ok(())
     });
@@ -59,15 +59,15 @@ pub unsafe fn submit(
         return status;
     }
     if !now.is_empty() {
-        return with_stream(name, stream, |driver, stream| {
-            driver.surface(stream.context)?;
+        return with_stream(name, stream, |gpu, stream| {
+            gpu.surface(stream.context)?;
             // An asynchronous copy from pageable memory may return when that was read, which it does not promise to wait
             // for anything for.
             let to_host = |transfer: &Transfer| matches!(transfer.to.start, Place::Host(_));
             let waits = !asynchronous || now.iter().any(to_host);
-            driver.at_call(&stream, waits, |driver| {
+            gpu.at_call(&stream, waits, |gpu| {
                 // SAFETY: the caller's promise.
-                now.iter().try_for_each(|transfer| unsafe { transfer.execute(driver) })
+                now.iter().try_for_each(|transfer| unsafe { transfer.execute(gpu) })
             })
         });
     }

@@ -10,12 +10,12 @@ use bugaroo_cuda_abi::{
 };
 use bugaroo_simulator::{Access, GRANULARITY};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::synchronising::synchronising;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Refuses what is not made of whole chunks of the least size.
 fn whole(bytes: usize) -> Outcome<u64> {
@@ -24,7 +24,7 @@ fn whole(bytes: usize) -> Outcome<u64> {
 }
 
 /// Refuses memory that this device cannot give.
-fn check_properties(driver: &Driver, properties: *const CUmemAllocationProp) -> Outcome<CUmemAllocationProp> {
+fn check_properties(gpu: &Gpu, properties: *const CUmemAllocationProp) -> Outcome<CUmemAllocationProp> {
     not_null(properties)?;
     // SAFETY: not null; the exported functions' callers vouch for the rest.
     let properties = unsafe { properties.read_unaligned() };
@@ -33,12 +33,12 @@ fn check_properties(driver: &Driver, properties: *const CUmemAllocationProp) -> 
     }
     if properties.handle_types & !FILE_DESCRIPTOR != 0 {
         let what = "cuMemCreate: memory that is shared with other processes is not supported";
-        return Err(driver.trial.report.unsupported(what));
+        return Err(gpu.trial.report.unsupported(what));
     }
     match properties.location.kind {
         LOCATION_DEVICE => check_device(properties.location.id)?,
         2..=4 => {
-            return Err(driver.trial.report.unsupported("cuMemCreate: memory of the host is not supported"));
+            return Err(gpu.trial.report.unsupported("cuMemCreate: memory of the host is not supported"));
         }
         _ => return Err(Status::InvalidValue),
     }
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn cuMemGetAllocationGranularity(
     properties: *const CUmemAllocationProp,
     option: c_uint,
 ) -> Status {
-    with_driver("cuMemGetAllocationGranularity", |_| {
+    with_gpu("cuMemGetAllocationGranularity", |_| {
         not_null(properties)?;
         if option > 1 {
             return Err(Status::InvalidValue);
@@ -75,12 +75,12 @@ pub unsafe extern "C" fn cuMemAddressReserve(
     wish: CUdeviceptr,
     flags: c_ulonglong,
 ) -> Status {
-    with_context("cuMemAddressReserve", |driver, _| {
+    with_context("cuMemAddressReserve", |gpu, _| {
         not_null(place)?;
         if flags != 0 || !(alignment == 0 || alignment.is_power_of_two()) {
             return Err(Status::InvalidValue);
         }
-        let found = driver.memory.reserve_addresses(whole(bytes)?, alignment as u64, wish);
+        let found = gpu.memory.reserve_addresses(whole(bytes)?, alignment as u64, wish);
         // SAFETY: the caller's promise.
         unsafe { write(place, found.map_err(|_| Status::OutOfMemory)?) }
     })
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn cuMemAddressReserve(
 
 /// Gives addresses back, all that were reserved at once, and nothing mapped there.
 pub extern "C" fn cuMemAddressFree(address: CUdeviceptr, bytes: usize) -> Status {
-    with_context("cuMemAddressFree", |driver, _| {
-        driver.memory.release_addresses(address, bytes as u64).map_err(|_| Status::InvalidValue)
+    with_context("cuMemAddressFree", |gpu, _| {
+        gpu.memory.release_addresses(address, bytes as u64).map_err(|_| Status::InvalidValue)
     })
 }
 
@@ -103,14 +103,14 @@ pub unsafe extern "C" fn cuMemCreate(
     properties: *const CUmemAllocationProp,
     flags: c_ulonglong,
 ) -> Status {
-    with_context("cuMemCreate", |driver, _| {
+    with_context("cuMemCreate", |gpu, _| {
         not_null(place)?;
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        let properties = check_properties(driver, properties)?;
-        let chunk = driver.memory.make_chunk(whole(bytes)?).map_err(|_| Status::OutOfMemory)?;
-        driver.held.chunks.add(chunk, properties);
+        let properties = check_properties(gpu, properties)?;
+        let chunk = gpu.memory.make_chunk(whole(bytes)?).map_err(|_| Status::OutOfMemory)?;
+        gpu.held.chunks.add(chunk, properties);
         // SAFETY: the caller's promise.
         unsafe { write(place, chunk) }
     })
@@ -118,9 +118,7 @@ pub unsafe extern "C" fn cuMemCreate(
 
 /// Gives a handle back; the memory goes with its last handle and mapping.
 pub extern "C" fn cuMemRelease(handle: CUmemGenericAllocationHandle) -> Status {
-    with_context("cuMemRelease", |driver, _| {
-        driver.memory.release_chunk(handle).map_err(|_| Status::InvalidValue)
-    })
+    with_context("cuMemRelease", |gpu, _| gpu.memory.release_chunk(handle).map_err(|_| Status::InvalidValue))
 }
 
 /// Maps memory to reserved addresses, where nothing may be done with it yet.
@@ -131,23 +129,23 @@ pub extern "C" fn cuMemMap(
     handle: CUmemGenericAllocationHandle,
     flags: c_ulonglong,
 ) -> Status {
-    with_context("cuMemMap", |driver, _| {
+    with_context("cuMemMap", |gpu, _| {
         let aligned = address.is_multiple_of(GRANULARITY) && (offset as u64).is_multiple_of(GRANULARITY);
         if flags != 0 || !aligned {
             return Err(Status::InvalidValue);
         }
-        let mapped = driver.memory.map(address, whole(bytes)?, handle, offset as u64);
+        let mapped = gpu.memory.map(address, whole(bytes)?, handle, offset as u64);
         mapped.map_err(|_| Status::InvalidValue)?;
-        driver.running.queue.tell(|order| order.allocated(address, bytes as u64, false));
+        gpu.running.queue.tell(|order| order.allocated(address, bytes as u64, false));
         Ok(())
     })
 }
 
 /// Unmaps what was mapped, once the device's work is done.
 pub extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -> Status {
-    synchronising("cuMemUnmap", |driver, _| {
-        driver.memory.unmap(address, whole(bytes)?).map_err(|_| Status::InvalidValue)?;
-        driver.running.queue.tell(|order| order.freed(address, bytes as u64));
+    synchronising("cuMemUnmap", |gpu, _| {
+        gpu.memory.unmap(address, whole(bytes)?).map_err(|_| Status::InvalidValue)?;
+        gpu.running.queue.tell(|order| order.freed(address, bytes as u64));
         Ok(())
     })
 }
@@ -162,7 +160,7 @@ pub unsafe extern "C" fn cuMemSetAccess(
     descriptions: *const CUmemAccessDesc,
     count: usize,
 ) -> Status {
-    with_context("cuMemSetAccess", |driver, _| {
+    with_context("cuMemSetAccess", |gpu, _| {
         let bytes = whole(bytes)?;
         for index in 0..count {
             not_null(descriptions)?;
@@ -176,10 +174,10 @@ pub unsafe extern "C" fn cuMemSetAccess(
             };
             if description.location.kind != LOCATION_DEVICE {
                 let what = "cuMemSetAccess: access of the host to device memory is not supported";
-                return Err(driver.trial.report.unsupported(what));
+                return Err(gpu.trial.report.unsupported(what));
             }
             check_device(description.location.id)?;
-            driver.memory.set_access(address, bytes, access).map_err(|_| Status::InvalidValue)?;
+            gpu.memory.set_access(address, bytes, access).map_err(|_| Status::InvalidValue)?;
         }
         Ok(())
     })
@@ -194,11 +192,11 @@ pub unsafe extern "C" fn cuMemGetAccess(
     location: *const CUmemLocation,
     address: CUdeviceptr,
 ) -> Status {
-    with_context("cuMemGetAccess", |driver, _| {
+    with_context("cuMemGetAccess", |gpu, _| {
         not_null(location)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let location = unsafe { location.read_unaligned() };
-        let (access, _) = driver.memory.mapping(address).ok_or(Status::InvalidValue)?;
+        let (access, _) = gpu.memory.mapping(address).ok_or(Status::InvalidValue)?;
         let flags = match (location.kind, access) {
             (LOCATION_DEVICE, Access::Read) => 1,
             (LOCATION_DEVICE, Access::ReadWrite) => 3,
@@ -217,10 +215,10 @@ pub unsafe extern "C" fn cuMemRetainAllocationHandle(
     place: *mut CUmemGenericAllocationHandle,
     address: *mut c_void,
 ) -> Status {
-    with_context("cuMemRetainAllocationHandle", |driver, _| {
+    with_context("cuMemRetainAllocationHandle", |gpu, _| {
         not_null(place)?;
-        let (_, chunk) = driver.memory.mapping(address as u64).ok_or(Status::InvalidValue)?;
-        driver.memory.retain_chunk(chunk).map_err(|_| Status::InvalidValue)?;
+        let (_, chunk) = gpu.memory.mapping(address as u64).ok_or(Status::InvalidValue)?;
+        gpu.memory.retain_chunk(chunk).map_err(|_| Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, chunk) }
     })
@@ -234,8 +232,8 @@ pub unsafe extern "C" fn cuMemGetAllocationPropertiesFromHandle(
     place: *mut CUmemAllocationProp,
     handle: CUmemGenericAllocationHandle,
 ) -> Status {
-    with_context("cuMemGetAllocationPropertiesFromHandle", |driver, _| {
-        let properties = driver.held.chunks.asked(handle)?;
+    with_context("cuMemGetAllocationPropertiesFromHandle", |gpu, _| {
+        let properties = gpu.held.chunks.asked(handle)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, properties) }
     })

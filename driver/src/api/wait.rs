@@ -11,25 +11,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bugaroo_cuda_abi::CUcontext;
 use bugaroo_simulator::Others;
 
-use crate::api::entry::{anytime, if_free, with_driver};
+use crate::api::entry::{anytime, if_free, with_gpu};
 use crate::api::{console, current};
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
 use bugaroo_device::objects::transfer::Place;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::pump::{PENDING, Step};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::own_thread;
 
 /// Calls that have let work go on.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
 /// Lets work go on until `reached`. The calling thread holds no lock.
-pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
+pub fn until(name: &str, reached: impl FnMut(&mut Gpu) -> bool) -> Status {
     let status = go(name, None, false, reached);
     // Waiting is when the program sees what device code has printed.
-    let _ = with_driver(name, |driver| {
-        console::show(driver.memory.console());
+    let _ = with_gpu(name, |gpu| {
+        console::show(gpu.memory.console());
         Ok(())
     });
     status
@@ -37,7 +37,7 @@ pub fn until(name: &str, reached: impl FnMut(&mut Driver) -> bool) -> Status {
 
 /// Lets work go on until `reached`, for so many turns of kernels, or until nothing can go on, or a kernel goes round for ever
 /// as things are.
-pub fn at_most(name: &str, turns: u64, reached: impl FnMut(&mut Driver) -> bool) -> Status {
+pub fn at_most(name: &str, turns: u64, reached: impl FnMut(&mut Gpu) -> bool) -> Status {
     go(name, Some(turns), true, reached)
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn go(
     name: &str,
     turns: Option<u64>,
     leaves: bool,
-    mut reached: impl FnMut(&mut Driver) -> bool,
+    mut reached: impl FnMut(&mut Gpu) -> bool,
 ) -> Status {
     if PENDING.load(Ordering::Acquire) == 0 {
         return Status::Success;
@@ -60,17 +60,17 @@ pub(crate) fn go(
     loop {
         let mut last = Step::Nothing;
         let mut suspects = false;
-        let status = with_driver(name, |driver| {
+        let status = with_gpu(name, |gpu| {
             // The lock is given up now and then, for other threads.
             for _ in 0..16 {
-                if reached(driver) || left == 0 {
+                if reached(gpu) || left == 0 {
                     last = Step::Nothing;
                     break;
                 }
-                (driver.running.others, driver.running.limited) = (others, limited);
-                last = driver.step();
-                driver.running.others = Others::MayWrite;
-                suspects = std::mem::take(&mut driver.running.suspects);
+                (gpu.running.others, gpu.running.limited) = (others, limited);
+                last = gpu.step();
+                gpu.running.others = Others::MayWrite;
+                suspects = std::mem::take(&mut gpu.running.suspects);
                 if suspects {
                     break;
                 }
@@ -81,7 +81,7 @@ pub(crate) fn go(
                 }
             }
             if matches!(last, Step::Call(..)) {
-                console::show(driver.memory.console());
+                console::show(gpu.memory.console());
             }
             Ok(())
         });
@@ -97,9 +97,9 @@ pub(crate) fn go(
             Step::Nothing => return Status::Success,
             Step::Call(ticket, call) => {
                 call.make();
-                let _ = with_driver(name, |driver| {
-                    driver.running.queue.finish(ticket);
-                    driver.queued();
+                let _ = with_gpu(name, |gpu| {
+                    gpu.running.queue.finish(ticket);
+                    gpu.queued();
                     Ok(())
                 });
             }
@@ -121,8 +121,8 @@ pub extern "C" fn at_exit() {
         while matches!(last, Step::Done(_)) {
             last = Step::Nothing;
             // A thread that holds the lock for good does not keep the program from ending.
-            let _ = if_free(|driver| {
-                for item in driver.running.queue.items() {
+            let _ = if_free(|gpu| {
+                for item in gpu.running.queue.items() {
                     let unseen = match &item.work {
                         Work::Call(..) | Work::CallBack(..) => true,
                         Work::Copy(copy) => matches!(copy.to.start, Place::Host(_)),
@@ -133,15 +133,15 @@ pub extern "C" fn at_exit() {
                     }
                 }
                 let wait = *wait.get_or_insert_with(|| WAITS.fetch_add(1, Ordering::Relaxed) + 1);
-                driver.running.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
-                last = driver.step();
-                driver.running.suspects = false;
+                gpu.running.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+                last = gpu.step();
+                gpu.running.suspects = false;
                 Ok(())
             });
         }
-        if_free(|driver| {
-            driver.tell_races(true);
-            driver.tell_ends();
+        if_free(|gpu| {
+            gpu.tell_races(true);
+            gpu.tell_ends();
             Ok(())
         })
     });
@@ -155,43 +155,43 @@ fn alone() -> bool {
 /// A stream waits for a value that nobody will write: as for a kernel that never ends.
 fn stuck(name: &str) -> Status {
     eprintln!("bugaroo: deadlock: a stream waits for a value of memory, and there is no other work");
-    let _ = with_driver(name, |driver| {
-        let ready = driver.running.queue.ready().to_vec();
+    let _ = with_gpu(name, |gpu| {
+        let ready = gpu.running.queue.ready().to_vec();
         for ticket in ready {
-            if let Some(item) = driver.running.queue.item(ticket) {
+            if let Some(item) = gpu.running.queue.item(ticket) {
                 let context = item.context;
-                driver.break_context(context, Status::LaunchTimeout);
+                gpu.break_context(context, Status::LaunchTimeout);
             }
         }
         Ok(())
     });
-    until(name, |driver| driver.running.queue.ready().is_empty())
+    until(name, |gpu| gpu.running.queue.ready().is_empty())
 }
 
 /// Lets work go on until these pieces are done.
 pub fn finish(name: &str, tickets: &[Ticket]) -> Status {
-    until(name, |driver| !tickets.iter().any(|ticket| driver.running.queue.is_pending(*ticket)))
+    until(name, |gpu| !tickets.iter().any(|ticket| gpu.running.queue.is_pending(*ticket)))
 }
 
 /// Lets work go on until a context's is done.
 pub fn finish_context(name: &str, context: CUcontext) -> Status {
     let mut last = None;
-    let status = until(name, |driver| {
-        let last = *last.get_or_insert(driver.running.queue.last());
-        !driver.running.queue.busy(context, last)
+    let status = until(name, |gpu| {
+        let last = *last.get_or_insert(gpu.running.queue.last());
+        !gpu.running.queue.busy(context, last)
     });
-    waited(name, status, |driver| driver.running.queue.ends(context));
+    waited(name, status, |gpu| gpu.running.queue.ends(context));
     status
 }
 
 /// Tells race detectors what a call has waited for, unless it was refused.
-pub fn waited(name: &str, status: Status, what: impl FnOnce(&Driver) -> Vec<Ticket>) {
+pub fn waited(name: &str, status: Status, what: impl FnOnce(&Gpu) -> Vec<Ticket>) {
     if status == Status::Success {
         // Where nobody is to be told, that is no failure of the call's.
-        let _ = with_driver(name, |driver| {
-            if driver.running.queue.order.is_some() {
-                let what = what(driver);
-                driver.running.queue.tell(|order| order.waited(&what));
+        let _ = with_gpu(name, |gpu| {
+            if gpu.running.queue.order.is_some() {
+                let what = what(gpu);
+                gpu.running.queue.tell(|order| order.waited(&what));
             }
             Ok(())
         });

@@ -1,8 +1,8 @@
 use std::io::Read as _;
 use std::process::Command;
 
-use super::{Status, anytime, initialise, with_driver};
-use bugaroo_device::state::Driver;
+use super::{Status, anytime, initialise, with_gpu};
+use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::injection::Injection;
 use bugaroo_device::trial::report::Report;
 
@@ -35,12 +35,12 @@ fn panics() {
     extern "C" fn nothing() {}
     let make = || {
         let injection = Injection::new(None).expect("no orders");
-        Driver::new(injection, Report::new(Some(1)))
+        Gpu::new(injection, Report::new(Some(1)))
     };
     let made = initialise(make, nothing);
     assert_eq!(made, Ok(()));
-    assert_eq!(with_driver("cuTest", |_| panic!("the text {}", 3 + 4)), Status::Unknown);
-    assert_eq!(with_driver("cuLater", |_| panic!("never reached")), Status::Unknown);
-    assert_eq!(with_driver("cuLater", |_| Ok(())), Status::Unknown);
+    assert_eq!(with_gpu("cuTest", |_| panic!("the text {}", 3 + 4)), Status::Unknown);
+    assert_eq!(with_gpu("cuLater", |_| panic!("never reached")), Status::Unknown);
+    assert_eq!(with_gpu("cuLater", |_| Ok(())), Status::Unknown);
     assert_eq!(anytime("cuName", || Ok(())), Status::Success);
 }

@@ -4,7 +4,7 @@
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::export::table::{Word, words};
 use bugaroo_device::error::Status;
 use bugaroo_device::places::write;
@@ -18,8 +18,8 @@ pub static TABLE: [Word; 13] = words! { 0: (size 13) 1 primary_context 3 4 5 6 7
 /// # Safety
 /// `place` is null or points to a place for a handle.
 unsafe extern "C" fn primary_context(place: *mut CUcontext, device: CUdevice) -> Status {
-    with_driver("CUDART_INTERFACE", |driver| {
-        let handle = driver.primary(device)?.handle;
+    with_gpu("CUDART_INTERFACE", |gpu| {
+        let handle = gpu.primary(device)?.handle;
         // SAFETY: the caller's promise.
         unsafe { write(place, handle) }
     })

@@ -12,7 +12,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use md2::Md2;
 
 use crate::api::device::uuid;
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::export::cudart;
 use crate::api::export::table::{Word, words};
 use crate::api::init::DRIVER_VERSION;
@@ -92,7 +92,7 @@ fn device(number: c_int, config: &DeviceConfig) -> Outcome<Vec<u8>> {
 /// # Safety
 /// `place` is null or points to a place for the answer.
 unsafe extern "C" fn answer(version: c_uint, seconds: c_ulonglong, place: *mut [u64; 2]) -> Status {
-    with_driver("INTEGRITY_CHECK", |driver| {
+    with_gpu("INTEGRITY_CHECK", |gpu| {
         let answer = match version % 10 {
             0 => FIRST,
             1 => SECOND,
@@ -105,7 +105,7 @@ unsafe extern "C" fn answer(version: c_uint, seconds: c_ulonglong, place: *mut [
                     thread: unsafe { libc::pthread_self() } as u32,
                     addresses: [cudart::TABLE.as_ptr().addr(), TABLE.as_ptr().addr(), TABLE[1].number()],
                 };
-                let devices = (0..devices::count()).map(|number| device(number, &driver.config));
+                let devices = (0..devices::count()).map(|number| device(number, &gpu.config));
                 let code = u128::from_le_bytes(authenticate(&known.message(devices)?));
                 [code as u64, (code >> 64) as u64]
             }

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use bugaroo_cuda_abi::CUcontext;
 
 use crate::api::context::given_or_current;
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use crate::api::export::table::{Word, words};
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::context::{Ended, Kept};
@@ -19,9 +19,9 @@ pub static TABLE: [Word; 4] = words! { 3: keep forget find 3 };
 
 /// Slot 0: keeps a value with a context, the current one for null.
 extern "C" fn keep(context: CUcontext, key: *mut c_void, value: *mut c_void, ended: Option<Ended>) -> Status {
-    with_driver("CONTEXT_LOCAL_STORAGE", |driver| {
-        let context = given_or_current(driver, context)?;
-        let kept = &mut driver.context_mut(context)?.kept;
+    with_gpu("CONTEXT_LOCAL_STORAGE", |gpu| {
+        let context = given_or_current(gpu, context)?;
+        let kept = &mut gpu.context_mut(context)?.kept;
         kept.retain(|kept| kept.key != key.addr());
         kept.push(Kept { key: key.expose_provenance(), value: value.expose_provenance(), ended });
         Ok(())
@@ -30,9 +30,9 @@ extern "C" fn keep(context: CUcontext, key: *mut c_void, value: *mut c_void, end
 
 /// Slot 1: keeps it no longer; nobody is told.
 extern "C" fn forget(context: CUcontext, key: *mut c_void) -> Status {
-    with_driver("CONTEXT_LOCAL_STORAGE", |driver| {
-        let context = given_or_current(driver, context)?;
-        driver.context_mut(context)?.kept.retain(|kept| kept.key != key.addr());
+    with_gpu("CONTEXT_LOCAL_STORAGE", |gpu| {
+        let context = given_or_current(gpu, context)?;
+        gpu.context_mut(context)?.kept.retain(|kept| kept.key != key.addr());
         Ok(())
     })
 }
@@ -42,9 +42,9 @@ extern "C" fn forget(context: CUcontext, key: *mut c_void) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a pointer.
 unsafe extern "C" fn find(place: *mut *mut c_void, context: CUcontext, key: *mut c_void) -> Status {
-    with_driver("CONTEXT_LOCAL_STORAGE", |driver| {
-        let context = given_or_current(driver, context)?;
-        let kept = driver.context(context)?.kept.iter().find(|kept| kept.key == key.addr());
+    with_gpu("CONTEXT_LOCAL_STORAGE", |gpu| {
+        let context = given_or_current(gpu, context)?;
+        let kept = gpu.context(context)?.kept.iter().find(|kept| kept.key == key.addr());
         let value = kept.ok_or(Status::InvalidHandle)?.value;
         // SAFETY: the caller's promise.
         unsafe { write(place, std::ptr::with_exposed_provenance_mut(value)) }

@@ -16,7 +16,7 @@ use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::graph::condition::Condition;
 use bugaroo_device::objects::work::{Body, Branch, Pick};
 use bugaroo_device::places::{not_null, read, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`
 const ASSIGN_DEFAULT: c_uint = 1;
@@ -27,10 +27,10 @@ const MOST_BODIES: c_uint = 1 << 16;
 ///
 /// # Safety
 /// `params` is null or as `cuda.h` has it, and may be written.
-pub unsafe fn branch(driver: &mut Driver, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -> Outcome<Body> {
+pub unsafe fn branch(gpu: &mut Gpu, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -> Outcome<Body> {
     // SAFETY: the caller's promise.
     let CUDA_CONDITIONAL_NODE_PARAMS { handle, kind, size, .. } = unsafe { read(params) }?;
-    if !driver.ordered.graphs.conditions.contains_key(&handle) {
+    if !gpu.ordered.graphs.conditions.contains_key(&handle) {
         return Err(Status::InvalidValue);
     }
     let pick = match (kind, size) {
@@ -39,7 +39,7 @@ pub unsafe fn branch(driver: &mut Driver, params: *mut CUDA_CONDITIONAL_NODE_PAR
         (2, 1..=MOST_BODIES) => Pick::Switch,
         _ => return Err(Status::InvalidValue),
     };
-    let bodies: Box<[CUgraph]> = (0..size).map(|_| driver.ordered.graphs.create_owned()).collect();
+    let bodies: Box<[CUgraph]> = (0..size).map(|_| gpu.ordered.graphs.create_owned()).collect();
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).graphs).write_unaligned(bodies.as_ptr()) };
     Ok(Body::Branch(Branch { handle, pick, bodies }))
@@ -56,18 +56,18 @@ pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
     default: c_uint,
     flags: c_uint,
 ) -> Status {
-    with_context("cuGraphConditionalHandleCreate", |driver, _| {
+    with_context("cuGraphConditionalHandleCreate", |gpu, _| {
         not_null(place)?;
-        driver.ordered.graphs.graphs.get(graph)?;
+        gpu.ordered.graphs.graphs.get(graph)?;
         if !context.is_null() {
-            driver.context(context)?;
+            gpu.context(context)?;
         }
         if flags & !ASSIGN_DEFAULT != 0 {
             return Err(Status::InvalidValue);
         }
-        let word = driver.memory.alloc(4, 256, AllocationKind::Tool).map_err(|_| Status::OutOfMemory)?;
+        let word = gpu.memory.alloc(4, 256, AllocationKind::Tool).map_err(|_| Status::OutOfMemory)?;
         let default = (flags & ASSIGN_DEFAULT != 0).then_some(default);
-        driver.ordered.graphs.conditions.insert(word, Condition { default });
+        gpu.ordered.graphs.conditions.insert(word, Condition { default });
         // SAFETY: the caller's promise.
         unsafe { write(place, word) }
     })

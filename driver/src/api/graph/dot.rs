@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_uint};
 
 use bugaroo_cuda_abi::CUgraph;
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::Status;
 use bugaroo_device::places::text;
 
@@ -17,14 +17,14 @@ const ALL: c_uint = (1 << 16) - 1;
 /// # Safety
 /// `path` is null or a string.
 pub unsafe extern "C" fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) -> Status {
-    with_driver("cuGraphDebugDotPrint", |driver| {
+    with_gpu("cuGraphDebugDotPrint", |gpu| {
         // SAFETY: the caller's promise.
         let path = unsafe { text(path) }?;
         if flags & !ALL != 0 {
             return Err(Status::InvalidValue);
         }
         let mut out = "digraph dot {\n".to_owned();
-        driver.draw_graph(graph, flags, &mut 1, &mut out)?;
+        gpu.draw_graph(graph, flags, &mut 1, &mut out)?;
         out.push_str("}\n");
         std::fs::write(path, out).map_err(|error| {
             eprintln!("bugaroo: cuGraphDebugDotPrint: {path}: {error}");

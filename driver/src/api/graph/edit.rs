@@ -8,13 +8,13 @@ use bugaroo_cuda_abi::{
     CUgraph, CUgraphNode, CUgraphNodeParams,
 };
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::graph::{memory, params};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::graph::user_object::Dying;
 use bugaroo_device::objects::work::{Body, Together, Work};
 use bugaroo_device::places::{not_null, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// The nodes of a list.
 ///
@@ -42,14 +42,14 @@ struct Where {
 ///
 /// # Safety
 /// The place is null or one for a handle; the list holds as many nodes as it says.
-unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Driver, CUcontext) -> Outcome<Body>) -> Status {
-    with_context(name, |driver, context| {
+unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Gpu, CUcontext) -> Outcome<Body>) -> Status {
+    with_context(name, |gpu, context| {
         not_null(at.place)?;
         // SAFETY: the caller's promise.
         let before = unsafe { nodes(at.before, at.count) }?;
-        driver.ordered.graphs.graphs.get(at.graph)?;
-        let body = make(driver, context)?;
-        let node = driver.ordered.graphs.add(at.graph, &before, body)?;
+        gpu.ordered.graphs.graphs.get(at.graph)?;
+        let body = make(gpu, context)?;
+        let node = gpu.ordered.graphs.add(at.graph, &before, body)?;
         // SAFETY: the caller's promise.
         unsafe { write(at.place, node) }
     })
@@ -60,26 +60,26 @@ unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Driver, CUcontext) -
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphCreate(place: *mut CUgraph, flags: c_uint) -> Status {
-    with_driver("cuGraphCreate", |driver| {
+    with_gpu("cuGraphCreate", |gpu| {
         not_null(place)?;
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
         // SAFETY: the caller's promise.
-        unsafe { write(place, driver.ordered.graphs.create()) }
+        unsafe { write(place, gpu.ordered.graphs.create()) }
     })
 }
 
 /// Destroys a graph with its nodes; executable graphs made of it stay.
 pub extern "C" fn cuGraphDestroy(graph: CUgraph) -> Status {
     let mut dying = Dying::default();
-    let status = with_driver("cuGraphDestroy", |driver| {
-        if driver.ordered.graphs.graphs.get(graph)?.owned {
+    let status = with_gpu("cuGraphDestroy", |gpu| {
+        if gpu.ordered.graphs.graphs.get(graph)?.owned {
             return Err(Status::InvalidValue);
         }
-        dying = std::mem::take(&mut driver.ordered.graphs.dying);
-        driver.ordered.graphs.remove(graph, &mut dying);
-        driver.sweep_graph_memory();
+        dying = std::mem::take(&mut gpu.ordered.graphs.dying);
+        gpu.ordered.graphs.remove(graph, &mut dying);
+        gpu.sweep_graph_memory();
         Ok(())
     });
     dying.destroy();
@@ -91,16 +91,16 @@ pub extern "C" fn cuGraphDestroy(graph: CUgraph) -> Status {
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphClone(place: *mut CUgraph, graph: CUgraph) -> Status {
-    with_driver("cuGraphClone", |driver| {
+    with_gpu("cuGraphClone", |gpu| {
         not_null(place)?;
-        let copy = driver.ordered.graphs.copy(graph, false)?;
+        let copy = gpu.ordered.graphs.copy(graph, false)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, copy) }
     })
 }
 
 macro_rules! adding {
-    ($(#[$doc:meta] $name:ident($($argument:ident: $type:ty),*) = |$driver:ident, $context:ident| $body:expr;)*) => {$(
+    ($(#[$doc:meta] $name:ident($($argument:ident: $type:ty),*) = |$gpu:ident, $context:ident| $body:expr;)*) => {$(
         #[$doc]
         ///
         /// # Safety
@@ -114,42 +114,42 @@ macro_rules! adding {
             $($argument: $type),*
         ) -> Status {
             // SAFETY: the caller's promise.
-            unsafe { add(stringify!($name), Where { place, graph, before, count }, |$driver, $context| $body) }
+            unsafe { add(stringify!($name), Where { place, graph, before, count }, |$gpu, $context| $body) }
         }
     )*};
 }
 
 adding! {
     /// Adds a kernel.
-    cuGraphAddKernelNode(kernel: *const CUDA_KERNEL_NODE_PARAMS_v1) = |driver, _context| params::kernel(driver, kernel, Together::default());
+    cuGraphAddKernelNode(kernel: *const CUDA_KERNEL_NODE_PARAMS_v1) = |gpu, _context| params::kernel(gpu, kernel, Together::default());
     /// Adds a kernel.
-    cuGraphAddKernelNode_v2(kernel: *const CUDA_KERNEL_NODE_PARAMS_v2) = |driver, _context| params::kernel_v2(driver, kernel, Together::default());
+    cuGraphAddKernelNode_v2(kernel: *const CUDA_KERNEL_NODE_PARAMS_v2) = |gpu, _context| params::kernel_v2(gpu, kernel, Together::default());
     /// Adds a copy.
-    cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _of: CUcontext) = |driver, _context| params::copy(driver, copy);
+    cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _of: CUcontext) = |gpu, _context| params::copy(gpu, copy);
     /// Adds a fill.
-    cuGraphAddMemsetNode(fill: *const CUDA_MEMSET_NODE_PARAMS_v1, _of: CUcontext) = |driver, _context| params::fill(driver, fill);
+    cuGraphAddMemsetNode(fill: *const CUDA_MEMSET_NODE_PARAMS_v1, _of: CUcontext) = |gpu, _context| params::fill(gpu, fill);
     /// Adds a call of a function of the program.
     cuGraphAddHostNode(host: *const CUDA_HOST_NODE_PARAMS_v1) = |_driver, _context| params::host(host);
     /// Adds a node that does nothing.
     cuGraphAddEmptyNode() = |_driver, _context| Ok(Body::Work(Work::Nothing));
     /// Adds all of another graph, as it is now.
-    cuGraphAddChildGraphNode(child: CUgraph) = |driver, _context| Ok(Body::Child(driver.ordered.graphs.copy(child, true)?));
+    cuGraphAddChildGraphNode(child: CUgraph) = |gpu, _context| Ok(Body::Child(gpu.ordered.graphs.copy(child, true)?));
     /// Adds the recording of an event.
-    cuGraphAddEventRecordNode(event: CUevent) = |driver, _context| {
-        driver.ordered.events.get(event)?;
+    cuGraphAddEventRecordNode(event: CUevent) = |gpu, _context| {
+        gpu.ordered.events.get(event)?;
         Ok(Body::Work(Work::Record(event)))
     };
     /// Adds waiting for an event, as it was recorded last when the graph is launched.
-    cuGraphAddEventWaitNode(event: CUevent) = |driver, _context| {
-        driver.ordered.events.get(event)?;
+    cuGraphAddEventWaitNode(event: CUevent) = |gpu, _context| {
+        gpu.ordered.events.get(event)?;
         Ok(Body::Wait(event))
     };
     /// Adds the allocation of memory, which has its address from now on.
-    cuGraphAddMemAllocNode(node: *mut CUDA_MEM_ALLOC_NODE_PARAMS) = |driver, context| memory::allocation(driver, context, node);
+    cuGraphAddMemAllocNode(node: *mut CUDA_MEM_ALLOC_NODE_PARAMS) = |gpu, context| memory::allocation(gpu, context, node);
     /// Adds the freeing of memory that a graph allocates.
-    cuGraphAddMemFreeNode(address: CUdeviceptr) = |driver, _context| driver.ordered.graphs.memory.get(address).map(Body::Free);
+    cuGraphAddMemFreeNode(address: CUdeviceptr) = |gpu, _context| gpu.ordered.graphs.memory.get(address).map(Body::Free);
     /// Adds a node of any kind.
-    cuGraphAddNode(node: *mut CUgraphNodeParams) = |driver, context| params::any(driver, context, node);
+    cuGraphAddNode(node: *mut CUgraphNodeParams) = |gpu, context| params::any(gpu, context, node);
 }
 
 /// Adds a node of any kind. Edges are plain ones.
@@ -172,17 +172,17 @@ pub unsafe extern "C" fn cuGraphAddNode_v2(
 /// Takes a node out of its graph; nothing comes before or after it any more.
 pub extern "C" fn cuGraphDestroyNode(node: CUgraphNode) -> Status {
     let mut dying = Dying::default();
-    let status = with_driver("cuGraphDestroyNode", |driver| {
-        let removed = driver.ordered.graphs.nodes.remove(node)?;
-        if let Ok(graph) = driver.ordered.graphs.graphs.get_mut(removed.graph) {
+    let status = with_gpu("cuGraphDestroyNode", |gpu| {
+        let removed = gpu.ordered.graphs.nodes.remove(node)?;
+        if let Ok(graph) = gpu.ordered.graphs.graphs.get_mut(removed.graph) {
             graph.nodes.retain(|other| *other != node);
             for other in graph.nodes.clone() {
-                driver.ordered.graphs.nodes.get_mut(other)?.before.retain(|before| *before != node);
+                gpu.ordered.graphs.nodes.get_mut(other)?.before.retain(|before| *before != node);
             }
         }
-        driver.ordered.graphs.remove_owned(&removed.body, &mut dying);
+        gpu.ordered.graphs.remove_owned(&removed.body, &mut dying);
         drop(removed);
-        driver.sweep_graph_memory();
+        gpu.sweep_graph_memory();
         Ok(())
     });
     dying.destroy();
@@ -199,17 +199,17 @@ unsafe fn edges(
     (from, to, count): (*const CUgraphNode, *const CUgraphNode, usize),
     change: impl Fn(&mut Vec<CUgraphNode>, CUgraphNode) -> Outcome,
 ) -> Status {
-    with_driver(name, |driver| {
-        driver.ordered.graphs.graphs.get(graph)?;
+    with_gpu(name, |gpu| {
+        gpu.ordered.graphs.graphs.get(graph)?;
         // SAFETY: the caller's promise.
         let (from, to) = unsafe { (nodes(from, count)?, nodes(to, count)?) };
         let inside =
-            |node: &CUgraphNode| driver.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
+            |node: &CUgraphNode| gpu.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
         if !from.iter().chain(&to).all(inside) || from.iter().zip(&to).any(|(from, to)| from == to) {
             return Err(Status::InvalidValue);
         }
         for (from, to) in from.into_iter().zip(to) {
-            change(&mut driver.ordered.graphs.nodes.get_mut(to)?.before, from)?;
+            change(&mut gpu.ordered.graphs.nodes.get_mut(to)?.before, from)?;
         }
         Ok(())
     })

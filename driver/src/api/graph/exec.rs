@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_uint, c_ulonglong};
 
 use bugaroo_cuda_abi::{CUDA_GRAPH_INSTANTIATE_PARAMS, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::settle::settle;
 use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
@@ -21,21 +21,21 @@ const DEVICE_LAUNCH: c_ulonglong = 4;
 
 /// Makes an executable graph.
 fn instantiate(name: &str, place: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) -> Status {
-    with_context(name, |driver, _| {
+    with_context(name, |gpu, _| {
         not_null(place)?;
         if flags & !FLAGS_MASK != 0 {
             return Err(Status::InvalidValue);
         }
         if flags & DEVICE_LAUNCH != 0 {
-            return Err(driver
+            return Err(gpu
                 .trial
                 .report
                 .unsupported(&format!("{name}: graphs that kernels launch are not supported")));
         }
-        let steps = driver.steps(graph)?;
-        let objects = driver.ordered.graphs.graphs.get(graph)?.objects.clone();
-        driver.ordered.graphs.retain_all(&objects);
-        let exec = driver.ordered.graphs.execs.insert(Exec { steps, flags, last: 0, objects });
+        let steps = gpu.steps(graph)?;
+        let objects = gpu.ordered.graphs.graphs.get(graph)?.objects.clone();
+        gpu.ordered.graphs.retain_all(&objects);
+        let exec = gpu.ordered.graphs.execs.insert(Exec { steps, flags, last: 0, objects });
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, exec) }
     })
@@ -121,8 +121,8 @@ pub unsafe extern "C" fn cuGraphInstantiate(
 /// # Safety
 /// `place` is null or points to a place for them.
 pub unsafe extern "C" fn cuGraphExecGetFlags(exec: CUgraphExec, place: *mut c_ulonglong) -> Status {
-    with_driver("cuGraphExecGetFlags", |driver| {
-        let flags = driver.ordered.graphs.execs.get(exec)?.flags;
+    with_gpu("cuGraphExecGetFlags", |gpu| {
+        let flags = gpu.ordered.graphs.execs.get(exec)?.flags;
         // SAFETY: the caller's promise.
         unsafe { write(place, flags) }
     })
@@ -133,11 +133,11 @@ pub unsafe extern "C" fn cuGraphExecGetFlags(exec: CUgraphExec, place: *mut c_ul
 pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
     let name = "cuGraphExecDestroy";
     let (mut last, mut dying) = (0, Dying::default());
-    let status = with_driver(name, |driver| {
-        let Exec { last: end, objects, .. } = driver.ordered.graphs.execs.remove(exec)?;
-        (last, dying) = (end, std::mem::take(&mut driver.ordered.graphs.dying));
-        driver.ordered.graphs.release_all(objects, &mut dying);
-        driver.sweep_graph_memory();
+    let status = with_gpu(name, |gpu| {
+        let Exec { last: end, objects, .. } = gpu.ordered.graphs.execs.remove(exec)?;
+        (last, dying) = (end, std::mem::take(&mut gpu.ordered.graphs.dying));
+        gpu.ordered.graphs.release_all(objects, &mut dying);
+        gpu.sweep_graph_memory();
         Ok(())
     });
     if dying.is_empty() {
@@ -152,7 +152,7 @@ pub extern "C" fn cuGraphExecDestroy(exec: CUgraphExec) -> Status {
 twin! { cuGraphUpload_ptsz =
     /// Prepares a launch: nothing to do.
     pub extern "C" fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) -> Status {
-        on_stream("cuGraphUpload", stream, |driver, _| driver.ordered.graphs.execs.get(exec).map(|_| ()))
+        on_stream("cuGraphUpload", stream, |gpu, _| gpu.ordered.graphs.execs.get(exec).map(|_| ()))
     }
 }
 
@@ -161,8 +161,8 @@ twin! { cuGraphLaunch_ptsz =
     pub extern "C" fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) -> Status {
         let name = "cuGraphLaunch";
         let mut submitted = None;
-        let status = on_stream(name, stream, |driver, stream| {
-            submitted = driver.launch_graph(&stream, exec)?;
+        let status = on_stream(name, stream, |gpu, stream| {
+            submitted = gpu.launch_graph(&stream, exec)?;
             Ok(())
         });
         match submitted {
@@ -178,16 +178,16 @@ pub extern "C" fn cuGraphExecChildGraphNodeSetParams(
     node: CUgraphNode,
     child: CUgraph,
 ) -> Status {
-    with_context("cuGraphExecChildGraphNodeSetParams", |driver, _| {
-        let copy = driver.ordered.graphs.copy(child, true)?;
-        driver.replace_in_exec(exec, node, Body::Child(copy))
+    with_context("cuGraphExecChildGraphNodeSetParams", |gpu, _| {
+        let copy = gpu.ordered.graphs.copy(child, true)?;
+        gpu.replace_in_exec(exec, node, Body::Child(copy))
     })
 }
 
 /// Switches a node of an executable graph on or off; off, it does nothing.
 pub extern "C" fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> Status {
-    with_driver("cuGraphNodeSetEnabled", |driver| {
-        let step = driver.exec_step(exec, node)?;
+    with_gpu("cuGraphNodeSetEnabled", |gpu| {
+        let step = gpu.exec_step(exec, node)?;
         match &step.doing {
             Doing::Body(body) if matches!(body.kind(), 0..=2) => {
                 step.enabled = enabled != 0;
@@ -207,8 +207,8 @@ pub unsafe extern "C" fn cuGraphNodeGetEnabled(
     node: CUgraphNode,
     place: *mut c_uint,
 ) -> Status {
-    with_driver("cuGraphNodeGetEnabled", |driver| {
-        let enabled = driver.exec_step(exec, node)?.enabled;
+    with_gpu("cuGraphNodeGetEnabled", |gpu| {
+        let enabled = gpu.exec_step(exec, node)?.enabled;
         // SAFETY: the caller's promise.
         unsafe { write(place, c_uint::from(enabled)) }
     })

@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::work::Body;
 use bugaroo_device::places::{not_null, write, write_if_wanted};
@@ -53,9 +53,8 @@ pub unsafe extern "C" fn cuGraphGetNodes(
     places: *mut CUgraphNode,
     count: *mut usize,
 ) -> Status {
-    with_driver("cuGraphGetNodes", |driver| {
-        let found: Vec<_> =
-            driver.ordered.graphs.graphs.get(graph)?.nodes.iter().map(|node| [*node]).collect();
+    with_gpu("cuGraphGetNodes", |gpu| {
+        let found: Vec<_> = gpu.ordered.graphs.graphs.get(graph)?.nodes.iter().map(|node| [*node]).collect();
         // SAFETY: the caller's promise.
         unsafe { answer(&found, [places], std::ptr::null_mut(), count) }
     })
@@ -70,8 +69,8 @@ pub unsafe extern "C" fn cuGraphGetRootNodes(
     places: *mut CUgraphNode,
     count: *mut usize,
 ) -> Status {
-    with_driver("cuGraphGetRootNodes", |driver| {
-        let graphs = &driver.ordered.graphs;
+    with_gpu("cuGraphGetRootNodes", |gpu| {
+        let graphs = &gpu.ordered.graphs;
         let root = |node: &&CUgraphNode| graphs.nodes.get(**node).is_ok_and(|node| node.before.is_empty());
         let found: Vec<_> = graphs.graphs.get(graph)?.nodes.iter().filter(root).map(|node| [*node]).collect();
         // SAFETY: the caller's promise.
@@ -90,11 +89,10 @@ pub unsafe extern "C" fn cuGraphGetEdges_v2(
     edges: *mut c_void,
     count: *mut usize,
 ) -> Status {
-    with_driver("cuGraphGetEdges_v2", |driver| {
+    with_gpu("cuGraphGetEdges_v2", |gpu| {
         let mut found = Vec::new();
-        for node in &driver.ordered.graphs.graphs.get(graph)?.nodes {
-            found
-                .extend(driver.ordered.graphs.nodes.get(*node)?.before.iter().map(|before| [*before, *node]));
+        for node in &gpu.ordered.graphs.graphs.get(graph)?.nodes {
+            found.extend(gpu.ordered.graphs.nodes.get(*node)?.before.iter().map(|before| [*before, *node]));
         }
         // SAFETY: the caller's promise.
         unsafe { answer(&found, [from, to], edges, count) }
@@ -125,9 +123,8 @@ pub unsafe extern "C" fn cuGraphNodeGetDependencies_v2(
     edges: *mut c_void,
     count: *mut usize,
 ) -> Status {
-    with_driver("cuGraphNodeGetDependencies_v2", |driver| {
-        let found: Vec<_> =
-            driver.ordered.graphs.nodes.get(node)?.before.iter().map(|node| [*node]).collect();
+    with_gpu("cuGraphNodeGetDependencies_v2", |gpu| {
+        let found: Vec<_> = gpu.ordered.graphs.nodes.get(node)?.before.iter().map(|node| [*node]).collect();
         // SAFETY: the caller's promise.
         unsafe { answer(&found, [places], edges, count) }
     })
@@ -156,8 +153,8 @@ pub unsafe extern "C" fn cuGraphNodeGetDependentNodes_v2(
     edges: *mut c_void,
     count: *mut usize,
 ) -> Status {
-    with_driver("cuGraphNodeGetDependentNodes_v2", |driver| {
-        let graphs = &driver.ordered.graphs;
+    with_gpu("cuGraphNodeGetDependentNodes_v2", |gpu| {
+        let graphs = &gpu.ordered.graphs;
         let after =
             |other: &&CUgraphNode| graphs.nodes.get(**other).is_ok_and(|other| other.before.contains(&node));
         let all = &graphs.graphs.get(graphs.nodes.get(node)?.graph)?.nodes;
@@ -185,8 +182,8 @@ pub unsafe extern "C" fn cuGraphNodeGetDependentNodes(
 /// # Safety
 /// `place` is null or points to a place for a `CUgraphNodeType`.
 pub unsafe extern "C" fn cuGraphNodeGetType(node: CUgraphNode, place: *mut c_uint) -> Status {
-    with_driver("cuGraphNodeGetType", |driver| {
-        let kind = driver.ordered.graphs.nodes.get(node)?.body.kind();
+    with_gpu("cuGraphNodeGetType", |gpu| {
+        let kind = gpu.ordered.graphs.nodes.get(node)?.body.kind();
         // SAFETY: the caller's promise.
         unsafe { write(place, kind) }
     })
@@ -197,8 +194,8 @@ pub unsafe extern "C" fn cuGraphNodeGetType(node: CUgraphNode, place: *mut c_uin
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, place: *mut CUgraph) -> Status {
-    with_driver("cuGraphChildGraphNodeGetGraph", |driver| {
-        let Body::Child(child) = driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphChildGraphNodeGetGraph", |gpu| {
+        let Body::Child(child) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -215,8 +212,8 @@ pub unsafe extern "C" fn cuGraphNodeFindInClone(
     original: CUgraphNode,
     clone: CUgraph,
 ) -> Status {
-    with_driver("cuGraphNodeFindInClone", |driver| {
-        let graphs = &driver.ordered.graphs;
+    with_gpu("cuGraphNodeFindInClone", |gpu| {
+        let graphs = &gpu.ordered.graphs;
         let made = |node: &&CUgraphNode| graphs.nodes.get(**node).is_ok_and(|node| node.origin == original);
         let found = graphs.graphs.get(clone)?.nodes.iter().find(made).copied();
         // SAFETY: the caller's promise.

@@ -10,18 +10,18 @@ use bugaroo_cuda_abi::{
     CUDA_MEM_ALLOC_NODE_PARAMS, CUcontext, CUdeviceptr, CUgraphNode, CUmemPoolProps, LOCATION_DEVICE,
 };
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::work::Body;
 use bugaroo_device::places::{not_null, read, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// A node that allocates; the address goes into the parameters.
 ///
 /// # Safety
 /// `params` is null or as `cuda.h` has it, and may be written.
 pub unsafe fn allocation(
-    driver: &mut Driver,
+    gpu: &mut Gpu,
     context: CUcontext,
     params: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> Outcome<Body> {
@@ -32,10 +32,10 @@ pub unsafe fn allocation(
     }
     if pool.location.kind != LOCATION_DEVICE {
         let what = "cuGraphAddMemAllocNode: memory of the host is not supported";
-        return Err(driver.trial.report.unsupported(what));
+        return Err(gpu.trial.report.unsupported(what));
     }
     bugaroo_device::objects::primary::check_device(pool.location.id)?;
-    let memory = driver.graph_memory(context, bytes)?;
+    let memory = gpu.graph_memory(context, bytes)?;
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).address).write_unaligned(memory.address) };
     Ok(Body::Allocate(memory))
@@ -49,8 +49,8 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
     node: CUgraphNode,
     place: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> Status {
-    with_driver("cuGraphMemAllocNodeGetParams", |driver| {
-        let Body::Allocate(memory) = &driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphMemAllocNodeGetParams", |gpu| {
+        let Body::Allocate(memory) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let pool = CUmemPoolProps {
@@ -78,8 +78,8 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
 /// # Safety
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, place: *mut CUdeviceptr) -> Status {
-    with_driver("cuGraphMemFreeNodeGetParams", |driver| {
-        let Body::Free(memory) = &driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphMemFreeNodeGetParams", |gpu| {
+        let Body::Free(memory) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -96,9 +96,9 @@ pub unsafe extern "C" fn cuDeviceGetGraphMemAttribute(
     attribute: c_uint,
     place: *mut u64,
 ) -> Status {
-    with_driver("cuDeviceGetGraphMemAttribute", |driver| {
+    with_gpu("cuDeviceGetGraphMemAttribute", |gpu| {
         bugaroo_device::objects::primary::check_device(device)?;
-        let memory = &driver.ordered.graphs.memory;
+        let memory = &gpu.ordered.graphs.memory;
         let numbers = [memory.used, memory.most_used, memory.reserved, memory.most_reserved];
         let number = numbers.get(attribute as usize).ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
@@ -115,12 +115,12 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
     attribute: c_uint,
     value: *const u64,
 ) -> Status {
-    with_driver("cuDeviceSetGraphMemAttribute", |driver| {
+    with_gpu("cuDeviceSetGraphMemAttribute", |gpu| {
         bugaroo_device::objects::primary::check_device(device)?;
         not_null(value)?;
         // SAFETY: not null, and the caller's promise.
         let value = unsafe { value.read_unaligned() };
-        let memory = &mut driver.ordered.graphs.memory;
+        let memory = &mut gpu.ordered.graphs.memory;
         match (attribute, value) {
             (1, 0) => memory.most_used = memory.used,
             (3, 0) => memory.most_reserved = memory.reserved,
@@ -132,10 +132,10 @@ pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
 
 /// Gives memory that no graph uses now back to the device.
 pub extern "C" fn cuDeviceGraphMemTrim(device: c_int) -> Status {
-    with_driver("cuDeviceGraphMemTrim", |driver| {
+    with_gpu("cuDeviceGraphMemTrim", |gpu| {
         bugaroo_device::objects::primary::check_device(device)?;
-        driver.sweep_graph_memory();
-        driver.ordered.graphs.memory.reserved = driver.ordered.graphs.memory.used;
+        gpu.sweep_graph_memory();
+        gpu.ordered.graphs.memory.reserved = gpu.ordered.graphs.memory.used;
         Ok(())
     })
 }

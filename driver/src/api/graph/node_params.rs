@@ -9,14 +9,14 @@ use bugaroo_cuda_abi::{
     CUgraphNodeParams, CUlaunchAttributeValue, Operand3D,
 };
 
-use crate::api::entry::{with_context, with_driver};
+use crate::api::entry::{with_context, with_gpu};
 use crate::api::graph::params::{any, copy, fill, host, kernel, kernel_v2};
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::fill::Fill;
 use bugaroo_device::objects::transfer::{Place, Side};
 use bugaroo_device::objects::work::{Body, Request, Together, Work};
 use bugaroo_device::places::{read, write};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
 fn together(body: &Body) -> Together {
@@ -27,35 +27,35 @@ fn together(body: &Body) -> Together {
 }
 
 /// Gives a node something else to do, of the same kind.
-pub fn replace(driver: &mut Driver, node: CUgraphNode, body: Body) -> Outcome {
-    let node = driver.ordered.graphs.nodes.get_mut(node)?;
+pub fn replace(gpu: &mut Gpu, node: CUgraphNode, body: Body) -> Outcome {
+    let node = gpu.ordered.graphs.nodes.get_mut(node)?;
     // Memory and conditions stay what they were made as.
     if node.body.kind() != body.kind() || matches!(body.kind(), 10 | 11 | 13) {
         return Err(Status::InvalidValue);
     }
     let old = std::mem::replace(&mut node.body, body);
     node.pointers.clear();
-    let mut dying = std::mem::take(&mut driver.ordered.graphs.dying);
-    driver.ordered.graphs.remove_owned(&old, &mut dying);
-    driver.ordered.graphs.dying = dying;
+    let mut dying = std::mem::take(&mut gpu.ordered.graphs.dying);
+    gpu.ordered.graphs.remove_owned(&old, &mut dying);
+    gpu.ordered.graphs.dying = dying;
     Ok(())
 }
 
 /// How the blocks of a node's kernel belong together.
-fn node_together(driver: &Driver, node: CUgraphNode) -> Outcome<Together> {
-    Ok(together(&driver.ordered.graphs.nodes.get(node)?.body))
+fn node_together(gpu: &Gpu, node: CUgraphNode) -> Outcome<Together> {
+    Ok(together(&gpu.ordered.graphs.nodes.get(node)?.body))
 }
 
 /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
-fn kernel_params(driver: &mut Driver, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
-    let Body::Work(Work::Kernel(request, _)) = driver.ordered.graphs.nodes.get(handle)?.body.clone() else {
+fn kernel_params(gpu: &mut Gpu, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
+    let Body::Work(Work::Kernel(request, _)) = gpu.ordered.graphs.nodes.get(handle)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
     let values = request.parameters.as_ptr();
-    let (_, info) = driver.kernel(request.function)?;
+    let (_, info) = gpu.kernel(request.function)?;
     let pointer = |offset: u32| values.wrapping_add(offset as usize).cast_mut().cast::<c_void>();
     let pointers = info.params.iter().map(|parameter| pointer(parameter.offset)).collect();
-    let node = driver.ordered.graphs.nodes.get_mut(handle)?;
+    let node = gpu.ordered.graphs.nodes.get_mut(handle)?;
     node.pointers = pointers;
     let each = node.pointers.as_ptr().cast::<*const c_void>();
     let Request { function, grid, block, dynamic_shared, .. } = *request;
@@ -70,8 +70,8 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
     node: CUgraphNode,
     place: *mut CUDA_KERNEL_NODE_PARAMS_v1,
 ) -> Status {
-    with_driver("cuGraphKernelNodeGetParams", |driver| {
-        let params = kernel_params(driver, node)?;
+    with_gpu("cuGraphKernelNodeGetParams", |gpu| {
+        let params = kernel_params(gpu, node)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, params) }
     })
@@ -85,10 +85,10 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
     node: CUgraphNode,
     place: *mut CUDA_KERNEL_NODE_PARAMS_v2,
 ) -> Status {
-    with_driver("cuGraphKernelNodeGetParams_v2", |driver| {
-        let first = kernel_params(driver, node)?;
+    with_gpu("cuGraphKernelNodeGetParams_v2", |gpu| {
+        let first = kernel_params(gpu, node)?;
         let (function, null) = (first.function, std::ptr::null_mut());
-        let (_, module) = driver.function(function)?;
+        let (_, module) = gpu.function(function)?;
         // The kernel of a library is told as such, too: NVIDIA's runtime knows it by that alone.
         let kernel = if module.context.is_none() { function } else { null };
         // SAFETY: the caller's promise.
@@ -101,8 +101,8 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
 /// # Safety
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, place: *mut CUDA_MEMCPY3D) -> Status {
-    with_driver("cuGraphMemcpyNodeGetParams", |driver| {
-        let Body::Work(Work::Copy(copy)) = &driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphMemcpyNodeGetParams", |gpu| {
+        let Body::Work(Work::Copy(copy)) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let side = |side: &Side| {
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
     node: CUgraphNode,
     place: *mut CUDA_MEMSET_NODE_PARAMS_v1,
 ) -> Status {
-    with_driver("cuGraphMemsetNodeGetParams", |driver| {
-        let Body::Work(Work::Fill(fill)) = &driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphMemsetNodeGetParams", |gpu| {
+        let Body::Work(Work::Fill(fill)) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let Fill { to, pattern, item, width, height, pitch } = *fill;
@@ -160,8 +160,8 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(
     node: CUgraphNode,
     place: *mut CUDA_HOST_NODE_PARAMS_v1,
 ) -> Status {
-    with_driver("cuGraphHostNodeGetParams", |driver| {
-        let Body::Work(Work::Call(function, data)) = driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphHostNodeGetParams", |gpu| {
+        let Body::Work(Work::Call(function, data)) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -174,8 +174,8 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
-    with_driver("cuGraphEventRecordNodeGetEvent", |driver| {
-        let Body::Work(Work::Record(event)) = driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphEventRecordNodeGetEvent", |gpu| {
+        let Body::Work(Work::Record(event)) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -188,8 +188,8 @@ pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place
 /// # Safety
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
-    with_driver("cuGraphEventWaitNodeGetEvent", |driver| {
-        let Body::Wait(event) = driver.ordered.graphs.nodes.get(node)?.body else {
+    with_gpu("cuGraphEventWaitNodeGetEvent", |gpu| {
+        let Body::Wait(event) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -200,17 +200,17 @@ pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: 
 /// What a node is to do, made from parameters of some kind.
 macro_rules! setting {
     ($(#[$doc:meta] $set:ident $set_exec:ident($argument:ident: $type:ty)
-        = |$driver:ident, $node:ident, $context:ident| $body:expr;)*) => {$(
+        = |$gpu:ident, $node:ident, $context:ident| $body:expr;)*) => {$(
         #[$doc]
         ///
         /// # Safety
         /// The parameters are null or as `cuda.h` has them.
         #[allow(unused_unsafe, reason = "some forms are safe")]
         pub unsafe extern "C" fn $set($node: CUgraphNode, $argument: $type) -> Status {
-            with_context(stringify!($set), |$driver, $context| {
+            with_context(stringify!($set), |$gpu, $context| {
                 // SAFETY: the caller's promise.
                 let body = unsafe { $body }?;
-                replace($driver, $node, body)
+                replace($gpu, $node, body)
             })
         }
 
@@ -225,10 +225,10 @@ macro_rules! setting {
             $node: CUgraphNode,
             $argument: $type,
         ) -> Status {
-            with_context(stringify!($set_exec), |$driver, $context| {
+            with_context(stringify!($set_exec), |$gpu, $context| {
                 // SAFETY: the caller's promise.
                 let body = unsafe { $body }?;
-                $driver.replace_in_exec(exec, $node, body)
+                $gpu.replace_in_exec(exec, $node, body)
             })
         }
     )*};
@@ -237,22 +237,22 @@ macro_rules! setting {
 setting! {
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(params: *const CUDA_KERNEL_NODE_PARAMS_v1)
-        = |driver, node, _context| kernel(driver, params, node_together(driver, node)?);
+        = |gpu, node, _context| kernel(gpu, params, node_together(gpu, node)?);
     /// Sets what a kernel node does.
     cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(params: *const CUDA_KERNEL_NODE_PARAMS_v2)
-        = |driver, node, _context| kernel_v2(driver, params, node_together(driver, node)?);
+        = |gpu, node, _context| kernel_v2(gpu, params, node_together(gpu, node)?);
     /// Sets what a host node does.
     cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(params: *const CUDA_HOST_NODE_PARAMS_v1)
-        = |driver, node, _context| host(params);
+        = |gpu, node, _context| host(params);
     /// Sets the event that a node records.
     cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
-        = |driver, node, _context| driver.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)));
+        = |gpu, node, _context| gpu.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)));
     /// Sets the event that a node waits for.
     cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
-        = |driver, node, _context| driver.ordered.events.get(event).map(|_| Body::Wait(event));
+        = |gpu, node, _context| gpu.ordered.events.get(event).map(|_| Body::Wait(event));
     /// Sets what a node does.
     cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut CUgraphNodeParams)
-        = |driver, node, context| any(driver, context, params);
+        = |gpu, node, context| any(gpu, context, params);
 }
 
 /// Sets what a copy node does.
@@ -263,10 +263,10 @@ pub unsafe extern "C" fn cuGraphMemcpyNodeSetParams(
     node: CUgraphNode,
     params: *const CUDA_MEMCPY3D,
 ) -> Status {
-    with_context("cuGraphMemcpyNodeSetParams", |driver, _| {
+    with_context("cuGraphMemcpyNodeSetParams", |gpu, _| {
         // SAFETY: the caller's promise.
-        let body = unsafe { copy(driver, params) }?;
-        replace(driver, node, body)
+        let body = unsafe { copy(gpu, params) }?;
+        replace(gpu, node, body)
     })
 }
 
@@ -280,10 +280,10 @@ pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
     params: *const CUDA_MEMCPY3D,
     _context: CUcontext,
 ) -> Status {
-    with_context("cuGraphExecMemcpyNodeSetParams", |driver, _| {
+    with_context("cuGraphExecMemcpyNodeSetParams", |gpu, _| {
         // SAFETY: the caller's promise.
-        let body = unsafe { copy(driver, params) }?;
-        driver.replace_in_exec(exec, node, body)
+        let body = unsafe { copy(gpu, params) }?;
+        gpu.replace_in_exec(exec, node, body)
     })
 }
 
@@ -295,10 +295,10 @@ pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
     node: CUgraphNode,
     params: *const CUDA_MEMSET_NODE_PARAMS_v1,
 ) -> Status {
-    with_context("cuGraphMemsetNodeSetParams", |driver, _| {
+    with_context("cuGraphMemsetNodeSetParams", |gpu, _| {
         // SAFETY: the caller's promise.
-        let body = unsafe { fill(driver, params) }?;
-        replace(driver, node, body)
+        let body = unsafe { fill(gpu, params) }?;
+        replace(gpu, node, body)
     })
 }
 
@@ -312,10 +312,10 @@ pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
     params: *const CUDA_MEMSET_NODE_PARAMS_v1,
     _context: CUcontext,
 ) -> Status {
-    with_context("cuGraphExecMemsetNodeSetParams", |driver, _| {
+    with_context("cuGraphExecMemsetNodeSetParams", |gpu, _| {
         // SAFETY: the caller's promise.
-        let body = unsafe { fill(driver, params) }?;
-        driver.replace_in_exec(exec, node, body)
+        let body = unsafe { fill(gpu, params) }?;
+        gpu.replace_in_exec(exec, node, body)
     })
 }
 
@@ -328,9 +328,9 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
     attribute: c_uint,
     place: *mut CUlaunchAttributeValue,
 ) -> Status {
-    with_driver("cuGraphKernelNodeGetAttribute", |driver| {
+    with_gpu("cuGraphKernelNodeGetAttribute", |gpu| {
         let mut bytes = [0; 64];
-        let together = node_together(driver, node)?;
+        let together = node_together(gpu, node)?;
         match attribute {
             2 => bytes[0] = u8::from(together.cooperative),
             4 => {
@@ -350,16 +350,16 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
 }
 
 /// Says how the blocks of a node's kernel belong together.
-fn set_together(driver: &mut Driver, node: CUgraphNode, together: Together) -> Outcome {
-    let Body::Work(Work::Kernel(request, _)) = driver.ordered.graphs.nodes.get(node)?.body.clone() else {
+fn set_together(gpu: &mut Gpu, node: CUgraphNode, together: Together) -> Outcome {
+    let Body::Work(Work::Kernel(request, _)) = gpu.ordered.graphs.nodes.get(node)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
     let Request { function, grid, block, dynamic_shared, ref parameters, watched, depth, .. } = *request;
     let parameters = parameters.clone();
-    let together = driver.with_cluster(function, together)?;
+    let together = gpu.with_cluster(function, together)?;
     let request = Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
-    driver.check_launch(&request)?;
-    replace(driver, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
+    gpu.check_launch(&request)?;
+    replace(gpu, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
 }
 
 /// Sets an attribute of a kernel node: whether it is cooperative, and its clusters; the others advise, and change
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
     attribute: c_uint,
     value: *const CUlaunchAttributeValue,
 ) -> Status {
-    with_context("cuGraphKernelNodeSetAttribute", |driver, _| {
+    with_context("cuGraphKernelNodeSetAttribute", |gpu, _| {
         // SAFETY: the caller's promise; any bits are numbers.
         let (cooperative, cluster) = unsafe {
             let value = read(value)?;
@@ -380,14 +380,14 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
         };
         match attribute {
             2 => {
-                let together = Together { cooperative: cooperative != 0, ..node_together(driver, node)? };
-                set_together(driver, node, together)
+                let together = Together { cooperative: cooperative != 0, ..node_together(gpu, node)? };
+                set_together(gpu, node, together)
             }
             4 => {
-                let together = Together { cluster: Some(cluster), ..node_together(driver, node)? };
-                set_together(driver, node, together)
+                let together = Together { cluster: Some(cluster), ..node_together(gpu, node)? };
+                set_together(gpu, node, together)
             }
-            0..=16 => node_together(driver, node).map(|_| ()),
+            0..=16 => node_together(gpu, node).map(|_| ()),
             _ => Err(Status::InvalidValue),
         }
     })
@@ -395,8 +395,8 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
 
 /// Gives a kernel node the attributes of another.
 pub extern "C" fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) -> Status {
-    with_context("cuGraphKernelNodeCopyAttributes", |driver, _| {
-        let together = node_together(driver, from)?;
-        set_together(driver, to, together)
+    with_context("cuGraphKernelNodeCopyAttributes", |gpu, _| {
+        let together = node_together(gpu, from)?;
+        set_together(gpu, to, together)
     })
 }

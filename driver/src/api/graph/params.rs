@@ -14,14 +14,14 @@ use bugaroo_device::launch::Parameters;
 use bugaroo_device::objects::fill::Fill;
 use bugaroo_device::objects::work::{Body, Together, Work};
 use bugaroo_device::places::{not_null, read};
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// A kernel.
 ///
 /// # Safety
 /// `kernel` is null or as the API has it.
 pub unsafe fn kernel(
-    driver: &Driver,
+    gpu: &Gpu,
     kernel: *const CUDA_KERNEL_NODE_PARAMS_v1,
     together: Together,
 ) -> Outcome<Body> {
@@ -29,7 +29,7 @@ pub unsafe fn kernel(
     unsafe {
         let CUDA_KERNEL_NODE_PARAMS_v1 { function, grid, block, dynamic_shared, each, extra } = read(kernel)?;
         let shape = (grid, block, dynamic_shared);
-        let request = driver.request(function, shape, together, Parameters { each, extra })?;
+        let request = gpu.request(function, shape, together, Parameters { each, extra })?;
         Ok(Body::Work(Work::Kernel(Rc::new(request), 0)))
     }
 }
@@ -39,7 +39,7 @@ pub unsafe fn kernel(
 /// # Safety
 /// As [`kernel`].
 pub unsafe fn kernel_v2(
-    driver: &Driver,
+    gpu: &Gpu,
     params: *const CUDA_KERNEL_NODE_PARAMS_v2,
     together: Together,
 ) -> Outcome<Body> {
@@ -49,7 +49,7 @@ pub unsafe fn kernel_v2(
         if first.function.is_null() {
             first.function = other;
         }
-        kernel(driver, &first, together)
+        kernel(gpu, &first, together)
     }
 }
 
@@ -57,11 +57,11 @@ pub unsafe fn kernel_v2(
 ///
 /// # Safety
 /// `copy` is null or points to a description whose host sides hold what is copied, whenever that is.
-pub unsafe fn copy(driver: &Driver, copy: *const CUDA_MEMCPY3D) -> Outcome<Body> {
+pub unsafe fn copy(gpu: &Gpu, copy: *const CUDA_MEMCPY3D) -> Outcome<Body> {
     // SAFETY: the caller's promise.
     let copy = unsafe { read(copy) }?;
-    let transfer = crate::api::copy3d::describe(driver, &copy)?;
-    transfer.check(driver)?;
+    let transfer = crate::api::copy3d::describe(gpu, &copy)?;
+    transfer.check(gpu)?;
     Ok(Body::Work(Work::Copy(transfer)))
 }
 
@@ -69,14 +69,14 @@ pub unsafe fn copy(driver: &Driver, copy: *const CUDA_MEMCPY3D) -> Outcome<Body>
 ///
 /// # Safety
 /// `fill` is null or as the API has it.
-pub unsafe fn fill(driver: &Driver, fill: *const CUDA_MEMSET_NODE_PARAMS_v1) -> Outcome<Body> {
+pub unsafe fn fill(gpu: &Gpu, fill: *const CUDA_MEMSET_NODE_PARAMS_v1) -> Outcome<Body> {
     // SAFETY: the caller's promise.
     let CUDA_MEMSET_NODE_PARAMS_v1 { to, pitch, value, item, width, height } = unsafe { read(fill) }?;
     if !matches!(item, 1 | 2 | 4) {
         return Err(Status::InvalidValue);
     }
     let fill = Fill { to, pattern: value.to_le_bytes(), item: item as usize, width, height, pitch };
-    fill.check(driver)?;
+    fill.check(gpu)?;
     Ok(Body::Work(Work::Fill(fill)))
 }
 
@@ -95,38 +95,36 @@ pub unsafe fn host(host: *const CUDA_HOST_NODE_PARAMS_v1) -> Outcome<Body> {
 ///
 /// # Safety
 /// `node` is null or as the API has it.
-pub unsafe fn any(driver: &mut Driver, context: CUcontext, node: *mut CUgraphNodeParams) -> Outcome<Body> {
+pub unsafe fn any(gpu: &mut Gpu, context: CUcontext, node: *mut CUgraphNodeParams) -> Outcome<Body> {
     not_null(node)?;
     // SAFETY: not null; the kind says which form the union has, and the caller vouches for the rest.
     unsafe {
         let value = &raw mut (*node).value;
         match (&raw const (*node).kind).read_unaligned() {
-            0 => kernel_v2(driver, value.cast(), Together::default()),
-            1 => copy(driver, &raw const (*value.cast::<CUDA_MEMCPY_NODE_PARAMS>()).copy),
-            2 => fill(driver, value.cast()),
+            0 => kernel_v2(gpu, value.cast(), Together::default()),
+            1 => copy(gpu, &raw const (*value.cast::<CUDA_MEMCPY_NODE_PARAMS>()).copy),
+            2 => fill(gpu, value.cast()),
             3 => host(value.cast()),
             4 => {
-                let child = driver.ordered.graphs.copy(value.cast::<CUgraph>().read_unaligned(), true)?;
+                let child = gpu.ordered.graphs.copy(value.cast::<CUgraph>().read_unaligned(), true)?;
                 value.cast::<CUgraph>().write_unaligned(child);
                 Ok(Body::Child(child))
             }
             5 => Ok(Body::Work(Work::Nothing)),
             6 => {
                 let event = value.cast::<CUevent>().read_unaligned();
-                driver.ordered.events.get(event).map(|_| Body::Wait(event))
+                gpu.ordered.events.get(event).map(|_| Body::Wait(event))
             }
             7 => {
                 let event = value.cast::<CUevent>().read_unaligned();
-                driver.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)))
+                gpu.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)))
             }
-            10 => memory::allocation(driver, context, value.cast()),
-            11 => {
-                driver.ordered.graphs.memory.get(value.cast::<CUdeviceptr>().read_unaligned()).map(Body::Free)
-            }
-            13 => condition::branch(driver, value.cast()),
+            10 => memory::allocation(gpu, context, value.cast()),
+            11 => gpu.ordered.graphs.memory.get(value.cast::<CUdeviceptr>().read_unaligned()).map(Body::Free),
+            13 => condition::branch(gpu, value.cast()),
             8 | 9 | 12 => {
                 let what = "cuGraphAddNode: nodes for semaphores and batches are not supported";
-                Err(driver.trial.report.unsupported(what))
+                Err(gpu.trial.report.unsupported(what))
             }
             _ => Err(Status::InvalidValue),
         }

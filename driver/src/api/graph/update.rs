@@ -11,7 +11,7 @@ use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::graph::update::{Differs, differ};
 use bugaroo_device::objects::work::{Doing, Step};
 use bugaroo_device::places::write_if_wanted;
-use bugaroo_device::state::Driver;
+use bugaroo_device::state::Gpu;
 
 /// Gives steps what others do; which node each was made of stays.
 fn update(steps: &mut [Step], from: Vec<Step>) {
@@ -28,9 +28,9 @@ fn update(steps: &mut [Step], from: Vec<Step>) {
 }
 
 /// Gives an executable graph what another graph of the same form does. Answers how they differ otherwise.
-fn update_exec(driver: &mut Driver, exec: CUgraphExec, graph: CUgraph) -> Outcome<Option<Differs>> {
-    let steps = driver.steps(graph)?;
-    let exec = driver.ordered.graphs.execs.get_mut(exec)?;
+fn update_exec(gpu: &mut Gpu, exec: CUgraphExec, graph: CUgraph) -> Outcome<Option<Differs>> {
+    let steps = gpu.steps(graph)?;
+    let exec = gpu.ordered.graphs.execs.get_mut(exec)?;
     let differs = differ(&exec.steps, &steps);
     if differs.is_none() {
         update(&mut exec.steps, steps);
@@ -47,8 +47,8 @@ pub unsafe extern "C" fn cuGraphExecUpdate_v2(
     graph: CUgraph,
     place: *mut CUgraphExecUpdateResultInfo,
 ) -> Status {
-    with_context("cuGraphExecUpdate_v2", |driver, _| {
-        let differs = update_exec(driver, exec, graph)?;
+    with_context("cuGraphExecUpdate_v2", |gpu, _| {
+        let differs = update_exec(gpu, exec, graph)?;
         let null = std::ptr::null_mut();
         let (result, node, from) = match &differs {
             None => (0, null, null),
@@ -71,8 +71,8 @@ pub unsafe extern "C" fn cuGraphExecUpdate(
     failed: *mut CUgraphNode,
     place: *mut c_uint,
 ) -> Status {
-    with_context("cuGraphExecUpdate", |driver, _| {
-        let differs = update_exec(driver, exec, graph)?;
+    with_context("cuGraphExecUpdate", |gpu, _| {
+        let differs = update_exec(gpu, exec, graph)?;
         let (result, node) = differs.as_ref().map_or((0, std::ptr::null_mut()), |d| (d.how, d.from));
         // SAFETY: the caller's promise.
         unsafe {

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 
 use bugaroo_cuda_abi::{CUgraph, CUhostFn};
 
-use crate::api::entry::with_driver;
+use crate::api::entry::with_gpu;
 use bugaroo_device::error::{Outcome, Status};
 use bugaroo_device::objects::graph::user_object::{Dying, UserObject};
 use bugaroo_device::places::{not_null, write};
@@ -30,13 +30,13 @@ pub unsafe extern "C" fn cuUserObjectCreate(
     count: c_uint,
     flags: c_uint,
 ) -> Status {
-    with_driver("cuUserObjectCreate", |driver| {
+    with_gpu("cuUserObjectCreate", |gpu| {
         not_null(place)?;
         if destroy.is_none() || flags != NO_DESTRUCTOR_SYNC {
             return Err(Status::InvalidValue);
         }
         let references = positive(count)?;
-        let object = driver.ordered.graphs.objects.insert(UserObject { data, destroy, references });
+        let object = gpu.ordered.graphs.objects.insert(UserObject { data, destroy, references });
         // SAFETY: the caller's promise.
         unsafe { write(place, object) }
     })
@@ -44,9 +44,9 @@ pub unsafe extern "C" fn cuUserObjectCreate(
 
 /// More references of the program's own.
 pub extern "C" fn cuUserObjectRetain(object: *mut c_void, count: c_uint) -> Status {
-    with_driver("cuUserObjectRetain", |driver| {
+    with_gpu("cuUserObjectRetain", |gpu| {
         let count = positive(count)?;
-        driver.ordered.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?.references += count;
+        gpu.ordered.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?.references += count;
         Ok(())
     })
 }
@@ -54,8 +54,8 @@ pub extern "C" fn cuUserObjectRetain(object: *mut c_void, count: c_uint) -> Stat
 /// Less references of the program's own.
 pub extern "C" fn cuUserObjectRelease(object: *mut c_void, count: c_uint) -> Status {
     let mut dying = Dying::default();
-    let status = with_driver("cuUserObjectRelease", |driver| {
-        driver.ordered.graphs.release(object, positive(count)?, &mut dying)
+    let status = with_gpu("cuUserObjectRelease", |gpu| {
+        gpu.ordered.graphs.release(object, positive(count)?, &mut dying)
     });
     dying.destroy();
     status
@@ -68,10 +68,10 @@ pub extern "C" fn cuGraphRetainUserObject(
     count: c_uint,
     flags: c_uint,
 ) -> Status {
-    with_driver("cuGraphRetainUserObject", |driver| {
+    with_gpu("cuGraphRetainUserObject", |gpu| {
         let count = positive(count)?;
-        let found = driver.ordered.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?;
-        let holder = driver.ordered.graphs.graphs.get_mut(graph)?;
+        let found = gpu.ordered.graphs.objects.get_mut(object).map_err(|_| Status::InvalidValue)?;
+        let holder = gpu.ordered.graphs.graphs.get_mut(graph)?;
         match flags {
             0 => found.references += count,
             MOVE if found.references >= count => {}
@@ -88,13 +88,13 @@ pub extern "C" fn cuGraphRetainUserObject(
 /// Less references of a graph.
 pub extern "C" fn cuGraphReleaseUserObject(graph: CUgraph, object: *mut c_void, count: c_uint) -> Status {
     let mut dying = Dying::default();
-    let status = with_driver("cuGraphReleaseUserObject", |driver| {
+    let status = with_gpu("cuGraphReleaseUserObject", |gpu| {
         let count = positive(count)?;
-        let holder = driver.ordered.graphs.graphs.get_mut(graph)?;
+        let holder = gpu.ordered.graphs.graphs.get_mut(graph)?;
         let held = holder.objects.iter_mut().find(|held| held.0 == object).ok_or(Status::InvalidValue)?;
         held.1 = held.1.checked_sub(count).ok_or(Status::InvalidValue)?;
         holder.objects.retain(|held| held.1 > 0);
-        driver.ordered.graphs.release(object, count, &mut dying)
+        gpu.ordered.graphs.release(object, count, &mut dying)
     });
     dying.destroy();
     status

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn cuTexObjectCreate(
     texture: *const CUDA_TEXTURE_DESC,
     view: *const CUDA_RESOURCE_VIEW_DESC,
 ) -> Status {
-    with_context("cuTexObjectCreate", |driver, context| {
+    with_context("cuTexObjectCreate", |gpu, context| {
         not_null(place)?;
         not_null(resource)?;
         not_null(texture)?;
@@ -33,14 +33,14 @@ pub unsafe extern "C" fn cuTexObjectCreate(
         let (resource, texture) = unsafe { (resource.read_unaligned(), texture.read_unaligned()) };
         // SAFETY: null, or the caller's promise.
         let view = (!view.is_null()).then(|| unsafe { view.read_unaligned() });
-        let mut found = resource::read(driver, &resource)?;
+        let mut found = resource::read(gpu, &resource)?;
         if let Some(view) = &view {
-            views::apply(driver, view, &mut found)?;
+            views::apply(gpu, view, &mut found)?;
         }
-        let sampling = Some(sampling(driver, &texture, &found)?);
+        let sampling = Some(sampling(gpu, &texture, &found)?);
         let object = Object { shape: found.shape, format: found.format, levels: found.levels, sampling };
         let described = Described { context, resource, texture: Some(texture), view };
-        let handle = insert(driver, described, object);
+        let handle = insert(gpu, described, object);
         // SAFETY: the caller's promise.
         unsafe { write(place, handle) }
     })
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn cuTexObjectCreate(
 
 /// Destroys a texture object. Work that was submitted before may still use it.
 pub extern "C" fn cuTexObjectDestroy(object: CUtexObject) -> Status {
-    with_context("cuTexObjectDestroy", |driver, _| destroy(driver, object, false))
+    with_context("cuTexObjectDestroy", |gpu, _| destroy(gpu, object, false))
 }
 
 /// What a texture object was made from.
@@ -59,8 +59,8 @@ pub unsafe extern "C" fn cuTexObjectGetResourceDesc(
     place: *mut CUDA_RESOURCE_DESC,
     object: CUtexObject,
 ) -> Status {
-    with_context("cuTexObjectGetResourceDesc", |driver, _| {
-        let found = find(driver, object, false)?.resource;
+    with_context("cuTexObjectGetResourceDesc", |gpu, _| {
+        let found = find(gpu, object, false)?.resource;
         // SAFETY: the caller's promise.
         unsafe { write(place, found) }
     })
@@ -74,8 +74,8 @@ pub unsafe extern "C" fn cuTexObjectGetTextureDesc(
     place: *mut CUDA_TEXTURE_DESC,
     object: CUtexObject,
 ) -> Status {
-    with_context("cuTexObjectGetTextureDesc", |driver, _| {
-        let found = find(driver, object, false)?.texture.ok_or(Status::InvalidValue)?;
+    with_context("cuTexObjectGetTextureDesc", |gpu, _| {
+        let found = find(gpu, object, false)?.texture.ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, found) }
     })
@@ -89,8 +89,8 @@ pub unsafe extern "C" fn cuTexObjectGetResourceViewDesc(
     place: *mut CUDA_RESOURCE_VIEW_DESC,
     object: CUtexObject,
 ) -> Status {
-    with_context("cuTexObjectGetResourceViewDesc", |driver, _| {
-        let found = find(driver, object, false)?.view.ok_or(Status::InvalidValue)?;
+    with_context("cuTexObjectGetResourceViewDesc", |gpu, _| {
+        let found = find(gpu, object, false)?.view.ok_or(Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, found) }
     })

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn cuSurfObjectCreate(
     place: *mut CUsurfObject,
     resource: *const CUDA_RESOURCE_DESC,
 ) -> Status {
-    with_context("cuSurfObjectCreate", |driver, context| {
+    with_context("cuSurfObjectCreate", |gpu, context| {
         not_null(place)?;
         not_null(resource)?;
         // SAFETY: not null, and the caller vouches for the rest.
@@ -33,14 +33,14 @@ pub unsafe extern "C" fn cuSurfObjectCreate(
             return Err(Status::InvalidValue);
         }
         // SAFETY: the type says that it is an array; all are numbers.
-        let array = driver.held.arrays.get(unsafe { resource.resource.array })?;
+        let array = gpu.held.arrays.get(unsafe { resource.resource.array })?;
         if array.descriptor().flags & SURFACE_LDST == 0 {
             return Err(Status::InvalidValue);
         }
         let found = of_array(array)?;
         let object =
             Object { shape: found.shape, format: found.format, levels: found.levels, sampling: None };
-        let handle = insert(driver, Described { context, resource, texture: None, view: None }, object);
+        let handle = insert(gpu, Described { context, resource, texture: None, view: None }, object);
         // SAFETY: the caller's promise.
         unsafe { write(place, handle) }
     })
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn cuSurfObjectCreate(
 
 /// Destroys a surface object. Work that was submitted before may still use it.
 pub extern "C" fn cuSurfObjectDestroy(object: CUsurfObject) -> Status {
-    with_context("cuSurfObjectDestroy", |driver, _| destroy(driver, object, true))
+    with_context("cuSurfObjectDestroy", |gpu, _| destroy(gpu, object, true))
 }
 
 /// What a surface object was made from.
@@ -59,8 +59,8 @@ pub unsafe extern "C" fn cuSurfObjectGetResourceDesc(
     place: *mut CUDA_RESOURCE_DESC,
     object: CUsurfObject,
 ) -> Status {
-    with_context("cuSurfObjectGetResourceDesc", |driver, _| {
-        let found = find(driver, object, true)?.resource;
+    with_context("cuSurfObjectGetResourceDesc", |gpu, _| {
+        let found = find(gpu, object, true)?.resource;
         // SAFETY: the caller's promise.
         unsafe { write(place, found) }
     })
