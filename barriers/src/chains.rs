@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     pub has_async_proxy: bool,
     /// Whether there are fences of `mbarrier.init`s alone.
     pub has_init_fences: bool,
-    /// Whether anything orders time and not memory: copies that count on mbarriers, `wgmma`, relaxed arrivals and waits.
+    /// Whether anything orders time and not memory: copies that count on mbarriers, `wgmma`, relaxed arrivals and waits, exchanges of warps.
     pub has_time: bool,
 }
 
@@ -110,7 +110,7 @@ impl Layout {
                 }
                 debug_assert!(is_synchronising(command));
                 layout.has_time |= command.opcode() == Opcode::ClusterArrive && command.flag();
-                layout.has_time |= command.opcode() == Opcode::CpAsyncArrive;
+                layout.has_time |= command.opcode() == Opcode::CpAsyncArrive || command.is_meeting();
                 layout.has_init_fences |=
                     command.opcode() == Opcode::Fence && command.fenced() == Fenced::Inits;
                 layout.has_time |= match command.opcode() {

@@ -13,6 +13,7 @@
 //!   counts 32 then, also where the CTA's last warp has fewer; until then who came by `arrive` waits, too. The first warp
 //!   configures the count. [`Count::All`] is every warp of the CTA that has threads left. `red` is a `sync`.
 //! - `warp_sync`: waits until each of `members` has executed a `warp_sync` with the same members.
+//! - `warp_meet`: the same for what waits and orders no memory (`vote.sync`, `shfl.sync`, `elect.sync` and the like).
 //! - `exit`: the lanes are done. Nothing of theirs may follow.
 //! - `cluster_arrive`, `cluster_wait`: `barrier.cluster`: all threads of the cluster that have not exited; the wait blocks
 //!   until the phase completes in which the thread arrived last.

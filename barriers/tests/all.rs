@@ -14,6 +14,7 @@ mod asynchronous;
 mod cccl;
 mod clusters;
 mod counters;
+mod elected;
 mod emulate;
 mod flags;
 mod garbled;

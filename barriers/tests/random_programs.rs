@@ -199,3 +199,39 @@ fn products_of_a_warpgroup() {
     assert!(verified > 500 && good > verified + 200 && exact * 100 > good * 98, "{verified} {exact} {good}");
     assert!(refused * 20 < good, "{refused} {good}");
 }
+
+/// Exchanges of warps among waits and arrivals at mbarriers. To the exploration they wait like other barriers of a warp, and so order; what the checker
+/// may say more is races of what only time orders.
+#[test]
+fn exchanges_of_warps() {
+    let (mut verified, mut exact, mut good, mut refused) = (0, 0, 0, 0);
+    for seed in 7_000_000..7_020_000 {
+        let mut random = Random::new(seed);
+        let generated = crate::generate::program(&mut random, &Options::meetings());
+        let context = || format!("seed {seed}: {generated:#?}");
+        let report = check(&generated.program);
+        let Some(everything) = explore(&generated.cta, STATES) else { continue };
+        let races = matches!(report.verdict, Verdict::Race | Verdict::BenignRace);
+        if races || report.verdict == Verdict::Verified {
+            assert!(everything.well_synchronised(), "{report:#?} {}", context());
+        }
+        if !everything.well_synchronised() {
+            continue;
+        }
+        if !races && report.verdict != Verdict::Verified {
+            refused += 1;
+            continue;
+        }
+        good += 1;
+        verified += u32::from(!races);
+        let found = racing_pairs(&generated.program);
+        let expected = generated.pairs(&everything.races);
+        assert!(expected.iter().all(|pair| found.contains(pair)), "{expected:?} {found:?} {}", context());
+        exact += u32::from(found.len() == expected.len());
+    }
+    println!(
+        "{good} well-synchronised, {exact} of them judged exactly, {verified} without races; {refused} more called unsafe"
+    );
+    assert!(verified > 500 && exact > 1000 && good > exact + 20, "{verified} {exact} {good}");
+    assert!(refused * 50 < good, "{refused} {good}");
+}

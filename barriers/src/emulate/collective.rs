@@ -1,9 +1,13 @@
 //! What the lanes of a warp do together: `shfl`, `vote`, `match`, `redux`, `elect`, `bar.warp.sync`, matrices.
 //!
 //! The `.sync` forms wait until every lane that the member mask names and that has not exited has come to an instruction of the
-//! same kind with the same mask. Only `bar.warp.sync` orders memory, so only it becomes a command. The deprecated forms act on
-//! the lanes that happen to be together, which is known in lockstep, and when it is the whole warp. `elect` takes the lowest lane,
-//! as hardware does; the ISA leaves it open.
+//! same kind with the same mask. Only `bar.warp.sync` orders memory. That the others wait matters beside mbarriers: which phase a wait or an
+//! arrival belongs to is a matter of time. So there they are commands, too, which order nothing else ([`Action::WarpMeet`]). The deprecated
+//! forms act on the lanes that happen to be together, which is known in lockstep, and when it is the whole warp; they need not wait. `elect`
+//! takes the lowest lane, as hardware does; the ISA leaves it open.
+//!
+//! # What it can miss
+//! In arms of branches on unknown values exchanges are no commands, so that an unsafe use of an mbarrier can be told that they rule out.
 
 use bugaroo_ptx::op::{ShflMode, VoteMode};
 use bugaroo_simulator::alu::Width;
@@ -90,7 +94,7 @@ impl Machine<'_> {
         let first = named[active.trailing_zeros() as usize];
         if lanes(active).all(|lane| named[lane] == first) && first & alive == active {
             // Everybody is there.
-            self.perform(w, &[Part { lanes: active, frame: at.frame, index, pc }])?;
+            self.perform_waiting(w, &[Part { lanes: active, frame: at.frame, index, pc }])?;
             return Ok(Flow::Next);
         }
         let mut waiting = active;
@@ -129,9 +133,26 @@ impl Machine<'_> {
                 f.state = State::Ready;
                 f.pc += 1;
             }
-            self.perform(w, &parts)?;
+            self.perform_waiting(w, &parts)?;
         }
         Ok(())
+    }
+
+    /// Does it, for lanes that have waited for each other.
+    fn perform_waiting(&mut self, w: usize, parts: &[Part]) -> Result<(), Refusal> {
+        let what = self.set.image.collectives[parts[0].index as usize].what;
+        if self.set.meetings && self.doubt.depth == 0 && !matches!(what, Together::Sync | Together::Matrix(_))
+        {
+            let members = parts.iter().fold(0, |all, part| all | part.lanes);
+            // Behind another one, without anything between, it orders nothing more.
+            let last = self.out.warps()[w].packed().last();
+            let again =
+                last.is_some_and(|last| last.is_meeting() && (last.a, last.lanes) == (members, members));
+            for part in parts.iter().filter(|_| !again) {
+                self.emit(w, part.lanes, part.pc, Action::WarpMeet { members })?;
+            }
+        }
+        self.perform(w, parts)
     }
 
     /// Does it, for lanes that are all there.

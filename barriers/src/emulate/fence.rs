@@ -19,6 +19,11 @@ pub(super) fn is_relaxed(operation: &Asynchronous) -> bool {
     orders && matches!(order, Semantics::Relaxed(_))
 }
 
+/// Whether an operation is a test of an mbarrier.
+pub(super) fn is_wait(operation: &Asynchronous) -> bool {
+    matches!(operation, Asynchronous::Mbarrier { op: MbarrierOp::Wait { .. }, .. })
+}
+
 /// Whether threads can order memory by flags: there are fences of memory, or accesses that acquire or release.
 pub(super) fn has_flags(image: &Image<'_>, extras: &[Extra]) -> bool {
     let orders = |semantics| acquires(semantics) || releases(semantics);

@@ -15,7 +15,7 @@ use super::constants::{self, ConstantMemory};
 use super::doubt::Doubt;
 use super::emulation::Emulation;
 use super::extent::{block_of, cluster_of, smallest_grid};
-use super::fence::{has_flags, is_relaxed};
+use super::fence::{has_flags, is_relaxed, is_wait};
 use super::flow::flows;
 use super::held::counters::Counters;
 use super::held::cta::Cta;
@@ -294,6 +294,7 @@ impl Text {
                 block,
                 cluster,
                 lockstep: options.warp_synchronous,
+                meetings: !options.warp_synchronous && image.asyncs.iter().any(is_wait),
                 relaxed: image.asyncs.iter().any(is_relaxed),
                 flags: has_flags(&image, &extras),
                 max_steps: options.max_steps,

@@ -49,6 +49,8 @@ pub(super) struct Setting<'a> {
     /// In which dimensions the CTA's index is not known; there is one CTA then.
     pub any_cta: [bool; 3],
     pub lockstep: bool,
+    /// That lanes of a warp wait for each other where they exchange values matters: there are waits at mbarriers.
+    pub meetings: bool,
     /// Arrivals or waits at mbarriers are relaxed: fences of memory matter.
     pub relaxed: bool,
     /// There are fences, or accesses that acquire or release: flags in memory may order threads.

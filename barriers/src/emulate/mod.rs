@@ -22,8 +22,8 @@
 //! relaxed ones that meet in full and in scope): which of them the checker finds unordered is open in the next emulation, until nothing
 //! new is found ([`crate::findings::verify`]).
 //!
-//! Votes, shuffles and the like (`.sync`) make lanes wait for each other, but order no memory; they are no commands, and the
-//! checker may take more orders into account than there are. `bar.warp.sync` is a command. Tests of mbarriers are waits:
+//! Votes, shuffles and the like (`.sync`) make lanes wait for each other, but order no memory. Beside waits at mbarriers they are commands
+//! that order time alone ([`collective`]); elsewhere they are none, and the checker may take more orders into account than there are. `bar.warp.sync` is a command. Tests of mbarriers are waits:
 //! [`polling`].
 //!
 //! # What it can miss

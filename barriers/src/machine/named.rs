@@ -75,7 +75,8 @@ impl Machine<'_> {
             self.check_recycling(&[chain], (chain, index), barrier);
         }
         let stamp = self.stamp(chain, index);
-        let orders = !(is_cluster && command.flag());
+        // Relaxed arrivals at the cluster's barrier, and exchanges of warps.
+        let orders = !command.flag();
         let part = Part { chain, stamp, command: index, waits, orders };
         let (lanes, warp) = {
             let own = &self.layout.chains[chain as usize];
@@ -133,7 +134,11 @@ impl Machine<'_> {
         }
         state.threads += threads;
         state.parts.push(part);
-        self.contribute(part.chain, (part.stamp, part.orders), &mut state.clock, &mut state.fenced);
+        if part.orders || resource == Resource::Cluster {
+            self.contribute(part.chain, (part.stamp, part.orders), &mut state.clock, &mut state.fenced);
+        } else {
+            self.join_time(part.chain, part.stamp, &mut state.fenced);
+        }
         self.barriers[barrier as usize] = state;
         Ok(())
     }
@@ -175,8 +180,12 @@ impl Machine<'_> {
         let components = self.layout.components as usize;
         let mut state =
             std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(Resource::Cluster));
-        observer.completed(state.resource, state.generation, &state.parts);
-        if !matches!(state.resource, Resource::Warp { .. }) {
+        let is_of_warp = matches!(state.resource, Resource::Warp { .. });
+        let is_meeting = is_of_warp && state.parts.iter().all(|part| !part.orders);
+        if !is_meeting {
+            observer.completed(state.resource, state.generation, &state.parts);
+        }
+        if !is_of_warp {
             self.completed += 1;
         }
         let waited = state.parts.iter().any(|part| part.waits);
@@ -190,12 +199,22 @@ impl Machine<'_> {
         }
         for part in &state.parts {
             if part.waits {
+                let time = self.layout.time_of(0);
                 let runner = &mut self.runners[part.chain as usize];
-                runner.clock.copy_from_slice(&state.clock);
-                runner.fenced.copy_from_slice(&state.fenced);
+                if !is_meeting {
+                    runner.clock.copy_from_slice(&state.clock);
+                    runner.fenced.copy_from_slice(&state.fenced);
+                } else if let (Some(into), Some(from)) =
+                    (runner.fenced.get_mut(time..), state.fenced.get(time..))
+                {
+                    join(into, from);
+                }
                 runner.last_wait = Some(part.command);
                 runner.state = State::Ready;
-                if Some(part.chain) != running {
+                if Some(part.chain) != running && is_meeting {
+                    // Next, as if it had not waited: it was its turn.
+                    self.ready.push_front(part.chain);
+                } else if Some(part.chain) != running {
                     self.ready.push_back(part.chain);
                 }
             }
@@ -260,6 +279,8 @@ impl Machine<'_> {
         });
     }
 
+    /// A barrier of a warp, or an exchange, which orders time alone: its members know how far the others' waits and arrivals have come, and
+    /// nothing of what they have written.
     pub(super) fn warp_sync<O: Observer>(
         &mut self,
         chain: u32,
@@ -274,7 +295,15 @@ impl Machine<'_> {
         let members = command.a & self.program.warps()[own.warp as usize].lanes();
         if members == own.lanes {
             let stamp = self.stamp(chain, index);
+            let time = self.layout.time_of(chain);
             let runner = &mut self.runners[chain as usize];
+            runner.last_wait = Some(index);
+            if command.flag() {
+                if let Some(known) = runner.fenced.get_mut(time) {
+                    *known = stamp;
+                }
+                return Ok(());
+            }
             runner.clock[chain as usize] = stamp;
             for (kind, component) in own.groups.iter().enumerate() {
                 if let Some(component) = component {
@@ -282,7 +311,6 @@ impl Machine<'_> {
                     *slot = (*slot).max(runner.groups[kind].waited);
                 }
             }
-            runner.last_wait = Some(index);
             return Ok(());
         }
         let shape = self.program.shape();

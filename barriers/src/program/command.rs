@@ -41,6 +41,10 @@ pub enum Action<'a> {
     WarpSync {
         members: u32,
     },
+    /// A vote, a shuffle or the like: its members wait for each other, and no memory is ordered.
+    WarpMeet {
+        members: u32,
+    },
     Exit,
     /// `relaxed`: those who wait for it learn nothing of what its thread did, but for `mbarrier.init`s with a fence of their own.
     ClusterArrive {
@@ -91,7 +95,8 @@ impl Action<'_> {
     pub(crate) fn outlasts_barriers(&self) -> bool {
         match self {
             Action::Access(access) => access.completion != Completion::Now,
-            Action::Sync { .. } | Action::Arrive { .. } | Action::WarpSync { .. } => false,
+            Action::Sync { .. } | Action::Arrive { .. } => false,
+            Action::WarpSync { .. } | Action::WarpMeet { .. } => false,
             Action::Exit | Action::Fence(_) => false,
             _ => true,
         }

@@ -5,12 +5,13 @@ use super::programs::{Program, WarpProgram};
 use super::signal::Signalled;
 
 impl Program {
-    /// Commands of all threads: each lane of a command counts one.
+    /// Commands of all threads: each lane of a command counts one. Exchanges of warps, which are commands for their waiting alone, count
+    /// none.
     pub fn thread_commands(&self) -> u64 {
         let warp = |w: &WarpProgram| -> u64 {
             w.commands
                 .iter()
-                .filter(|c| c.opcode() != Opcode::Exit)
+                .filter(|c| c.opcode() != Opcode::Exit && !c.is_meeting())
                 .map(|c| u64::from(c.lanes.count_ones()))
                 .sum()
         };

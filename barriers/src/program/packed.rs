@@ -13,7 +13,7 @@ pub(crate) enum Opcode {
     Sync,
     /// As `Sync`.
     Arrive,
-    /// `a`: members.
+    /// `a`: members. Flag: it orders time and no memory.
     WarpSync,
     Exit,
     /// Flag: relaxed.
@@ -156,6 +156,10 @@ impl Packed {
     /// The flag of the commands that are no accesses and have one.
     pub(crate) fn flag(&self) -> bool {
         self.flags() != 0
+    }
+    /// A barrier of a warp that orders time and no memory.
+    pub(crate) fn is_meeting(&self) -> bool {
+        self.opcode() == Opcode::WarpSync && self.flag()
     }
     /// Of an arrival at an mbarrier: whether it lowers the count of the phases to come.
     pub(crate) fn drops(&self) -> bool {

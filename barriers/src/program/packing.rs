@@ -36,6 +36,7 @@ impl WarpProgram {
                 pack(Opcode::Arrive, 0, [id, self.checked_count(id, count)?, 0])
             }
             Action::WarpSync { members } => pack(Opcode::WarpSync, 0, [members, 0, 0]),
+            Action::WarpMeet { members } => pack(Opcode::WarpSync, 1, [members, 0, 0]),
             Action::Exit => pack(Opcode::Exit, 0, [0; 3]),
             Action::ClusterArrive { relaxed } => pack(Opcode::ClusterArrive, u32::from(relaxed), [0; 3]),
             Action::ClusterWait => pack(Opcode::ClusterWait, 0, [0; 3]),
@@ -190,6 +191,7 @@ impl WarpProgram {
             }),
             Opcode::Sync => Action::Sync { id: a, count: packed.count() },
             Opcode::Arrive => Action::Arrive { id: a, count: packed.count() },
+            Opcode::WarpSync if packed.flag() => Action::WarpMeet { members: a },
             Opcode::WarpSync => Action::WarpSync { members: a },
             Opcode::Exit => Action::Exit,
             Opcode::ClusterArrive => Action::ClusterArrive { relaxed: packed.flag() },

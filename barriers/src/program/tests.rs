@@ -38,6 +38,7 @@ fn what_is_written_is_read_back() {
         Action::Sync { id: 15, count: Count::All },
         Action::Arrive { id: 1, count: Count::Threads(1024) },
         Action::WarpSync { members: 3 },
+        Action::WarpMeet { members: 3 },
         Action::ClusterArrive { relaxed: false },
         Action::ClusterArrive { relaxed: true },
         Action::ClusterWait,
@@ -69,7 +70,8 @@ fn what_is_written_is_read_back() {
         assert_eq!((command.lanes, command.origin), (0b1000, 7));
         assert_eq!(command.action, *action);
     }
-    assert_eq!(program.thread_commands(), actions.len() as u64 - 1);
+    // Neither the exit nor the exchange is one.
+    assert_eq!(program.thread_commands(), actions.len() as u64 - 2);
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub fn push(program: &mut Program, warp: usize, lanes: u32, what: What) {
         What::Sync(id, count) => Action::Sync { id, count: Count::Threads(count) },
         What::Arrive(id, count) => Action::Arrive { id, count: Count::Threads(count) },
         What::WarpSync(members) => Action::WarpSync { members },
+        What::WarpMeet(members) => Action::WarpMeet { members },
         What::MbarrierArrive(mbarrier) => Action::MbarrierArrive {
             address: 64 + 8 * mbarrier as u32,
             count: 1,

@@ -35,6 +35,8 @@ pub struct Options {
     /// Threads of each warp, as many as these at most.
     warps: &'static [usize],
     warp_sync: bool,
+    /// Exchanges of a warp, which wait and order no memory.
+    meetings: bool,
     mbarriers: bool,
     copies: bool,
     groups: bool,
@@ -49,6 +51,7 @@ impl Options {
         Options {
             warps: &[1, 1, 1, 1],
             warp_sync: false,
+            meetings: false,
             mbarriers: false,
             copies: false,
             groups: false,
@@ -62,6 +65,9 @@ impl Options {
     }
     pub fn mbarriers() -> Options {
         Options { warps: &[2, 1, 1], mbarriers: true, ..Options::named() }
+    }
+    pub fn meetings() -> Options {
+        Options { meetings: true, warp_sync: true, warps: &[3, 1], ..Options::mbarriers() }
     }
     pub fn groups() -> Options {
         Options { groups: true, warps: &[2, 1, 1], ..Options::named() }
@@ -84,6 +90,7 @@ enum What {
     Sync(u32, u32),
     Arrive(u32, u32),
     WarpSync(u32),
+    WarpMeet(u32),
     MbarrierArrive(usize),
     MbarrierWait(usize, u32),
     /// Bytes for each lane; whether it arrives, too.
@@ -199,11 +206,13 @@ impl Maker<'_> {
                 5 if self.options.warp_sync => {
                     let warp = self.random.below(self.warps.len());
                     let members = self.warps[warp];
+                    let meets = self.options.meetings && self.random.chance(75);
+                    let what = if meets { What::WarpMeet(members) } else { What::WarpSync(members) };
                     if self.random.chance(50) {
-                        self.lines.push((warp, members, What::WarpSync(members)));
+                        self.lines.push((warp, members, what));
                     } else {
                         for lane in 0..members.count_ones() {
-                            self.lines.push((warp, 1 << lane, What::WarpSync(members)));
+                            self.lines.push((warp, 1 << lane, what));
                         }
                     }
                 }
@@ -408,7 +417,7 @@ impl Maker<'_> {
                         let (address, bytes) = (address + lane, size as i32);
                         list.push(Plain::Copy { mbarrier, bytes, address, size });
                     }
-                    What::WarpSync(members) => meet(&mut cta, warp, members, lane),
+                    What::WarpSync(members) | What::WarpMeet(members) => meet(&mut cta, warp, members, lane),
                     What::MbarrierArrive(mbarrier) => {
                         list.push(Plain::MbarrierArrive { mbarrier });
                     }
