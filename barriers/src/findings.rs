@@ -74,12 +74,22 @@ fn verify_openly(
 ) -> Result<Verified, Refusal> {
     let mut tables = BTreeSet::new();
     let mut meetings = BTreeSet::new();
+    let mut work: u64 = 0;
     let (mut verified, is_joined) = cases::verify(options, &mut |options, case| {
+        if work > options.max_work {
+            return Ok(Verified {
+                findings: refused(kernel, &too_much(options.max_work)),
+                emulation: None,
+                work,
+            });
+        }
         let verified = verify_case(text, kernel, options, open, case)?;
+        work = work.saturating_add(case.work);
         meetings.extend(verified.emulation.iter().flat_map(|emulation| &emulation.taken_to_meet));
         tables.extend(verified.emulation.iter().flat_map(|emulation| emulation.tables.iter().cloned()));
         Ok(verified)
     })?;
+    verified.work = work;
     if !verified.findings.is_open() {
         verified.findings.tables = tables.into_iter().collect();
         let place = |pc: &u32| at_place(&text.place(*pc), None, 0, 0);
@@ -87,6 +97,14 @@ fn verify_openly(
         verified.findings.taken_to_meet = meetings.map(place).collect();
     }
     Ok(verified)
+}
+
+/// There are more cases, or longer ones, than were to be looked at.
+fn too_much(most: u64) -> Refusal {
+    let message = format!(
+        "its cases have more than {most} warp instructions together, which is as many as were to be looked at"
+    );
+    Refusal::new(RefusalKind::NotVerifiable, message)
 }
 
 /// Verifies one case.
@@ -121,12 +139,20 @@ fn verify_case(
                 let message =
                     "barriers go wrong if no thread returns early, and whether any does is not known";
                 let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
-                return Ok(Verified { findings: refused(kernel, &refusal), emulation: Some(emulation) });
+                return Ok(Verified {
+                    findings: refused(kernel, &refusal),
+                    emulation: Some(emulation),
+                    work: 0,
+                });
             }
             if report.recycled_unless_flagged {
                 let message = "a barrier is used again too early unless flags in memory order its uses, and whether they do is not known";
                 let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
-                return Ok(Verified { findings: refused(kernel, &refusal), emulation: Some(emulation) });
+                return Ok(Verified {
+                    findings: refused(kernel, &refusal),
+                    emulation: Some(emulation),
+                    work: 0,
+                });
             }
             if case.widened && report.verdict == Verdict::PossibleRace {
                 let beginning = check(&emulation.program.beginning(&case.exact));
@@ -134,10 +160,10 @@ fn verify_case(
             }
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
-            Ok(Verified { findings, emulation: Some(emulation) })
+            Ok(Verified { findings, emulation: Some(emulation), work: 0 })
         }
         Err(refusal) if refusal.kind == RefusalKind::Usage => Err(refusal),
-        Err(refusal) => Ok(Verified { findings: refused(kernel, &refusal), emulation: None }),
+        Err(refusal) => Ok(Verified { findings: refused(kernel, &refusal), emulation: None, work: 0 }),
     }
 }
 

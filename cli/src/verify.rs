@@ -220,6 +220,7 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
         dynamic_shared: args.shared,
         warp_synchronous: args.warp_synchronous,
         max_steps: args.max_steps.unwrap_or(DEFAULT_MAX_STEPS),
+        max_work: u64::MAX,
     })
 }
 

@@ -37,6 +37,8 @@ pub struct Case {
     pub(super) joins: bool,
     /// There were such arms.
     pub joined: bool,
+    /// Warp instructions that were executed in it.
+    pub work: u64,
 }
 
 /// A predicate that is assumed to be true or false from the beginning.

@@ -333,6 +333,7 @@ impl Text {
         case.strays = !aims.starts_with(&case.aims);
         case.aims = aims;
         case.joined |= machine.doubt.joined;
+        case.work = machine.steps;
         case.polled.append(&mut machine.polled);
         case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));

@@ -34,6 +34,8 @@ pub struct Options {
     pub warp_synchronous: bool,
     /// Warp instructions after which the kernel counts as one without an end.
     pub max_steps: u64,
+    /// Warp instructions of all cases together after which nothing is known of the kernel.
+    pub max_work: u64,
 }
 
 impl Default for Options {
@@ -52,6 +54,7 @@ impl Default for Options {
             dynamic_shared: None,
             warp_synchronous: false,
             max_steps: DEFAULT_MAX_STEPS,
+            max_work: u64::MAX,
         }
     }
 }

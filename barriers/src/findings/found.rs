@@ -231,6 +231,8 @@ pub struct Verified {
     pub findings: Findings,
     /// What it does, if it could be emulated.
     pub emulation: Option<Emulation>,
+    /// Warp instructions that all cases took together, as far as they were looked at.
+    pub work: u64,
 }
 
 impl Findings {

@@ -5,6 +5,9 @@
 //! launch do not matter where nothing depends on them. An error that is found so, whatever the unknown values are, is one
 //! of all these launches; it is told of the first of them, with all that is known of that.
 //!
+//! What is not known can make the cases of a kernel many where each launch by itself has one. So launches that differ are looked at together for no more
+//! than [`TOGETHER`] warp instructions. Where that is not enough, they are parted, and what is known of each is not limited so.
+//!
 //! Else blocks of the grid are looked at, all or some ([`super::blocks`]), with what the launches have in common. Where launches that
 //! differ in parameters alone are not verifiable then, for a reason that is no parameter's, and the first by itself is not for the
 //! same reason, none of them is said to be.
@@ -27,6 +30,9 @@ use super::collected::Collected;
 use super::common::{Common, One, memory, parted};
 use super::told::{Blocks, LeftOut, Row, Told, Wanted};
 
+/// Warp instructions for which launches that are not alike are looked at together: a second or two.
+const TOGETHER: u64 = 2_000_000;
+
 /// One kernel's verifications.
 pub(super) struct Kernel<'a> {
     pub text: &'a mut Text,
@@ -34,6 +40,8 @@ pub(super) struct Kernel<'a> {
     pub wanted: &'a Wanted,
     /// How many more rows there may be of the kernel.
     pub left: usize,
+    /// Warp instructions that may still be looked at of launches that differ, together.
+    pub work: u64,
     pub tell: &'a mut dyn FnMut(Told),
     /// What is left out of it.
     pub left_out: Option<LeftOut>,
@@ -100,6 +108,7 @@ impl Kernel<'_> {
             self.leave_out(launches);
             return;
         }
+        self.work = TOGETHER;
         let cluster = common.first.cluster.unwrap_or([1; 3]);
         let one_block = common.grid == Some([1; 3]);
         let mut found = None;
@@ -197,9 +206,13 @@ impl Kernel<'_> {
             dynamic_shared: Some(first.dynamic_shared),
             warp_synchronous: self.wanted.warp_synchronous,
             max_steps: self.wanted.max_steps,
+            max_work: if common.is_exact() { u64::MAX } else { self.work },
         };
         match verify(self.text, &first.kernel, &options) {
             Ok(verified) => {
+                if !common.is_exact() {
+                    self.work = self.work.saturating_sub(verified.work);
+                }
                 let of = |emulation: Emulation| (emulation.steps[0], emulation.grid_barriers);
                 let (steps, grid_barriers) = verified.emulation.map_or((0, 0), of);
                 let cases = verified.findings.cases.max(1);

@@ -120,6 +120,37 @@ done:
 }
 ";
 
+/// Rows beyond the end return, and the others go round for as many tiles as there are.
+const TILED: &str = "
+.visible .entry tiled(.param .u64 out, .param .u32 size)
+{
+    .shared .align 4 .b8 tile[256];
+    .reg .b32 t, b, row, n, k, a, v; .reg .pred p;
+    ld.param.u32 n, [size];
+    mov.u32 t, %tid.x;
+    mov.u32 b, %ctaid.x;
+    mad.lo.u32 row, b, 64, t;
+    setp.ge.u32 p, row, n;
+    @p bra done;
+    shr.u32 n, n, 6;
+    shl.b32 a, t, 2;
+    mov.u32 v, tile;
+    add.u32 a, a, v;
+    mov.u32 k, 0;
+again:
+    setp.ge.u32 p, k, n;
+    @p bra done;
+    st.shared.u32 [a], t;
+    bar.sync 0;
+    ld.shared.u32 v, [tile];
+    bar.sync 0;
+    add.u32 k, k, 1;
+    bra again;
+done:
+    ret;
+}
+";
+
 fn launch(kernel: &str, params: &[&[u8]]) -> RecordedLaunch {
     RecordedLaunch {
         module: "module".to_owned(),
@@ -192,6 +223,17 @@ fn launches_are_parted_by_the_parameter_that_matters_alone() {
     assert_eq!(found[1], ("verified", 100, 100));
     assert!(found.iter().all(|(verdict, launches, _)| *launches == 100 && *verdict != "not-verifiable"));
     assert_eq!(found[2].0, "deadlock");
+}
+
+/// Together, nobody knows how the number of a block and the size belong together: there is another case for each round.
+#[test]
+fn what_takes_long_together_is_looked_at_apart() {
+    let tiled = |size: u32| {
+        let launch = launch("tiled", &[&pointer(0x70_0000_0200), &word(size)]);
+        RecordedLaunch { grid: [size.div_ceil(64), 1, 1], ..launch }
+    };
+    let collected = collected(TILED, [tiled(1024), tiled(640), tiled(100)]);
+    assert_eq!(verdicts(&collected), [("verified", 1, 1), ("verified", 1, 1), ("verified", 1, 1)]);
 }
 
 #[test]

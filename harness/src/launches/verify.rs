@@ -84,8 +84,15 @@ pub(super) fn all(collected: &Collected, wanted: &Wanted, tell: &mut dyn FnMut(T
         let text = texts.entry(first.module.as_str()).or_insert_with(|| text(collected, &first.module));
         match text {
             Ok(text) => {
-                let mut kernel =
-                    Kernel { text, collected, wanted, left: wanted.most, tell: &mut *tell, left_out: None };
+                let mut kernel = Kernel {
+                    text,
+                    collected,
+                    wanted,
+                    left: wanted.most,
+                    work: 0,
+                    tell: &mut *tell,
+                    left_out: None,
+                };
                 let shapes =
                     parted(&launches, |launch| (launch.block, launch.cluster, launch.dynamic_shared));
                 shapes.iter().for_each(|launches| kernel.settle(launches));
