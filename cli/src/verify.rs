@@ -93,6 +93,14 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
             .into());
         }
     }
+    for (name, _) in &options.tensors {
+        if !kernels.iter().any(|kernel| text.has_parameter(kernel, name)) {
+            return Err(UsageError(format!(
+                "--tensor {name}: no kernel has a parameter of this name; name it as the PTX does, or by number from 0"
+            ))
+            .into());
+        }
+    }
     if args.graph.is_some() && kernels.len() != 1 {
         return Err(UsageError("--graph wants one kernel: name it with --kernel".to_owned()).into());
     }

@@ -108,6 +108,10 @@ fn requests_that_will_not_do() {
         .bugaroo(&["verify", &file, "--param", "nobody=1"])
         .exits(2)
         .says("no kernel has a parameter `nobody`; name it as the PTX does, or by number from 0");
+    place
+        .bugaroo(&["verify", &file, "--kernel", "listing2", "--tensor", "nobody=64"])
+        .exits(2)
+        .says("--tensor nobody: no kernel has a parameter of this name");
     let no_block =
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n bar.sync 0;\n ret;\n}\n";
     fs::write(place.path("k.ptx"), no_block).unwrap();

@@ -88,6 +88,9 @@ fn arguments_behind_the_program_are_its_own() {
     verify(&place, &["--kernel", "dott", &built("cbe_dot")])
         .exits(2)
         .says("of what the program launches: no kernel `dott` (there are: dot_original_2_fence)");
+    // What looks like one of ours is the program's all the same, which is said.
+    verify(&place, &[&built("cbe_dot"), "--variant", "no_fence", "--kernel=dot"])
+        .says("warning: --kernel=dot stands behind cbe_dot and is its own: options of verify stand before the program");
     for option in ["--block=1", "--grid=1", "--param=a=1", "--shared=1", "--graph=a.svg"] {
         verify(&place, &[option, &built("cbe_dot")]).exits(2).says("is for PTX files");
     }

@@ -39,16 +39,38 @@ pub fn program_apart(words: Vec<OsString>, is_program: impl Fn(&OsStr) -> bool) 
     [options, &rest[..1], &[OsString::from("--")], &rest[1..]].concat()
 }
 
+/// Of a program's own words, those that are called as an option of `verify` is: they may have been meant for that.
+pub fn options_among(words: &[String]) -> Vec<String> {
+    let cli = Cli::command();
+    let verify = cli.find_subcommand("verify");
+    let names: Vec<&str> = verify
+        .into_iter()
+        .flat_map(|verify| verify.get_arguments())
+        .filter_map(|arg| arg.get_long())
+        .collect();
+    let name = |word: &&String| {
+        let name = word.strip_prefix("--").and_then(|word| word.split('=').next());
+        name.is_some_and(|name| names.contains(&name))
+    };
+    words.iter().filter(name).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
 
-    use super::program_apart;
+    use super::{options_among, program_apart};
 
     fn apart(words: &str) -> String {
         let words = words.split_whitespace().map(OsString::from).collect();
         let made = program_apart(words, |word| word == "./app");
         made.join(" ".as_ref()).into_string().unwrap()
+    }
+
+    #[test]
+    fn options_behind_a_program_are_noticed() {
+        let words = ["--kernel", "k", "--size=3", "--format=json", "-n", "all"].map(str::to_owned);
+        assert_eq!(options_among(&words), ["--kernel", "--format=json"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use bugaroo_harness::launches::{Recording, Wanted, record, verify as verify_laun
 use bugaroo_harness::{Error, Interrupt, Outcome, Settings, Target, runtime};
 
 use super::kernels;
+use crate::args::apart::options_among;
 use crate::args::{Format, VerifyArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{note, print, print_json};
@@ -24,6 +25,12 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let app = args.file.to_string_lossy();
     let target = Target::resolve(&app, args.args.clone()).map_err(Error::from)?;
     let library = libraries::find()?;
+    for word in options_among(&args.args) {
+        let program = target.name();
+        note(format_args!(
+            "warning: {word} stands behind {program} and is its own: options of verify stand before the program"
+        ));
+    }
     let settings = Settings {
         timeout: args.timeout,
         warp_synchronous: args.warp_synchronous,
