@@ -9,6 +9,8 @@
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
+use super::runs::Store;
+
 /// Messages that a granule keeps.
 pub const MOST: u32 = 8;
 /// Messages of a block of the pool.
@@ -66,6 +68,12 @@ impl Message {
             entries: None,
             observers: None,
         }
+    }
+
+    /// A store of all four bytes that hands nothing over.
+    pub fn plain(thread: ThreadKey, strength: Strength, store: Store) -> Message {
+        let Store { time, value, origin } = store;
+        Message { time, thread, strength, value, origin, base: false, ..Message::base(0) }
     }
 
     /// Whether a strong read of this thread has seen it.

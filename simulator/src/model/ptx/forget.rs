@@ -11,7 +11,8 @@
 use std::rc::Rc;
 
 use super::chains::Chains;
-use super::history::Kept;
+use super::history::{Kept, Several};
+use super::runs::Runs;
 use super::{Machine, Plain};
 use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::clocks::shared_map;
@@ -87,9 +88,10 @@ impl Machine {
             let at = known.binary_search_by_key(&thread.cta(), |entry| entry.0);
             time <= floor || at.is_ok_and(|at| time <= known[at].1)
         };
-        self.histories.retain(|chains, kept| match kept {
+        self.histories.retain(|chains, runs, kept| match kept {
             Kept::Single(single) => !is_known(single.thread, single.time.get()),
-            Kept::Chain(chain) => {
+            Kept::Several(Several::Run(run)) => !is_known(run.thread, runs.last_time(run)),
+            Kept::Several(Several::Chain(chain)) => {
                 let last = chains.message(chain.last);
                 last.entries.is_some() || last.base || !is_known(last.thread, last.time)
             }
@@ -137,13 +139,18 @@ impl Machine {
     /// Forgets what was written over by this time.
     fn forget_up_to(&mut self, cut: u64) {
         let mut forgotten = 0;
-        let mut collapse = |chains: &mut Chains, kept: &mut Kept| match kept {
+        let mut collapse = |chains: &mut Chains, runs: &Runs, kept: &mut Kept| match kept {
             Kept::Single(single) => {
                 let goes = single.time.get() <= cut;
                 forgotten += u64::from(goes);
                 !goes
             }
-            Kept::Chain(chain) => {
+            Kept::Several(Several::Run(run)) => {
+                let goes = runs.last_time(run) <= cut;
+                forgotten += if goes { u64::from(runs.length(run)) } else { 0 };
+                !goes
+            }
+            Kept::Several(Several::Chain(chain)) => {
                 if chains.message(chain.last).time > cut {
                     return true;
                 }
@@ -169,6 +176,6 @@ impl Machine {
             thread.bank.clear();
             thread.released_at.clear();
         }
-        self.histories.retain(|_, _| false);
+        self.histories.retain(|_, _, _| false);
     }
 }

@@ -2,14 +2,16 @@
 //!
 //! Memory itself holds the last value of each granule; only a granule with messages that somebody might not know has a
 //! history here. Granules lie in rows of 32, as a warp touches them. A granule that one plain store of all four
-//! bytes has touched takes 24 bytes, as most do; everything else is a chain of messages ([`super::chains`]).
+//! bytes has touched takes 24 bytes, as most do; where one thread alone has written, its stores are a run ([`super::runs`]); everything
+//! else is a chain of messages ([`super::chains`]).
 
 use std::cell::Cell;
 use std::num::NonZeroU64;
 
 use rustc_hash::FxHashMap;
 
-use super::chains::{Chain, Chains, Message, NONE};
+use super::chains::{Chain, Chains, MOST, Message, NONE};
+use super::runs::{Run, Runs, Store};
 use bugaroo_semantics::location::{Location, Space};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
@@ -32,7 +34,26 @@ pub struct Single {
 #[derive(Clone, Copy, Debug)]
 pub enum Kept {
     Single(Single),
+    Several(Several),
+}
+
+/// What is kept of a granule that has been written more than once, or otherwise than plainly.
+#[derive(Clone, Copy, Debug)]
+pub enum Several {
+    Run(Run),
     Chain(Chain),
+}
+
+impl Kept {
+    /// What it holds elsewhere is free.
+    #[inline]
+    fn release(self, chains: &mut Chains, runs: &mut Runs) {
+        match self {
+            Kept::Single(_) => {}
+            Kept::Several(Several::Run(run)) => runs.release(&run),
+            Kept::Several(Several::Chain(chain)) => chains.drop_chain(chain),
+        }
+    }
 }
 
 // What most granules cost.
@@ -71,6 +92,8 @@ pub struct Histories {
     listed: usize,
     /// The messages of chains.
     pub chains: Chains,
+    /// The stores of runs.
+    pub runs: Runs,
 }
 
 /// A location that is in no row.
@@ -88,6 +111,7 @@ impl Histories {
             granules: 0,
             listed: 0,
             chains: Chains::default(),
+            runs: Runs::default(),
         }
     }
 
@@ -104,6 +128,8 @@ impl Histories {
             + self.global.capacity() * size_of::<(u64, u32)>() * 8 / 7
             + shared
             + self.chains.bytes()
+            // As many bytes as they would take as chains, which is more: the bound bites where it always has.
+            + self.runs.used() * size_of::<Message>()
     }
 
     #[inline]
@@ -202,48 +228,100 @@ impl Histories {
         row
     }
 
-    /// The chain of a granule. One message that stood by itself becomes a chain.
+    /// The chain of a granule. One message that stood by itself, and a run, become a chain.
     pub fn chain(&mut self, location: Location) -> Option<Chain> {
-        match self.kept(location)? {
-            Kept::Chain(chain) => Some(chain),
+        let chain = match self.kept(location)? {
+            Kept::Several(Several::Chain(chain)) => return Some(chain),
             Kept::Single(single) => {
                 let mut chain = self.chains.open(single.base);
-                let message = Message {
-                    time: single.time.get(),
-                    thread: single.thread,
-                    strength: Strength::Weak,
-                    value: single.value,
-                    mask: u32::MAX,
-                    older: NONE,
-                    newer: NONE,
-                    attached: false,
-                    base: false,
-                    forgotten: false,
-                    origin: single.origin,
-                    entries: None,
-                    observers: None,
-                };
-                self.chains.insert(&mut chain, message, NONE);
-                self.keep(location, Kept::Chain(chain));
-                Some(chain)
+                let Single { time, value, thread, origin, .. } = single;
+                let store = Store { time: time.get(), value, origin };
+                self.chains.insert(&mut chain, Message::plain(thread, Strength::Weak, store), NONE);
+                chain
             }
+            Kept::Several(Several::Run(run)) => self.chain_of_run(run),
+        };
+        self.keep(location, Kept::Several(Several::Chain(chain)));
+        Some(chain)
+    }
+
+    #[cold]
+    fn chain_of_run(&mut self, run: Run) -> Chain {
+        let (base, forgotten) = self.runs.base(&run);
+        let mut chain = self.chains.open(base);
+        self.chains.message_mut(chain.last).forgotten = forgotten;
+        let strength = self.runs.strength(&run);
+        for store in self.runs.stores(&run) {
+            self.chains.insert(&mut chain, Message::plain(run.thread, strength, store), NONE);
+        }
+        self.runs.release(&run);
+        chain
+    }
+
+    /// Adds a store of all four bytes that hands nothing over behind all others, where these are its thread's own and it is not
+    /// the one plain store of its granule; answers whether it has. `base`: what stands there where there is no history.
+    #[inline]
+    pub fn extend_run(
+        &mut self,
+        location: Location,
+        base: impl FnOnce() -> u32,
+        (thread, strength): (ThreadKey, Strength),
+        store: Store,
+    ) -> bool {
+        let run = match self.kept(location) {
+            None => self.runs.open(base(), thread, strength, store),
+            Some(Kept::Single(single)) if single.thread == thread && strength == Strength::Weak => {
+                let Single { time, base, value, origin, .. } = single;
+                let first = Store { time: time.get(), value, origin };
+                let run = self.runs.open(base, thread, strength, first);
+                let Some(longer) = self.runs.push(&run, strength, store) else {
+                    self.runs.release(&run);
+                    return false;
+                };
+                longer
+            }
+            Some(Kept::Several(Several::Run(run))) if run.thread == thread => {
+                match self.runs.push(&run, strength, store) {
+                    Some(run) => run,
+                    None => return false,
+                }
+            }
+            _ => return false,
+        };
+        self.keep(location, Kept::Several(Several::Run(run)));
+        true
+    }
+
+    /// The chain of a granule as it is: none where there is no chain.
+    pub fn chain_as_is(&self, location: Location) -> Option<Chain> {
+        match self.kept(location)? {
+            Kept::Several(Several::Chain(chain)) => Some(chain),
+            _ => None,
         }
     }
 
-    /// The chain of a granule as it is: none where one message stands by itself.
-    pub fn chain_as_is(&self, location: Location) -> Option<Chain> {
-        match self.kept(location)? {
-            Kept::Chain(chain) => Some(chain),
-            Kept::Single(_) => None,
+    /// Whether as many messages are kept of a granule as can be.
+    pub fn is_full(&self, location: Location) -> bool {
+        match self.kept(location) {
+            Some(Kept::Several(Several::Chain(chain))) => chain.length >= MOST,
+            Some(Kept::Several(Several::Run(run))) => self.runs.length(&run) >= MOST,
+            _ => false,
         }
     }
 
     /// The last value of a granule, if it has a history.
     pub fn last_value(&self, location: Location) -> Option<u32> {
-        Some(match self.kept(location)? {
+        self.kept(location).map(|kept| self.last_of(&kept))
+    }
+
+    /// The last value of a granule of which this is kept.
+    #[inline]
+    pub fn last_of(&self, kept: &Kept) -> u32 {
+        match kept {
             Kept::Single(single) => single.value,
-            Kept::Chain(chain) => self.chains.value(chain.last, u32::MAX),
-        })
+            Kept::Several(Several::Run(run)) => run.value,
+            Kept::Several(Several::Chain(chain)) => self.chains.value(chain.last, u32::MAX),
+        }
     }
 
     /// Adds a message to a granule, which held `value` if it has no history: before another one, or last with `NONE`.
@@ -259,7 +337,7 @@ impl Histories {
             Some(mut chain) => {
                 let absorbed = self.chains.insert(&mut chain, message, before);
                 if let Some(kept) = self.kept_mut(location) {
-                    *kept = Kept::Chain(chain);
+                    *kept = Kept::Several(Several::Chain(chain));
                 }
                 absorbed
             }
@@ -273,7 +351,7 @@ impl Histories {
                 }
                 let mut chain = self.chains.open(base);
                 self.chains.insert(&mut chain, message, NONE);
-                self.keep(location, Kept::Chain(chain));
+                self.keep(location, Kept::Several(Several::Chain(chain)));
                 None
             }
         }
@@ -282,9 +360,7 @@ impl Histories {
     /// Drops the history of a granule.
     pub fn close(&mut self, location: Location) {
         let Some(kept) = self.kept(location) else { return };
-        if let Kept::Chain(chain) = kept {
-            self.chains.drop_chain(chain);
-        }
+        kept.release(&mut self.chains, &mut self.runs);
         let (row, bit) = (self.row(location.row()), location.place_in_row());
         let row = &mut self.rows[row as usize];
         let rank = row.rank(bit);
@@ -313,15 +389,13 @@ impl Histories {
         self.granules -= row.kept.len();
         row.present = 0;
         for kept in row.kept.drain(..) {
-            if let Kept::Chain(chain) = kept {
-                self.chains.drop_chain(chain);
-            }
+            kept.release(&mut self.chains, &mut self.runs);
         }
         self.free_rows.push(index);
     }
 
     /// Goes through all histories and drops those that `keep` doesn't want; `keep` may change them.
-    pub fn retain(&mut self, mut keep: impl FnMut(&mut Chains, &mut Kept) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&mut Chains, &Runs, &mut Kept) -> bool) {
         self.last.set((NOWHERE, NONE));
         for row in &mut self.rows {
             if row.kept.is_empty() {
@@ -331,12 +405,10 @@ impl Histories {
             row.kept.retain_mut(|kept| {
                 let bit = present & present.wrapping_neg();
                 present &= !bit;
-                let keeps = keep(&mut self.chains, kept);
+                let keeps = keep(&mut self.chains, &self.runs, kept);
                 if !keeps {
                     left &= !bit;
-                    if let Kept::Chain(chain) = kept {
-                        self.chains.drop_chain(*chain);
-                    }
+                    kept.release(&mut self.chains, &mut self.runs);
                 }
                 keeps
             });

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::chains::{Chain, MOST, Message, NONE};
-use super::history::{Kept, Single};
 use super::stale::Edge;
 use super::thread::{Banked, Late};
 use super::{Machine, Plain};
@@ -113,16 +112,18 @@ impl Machine {
             return value;
         }
         let location = span.first;
-        match self.histories.kept(location) {
-            None => {
+        let kept = self.histories.kept(location);
+        let known = kept.and_then(|kept| self.known_value(slot, &kept));
+        match (kept, known) {
+            (None, _) => {
                 self.note_read(memory, slot, (location, span.mask), NONE, own);
                 value[0] = memory.read(location) & span.mask;
             }
-            Some(Kept::Single(single)) if self.knows_single(slot, &single) => {
+            (_, Some(known)) => {
                 self.note_read(memory, slot, (location, span.mask), NONE, own);
-                value[0] = single.value & span.mask;
+                value[0] = known & span.mask;
             }
-            Some(_) => {
+            (Some(_), None) => {
                 let Some(chain) = self.histories.chain(location) else { unreachable!("it is kept") };
                 let what = (location, span.mask);
                 value[0] = self.resolve_among(memory, slot, what, chain, order, (origin, own));
@@ -153,32 +154,6 @@ impl Machine {
         }
         self.observe(slot, location, mask, index, order.0);
         self.histories.chains.value(index, mask)
-    }
-
-    /// Whether a thread knows the one message of a granule.
-    #[inline]
-    pub(super) fn knows_single(&self, slot: usize, single: &Single) -> bool {
-        let thread = &self.threads[slot];
-        let time = single.time.get();
-        single.thread == thread.key || time <= self.floor || thread.view.knows(single.thread, time)
-    }
-
-    /// Whether a load by a thread reads what memory holds, and hands over nothing.
-    #[inline]
-    pub(super) fn is_plain(&self, slot: usize, span: Span, weak: bool) -> bool {
-        let waiting = &self.threads[slot].waiting;
-        if waiting.iter().any(|store| store.span.overlaps(span)) {
-            return false;
-        }
-        span.granules().all(|location| match self.histories.kept(location) {
-            None => true,
-            Some(Kept::Single(single)) => weak && self.knows_single(slot, &single),
-            // Beside the bytes of a narrow message there may be others that the thread doesn't know.
-            Some(Kept::Chain(chain)) => {
-                weak && self.histories.chains.message(chain.last).mask == u32::MAX
-                    && self.knows(slot, chain.last)
-            }
-        })
     }
 
     /// Which of `count` readable messages is read: mostly the last, or any.

@@ -29,6 +29,8 @@ mod history;
 mod load;
 mod names;
 mod passed;
+mod plain;
+mod runs;
 mod stale;
 mod store;
 mod sync;

@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use super::chains::{Chain, MOST, NONE};
+use super::chains::{Chain, NONE};
 use super::thread::{Late, Passed};
 use super::{Machine, Plain};
 use bugaroo_semantics::location::{Location, Span, Value};
@@ -165,7 +165,7 @@ impl Machine {
     fn must_resolve(&self, writer: usize, slot: usize, span: Span) -> bool {
         let late = self.threads[slot].late.iter().find(|late| late.span == span);
         let Some(passed) = late.and_then(|late| late.passed.as_ref()) else { return true };
-        let full = self.histories.chain_as_is(span.first).is_some_and(|chain| chain.length >= MOST);
+        let full = self.histories.is_full(span.first);
         let key = self.threads[slot].key;
         full || writer == slot
             || passed.limit <= self.floor

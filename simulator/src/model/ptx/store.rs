@@ -3,7 +3,8 @@
 use std::num::NonZeroU64;
 
 use super::chains::{Message, NONE};
-use super::history::{Kept, Single};
+use super::history::{Kept, Several, Single};
+use super::runs::Store;
 use super::thread::Waiting;
 use super::{Machine, Plain};
 use crate::model::notes::Note;
@@ -158,6 +159,16 @@ impl Machine {
         }
     }
 
+    /// Whether a store of a thread to a location hands nothing over.
+    #[inline]
+    fn carries_nothing(&self, slot: usize, location: Location, strength: Strength, release: &Entries) -> bool {
+        let thread = &self.threads[slot];
+        strength == Strength::Weak
+            || release.is_none()
+                && thread.fences.is_none()
+                && (thread.released_at.is_empty() || !thread.released_at.contains_key(&location))
+    }
+
     /// A store becomes a message.
     fn commit(&mut self, memory: &mut impl Plain, slot: usize, write: Write, release: &Entries) {
         self.before_write(memory, slot, write.span);
@@ -180,6 +191,15 @@ impl Machine {
                     self.name_message(location, (self.now, name), (u32::MAX, u32::MAX), true, None);
                 }
                 continue;
+            }
+            // Whoever looks on wants the names of a chain's messages.
+            if !noted && span.mask == u32::MAX && self.carries_nothing(slot, location, strength, release) {
+                let store = Store { time: self.now, value, origin };
+                let base = || memory.read(location);
+                if self.histories.extend_run(location, base, (thread, strength), store) {
+                    memory.write(location, value, u32::MAX);
+                    continue;
+                }
             }
             let entries = self.carried(slot, location, strength, release);
             let before = if span.count == 1 { self.place(slot, location) } else { NONE };
@@ -245,8 +265,8 @@ impl Machine {
     fn place(&mut self, slot: usize, location: Location) -> u32 {
         let known = match self.histories.kept(location) {
             None => true,
-            Some(Kept::Single(single)) => self.knows_single(slot, &single),
-            Some(Kept::Chain(chain)) => self.knows(slot, chain.last),
+            Some(Kept::Several(Several::Chain(chain))) => self.knows(slot, chain.last),
+            Some(kept) => self.known_value(slot, &kept).is_some(),
         };
         if known || !self.threads[slot].stores_early(&self.chances) {
             return NONE;

@@ -6,6 +6,7 @@ use super::{At, Ptx};
 use crate::exec::lanes;
 use crate::model::Accessed;
 use crate::model::notes::Note;
+use crate::model::ptx::plain::AtOnce;
 use crate::model::ptx::{AtomicOrder, Loaded, Location, Plain, Span, Strength};
 
 /// The elements of an access that are in its part from this byte on.
@@ -76,11 +77,22 @@ impl Ptx {
             if busy {
                 self.machine.step(memory, slot, Some(span));
             }
-            if self.machine.is_plain(slot, span, weak) {
-                if busy {
-                    self.note(at, lane);
+            // What is held back from beyond the device, memory does not hold; and whoever looks on wants to be told.
+            let direct = bytes == 4 && access.elements == 1 && !acquire && memory.is_memory_itself();
+            match self.machine.at_once(slot, span, weak, || direct.then(|| access.read(lane, 0) as u32)) {
+                AtOnce::Memory => {
+                    if busy {
+                        self.note(at, lane);
+                    }
+                    return false;
                 }
-                return false;
+                AtOnce::Value(value) => {
+                    self.machine.set_chances(self.chances(at, first.space, weak));
+                    access.supply(lane, 0, value.into());
+                    self.note(at, lane);
+                    return true;
+                }
+                AtOnce::No => {}
             }
         }
         let chances = self.chances(at, first.space, weak);

@@ -16,6 +16,13 @@ pub(super) struct Seen<'a, 'm> {
     pub world: &'a mut World<'m>,
 }
 
+impl Seen<'_, '_> {
+    /// Whether what the machine would read is what memory holds, and nobody looks on.
+    pub fn is_memory_itself(&self) -> bool {
+        self.world.held.is_none() && self.world.notes.is_none()
+    }
+}
+
 /// The generic address of a location, for a thread of the block whose it is.
 pub(super) fn address(location: Location) -> u64 {
     match location.space {
