@@ -1,6 +1,8 @@
 //! The engine's side of a memory model: which hook is called when, and what is done with its answer (see
 //! [`crate::model`]).
 
+use std::cell::Cell;
+
 use super::frames::ROOT;
 use super::resolve::Request;
 use super::{Machine, Trouble};
@@ -70,6 +72,7 @@ impl Machine<'_> {
             lost: None,
             changed: false,
             known: None,
+            known_read: Cell::new(None),
             notes: notes.as_deref_mut(),
             held: None,
         };

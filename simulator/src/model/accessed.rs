@@ -51,23 +51,32 @@ impl Registers {
     /// # Safety
     /// The lane is still in the call that the load was executed in.
     pub(crate) unsafe fn supply(&self, lane: usize, element: u32, value: u64) {
-        let access = &self.access;
-        let bits = 8 * u32::from(access.size);
-        let value = if access.signed {
-            ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
-        } else {
-            value & (u64::MAX >> (64 - bits))
-        };
-        let element = element as usize;
-        // SAFETY: a load's rows lie in the frame, and frames never move while a lane is in them.
-        unsafe {
-            write_lane(self.frame.add(access.rows[element] as usize), access.width[element], lane, value);
-        }
+        // SAFETY: the caller's promise.
+        unsafe { supply(self.frame, &self.access, lane, element, value) };
     }
 
     /// Bytes of an element, and elements.
     pub(crate) fn elements(&self) -> (u32, u32) {
         (self.access.size.into(), self.access.vec.into())
+    }
+}
+
+/// Gives a load's element a value, in the lane's register.
+///
+/// # Safety
+/// The lane is still in the call of this frame, in which the load was executed.
+#[inline(always)]
+unsafe fn supply(frame: *mut u8, access: &Access, lane: usize, element: u32, value: u64) {
+    let bits = 8 * u32::from(access.size);
+    let value = if access.signed {
+        ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
+    } else {
+        value & (u64::MAX >> (64 - bits))
+    };
+    let element = element as usize;
+    // SAFETY: a load's rows lie in the frame, and frames never move while a lane is in them.
+    unsafe {
+        write_lane(frame.add(access.rows[element] as usize), access.width[element], lane, value);
     }
 }
 
@@ -340,9 +349,9 @@ impl Accessed<'_> {
     /// Gives a load's element this value: to the lane's register, extended as the instruction says. The register may be
     /// the one that the address is in: afterwards [`Self::address`] is not to be asked.
     pub fn supply(&self, lane: usize, element: u32, value: u64) {
-        if let Some(registers) = self.registers() {
+        if let Data::Moved(access) = self.data {
             // SAFETY: the load is being executed, in this frame.
-            unsafe { registers.supply(lane, element, value) };
+            unsafe { supply(self.frame, access, lane, element, value) };
         }
     }
 

@@ -1,5 +1,7 @@
 //! Memory as a model reads and writes it, apart from the instruction at hand.
 
+use std::cell::Cell;
+
 use super::held::Held;
 use super::notes::Notes;
 use crate::address::{SHARED_WINDOW, Window, window};
@@ -26,6 +28,8 @@ pub struct World<'m> {
     pub(crate) changed: bool,
     /// Where the last write went.
     pub(crate) known: Option<Region>,
+    /// Where the last read came from.
+    pub(crate) known_read: Cell<Option<Region>>,
     /// What whoever looks on is to be told, if somebody asks.
     pub(crate) notes: Option<&'m mut Notes>,
     /// What threads beyond the device do not see yet, where there may be such threads: see [`super::beyond`].
@@ -130,7 +134,15 @@ impl World<'_> {
             return fits(offset, u64::from(self.shared_bytes))
                 .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) });
         }
-        let region = self.memory.region(address, write)?;
+        // Nothing is freed while a model has the world.
+        let known = self.known_read.get().filter(|known| !write && address.wrapping_sub(known.base) < known.len);
+        let region = match known {
+            Some(known) => known,
+            None => self.memory.region(address, write)?,
+        };
+        if !write {
+            self.known_read.set(Some(region));
+        }
         fits(address.wrapping_sub(region.base), region.len)
             .then(|| address.wrapping_add(region.bias) as *mut u8)
     }

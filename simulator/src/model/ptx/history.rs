@@ -11,6 +11,7 @@ use std::num::NonZeroU64;
 use rustc_hash::FxHashMap;
 
 use super::chains::{Chain, Chains, MOST, Message, NONE};
+use super::row::Row;
 use super::runs::{Run, Runs, Store};
 use bugaroo_semantics::location::{Location, Space};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
@@ -58,23 +59,6 @@ impl Kept {
 
 // What most granules cost.
 const _: () = assert!(size_of::<Kept>() == 24);
-
-/// 32 granules in a row.
-#[derive(Debug, Default)]
-struct Row {
-    /// Which of them have a history.
-    present: u32,
-    /// Their histories, in order of address.
-    kept: Vec<Kept>,
-}
-
-impl Row {
-    /// Where in the list a granule's history is, or would be.
-    #[inline]
-    fn rank(&self, bit: u32) -> usize {
-        (self.present & ((1 << bit) - 1)).count_ones() as usize
-    }
-}
 
 /// All histories of a launch.
 #[derive(Debug)]
@@ -153,7 +137,7 @@ impl Histories {
     #[inline]
     pub fn is_empty_row(&self, row: Location) -> bool {
         let row = self.row(row);
-        row == NONE || self.rows[row as usize].present == 0
+        row == NONE || self.rows[row as usize].is_empty()
     }
 
     /// What is kept of a granule.
@@ -167,7 +151,7 @@ impl Histories {
             return None;
         }
         let (row, bit) = (&self.rows[row as usize], location.place_in_row());
-        (row.present >> bit & 1 != 0).then(|| row.kept[row.rank(bit)])
+        row.get(bit).copied()
     }
 
     fn kept_mut(&mut self, location: Location) -> Option<&mut Kept> {
@@ -175,9 +159,7 @@ impl Histories {
         if row == NONE {
             return None;
         }
-        let (row, bit) = (&mut self.rows[row as usize], location.place_in_row());
-        let rank = row.rank(bit);
-        (row.present >> bit & 1 != 0).then(|| &mut row.kept[rank])
+        self.rows[row as usize].get_mut(location.place_in_row())
     }
 
     /// Keeps something of a granule, in place of what was kept of it.
@@ -189,20 +171,14 @@ impl Histories {
         }
         self.last.set((place, row));
         let (row, bit) = (&mut self.rows[row as usize], location.place_in_row());
-        let rank = row.rank(bit);
-        if row.present >> bit & 1 != 0 {
-            row.kept[rank] = kept;
+        if let Some(old) = row.get_mut(bit) {
+            *old = kept;
             return;
         }
-        let before = row.kept.capacity();
-        // A few granules, or all: where a warp stores, it mostly stores to the whole row.
-        if row.kept.len() == before && before > 0 {
-            row.kept.reserve_exact(32 - before);
-        }
-        row.kept.insert(rank, kept);
-        row.present |= 1 << bit;
+        let before = row.bytes();
+        row.insert(bit, kept);
         self.granules += 1;
-        self.listed += (row.kept.capacity() - before) * size_of::<Kept>();
+        self.listed += row.bytes() - before;
     }
 
     fn new_row(&mut self, place: Location) -> u32 {
@@ -362,10 +338,7 @@ impl Histories {
         let Some(kept) = self.kept(location) else { return };
         kept.release(&mut self.chains, &mut self.runs);
         let (row, bit) = (self.row(location.row()), location.place_in_row());
-        let row = &mut self.rows[row as usize];
-        let rank = row.rank(bit);
-        row.kept.remove(rank);
-        row.present &= !(1 << bit);
+        self.rows[row as usize].remove(bit);
         self.granules -= 1;
     }
 
@@ -386,11 +359,9 @@ impl Histories {
     fn close_row(&mut self, index: u32) {
         // The list's memory serves the next row.
         let row = &mut self.rows[index as usize];
-        self.granules -= row.kept.len();
-        row.present = 0;
-        for kept in row.kept.drain(..) {
-            kept.release(&mut self.chains, &mut self.runs);
-        }
+        self.granules -= row.len();
+        row.each(|kept| kept.release(&mut self.chains, &mut self.runs));
+        row.clear();
         self.free_rows.push(index);
     }
 
@@ -398,29 +369,23 @@ impl Histories {
     pub fn retain(&mut self, mut keep: impl FnMut(&mut Chains, &Runs, &mut Kept) -> bool) {
         self.last.set((NOWHERE, NONE));
         for row in &mut self.rows {
-            if row.kept.is_empty() {
+            if row.is_empty() {
                 continue;
             }
-            let (mut present, mut left) = (row.present, row.present);
-            row.kept.retain_mut(|kept| {
-                let bit = present & present.wrapping_neg();
-                present &= !bit;
+            let (count, bytes) = (row.len(), row.bytes());
+            row.retain(|kept| {
                 let keeps = keep(&mut self.chains, &self.runs, kept);
                 if !keeps {
-                    left &= !bit;
                     kept.release(&mut self.chains, &mut self.runs);
                 }
                 keeps
             });
-            self.granules -= (row.present ^ left).count_ones() as usize;
-            row.present = left;
-            let before = row.kept.capacity();
-            row.kept.shrink_to_fit();
-            self.listed -= (before - row.kept.capacity()) * size_of::<Kept>();
+            self.granules -= count - row.len();
+            self.listed -= bytes - row.bytes();
         }
         let (rows, free) = (&self.rows, &mut self.free_rows);
         let mut empty = |row: u32| {
-            let is_empty = row != NONE && rows[row as usize].kept.is_empty();
+            let is_empty = row != NONE && rows[row as usize].is_empty();
             if is_empty {
                 free.push(row);
             }
@@ -438,7 +403,7 @@ impl Histories {
             .global
             .iter()
             .map(|(key, row)| (*key, *row))
-            .filter(|(_, row)| rows[*row as usize].kept.is_empty())
+            .filter(|(_, row)| rows[*row as usize].is_empty())
             .collect();
         gone.sort_unstable();
         for (key, row) in gone {

@@ -83,8 +83,7 @@ impl Machine {
     /// they are written first.
     fn forwarded(&mut self, memory: &mut impl Plain, slot: usize, span: Span) -> Option<Value> {
         let waiting = &self.threads[slot].waiting;
-        let last = waiting.iter().rposition(|store| store.span.overlaps(span))?;
-        let store = &waiting[last];
+        let store = waiting.newest(span)?;
         if store.span.covers(span) {
             let first = ((span.first.offset - store.span.first.offset) / 4) as usize;
             let mut value = [0; 4];
@@ -92,7 +91,8 @@ impl Machine {
             value[..count].copy_from_slice(&store.value[first..first + count]);
             return Some(value.map(|word| word & span.mask));
         }
-        self.drain_where(memory, slot, |store| store.overlaps(span));
+        let overlapping = waiting.overlapping(span);
+        self.drain(memory, slot, overlapping);
         None
     }
 

@@ -30,12 +30,14 @@ mod load;
 mod names;
 mod passed;
 mod plain;
+mod row;
 mod runs;
 mod stale;
 mod store;
 mod sync;
 mod thread;
 mod until;
+mod waiting;
 
 use std::rc::Rc;
 
@@ -165,7 +167,8 @@ impl Machine {
     #[inline]
     pub(super) fn holds_back(&self, slot: usize) -> bool {
         let thread = &self.threads[slot];
-        !thread.waiting.is_empty() || !thread.late.is_empty()
+        // Where nothing is due ever, there is nothing.
+        thread.due != u64::MAX && (!thread.waiting.is_empty() || !thread.late.is_empty())
     }
 
     /// Every message so far becomes known to all.

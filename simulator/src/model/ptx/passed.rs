@@ -35,9 +35,7 @@ impl Machine {
             }
         }
         self.settle_where(memory, slot, |late| late.passed.is_none());
-        if !self.threads[slot].waiting.is_empty() {
-            self.drain_where(memory, slot, |_| true);
-        }
+        self.drain(memory, slot, self.threads[slot].waiting.all());
     }
 
     /// What a load that passes may read from now on; None if it has to be resolved.

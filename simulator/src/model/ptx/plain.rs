@@ -55,8 +55,7 @@ impl Machine {
         weak: bool,
         held: impl FnOnce() -> Option<u32>,
     ) -> AtOnce {
-        let waiting = &self.threads[slot].waiting;
-        let own = waiting.iter().rev().find(|store| store.span.overlaps(span));
+        let own = self.threads[slot].waiting.newest(span);
         if own.is_none() && self.is_plain(slot, span, weak) {
             return AtOnce::Memory;
         }

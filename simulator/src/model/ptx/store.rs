@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use super::chains::{Message, NONE};
 use super::history::{Kept, Several, Single};
 use super::runs::Store;
-use super::thread::Waiting;
+use super::waiting::{Places, Waiting, each};
 use super::{Machine, Plain};
 use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
@@ -69,10 +69,6 @@ impl Machine {
             let due = thread.count + thread.patience();
             thread.due = thread.due.min(due);
             self.waited += 1;
-            // Most threads hold one or two back: a list's usual first size would cost more memory than that.
-            if thread.waiting.len() == thread.waiting.capacity() {
-                thread.waiting.reserve_exact(thread.waiting.len().max(1));
-            }
             let name = match memory.notes() {
                 Some(notes) => {
                     let name = self.names.of_waiting();
@@ -81,65 +77,26 @@ impl Machine {
                 }
                 None => 0,
             };
-            thread.waiting.push(Waiting { span, value, strength, due, origin, name });
+            thread.waiting.push(Waiting { span, value, strength, origin, name }, due);
             return;
         }
-        if !thread.waiting.is_empty() {
-            self.drain_where(memory, slot, |store| store.meets(span));
-        }
+        self.drain(memory, slot, self.threads[slot].waiting.meeting(span));
         self.commit(memory, slot, write, &None);
     }
 
-    /// Writes the waiting stores that `which` says, and those before them to the same granules.
-    pub(super) fn drain_where(&mut self, memory: &mut impl Plain, slot: usize, which: impl Fn(Span) -> bool) {
-        let waiting = &self.threads[slot].waiting;
-        let Some(first) = waiting.iter().position(|store| which(store.span)) else { return };
-        let only = !waiting[first + 1..].iter().any(|store| which(store.span));
-        if only && self.is_alone(slot, first) {
-            self.drain_one(memory, slot, first);
-        } else {
-            let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
-            self.drain_several(memory, slot, &mut waiting, which);
-            self.threads[slot].waiting = waiting;
+    /// Writes these waiting stores, and those before them to the same granules.
+    pub(super) fn drain(&mut self, memory: &mut impl Plain, slot: usize, which: Places) {
+        if which == 0 {
+            return;
         }
-        self.threads[slot].set_due();
-    }
-
-    /// Whether no other store of a thread that waits goes to a granule of this one.
-    pub(super) fn is_alone(&self, slot: usize, at: usize) -> bool {
-        let (before, rest) = self.threads[slot].waiting.split_at(at);
-        let [store, behind @ ..] = rest else { return true };
-        !before.iter().chain(behind).any(|other| other.span.meets(store.span))
-    }
-
-    /// Writes a waiting store that [is alone](Self::is_alone).
-    pub(super) fn drain_one(&mut self, memory: &mut impl Plain, slot: usize, at: usize) {
-        let mut waiting = std::mem::take(&mut self.threads[slot].waiting);
-        let store = waiting.remove(at);
-        self.commit(memory, slot, Write::waited(&store), &None);
-        self.threads[slot].waiting = waiting;
-    }
-
-    fn drain_several(
-        &mut self,
-        memory: &mut impl Plain,
-        slot: usize,
-        waiting: &mut Vec<Waiting>,
-        which: impl Fn(Span) -> bool,
-    ) {
-        let mut out = vec![false; waiting.len()];
-        for last in (0..waiting.len()).rev() {
-            let later = |next: usize| out[next] && waiting[next].span.meets(waiting[last].span);
-            out[last] = which(waiting[last].span) || (last + 1..waiting.len()).any(later);
+        let which = self.threads[slot].waiting.with_earlier(which);
+        for place in each(which) {
+            let write = Write::waited(self.threads[slot].waiting.get(place));
+            self.commit(memory, slot, write, &None);
         }
-        let mut index = 0;
-        waiting.retain(|store| {
-            index += 1;
-            if out[index - 1] {
-                self.commit(memory, slot, Write::waited(store), &None);
-            }
-            !out[index - 1]
-        });
+        let thread = &mut self.threads[slot];
+        thread.waiting.remove(which);
+        thread.set_due();
     }
 
     /// What a strong store of a thread to a location carries.
@@ -307,8 +264,8 @@ impl Machine {
         let strength = Strength::Strong(scope);
         if release {
             self.order_for_release(memory, slot);
-        } else if !self.threads[slot].waiting.is_empty() {
-            self.drain_where(memory, slot, |store| store.meets(span));
+        } else {
+            self.drain(memory, slot, self.threads[slot].waiting.meeting(span));
         }
         self.before_write(memory, slot, span);
         let read = self.atomic_read(slot, span, strength);

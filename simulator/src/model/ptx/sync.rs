@@ -9,7 +9,7 @@ use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::release::{self as entry, Entries, Release};
 use bugaroo_semantics::clocks::{View, Writers, joined};
 use bugaroo_semantics::location::{Span, Value};
-use bugaroo_semantics::scope::{Scope, Strength};
+use bugaroo_semantics::scope::Scope;
 
 impl Machine {
     /// An access of a thread begins: what is due happens, and late loads of the same bytes are resolved.
@@ -21,6 +21,7 @@ impl Machine {
             self.do_what_is_due(memory, slot);
         }
         if let Some(span) = span
+            && self.threads[slot].due != u64::MAX
             && !self.threads[slot].late.is_empty()
         {
             self.settle_where(memory, slot, |late| late.span.meets(span));
@@ -30,26 +31,9 @@ impl Machine {
     fn do_what_is_due(&mut self, memory: &mut impl Plain, slot: usize) {
         let count = self.threads[slot].count;
         self.settle_where(memory, slot, |late| late.due <= count);
-        let thread = &mut self.threads[slot];
-        let (mut due, mut at, mut next) = (0, 0, u64::MAX);
-        for (index, store) in thread.waiting.iter().enumerate() {
-            if store.due <= count {
-                (due, at) = (due + 1, index);
-            } else {
-                next = next.min(store.due);
-            }
-        }
-        if due == 0 {
-            thread.due = next.min(thread.first_late());
-        } else if due == 1 && self.is_alone(slot, at) {
-            self.drain_one(memory, slot, at);
-            let thread = &mut self.threads[slot];
-            thread.due = next.min(thread.first_late());
-        } else {
-            let stores = self.threads[slot].waiting.iter();
-            let due: Vec<Span> = stores.filter(|store| store.due <= count).map(|store| store.span).collect();
-            self.drain_where(memory, slot, |span| due.contains(&span));
-        }
+        let due = self.threads[slot].waiting.due(count);
+        self.drain(memory, slot, due);
+        self.threads[slot].set_due();
     }
 
     /// Resolves a thread's late loads of which `which` is true, in program order.
@@ -97,9 +81,7 @@ impl Machine {
     /// Everything of a thread that waits happens: loads are resolved, then stores are written.
     pub fn order(&mut self, memory: &mut impl Plain, slot: usize) {
         self.settle_all(memory, slot);
-        if !self.threads[slot].waiting.is_empty() {
-            self.drain_where(memory, slot, |_| true);
-        }
+        self.drain(memory, slot, self.threads[slot].waiting.all());
     }
 
     /// What a thread knows now, its own writes included.
@@ -230,12 +212,8 @@ impl Machine {
 
     /// Strong stores of a thread that waits are written: it will do nothing for a while.
     pub(super) fn drain_strong(&mut self, memory: &mut impl Plain, slot: usize) {
-        let waiting = &self.threads[slot].waiting;
-        let strong: Vec<Span> =
-            waiting.iter().filter(|store| store.strength != Strength::Weak).map(|store| store.span).collect();
-        if !strong.is_empty() {
-            self.drain_where(memory, slot, |span| strong.contains(&span));
-        }
+        let strong = self.threads[slot].waiting.strong();
+        self.drain(memory, slot, strong);
     }
 
     /// All threads of a CTA have ended.

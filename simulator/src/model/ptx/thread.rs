@@ -4,22 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::stale::Edge;
+use super::waiting::Queue;
 use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::clocks::release::Entries;
 use bugaroo_semantics::location::{Location, Span, Value};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
-
-/// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
-#[derive(Clone, Debug)]
-pub(super) struct Waiting {
-    pub span: Span,
-    pub value: Value,
-    pub strength: Strength,
-    pub due: u64,
-    pub origin: u32,
-    /// What it is called by whoever looks on.
-    pub name: u64,
-}
 
 /// A load whose value has not been drawn yet.
 #[derive(Clone, Debug)]
@@ -56,19 +45,21 @@ pub(super) struct Banked {
 }
 
 #[derive(Clone, Debug)]
+// What every access looks at comes first, in one line of the host's cache.
+#[repr(C, align(64))]
 pub struct ThreadState {
-    pub(super) key: ThreadKey,
-    /// It has begun and not ended.
-    pub(super) lives: bool,
-    pub(super) view: Rc<View>,
     /// Its own accesses so far: what waiting is counted in.
     pub(super) count: u64,
+    /// The first moment at which something of it is due, or one before; never, where nothing waits and no load is late.
+    pub(super) due: u64,
     pub(super) random: u64,
+    pub(super) view: Rc<View>,
+    pub(super) key: ThreadKey,
     /// Stale reads in a row.
     pub(super) stale_run: u32,
-    pub(super) waiting: Vec<Waiting>,
-    /// The first moment at which something of it is due.
-    pub(super) due: u64,
+    pub(super) waiting: Queue,
+    /// It has begun and not ended.
+    pub(super) lives: bool,
     pub(super) late: Vec<Late>,
     /// Late loads that have been resolved and not been handed out.
     pub(super) settled: Vec<(Late, Value)>,
@@ -95,7 +86,7 @@ impl Default for ThreadState {
             count: 0,
             random: 0,
             stale_run: 0,
-            waiting: Vec::new(),
+            waiting: Queue::default(),
             due: u64::MAX,
             late: Vec::new(),
             settled: Vec::new(),
@@ -123,8 +114,7 @@ impl ThreadState {
 
     /// Recomputes when something is due next.
     pub(super) fn set_due(&mut self) {
-        let stores = self.waiting.iter().map(|store| store.due);
-        self.due = stores.fold(self.first_late(), u64::min);
+        self.due = self.waiting.first_due().min(self.first_late());
     }
 
     /// When the first of its late loads is due.

@@ -49,6 +49,7 @@ impl<M: MemoryModel> Traced<M> {
             lost: None,
             changed: false,
             known: None,
+            known_read: std::cell::Cell::new(None),
             notes: self.notes.as_mut(),
             held: None,
         };
