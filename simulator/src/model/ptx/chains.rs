@@ -18,12 +18,10 @@ const BLOCK: u32 = 1 << 10;
 /// End of a chain.
 pub const NONE: u32 = u32::MAX;
 
-/// Threads that have seen a message by strong reads, each with the time. Few messages have any.
-#[derive(Clone, Debug, Default)]
-pub struct Observers(pub Vec<(ThreadKey, u64)>);
-
 /// One write.
 #[derive(Clone, Debug)]
+// One line of the host's cache.
+#[repr(align(64))]
 pub struct Message {
     /// When it was made: no two accesses have the same, and what a release hands over is told by it. It
     /// does not grow along a chain: a store may come early in coherence order.
@@ -46,9 +44,17 @@ pub struct Message {
     /// What the program calls the instruction that wrote it.
     pub origin: u32,
     pub entries: Entries,
-    /// Threads that strong reads have made know it, each with the time (observation order).
-    pub observers: Option<Box<Observers>>,
+    /// The first thread that a strong read has made know it, and the time (observation order); nobody, where there is none.
+    observer: ThreadKey,
+    observed: u64,
+    /// The others: few messages have any.
+    others: Option<Box<Vec<(ThreadKey, u64)>>>,
 }
+
+const _: () = assert!(size_of::<Message>() == 64);
+
+/// What a message counts for where memory is reckoned, for the bound to bite where it always has.
+pub const BYTES: usize = 56;
 
 impl Message {
     /// What stood in a granule before anything that is kept.
@@ -66,20 +72,42 @@ impl Message {
             forgotten: false,
             origin: u32::MAX,
             entries: None,
-            observers: None,
+            observer: ThreadKey::NOBODY,
+            observed: 0,
+            others: None,
         }
+    }
+
+    /// A write at a time, by an instruction, of the bits of a mask.
+    #[inline]
+    pub fn new(
+        thread: ThreadKey,
+        strength: Strength,
+        (time, origin): (u64, u32),
+        (value, mask): (u32, u32),
+        entries: Entries,
+    ) -> Message {
+        let value = value & mask;
+        Message { time, thread, strength, value, mask, origin, entries, base: false, ..Message::base(0) }
     }
 
     /// A store of all four bytes that hands nothing over.
     pub fn plain(thread: ThreadKey, strength: Strength, store: Store) -> Message {
         let Store { time, value, origin } = store;
-        Message { time, thread, strength, value, origin, base: false, ..Message::base(0) }
+        Message::new(thread, strength, (time, origin), (value, u32::MAX), None)
     }
 
     /// Whether a strong read of this thread has seen it.
     #[inline]
     pub fn observed_by(&self, thread: ThreadKey) -> bool {
-        self.observers.as_ref().is_some_and(|all| all.0.iter().any(|observer| observer.0 == thread))
+        self.observers().any(|observer| observer.0 == thread)
+    }
+
+    /// Threads that strong reads have made know it, each with the time.
+    #[inline]
+    pub fn observers(&self) -> impl Iterator<Item = (ThreadKey, u64)> {
+        let first = (self.observer != ThreadKey::NOBODY).then_some((self.observer, self.observed));
+        first.into_iter().chain(self.others.iter().flat_map(|others| others.iter().copied()))
     }
 }
 
@@ -123,7 +151,7 @@ impl Chains {
 
     /// Bytes of all messages, without the release entries.
     pub fn bytes(&self) -> usize {
-        self.used * size_of::<Message>() + self.observers * size_of::<(ThreadKey, u64)>()
+        self.used * BYTES + self.observers * size_of::<(ThreadKey, u64)>()
     }
 
     fn allocate(&mut self, message: Message) -> u32 {
@@ -150,8 +178,9 @@ impl Chains {
         let message = self.message_mut(index);
         message.entries = None;
         message.older = next;
-        let observers = message.observers.take().map_or(0, |all| all.0.len());
-        self.observers -= observers;
+        let first = std::mem::replace(&mut message.observer, ThreadKey::NOBODY) != ThreadKey::NOBODY;
+        let others = message.others.take().map_or(0, |others| others.len());
+        self.observers -= usize::from(first) + others;
         self.free = index;
         self.used -= 1;
     }
@@ -230,7 +259,12 @@ impl Chains {
 
     /// A strong read of a thread has made it know a message.
     pub fn observe(&mut self, index: u32, thread: ThreadKey, time: u64) {
-        self.message_mut(index).observers.get_or_insert_default().0.push((thread, time));
+        let message = self.message_mut(index);
+        if message.observer == ThreadKey::NOBODY {
+            (message.observer, message.observed) = (thread, time);
+        } else {
+            message.others.get_or_insert_default().push((thread, time));
+        }
         self.observers += 1;
     }
 

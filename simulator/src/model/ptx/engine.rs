@@ -32,6 +32,9 @@ use bytes::{Seen, address};
 use late::{Often, Pending};
 use meetings::lanes_of;
 
+/// Lanes by which what the machine keeps of a thread is fetched ahead.
+const AHEAD: usize = 2;
+
 /// What a launch is to show.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -182,6 +185,8 @@ impl Ptx {
         let fresh = self.fresh(at);
         let mut taken = 0;
         for lane in lanes(fresh) {
+            // What a thread holds back lies all over the host's memory.
+            self.machine.fetch(Self::slot(at, lane) + AHEAD);
             let done = access(self, lane, memory);
             taken |= u32::from(done) << lane;
             if done && let Some(notes) = memory.notes() {

@@ -69,8 +69,8 @@ pub struct Histories {
     global: FxHashMap<u64, u32>,
     /// Rows of each CTA slot's shared memory, by offset in rows.
     shared: Vec<Vec<u32>>,
-    /// The row that was looked up last.
-    last: Cell<(Location, u32)>,
+    /// Rows that were looked up last, by the lower bits of their offsets.
+    last: [Cell<(Location, u32)>; REMEMBERED],
     granules: usize,
     /// Bytes of the rows' lists.
     listed: usize,
@@ -80,6 +80,8 @@ pub struct Histories {
     pub runs: Runs,
 }
 
+/// Rows whose places are remembered.
+const REMEMBERED: usize = 8;
 /// A location that is in no row.
 const NOWHERE: Location = Location { space: Space::Global, block: 0, offset: u64::MAX };
 
@@ -91,7 +93,7 @@ impl Histories {
             free_rows: Vec::new(),
             global: FxHashMap::default(),
             shared: Vec::new(),
-            last: Cell::new((NOWHERE, NONE)),
+            last: [const { Cell::new((NOWHERE, NONE)) }; REMEMBERED],
             granules: 0,
             listed: 0,
             chains: Chains::default(),
@@ -113,12 +115,13 @@ impl Histories {
             + shared
             + self.chains.bytes()
             // As many bytes as they would take as chains, which is more: the bound bites where it always has.
-            + self.runs.used() * size_of::<Message>()
+            + self.runs.used() * super::chains::BYTES
     }
 
     #[inline]
     fn row(&self, row: Location) -> u32 {
-        let (last, index) = self.last.get();
+        let place = &self.last[row.offset as usize % REMEMBERED];
+        let (last, index) = place.get();
         if last == row {
             return index;
         }
@@ -129,7 +132,7 @@ impl Histories {
                 rows.and_then(|rows| rows.get(row.offset as usize)).copied().unwrap_or(NONE)
             }
         };
-        self.last.set((row, index));
+        place.set((row, index));
         index
     }
 
@@ -169,7 +172,7 @@ impl Histories {
         if row == NONE {
             row = self.new_row(place);
         }
-        self.last.set((place, row));
+        self.last[place.offset as usize % REMEMBERED].set((place, row));
         let (row, bit) = (&mut self.rows[row as usize], location.place_in_row());
         if let Some(old) = row.get_mut(bit) {
             *old = kept;
@@ -346,7 +349,7 @@ impl Histories {
     pub fn close_block(&mut self, block: u32) {
         let Some(places) = self.shared.get_mut(block as usize) else { return };
         let mut places = std::mem::take(places);
-        self.last.set((NOWHERE, NONE));
+        self.last.iter().for_each(|last| last.set((NOWHERE, NONE)));
         for row in &mut places {
             if *row != NONE {
                 self.close_row(*row);
@@ -367,7 +370,7 @@ impl Histories {
 
     /// Goes through all histories and drops those that `keep` doesn't want; `keep` may change them.
     pub fn retain(&mut self, mut keep: impl FnMut(&mut Chains, &Runs, &mut Kept) -> bool) {
-        self.last.set((NOWHERE, NONE));
+        self.last.iter().for_each(|last| last.set((NOWHERE, NONE)));
         for row in &mut self.rows {
             if row.is_empty() {
                 continue;

@@ -384,7 +384,5 @@ fn covers(view: &Rc<View>, of: ThreadKey, other: &Rc<View>) -> bool {
 pub(super) fn knows(view: &View, of: ThreadKey, message: &Message) -> bool {
     message.base
         || view.knows(message.thread, message.time)
-        || message.observers.as_ref().is_some_and(|all| {
-            all.0.iter().any(|(observer, time)| *observer == of || view.knows(*observer, *time))
-        })
+        || message.observers().any(|(observer, time)| observer == of || view.knows(observer, time))
 }

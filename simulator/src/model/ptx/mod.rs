@@ -171,6 +171,16 @@ impl Machine {
         thread.due != u64::MAX && (!thread.waiting.is_empty() || !thread.late.is_empty())
     }
 
+    /// A thread is about to access something.
+    #[inline]
+    pub(super) fn fetch(&self, slot: usize) {
+        if let Some(thread) = self.threads.get(slot)
+            && thread.due != u64::MAX
+        {
+            thread.waiting.fetch();
+        }
+    }
+
     /// Every message so far becomes known to all.
     pub(super) fn all_known(&mut self) {
         self.floor = self.now;

@@ -80,8 +80,8 @@ impl Machine {
     ) -> Vec<u32> {
         let key = self.threads[slot].key;
         // What it has seen itself since is not known where it stands.
-        let seen = |(observer, time): &(_, u64)| {
-            *observer == key && *time <= passed.limit || passed.view.knows(*observer, *time)
+        let seen = |(observer, time): (_, u64)| {
+            observer == key && time <= passed.limit || passed.view.knows(observer, time)
         };
         let knows = |index: u32| {
             let message = self.histories.chains.message(index);
@@ -89,7 +89,7 @@ impl Machine {
                 || message.thread == key
                 || message.time <= passed.floor
                 || passed.view.knows(message.thread, message.time)
-                || message.observers.as_ref().is_some_and(|all| all.0.iter().any(seen))
+                || message.observers().any(seen)
         };
         let readable = self.readable_by(span.mask, chain, knows);
         let fits = |first: &u32| {

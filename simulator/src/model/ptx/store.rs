@@ -160,21 +160,7 @@ impl Machine {
             }
             let entries = self.carried(slot, location, strength, release);
             let before = if span.count == 1 { self.place(slot, location) } else { NONE };
-            let message = Message {
-                time: self.now,
-                thread,
-                strength,
-                value: value & span.mask,
-                mask: span.mask,
-                older: NONE,
-                newer: NONE,
-                attached: false,
-                base: false,
-                forgotten: false,
-                origin,
-                entries,
-                observers: None,
-            };
+            let message = Message::new(thread, strength, (self.now, origin), (value, span.mask), entries);
             visible = self.append(memory, location, message, before, name);
         }
         if noted {
@@ -302,21 +288,9 @@ impl Machine {
             match new {
                 Some(new) => {
                     let entries = entry::both(&carried, &self.inherited(slot, at, strength));
-                    let message = Message {
-                        time: self.now,
-                        thread: self.threads[slot].key,
-                        strength,
-                        value: new[index] & span.mask,
-                        mask: span.mask,
-                        older: NONE,
-                        newer: NONE,
-                        attached: true,
-                        base: false,
-                        forgotten: false,
-                        origin,
-                        entries,
-                        observers: None,
-                    };
+                    let (key, value) = (self.threads[slot].key, (new[index], span.mask));
+                    let mut message = Message::new(key, strength, (self.now, origin), value, entries);
+                    message.attached = true;
                     self.write_after_read(memory, location, at, message);
                 }
                 None if at != NONE && carried.is_some() => {

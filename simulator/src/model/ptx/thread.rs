@@ -114,7 +114,7 @@ impl ThreadState {
 
     /// Recomputes when something is due next.
     pub(super) fn set_due(&mut self) {
-        self.due = self.waiting.first_due().min(self.first_late());
+        self.due = self.waiting.first_due(self.count).min(self.first_late());
     }
 
     /// When the first of its late loads is due.

@@ -1,7 +1,7 @@
 //! Stores of a thread that wait, the oldest first.
 //!
 //! With nearly every access somebody asks which of them are due, and whether one is of the bytes at hand. So where they begin and when
-//! they are due stands apart from the rest, four to a line of the host's cache.
+//! they are due stands apart from the rest, eight to a line of the host's cache.
 
 use bugaroo_semantics::location::{Span, Value};
 use bugaroo_semantics::scope::Strength;
@@ -17,21 +17,28 @@ pub(super) struct Waiting {
     pub name: u64,
 }
 
-/// What is looked at first.
+/// What is looked at first: the lower half of the first byte's offset, and of the count of accesses at which it is due. (That
+/// is never far from the count at hand.)
 #[derive(Clone, Copy, Debug)]
 struct Mark {
-    offset: u64,
-    due: u64,
+    offset: u32,
+    due: u32,
 }
 
 /// Bytes of the widest span.
-const WIDEST: u64 = 32;
+const WIDEST: u32 = 32;
 
 impl Mark {
     /// Whether its store may meet a span that begins at this offset.
     #[inline]
     fn is_near(&self, offset: u64) -> bool {
-        self.offset.wrapping_sub(offset).wrapping_add(WIDEST) < 2 * WIDEST
+        self.offset.wrapping_sub(offset as u32).wrapping_add(WIDEST) < 2 * WIDEST
+    }
+
+    /// How many accesses after this one it is due.
+    #[inline]
+    fn left(&self, count: u64) -> i32 {
+        self.due.wrapping_sub(count as u32) as i32
     }
 }
 
@@ -51,6 +58,20 @@ impl Queue {
         self.marks.is_empty()
     }
 
+    /// It is about to be looked at.
+    #[inline]
+    pub fn fetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: prefetching is a hint; it never faults, whatever the address.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(self.marks.as_ptr().cast());
+                _mm_prefetch::<_MM_HINT_T0>(self.stores.as_ptr().cast());
+            }
+        }
+    }
+
     pub fn clear(&mut self) {
         self.marks.clear();
         self.stores.clear();
@@ -62,7 +83,7 @@ impl Queue {
         if self.stores.len() == self.stores.capacity() {
             self.stores.reserve_exact(self.stores.len().max(1));
         }
-        self.marks.push(Mark { offset: store.span.first.offset, due });
+        self.marks.push(Mark { offset: store.span.first.offset as u32, due: due as u32 });
         self.stores.push(store);
     }
 
@@ -101,9 +122,24 @@ impl Queue {
     }
 
     /// Those that are due, and others of the very same bytes.
+    #[inline]
     pub fn due(&self, count: u64) -> Places {
-        let each = self.marks.iter().enumerate();
-        self.with_same(each.fold(0, |due, (place, mark)| due | Places::from(mark.due <= count) << place))
+        let mut due = 0;
+        for (place, mark) in self.marks.iter().enumerate() {
+            if mark.left(count) <= 0 {
+                due |= 1 << place;
+            }
+        }
+        if self.are_apart(due) { due } else { self.with_same(due) }
+    }
+
+    /// Whether no other store may meet one of these.
+    #[inline]
+    fn are_apart(&self, places: Places) -> bool {
+        each(places).all(|place| {
+            let offset = self.marks[place].offset.into();
+            self.marks.iter().map(|mark| u32::from(mark.is_near(offset))).sum::<u32>() == 1
+        })
     }
 
     /// The strong ones, and others of the very same bytes.
@@ -120,24 +156,29 @@ impl Queue {
     fn same(&self, span: Span) -> Places {
         let mut places = 0;
         for (place, mark) in self.marks.iter().enumerate() {
-            if mark.offset == span.first.offset && self.stores[place].span == span {
+            if mark.offset == span.first.offset as u32 && self.stores[place].span == span {
                 places |= 1 << place;
             }
         }
         places
     }
 
-    /// When the first is due.
-    pub fn first_due(&self) -> u64 {
-        self.marks.iter().map(|mark| mark.due).min().unwrap_or(u64::MAX)
+    /// When the first is due, after so many accesses.
+    #[inline]
+    pub fn first_due(&self, count: u64) -> u64 {
+        let first = self.marks.iter().map(|mark| mark.left(count)).min();
+        first.map_or(u64::MAX, |left| count.wrapping_add_signed(left.into()))
     }
 
     /// These, and those before them that have a granule of theirs.
     pub fn with_earlier(&self, mut places: Places) -> Places {
+        if self.are_apart(places) {
+            return places;
+        }
         let last = places.checked_ilog2().unwrap_or(0) as usize;
-        for place in (0..last).rev().filter(|_| self.marks.len() > 1) {
+        for place in (0..last).rev() {
             if places >> place & 1 == 0 {
-                let (offset, span) = (self.marks[place].offset, self.stores[place].span);
+                let (offset, span) = (self.marks[place].offset.into(), self.stores[place].span);
                 let mut later = each(places >> place >> 1).map(|behind| place + 1 + behind);
                 let meets =
                     |at: usize| self.marks[at].is_near(offset) && self.stores[at].span.meets(span);
