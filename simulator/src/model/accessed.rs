@@ -215,6 +215,18 @@ impl Accessed<'_> {
         unsafe { generic_address(self.address, (self.frame, self.consts), self.found.own_window, lane) }
     }
 
+    /// [`Self::address`] of all lanes; of those that do not execute it, anything.
+    #[inline]
+    pub(crate) fn addresses(&self) -> [u64; 32] {
+        if self.found.own_window != 0 {
+            return std::array::from_fn(|lane| self.address(lane));
+        }
+        let mut all = [0; 32];
+        // SAFETY: the loader's slots.
+        unsafe { generic_addresses(self.address, (self.frame, self.consts), &mut all) };
+        all
+    }
+
     /// Finds the generic addresses of these lanes as one thing, and answers whether they are those of the CTA's own shared memory
     /// (or of global memory); None where lanes may differ in that.
     #[inline]

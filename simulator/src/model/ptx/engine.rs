@@ -178,16 +178,18 @@ impl Ptx {
     fn each_lane(
         &mut self,
         at: &At,
+        accessed: &Accessed<'_>,
         world: &mut World<'_>,
-        access: impl Fn(&mut Self, usize, &mut Seen<'_, '_>) -> bool,
+        access: impl Fn(&mut Self, (usize, u64), &mut Seen<'_, '_>) -> bool,
     ) -> Step {
         let memory = &mut Seen { world };
+        let addresses = accessed.addresses();
         let fresh = self.fresh(at);
         let mut taken = 0;
         for lane in lanes(fresh) {
             // What a thread holds back lies all over the host's memory.
             self.machine.fetch(Self::slot(at, lane) + AHEAD);
-            let done = access(self, lane, memory);
+            let done = access(self, (lane, addresses[lane]), memory);
             taken |= u32::from(done) << lane;
             if done && let Some(notes) = memory.notes() {
                 notes.push(Note::Did(lane as u32));
@@ -272,18 +274,18 @@ impl MemoryModel for Ptx {
             return Step::run(at.lanes);
         }
         let stays = if late == [0; 2] { 0 } else { self.stays_at(at) };
-        self.each_lane(at, world, |model, lane, memory| {
-            let late = late.map(|late| (late >> lane & 1 != 0).then_some(stays));
+        self.each_lane(at, access, world, |model, lane, memory| {
+            let late = late.map(|late| (late >> lane.0 & 1 != 0).then_some(stays));
             model.load_lane(at, lane, late, access, memory)
         })
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        self.each_lane(at, world, |model, lane, memory| model.store_lane(at, lane, access, memory))
+        self.each_lane(at, access, world, |model, lane, memory| model.store_lane(at, lane, access, memory))
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        self.each_lane(at, world, |model, lane, memory| model.atomic_lane(at, lane, access, memory))
+        self.each_lane(at, access, world, |model, lane, memory| model.atomic_lane(at, lane, access, memory))
     }
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {

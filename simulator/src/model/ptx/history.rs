@@ -118,13 +118,14 @@ impl Histories {
             + self.runs.used() * super::chains::BYTES
     }
 
-    #[inline]
+    #[inline(always)]
     fn row(&self, row: Location) -> u32 {
-        let place = &self.last[row.offset as usize % REMEMBERED];
-        let (last, index) = place.get();
-        if last == row {
-            return index;
-        }
+        let (last, index) = self.last[row.offset as usize % REMEMBERED].get();
+        if last == row { index } else { self.look_up(row) }
+    }
+
+    #[inline(never)]
+    fn look_up(&self, row: Location) -> u32 {
         let index = match row.space {
             Space::Global => self.global.get(&row.offset).copied().unwrap_or(NONE),
             Space::Shared => {
@@ -132,7 +133,7 @@ impl Histories {
                 rows.and_then(|rows| rows.get(row.offset as usize)).copied().unwrap_or(NONE)
             }
         };
-        place.set((row, index));
+        self.last[row.offset as usize % REMEMBERED].set((row, index));
         index
     }
 
@@ -144,7 +145,7 @@ impl Histories {
     }
 
     /// What is kept of a granule.
-    #[inline]
+    #[inline(always)]
     pub fn kept(&self, location: Location) -> Option<Kept> {
         if self.granules == 0 {
             return None;
@@ -247,28 +248,31 @@ impl Histories {
         (thread, strength): (ThreadKey, Strength),
         store: Store,
     ) -> bool {
-        let run = match self.kept(location) {
-            None => self.runs.open(base(), thread, strength, store),
-            Some(Kept::Single(single)) if single.thread == thread && strength == Strength::Weak => {
-                let Single { time, base, value, origin, .. } = single;
-                let first = Store { time: time.get(), value, origin };
-                let run = self.runs.open(base, thread, strength, first);
-                let Some(longer) = self.runs.push(&run, strength, store) else {
-                    self.runs.release(&run);
-                    return false;
-                };
-                longer
-            }
-            Some(Kept::Several(Several::Run(run))) if run.thread == thread => {
-                match self.runs.push(&run, strength, store) {
-                    Some(run) => run,
-                    None => return false,
-                }
-            }
-            _ => return false,
+        let row = self.row(location.row());
+        let row = self.rows.get_mut(row as usize);
+        let Some(kept) = row.and_then(|row| row.get_mut(location.place_in_row())) else {
+            let run = self.runs.open(base(), thread, strength, store);
+            self.keep(location, Kept::Several(Several::Run(run)));
+            return true;
         };
-        self.keep(location, Kept::Several(Several::Run(run)));
-        true
+        match kept {
+            Kept::Several(Several::Run(run)) if run.thread == thread => {
+                self.runs.push(run, strength, store)
+            }
+            Kept::Single(single) if single.thread == thread && strength == Strength::Weak => {
+                let Single { time, base, value, origin, .. } = *single;
+                let first = Store { time: time.get(), value, origin };
+                let mut run = self.runs.open(base, thread, strength, first);
+                let goes = self.runs.push(&mut run, strength, store);
+                if goes {
+                    *kept = Kept::Several(Several::Run(run));
+                } else {
+                    self.runs.release(&run);
+                }
+                goes
+            }
+            _ => false,
+        }
     }
 
     /// The chain of a granule as it is: none where there is no chain.

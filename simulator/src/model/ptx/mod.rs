@@ -199,6 +199,12 @@ impl Machine {
         }
     }
 
+    /// Whether the last value of a granule, where one is known, is what memory holds.
+    #[inline]
+    pub(super) fn agrees(&self, location: Location, held: u32) -> bool {
+        self.histories.kept(location).is_none_or(|kept| self.histories.last_of(&kept) == held)
+    }
+
     /// Stores that have waited.
     pub(super) fn waited(&self) -> u64 {
         self.waited

@@ -40,7 +40,7 @@ impl Row {
     }
 
     /// Where in the list a granule is, or would be.
-    #[inline]
+    #[inline(always)]
     fn place(&self, bit: u32) -> usize {
         if self.room == WIDTH {
             bit as usize
@@ -49,12 +49,12 @@ impl Row {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, bit: u32) -> Option<&Kept> {
         (self.present >> bit & 1 != 0).then(|| &self.kept[self.place(bit)])
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, bit: u32) -> Option<&mut Kept> {
         let place = self.place(bit);
         (self.present >> bit & 1 != 0).then(|| &mut self.kept[place])

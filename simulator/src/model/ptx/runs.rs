@@ -127,13 +127,13 @@ impl Runs {
         Run { at, value: store.value, thread }
     }
 
-    /// Adds a store of the run's thread behind all others. Answers the run as it is then; None if it cannot be kept here.
+    /// Adds a store of the run's thread behind all others; answers whether it can be kept here.
     #[inline]
-    pub fn push(&mut self, run: &Run, strength: Strength, store: Store) -> Option<Run> {
+    pub fn push(&mut self, run: &mut Run, strength: Strength, store: Store) -> bool {
         let stores = self.get_mut(run.at);
-        let time = u32::try_from(store.time - stores.epoch).ok()?;
+        let Ok(time) = u32::try_from(store.time - stores.epoch) else { return false };
         if stores.strength != strength {
-            return None;
+            return false;
         }
         let full = stores.length as usize == LONGEST;
         if full {
@@ -149,7 +149,8 @@ impl Runs {
         stores.values[at] = store.value;
         stores.origins[at] = store.origin;
         self.used += usize::from(!full);
-        Some(Run { value: store.value, ..*run })
+        run.value = store.value;
+        true
     }
 
     /// When the last store was made.

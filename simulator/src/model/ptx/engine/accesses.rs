@@ -43,10 +43,10 @@ impl Ptx {
         &mut self,
         at: &At,
         lane: usize,
-        access: &Accessed<'_>,
+        address: u64,
         memory: &mut Seen<'_, '_>,
     ) -> Option<(Location, u32)> {
-        match find(at, access.address(lane)) {
+        match find(at, address) {
             Where::Private => None,
             Where::Elsewhere => {
                 self.opaque(at, 1 << lane, memory);
@@ -61,12 +61,12 @@ impl Ptx {
     pub(super) fn load_lane(
         &mut self,
         at: &At,
-        lane: usize,
+        (lane, address): (usize, u64),
         late: [Option<u32>; 2],
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
+        let Some((first, byte)) = self.place(at, lane, address, memory) else { return false };
         let (late, bytes) = (late[first.space as usize], access.bytes());
         let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
         let (strength, acquire, _) = order(access.semantics);
@@ -140,21 +140,32 @@ impl Ptx {
     pub(super) fn store_lane(
         &mut self,
         at: &At,
-        lane: usize,
+        (lane, address): (usize, u64),
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
+        let Some((first, byte)) = self.place(at, lane, address, memory) else { return false };
         let (strength, _, release) = order(access.semantics);
         self.machine.set_chances(self.chances(at, first.space, strength == Strength::Weak));
         self.machine.begin_naming();
-        for (done, span) in parts(first, byte, access.bytes()) {
+        let (slot, bytes) = (Self::slot(at, lane), access.bytes());
+        // Most are of this kind.
+        if bytes == 4 && access.elements == 1 && memory.is_memory_itself() {
+            let span = Span::new(first, byte, bytes);
+            if !self.machine.agrees(first, access.read(lane, 0) as u32) {
+                self.machine.believe(memory, span);
+            }
+            let value = [access.value(lane, 0) as u32, 0, 0, 0];
+            self.machine.store(memory, slot, span, value, (strength, release), at.pc);
+            self.note(at, lane);
+            return true;
+        }
+        for (done, span) in parts(first, byte, bytes) {
             let elements = (done / access.size)..access.elements.min((done + WIDEST) / access.size);
             let whole = elements.fold(0, |whole, element| {
                 whole | u128::from(access.value(lane, element)) << (8 * (element * access.size - done))
             });
             self.machine.believe(memory, span);
-            let slot = Self::slot(at, lane);
             self.machine.store(memory, slot, span, unpacked(span, whole), (strength, release), at.pc);
         }
         self.note(at, lane);
@@ -165,11 +176,11 @@ impl Ptx {
     pub(super) fn atomic_lane(
         &mut self,
         at: &At,
-        lane: usize,
+        (lane, address): (usize, u64),
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let Some((first, byte)) = self.place(at, lane, access, memory) else { return false };
+        let Some((first, byte)) = self.place(at, lane, address, memory) else { return false };
         let span = Span::new(first, byte, access.bytes());
         let (strength, acquire, release) = order(access.semantics);
         let Strength::Strong(scope) = strength else {
