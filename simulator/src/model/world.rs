@@ -135,7 +135,8 @@ impl World<'_> {
                 .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) });
         }
         // Nothing is freed while a model has the world.
-        let known = self.known_read.get().filter(|known| !write && address.wrapping_sub(known.base) < known.len);
+        let known =
+            self.known_read.get().filter(|known| !write && address.wrapping_sub(known.base) < known.len);
         let region = match known {
             Some(known) => known,
             None => self.memory.region(address, write)?,

@@ -9,14 +9,21 @@
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
-use super::runs::Store;
-
 /// Messages that a granule keeps.
 pub const MOST: u32 = 8;
 /// Messages of a block of the pool.
 const BLOCK: u32 = 1 << 10;
 /// End of a chain.
 pub const NONE: u32 = u32::MAX;
+
+/// A store of all four bytes of a granule.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    pub time: u64,
+    pub value: u32,
+    /// What the program calls the instruction.
+    pub origin: u32,
+}
 
 /// One write.
 #[derive(Clone, Debug)]
@@ -48,6 +55,7 @@ pub struct Message {
     observer: ThreadKey,
     observed: u64,
     /// The others: few messages have any.
+    #[expect(clippy::box_collection, reason = "a list of its own would not fit into the line")]
     others: Option<Box<Vec<(ThreadKey, u64)>>>,
 }
 

@@ -11,7 +11,7 @@
 use std::rc::Rc;
 
 use super::chains::Chains;
-use super::history::{Kept, Several};
+use super::kept::{Kept, Several};
 use super::runs::Runs;
 use super::{Machine, Plain};
 use bugaroo_semantics::clocks::View;

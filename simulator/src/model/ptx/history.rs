@@ -10,55 +10,12 @@ use std::num::NonZeroU64;
 
 use rustc_hash::FxHashMap;
 
-use super::chains::{Chain, Chains, MOST, Message, NONE};
+use super::chains::{Chain, Chains, MOST, Message, NONE, Store};
+use super::kept::{Kept, Several, Single};
 use super::row::Row;
-use super::runs::{Run, Runs, Store};
+use super::runs::{Run, Runs};
 use bugaroo_semantics::location::{Location, Space};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
-
-/// The one message of a granule: a weak store of all four bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Single {
-    /// When it was made.
-    pub time: NonZeroU64,
-    /// What stood there before.
-    pub base: u32,
-    /// What it wrote.
-    pub value: u32,
-    /// Who wrote it.
-    pub thread: ThreadKey,
-    /// What the program calls the instruction.
-    pub origin: u32,
-}
-
-/// What is kept of a granule.
-#[derive(Clone, Copy, Debug)]
-pub enum Kept {
-    Single(Single),
-    Several(Several),
-}
-
-/// What is kept of a granule that has been written more than once, or otherwise than plainly.
-#[derive(Clone, Copy, Debug)]
-pub enum Several {
-    Run(Run),
-    Chain(Chain),
-}
-
-impl Kept {
-    /// What it holds elsewhere is free.
-    #[inline]
-    fn release(self, chains: &mut Chains, runs: &mut Runs) {
-        match self {
-            Kept::Single(_) => {}
-            Kept::Several(Several::Run(run)) => runs.release(&run),
-            Kept::Several(Several::Chain(chain)) => chains.drop_chain(chain),
-        }
-    }
-}
-
-// What most granules cost.
-const _: () = assert!(size_of::<Kept>() == 24);
 
 /// All histories of a launch.
 #[derive(Debug)]
@@ -256,9 +213,7 @@ impl Histories {
             return true;
         };
         match kept {
-            Kept::Several(Several::Run(run)) if run.thread == thread => {
-                self.runs.push(run, strength, store)
-            }
+            Kept::Several(Several::Run(run)) if run.thread == thread => self.runs.push(run, strength, store),
             Kept::Single(single) if single.thread == thread && strength == Strength::Weak => {
                 let Single { time, base, value, origin, .. } = *single;
                 let first = Store { time: time.get(), value, origin };

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::chains::NONE;
-use super::history::Kept;
+use super::kept::Kept;
 use super::{Machine, Plain};
 use crate::model::notes::Note;
 use bugaroo_semantics::event::{Memory, Range, WriteId};

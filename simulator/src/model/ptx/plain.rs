@@ -1,19 +1,9 @@
 //! Loads that need no draw: the thread knows the last write there.
 
 use super::Machine;
-use super::history::{Kept, Several, Single};
+use super::kept::{AtOnce, Kept, Several, Single};
 use super::runs::Run;
 use bugaroo_semantics::location::Span;
-
-/// What is known of a load without a draw.
-pub(super) enum AtOnce {
-    /// It reads what memory holds.
-    Memory,
-    /// It reads this.
-    Value(u32),
-    /// Nothing.
-    No,
-}
 
 impl Machine {
     /// Whether a thread knows the one message of a granule.

@@ -3,7 +3,7 @@
 //! Of a few granules, or of all: where a warp stores, it mostly stores to the whole row. So a row begins as a short list in order of
 //! address; with one more than that has room for, each granule has a place of its own.
 
-use super::history::{Kept, Single};
+use super::kept::{Kept, Single};
 use bugaroo_semantics::scope::ThreadKey;
 use std::num::NonZeroU64;
 

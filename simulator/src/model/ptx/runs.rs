@@ -6,7 +6,7 @@
 
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
-use super::chains::{MOST, NONE};
+use super::chains::{MOST, NONE, Store};
 
 /// Runs of a block of the pool.
 const BLOCK: u32 = 1 << 8;
@@ -41,15 +41,6 @@ struct Stores {
     forgotten: bool,
     first: u8,
     length: u8,
-}
-
-/// One store of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Store {
-    pub time: u64,
-    pub value: u32,
-    /// What the program calls the instruction.
-    pub origin: u32,
 }
 
 impl Stores {

@@ -2,9 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use super::chains::{Message, NONE};
-use super::history::{Kept, Several, Single};
-use super::runs::Store;
+use super::chains::{Message, NONE, Store};
+use super::kept::{Kept, Several, Single};
 use super::waiting::{Places, Waiting, each};
 use super::{Machine, Plain};
 use crate::model::notes::Note;
@@ -118,7 +117,13 @@ impl Machine {
 
     /// Whether a store of a thread to a location hands nothing over.
     #[inline]
-    fn carries_nothing(&self, slot: usize, location: Location, strength: Strength, release: &Entries) -> bool {
+    fn carries_nothing(
+        &self,
+        slot: usize,
+        location: Location,
+        strength: Strength,
+        release: &Entries,
+    ) -> bool {
         let thread = &self.threads[slot];
         strength == Strength::Weak
             || release.is_none()

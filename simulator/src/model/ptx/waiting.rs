@@ -6,6 +6,8 @@
 use bugaroo_semantics::location::{Span, Value};
 use bugaroo_semantics::scope::Strength;
 
+use super::fetch::fetch;
+
 /// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
@@ -61,15 +63,8 @@ impl Queue {
     /// It is about to be looked at.
     #[inline]
     pub fn fetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: prefetching is a hint; it never faults, whatever the address.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(self.marks.as_ptr().cast());
-                _mm_prefetch::<_MM_HINT_T0>(self.stores.as_ptr().cast());
-            }
-        }
+        fetch(self.marks.as_ptr());
+        fetch(self.stores.as_ptr());
     }
 
     pub fn clear(&mut self) {
@@ -102,7 +97,9 @@ impl Queue {
     /// Those that have some of these bytes.
     pub fn overlapping(&self, span: Span) -> Places {
         let meeting = self.meeting(span);
-        each(meeting).filter(|place| self.stores[*place].span.overlaps(span)).fold(0, |all, place| all | 1 << place)
+        each(meeting)
+            .filter(|place| self.stores[*place].span.overlaps(span))
+            .fold(0, |all, place| all | 1 << place)
     }
 
     /// Those that have a granule of these.
@@ -180,8 +177,7 @@ impl Queue {
             if places >> place & 1 == 0 {
                 let (offset, span) = (self.marks[place].offset.into(), self.stores[place].span);
                 let mut later = each(places >> place >> 1).map(|behind| place + 1 + behind);
-                let meets =
-                    |at: usize| self.marks[at].is_near(offset) && self.stores[at].span.meets(span);
+                let meets = |at: usize| self.marks[at].is_near(offset) && self.stores[at].span.meets(span);
                 places |= Places::from(later.any(meets)) << place;
             }
         }

@@ -6,7 +6,7 @@ use super::{At, Ptx};
 use crate::exec::lanes;
 use crate::model::Accessed;
 use crate::model::notes::Note;
-use crate::model::ptx::plain::AtOnce;
+use crate::model::ptx::kept::AtOnce;
 use crate::model::ptx::{AtomicOrder, Loaded, Location, Plain, Span, Strength};
 
 /// The elements of an access that are in its part from this byte on.

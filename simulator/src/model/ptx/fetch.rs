@@ -1,0 +1,14 @@
+//! Memory of the host that is about to be needed.
+
+/// Asks the processor for what lies at an address: it is about to be needed.
+#[inline(always)]
+pub(super) fn fetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching is a hint; it never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
